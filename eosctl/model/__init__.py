@@ -1,0 +1,1 @@
+"""Values that travel between rooms: frozen, comparable, standard library only."""

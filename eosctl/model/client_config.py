@@ -1,0 +1,93 @@
+"""How eosctl connects to a cluster: the typed result of client.properties, ``-X`` and profiles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from eosctl.model.secret import Secret
+
+
+class SecurityProtocol(StrEnum):
+    """Kafka's ``security.protocol``."""
+
+    PLAINTEXT = "PLAINTEXT"
+    SSL = "SSL"
+    SASL_PLAINTEXT = "SASL_PLAINTEXT"
+    SASL_SSL = "SASL_SSL"
+
+    @property
+    def uses_tls(self) -> bool:
+        """Whether the connection is encrypted."""
+        return self in (SecurityProtocol.SSL, SecurityProtocol.SASL_SSL)
+
+    @property
+    def uses_sasl(self) -> bool:
+        """Whether the client authenticates through SASL."""
+        return self in (SecurityProtocol.SASL_PLAINTEXT, SecurityProtocol.SASL_SSL)
+
+
+class SaslMechanism(StrEnum):
+    """The mechanisms that eosctl speaks (``sasl.mechanism``)."""
+
+    PLAIN = "PLAIN"
+    SCRAM_SHA_256 = "SCRAM-SHA-256"
+    SCRAM_SHA_512 = "SCRAM-SHA-512"
+    OAUTHBEARER = "OAUTHBEARER"
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A host and port as given or as a broker advertises it."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class TlsConfig:
+    """PEM material and verification; paths name PEM or PKCS#12 files on this machine.
+
+    ``ca_file`` None means the system's trust store. ``verify_hostname`` False corresponds to an empty
+    ``ssl.endpoint.identification.algorithm``.
+    """
+
+    ca_file: str | None = None
+    certificate_file: str | None = None
+    key_file: str | None = None
+    key_password: Secret | None = None
+    verify_hostname: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class SaslConfig:
+    """Credentials of one SASL mechanism."""
+
+    mechanism: SaslMechanism
+    username: str = ""
+    password: Secret | None = None
+    token: Secret | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClientConfig:
+    """Everything a client needs to open connections.
+
+    Times are milliseconds: ``request_timeout_ms`` bounds one request (``request.timeout.ms``), ``timeout_ms`` a
+    whole operation with its retries (``default.api.timeout.ms``).
+    """
+
+    bootstrap: tuple[Endpoint, ...]
+    security_protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
+    tls: TlsConfig = TlsConfig()
+    sasl: SaslConfig | None = None
+    client_id: str = "eosctl"
+    connect_timeout_ms: int = 5_000
+    request_timeout_ms: int = 10_000
+    timeout_ms: int = 30_000
+    retry_backoff_ms: int = 50
+    ignored_keys: tuple[str, ...] = field(default=())

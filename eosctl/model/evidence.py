@@ -1,0 +1,53 @@
+"""What was asked of a cluster, and what could not be had."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class EvidenceKind(StrEnum):
+    """The kinds of evidence that checks ask for and probes deliver."""
+
+    API_VERSIONS = "api-versions"
+    FEATURES = "features"
+    CLUSTER = "cluster"
+    BROKER_CONFIGS = "broker-configs"
+    TOPICS = "topics"
+    TOPIC_CONFIGS = "topic-configs"
+    OFFSETS = "offsets"
+    TRANSACTIONS = "transactions"
+    PRODUCERS = "producers"
+    GROUPS = "groups"
+    GROUP_OFFSETS = "group-offsets"
+    QUORUM = "quorum"
+    LOG_DIRS = "log-dirs"
+
+
+class GapReason(StrEnum):
+    """Why a piece of evidence is missing."""
+
+    UNREACHABLE = "unreachable"
+    TIMED_OUT = "timed-out"
+    NOT_AUTHORIZED = "not-authorized"
+    UNSUPPORTED = "unsupported"
+    LOADING = "loading"
+    NO_LEADER = "no-leader"
+    BROKER_ERROR = "broker-error"
+    NOT_COLLECTED = "not-collected"
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceGap:
+    """A part of the evidence that is missing, and why.
+
+    ``subject`` names what is missing within the kind (``broker 2``, ``orders-0``, a transactional id, or ``*`` for all
+    of it). ``error`` is Kafka's error name where a broker answered one; ``next_step`` says what would close the gap.
+    """
+
+    kind: EvidenceKind
+    subject: str
+    reason: GapReason
+    error: str = ""
+    detail: str = ""
+    next_step: str = ""

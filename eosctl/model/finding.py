@@ -1,0 +1,158 @@
+"""Findings of checks: what is wrong, how one knows, what it costs, what to do, how to see that it worked."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from enum import Enum, StrEnum
+
+from eosctl.model.evidence import EvidenceGap
+
+
+class Severity(StrEnum):
+    """How much a finding matters, worst first."""
+
+    CRITICAL = "critical"
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+    @property
+    def rank(self) -> int:
+        """0 for critical up to 3 for info."""
+        return list(Severity).index(self)
+
+    def at_least(self, threshold: Severity) -> bool:
+        """Whether this severity is as bad as ``threshold`` or worse."""
+        return self.rank <= threshold.rank
+
+
+class Confidence(StrEnum):
+    """How sure a verdict is."""
+
+    CERTAIN = "certain"
+    LIKELY = "likely"
+    POSSIBLE = "possible"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One observed fact. ``source`` is its provenance: ``DescribeProducers broker 2``, ``server.properties:14``."""
+
+    name: str
+    value: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """What a finding is about: ``kind`` is cluster, broker, topic, partition, transaction, group or file."""
+
+    kind: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A shell command to type, with a word on what it does."""
+
+    line: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong.
+
+    ``cause`` says why (empty when the check states a plain fact); ``impact`` is the blast radius in words. ``incident``
+    groups findings that have one cause. ``facts`` are machine-readable values (snake_case names with unit).
+    """
+
+    check_id: str
+    title: str
+    severity: Severity
+    resource: Resource
+    message: str
+    confidence: Confidence = Confidence.CERTAIN
+    cause: str = ""
+    impact: str = ""
+    evidence: tuple[Evidence, ...] = ()
+    remedy: tuple[str, ...] = ()
+    commands: tuple[Command, ...] = ()
+    verify: tuple[Command, ...] = ()
+    references: tuple[str, ...] = ()
+    incident: str = ""
+    facts: tuple[tuple[str, str | int | bool], ...] = ()
+
+    @property
+    def fingerprint(self) -> str:
+        """A stable identity over runs: check, resource and incident; 16 hex digits."""
+        text = "\0".join((self.check_id, self.resource.kind, self.resource.name, self.incident))
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+class CheckStatus(Enum):
+    """The outcome of one check; missing evidence is never a pass."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    NOT_APPLICABLE = "not-applicable"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What became of one check. ``reason`` explains a skip; ``incomplete`` marks a verdict on partial evidence."""
+
+    check_id: str
+    title: str
+    area: str
+    status: CheckStatus
+    findings: tuple[Finding, ...] = ()
+    reason: str = ""
+    incomplete: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Deduction:
+    """One line of the grade's arithmetic."""
+
+    label: str
+    count: int
+    points_each: int
+    points: int
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """A letter with the arithmetic that leads to it; ``cap`` names the rule that limited the letter, or is empty."""
+
+    letter: str
+    score: int
+    deductions: tuple[Deduction, ...] = ()
+    cap: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The result of a doctor or check run, ready to be rendered."""
+
+    cluster_id: str
+    captured_at_ms: int
+    results: tuple[CheckResult, ...]
+    grade: Grade
+    gaps: tuple[EvidenceGap, ...] = ()
+    summary: tuple[str, ...] = ()
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """All findings, worst first, then by check id and resource."""
+        found = [finding for result in self.results for finding in result.findings]
+        return tuple(sorted(found, key=lambda f: (f.severity.rank, f.check_id, str(f.resource))))
+
+    def count(self, status: CheckStatus) -> int:
+        """Return how many checks ended with this status."""
+        return sum(1 for result in self.results if result.status is status)

@@ -1,0 +1,101 @@
+"""Verdicts on open transactions: hanging or not, why, and what they hold up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from eosctl.model.finding import Confidence, Evidence
+from eosctl.model.transaction import TopicPartition
+
+
+class HangCause(StrEnum):
+    """Why a transaction is open on a partition, in the order in which the causes are tried."""
+
+    UNKNOWN_TO_COORDINATOR = "unknown-to-coordinator"
+    PARTITION_NOT_IN_TRANSACTION = "partition-not-in-transaction"
+    COORDINATOR_AT_HIGHER_EPOCH = "coordinator-at-higher-epoch"
+    MARKERS_UNDELIVERED = "markers-undelivered"
+    COORDINATOR_NOT_EXPIRING = "coordinator-not-expiring"
+    PREPARED_TWO_PHASE = "prepared-two-phase"
+    WITHIN_TIMEOUT = "within-timeout"
+    IN_FLIGHT = "in-flight"
+    UNDECIDED = "undecided"
+
+
+class HangStatus(StrEnum):
+    """What the cause means: ``hanging`` is KIP-664's sense (no coordinator will ever end it)."""
+
+    HANGING = "hanging"
+    STALLED = "stalled"
+    LATE = "late"
+    LONG_RUNNING = "long-running"
+    OPEN = "open"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True, slots=True)
+class GroupImpact:
+    """A group that a pinned partition holds up; ``invisible_records`` lie between its position and the log end."""
+
+    group_id: str
+    partition: TopicPartition
+    committed_offset: int
+    invisible_records: int
+
+
+@dataclass(frozen=True, slots=True)
+class BlastRadius:
+    """What one open transaction holds up.
+
+    ``invisible_records`` counts offsets from the transaction's first to the high watermark: a read_committed reader
+    cannot see them (markers and aborted records included). ``pins_last_stable_offset`` is False when an older
+    transaction holds the LSO anyway.
+    """
+
+    partition: TopicPartition
+    last_stable_offset: int | None
+    high_watermark: int | None
+    invisible_records: int | None
+    pins_last_stable_offset: bool
+    blocks_compaction: bool = False
+    blocks_offset_commits: bool = False
+    groups: tuple[GroupImpact, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTransaction:
+    """A transaction open on one partition leader, joined with what the coordinator says of its producer id.
+
+    ``transactional_id`` is None when no coordinator knows the producer id. ``first_offset`` is the leader's
+    current_txn_start_offset. Ages are ms by the observer's clock; ``age_ms`` None when no trustworthy start is known.
+    """
+
+    partition: TopicPartition
+    broker_id: int
+    producer_id: int
+    producer_epoch: int
+    coordinator_epoch: int
+    first_offset: int
+    last_timestamp_ms: int
+    transactional_id: str | None = None
+    coordinator_id: int | None = None
+    coordinator_state: str = ""
+    coordinator_producer_epoch: int | None = None
+    timeout_ms: int | None = None
+    age_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HangVerdict:
+    """The judgement on one open transaction."""
+
+    transaction: OpenTransaction
+    status: HangStatus
+    cause: HangCause
+    confidence: Confidence
+    explanation: str
+    evidence: tuple[Evidence, ...] = ()
+    blast_radius: BlastRadius | None = None
+    coordinator_acts_at_ms: int | None = None
+    can_abort: bool = False

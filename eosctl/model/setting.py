@@ -1,0 +1,42 @@
+"""A configuration value together with where it comes from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class SettingSource(StrEnum):
+    """Who set a value: the sources of Kafka's DescribeConfigs, and those that only files know."""
+
+    DYNAMIC_TOPIC = "dynamic-topic"
+    DYNAMIC_BROKER = "dynamic-broker"
+    DYNAMIC_DEFAULT_BROKER = "dynamic-default-broker"
+    DYNAMIC_GROUP = "dynamic-group"
+    DYNAMIC_CLIENT_METRICS = "dynamic-client-metrics"
+    STATIC_BROKER = "static-broker"
+    DEFAULT = "default"
+    FILE = "file"
+    PROFILE = "profile"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One resolved setting of a broker, topic, group or client.
+
+    ``value`` is Kafka's text form; None when the broker hides it (sensitive) or has none. ``origin`` says where the
+    value was read: a broker (``broker 2``) or ``file:line``.
+    """
+
+    name: str
+    value: str | None
+    source: SettingSource = SettingSource.UNKNOWN
+    origin: str = ""
+    read_only: bool = False
+    sensitive: bool = False
+
+    @property
+    def is_default(self) -> bool:
+        """Whether nobody set this value explicitly."""
+        return self.source is SettingSource.DEFAULT

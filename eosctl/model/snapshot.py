@@ -1,0 +1,185 @@
+"""A cluster as seen at one moment: the only input of analyses and checks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from eosctl.model.evidence import EvidenceGap, EvidenceKind
+from eosctl.model.setting import Setting
+from eosctl.model.transaction import PartitionProducers, TopicPartition, Transaction, TransactionLook
+
+SNAPSHOT_SCHEMA: Final = "eosctl.snapshot"
+SNAPSHOT_SCHEMA_VERSION: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ApiRange:
+    """The versions of one API that a broker serves."""
+
+    api_key: int
+    min_version: int
+    max_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureLevel:
+    """A feature's finalized level and the range that the broker supports; ``finalized`` None when unknown."""
+
+    name: str
+    finalized: int | None
+    min_supported: int
+    max_supported: int
+
+
+@dataclass(frozen=True, slots=True)
+class Broker:
+    """One broker of the metadata answer. ``reachable`` False means that nothing could be asked of it."""
+
+    node_id: int
+    host: str
+    port: int
+    rack: str | None = None
+    reachable: bool = True
+    fenced: bool = False
+    api_ranges: tuple[ApiRange, ...] = ()
+    settings: tuple[Setting, ...] = ()
+
+    def setting(self, name: str) -> Setting | None:
+        """Return the named setting, or None when this broker did not report it."""
+        return next((s for s in self.settings if s.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionInfo:
+    """A partition's replicas and offsets.
+
+    ``leader_id`` is None without a leader. ``high_watermark`` and ``last_stable_offset`` are what a client of either
+    isolation level reads up to (ListOffsets latest); None when not known.
+    """
+
+    partition: TopicPartition
+    leader_id: int | None
+    leader_epoch: int
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+    offline_replicas: tuple[int, ...] = ()
+    log_start_offset: int | None = None
+    high_watermark: int | None = None
+    last_stable_offset: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A topic with its partitions (ordered by index) and settings."""
+
+    name: str
+    topic_id: str
+    internal: bool
+    partitions: tuple[PartitionInfo, ...]
+    settings: tuple[Setting, ...] = ()
+
+    def setting(self, name: str) -> Setting | None:
+        """Return the named setting, or None when it was not reported."""
+        return next((s for s in self.settings if s.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class CommittedOffset:
+    """A group's offset in one partition.
+
+    ``offset`` None: nothing committed. ``unstable``: a transaction that is still open holds a pending offset
+    (OffsetFetch with require_stable answers UNSTABLE_OFFSET_COMMIT, KIP-447).
+    """
+
+    partition: TopicPartition
+    offset: int | None
+    leader_epoch: int = -1
+    unstable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class GroupMember:
+    """A member of a group as the coordinator describes it."""
+
+    member_id: str
+    client_id: str
+    host: str
+    group_instance_id: str | None = None
+    assignment: tuple[TopicPartition, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A consumer group; ``state`` is the wire's text; ``group_type`` is ``classic``, ``consumer``, ``share`` or empty."""
+
+    group_id: str
+    coordinator_id: int
+    state: str
+    protocol_type: str = ""
+    group_type: str = ""
+    members: tuple[GroupMember, ...] = ()
+    offsets: tuple[CommittedOffset, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class QuorumInfo:
+    """The controller quorum (DescribeQuorum)."""
+
+    leader_id: int
+    leader_epoch: int
+    high_watermark: int
+    voters: tuple[int, ...] = ()
+    observers: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSnapshot:
+    """All evidence of one capture.
+
+    ``looks`` holds one or two passes over transactions and producers; the newest is last. ``collected`` names the
+    kinds that were asked for; a kind outside it was never tried. Missing pieces of a collected kind are in ``gaps``.
+    Times are the observer's clock, ms since the epoch.
+    """
+
+    captured_at_ms: int
+    cluster_id: str
+    controller_id: int | None = None
+    observer: str = ""
+    brokers: tuple[Broker, ...] = ()
+    features: tuple[FeatureLevel, ...] = ()
+    topics: tuple[Topic, ...] = ()
+    looks: tuple[TransactionLook, ...] = ()
+    groups: tuple[Group, ...] = ()
+    quorum: QuorumInfo | None = None
+    collected: frozenset[EvidenceKind] = field(default_factory=frozenset)
+    gaps: tuple[EvidenceGap, ...] = ()
+
+    @property
+    def transactions(self) -> tuple[Transaction, ...]:
+        """The transactions of the newest look."""
+        return self.looks[-1].transactions if self.looks else ()
+
+    @property
+    def producers(self) -> tuple[PartitionProducers, ...]:
+        """The producers of the newest look."""
+        return self.looks[-1].producers if self.looks else ()
+
+    def topic(self, name: str) -> Topic | None:
+        """Return the named topic, or None."""
+        return next((t for t in self.topics if t.name == name), None)
+
+    def partition(self, partition: TopicPartition) -> PartitionInfo | None:
+        """Return what is known of one partition, or None."""
+        topic = self.topic(partition.topic)
+        if topic is None:
+            return None
+        return next((p for p in topic.partitions if p.partition == partition), None)
+
+    def broker(self, node_id: int) -> Broker | None:
+        """Return the broker with this id, or None."""
+        return next((b for b in self.brokers if b.node_id == node_id), None)
+
+    def feature(self, name: str) -> FeatureLevel | None:
+        """Return the named feature, or None when no broker reported it."""
+        return next((f for f in self.features if f.name == name), None)

@@ -1,0 +1,102 @@
+"""Transactions as the coordinator and the partition leaders see them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class TopicPartition(NamedTuple):
+    """A partition, ordered by topic and index; printed as Kafka does (``orders-0``)."""
+
+    topic: str
+    partition: int
+
+    def __str__(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
+
+class TransactionState(StrEnum):
+    """The coordinator's states under their names on the wire (``TransactionState`` of Kafka)."""
+
+    EMPTY = "Empty"
+    ONGOING = "Ongoing"
+    PREPARE_COMMIT = "PrepareCommit"
+    PREPARE_ABORT = "PrepareAbort"
+    COMPLETE_COMMIT = "CompleteCommit"
+    COMPLETE_ABORT = "CompleteAbort"
+    DEAD = "Dead"
+    PREPARE_EPOCH_FENCE = "PrepareEpochFence"
+
+    @property
+    def is_prepared(self) -> bool:
+        """Whether the outcome is decided and markers may still be on their way."""
+        return self in (TransactionState.PREPARE_COMMIT, TransactionState.PREPARE_ABORT)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the coordinator still holds partitions for this transaction."""
+        return self is TransactionState.ONGOING or self.is_prepared
+
+
+@dataclass(frozen=True, slots=True)
+class Transaction:
+    """One transactional id as its coordinator describes it (ListTransactions, DescribeTransactions).
+
+    ``start_time_ms`` is None when no transaction is open (the wire has -1); on 3.9 an id re-initialised after a
+    transaction keeps the old start. In Prepare* states ``partitions`` holds only those whose marker is still missing.
+    ``state`` is the text of the wire, so that a state of a newer broker survives. ``described`` is False when only
+    the list entry is known.
+    """
+
+    transactional_id: str
+    coordinator_id: int
+    producer_id: int
+    state: str
+    producer_epoch: int = -1
+    timeout_ms: int = -1
+    start_time_ms: int | None = None
+    partitions: tuple[TopicPartition, ...] = ()
+    described: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ProducerState:
+    """What a partition leader knows of one producer (DescribeProducers).
+
+    ``last_timestamp_ms`` is the newest batch's timestamp: the client's clock under CreateTime. ``coordinator_epoch`` is
+    -1 when no marker has been written for this producer. ``current_txn_start_offset`` is None without an open
+    transaction.
+    """
+
+    producer_id: int
+    producer_epoch: int
+    last_sequence: int
+    last_timestamp_ms: int
+    coordinator_epoch: int
+    current_txn_start_offset: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionProducers:
+    """The producers of one partition as its leader answered."""
+
+    partition: TopicPartition
+    broker_id: int
+    producers: tuple[ProducerState, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionLook:
+    """One pass over all leaders and coordinators.
+
+    The leaders are asked first and the coordinators afterwards, so a transaction that ends in between shows as
+    open on the leader and gone at the coordinator: two looks are needed to call it hanging. Times are the
+    observer's clock in ms since the epoch.
+    """
+
+    started_at_ms: int
+    finished_at_ms: int
+    producers: tuple[PartitionProducers, ...] = ()
+    transactions: tuple[Transaction, ...] = ()

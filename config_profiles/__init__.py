@@ -1,0 +1,1 @@
+"""Vetted Kafka settings per role and intent, shipped as data."""

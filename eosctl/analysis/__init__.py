@@ -1,0 +1,1 @@
+"""Pure explanations of evidence: hanging transactions, fencing, lag, blast radius, fsck."""

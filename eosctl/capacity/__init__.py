@@ -1,0 +1,1 @@
+"""Capacity formulas and plans for exactly-once workloads."""

@@ -1,0 +1,1 @@
+"""Pure rules over a snapshot, with their registry and runner."""

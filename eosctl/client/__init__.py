@@ -1,0 +1,1 @@
+"""A conversation with one cluster: raw protocol client, transactional producer, consumer, security."""

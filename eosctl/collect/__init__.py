@@ -1,0 +1,1 @@
+"""Evidence probes that end in a ClusterSnapshot; they never change a cluster."""

@@ -1,0 +1,1 @@
+"""Histories of operations and the pure checkers over them."""

@@ -1,0 +1,1 @@
+"""Reference data: known bugs by version, error codes with advice, client capabilities."""

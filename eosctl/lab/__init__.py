@@ -1,0 +1,1 @@
+"""Engines, faults, scenarios and the simulation on virtual time."""

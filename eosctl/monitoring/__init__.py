@@ -1,0 +1,1 @@
+"""Metric catalogue, alert rules and dashboards."""

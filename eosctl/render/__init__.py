@@ -1,0 +1,1 @@
+"""Findings and tables as text, JSON, SARIF, JUnit and HTML."""

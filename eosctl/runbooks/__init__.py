@@ -1,0 +1,1 @@
+"""Runbooks and checklists that run."""

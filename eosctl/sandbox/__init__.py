@@ -1,0 +1,1 @@
+"""The embedded cluster, server side only."""

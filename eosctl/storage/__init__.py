@@ -1,0 +1,1 @@
+"""Kafka's files on disk: segments, indexes, snapshots, checkpoints."""

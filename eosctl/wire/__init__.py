@@ -1,0 +1,1 @@
+"""Kafka's binary formats: messages, frames, record batches, internal-topic records."""

@@ -1,0 +1,1 @@
+"""Applications that put load on a cluster."""

@@ -1,0 +1,1 @@
+"""Log mining with and without Spark: layouts, scanner, classifier, pairing, jobs."""

@@ -18,6 +18,7 @@ class EvidenceKind(StrEnum):
     OFFSETS = "offsets"
     TRANSACTIONS = "transactions"
     PRODUCERS = "producers"
+    TRANSACTION_HISTORY = "transaction-history"
     GROUPS = "groups"
     GROUP_OFFSETS = "group-offsets"
     QUORUM = "quorum"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from eosctl.model.evidence import EvidenceGap, EvidenceKind
+from eosctl.model.history import TransactionLogEntry
 from eosctl.model.setting import Setting
 from eosctl.model.transaction import PartitionProducers, TopicPartition, Transaction, TransactionLook
 
@@ -111,7 +112,7 @@ class GroupMember:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A consumer group; ``state`` is the wire's text; ``group_type`` is ``classic``, ``consumer``, ``share`` or empty."""
+    """A consumer group; ``state`` is the wire's text, ``group_type`` is ``classic``, ``consumer``, ``share`` or empty."""
 
     group_id: str
     coordinator_id: int
@@ -137,7 +138,8 @@ class QuorumInfo:
 class ClusterSnapshot:
     """All evidence of one capture.
 
-    ``looks`` holds one or two passes over transactions and producers; the newest is last. ``collected`` names the
+    ``looks`` holds one or two passes over transactions and producers; the newest is last. ``transaction_history`` is
+    what could be read of the newest part of ``__transaction_state``, by log partition and offset. ``collected`` names the
     kinds that were asked for; a kind outside it was never tried. Missing pieces of a collected kind are in ``gaps``.
     Times are the observer's clock, ms since the epoch.
     """
@@ -150,6 +152,7 @@ class ClusterSnapshot:
     features: tuple[FeatureLevel, ...] = ()
     topics: tuple[Topic, ...] = ()
     looks: tuple[TransactionLook, ...] = ()
+    transaction_history: tuple[TransactionLogEntry, ...] = ()
     groups: tuple[Group, ...] = ()
     quorum: QuorumInfo | None = None
     collected: frozenset[EvidenceKind] = field(default_factory=frozenset)

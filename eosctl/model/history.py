@@ -1,0 +1,31 @@
+"""The life of transactional ids as the coordinator wrote it down in ``__transaction_state``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from eosctl.model.transaction import TopicPartition
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionLogEntry:
+    """One record of the transaction log.
+
+    ``state`` is the state's wire name, empty for a tombstone (the id expired). ``coordinator_epoch`` is the leader epoch
+    of the batch. Times are the coordinator's clock in ms since the epoch; ``start_time_ms`` None when no transaction had
+    begun. ``client_transaction_version`` is 0 for clients below TV2 and on brokers that do not write it.
+    """
+
+    transactional_id: str
+    log_partition: int
+    offset: int
+    coordinator_epoch: int
+    written_at_ms: int
+    state: str
+    producer_id: int = -1
+    producer_epoch: int = -1
+    timeout_ms: int = -1
+    partitions: tuple[TopicPartition, ...] = ()
+    updated_at_ms: int = -1
+    start_time_ms: int | None = None
+    client_transaction_version: int = 0

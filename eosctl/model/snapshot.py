@@ -112,7 +112,7 @@ class GroupMember:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A consumer group; ``state`` is the wire's text, ``group_type`` is ``classic``, ``consumer``, ``share`` or empty."""
+    """A group; ``state`` is the wire's text, ``group_type`` is ``classic``, ``consumer``, ``share`` or empty."""
 
     group_id: str
     coordinator_id: int
@@ -139,8 +139,9 @@ class ClusterSnapshot:
     """All evidence of one capture.
 
     ``looks`` holds one or two passes over transactions and producers; the newest is last. ``transaction_history`` is
-    what could be read of the newest part of ``__transaction_state``, by log partition and offset. ``collected`` names the
-    kinds that were asked for; a kind outside it was never tried. Missing pieces of a collected kind are in ``gaps``.
+    what could be read of the newest part of ``__transaction_state``, by log partition and offset. ``collected`` names
+    the kinds that were asked for; a kind outside it was never tried. Missing pieces of a collected kind are in
+    ``gaps``.
     Times are the observer's clock, ms since the epoch.
     """
 

@@ -1,0 +1,1 @@
+"""Changes to a cluster: plan, re-check, act, verify, audit."""

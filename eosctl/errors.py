@@ -1,0 +1,82 @@
+"""Errors that a user can act on: what happened, why, and what to do next.
+
+Standard library only: every room below ``commands`` may raise one, and ``cli`` alone turns them into an exit code.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class EosctlError(Exception):
+    """An operation that could not be done, told in three sentences.
+
+    Attributes:
+        what: What happened, with Kafka's error name where a broker answered one.
+        why: The likely cause; empty when nothing is known.
+        next_step: What the reader can do about it; empty when there is nothing to do.
+        exit_code: The exit status of the process when nobody handles the error.
+    """
+
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, what: str, why: str = "", next_step: str = "") -> None:
+        super().__init__(what, why, next_step)
+        self.what = what
+        self.why = why
+        self.next_step = next_step
+
+    def __str__(self) -> str:
+        return "\n".join(line for line in (self.what, self.why, self.next_step) if line)
+
+
+class UsageError(EosctlError):
+    """The command line asks for something that makes no sense."""
+
+    exit_code = 2
+
+
+class ConfigFileError(EosctlError):
+    """A configuration file cannot be read or holds a value that is not allowed."""
+
+    exit_code = 2
+
+
+class ClusterUnreachable(EosctlError):  # noqa: N818
+    """No broker could be spoken to."""
+
+
+class RequestTimedOut(EosctlError):  # noqa: N818
+    """A broker was reached and did not answer in time."""
+
+
+class AuthenticationFailed(EosctlError):  # noqa: N818
+    """The broker refused the credentials, or its certificate is not to be trusted."""
+
+
+class AuthorizationDenied(EosctlError):  # noqa: N818
+    """The broker knows who asks and refuses this operation."""
+
+
+class UnsupportedByBroker(EosctlError):  # noqa: N818
+    """The broker does not serve the API, or not in a version that is needed."""
+
+
+class BrokerError(EosctlError):
+    """A broker answered an error code that is none of the above.
+
+    Attributes:
+        error_code: Kafka's code as on the wire.
+    """
+
+    def __init__(self, what: str, why: str = "", next_step: str = "", *, error_code: int = -1) -> None:
+        super().__init__(what, why, next_step)
+        self.error_code = error_code
+
+
+class DecodeError(EosctlError):
+    """Bytes that do not follow Kafka's formats."""
+
+
+class PlanRefused(EosctlError):  # noqa: N818
+    """A change is not carried out because the cluster's state does not allow it."""

@@ -1,0 +1,22 @@
+"""The one error of the wire room."""
+
+from __future__ import annotations
+
+
+class WireError(ValueError):
+    """Report bytes that do not follow Kafka's format.
+
+    Attributes:
+        what: What is wrong, in words.
+        field: Name of the field that could not be read or written.
+        offset: Position of the field, in bytes from the start of the buffer that was given.
+    """
+
+    def __init__(self, what: str, field: str, offset: int) -> None:
+        super().__init__(what, field, offset)
+        self.what = what
+        self.field = field
+        self.offset = offset
+
+    def __str__(self) -> str:
+        return f"{self.what} (field {self.field} at byte {self.offset})"

@@ -1,0 +1,1 @@
+"""Record batches: headers, records, control records, compression and the legacy message formats."""

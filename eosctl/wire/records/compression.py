@@ -1,0 +1,199 @@
+"""The codecs of record batches, each in the framing that Kafka's Java client reads and writes.
+
+Decompression is bounded: output never grows past a limit, whatever the input claims.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Callable
+from enum import IntEnum
+from typing import Final
+
+import cramjam
+
+from eosctl.wire.errors import WireError
+
+#: Most bytes that one batch may decompress to unless the caller says otherwise; brokers default to batches of 1 MiB.
+MAX_DECOMPRESSED_BYTES: Final = 128 << 20
+
+
+class Compression(IntEnum):
+    """Codec number in the three lowest bits of a batch's attributes."""
+
+    NONE = 0
+    GZIP = 1
+    SNAPPY = 2
+    LZ4 = 3
+    ZSTD = 4
+
+
+def compress(codec: Compression, data: bytes) -> bytes:
+    """Compress a records section (or, in legacy formats, a message set)."""
+    return _COMPRESSORS[codec](data)
+
+
+def decompress(codec: int, data: bytes, max_bytes: int = MAX_DECOMPRESSED_BYTES) -> bytes:
+    """Decompress a records section.
+
+    Raises:
+        WireError: When the codec is unknown, the data is damaged, or the output would pass `max_bytes`.
+    """
+    decompressor = _DECOMPRESSORS.get(codec)
+    if decompressor is None:
+        raise WireError(f"unknown compression codec {codec}", "attributes", 0)
+    return decompressor(data, max_bytes)
+
+
+def _too_large(codec: str, max_bytes: int) -> WireError:
+    return WireError(f"{codec} data decompresses to more than {max_bytes} bytes", "records", 0)
+
+
+def _damaged(codec: str, reason: object, offset: int = 0) -> WireError:
+    return WireError(f"damaged {codec} data: {reason}", "records", offset)
+
+
+# --- gzip: RFC 1952 members, one after the other ---------------------------------------------------------------------
+
+_GZIP_WINDOW: Final = 16 + zlib.MAX_WBITS
+_GZIP_MAGIC: Final = b"\x1f\x8b"
+
+
+def _compress_gzip(data: bytes) -> bytes:
+    return zlib.compress(data, wbits=_GZIP_WINDOW)
+
+
+def _decompress_gzip(data: bytes, max_bytes: int) -> bytes:
+    members: list[bytes] = []
+    room = max_bytes
+    rest = data
+    while not members or rest.startswith(_GZIP_MAGIC):  # like Java's reader, ignore what follows the last member
+        member = zlib.decompressobj(wbits=_GZIP_WINDOW)
+        try:
+            members.append(member.decompress(rest, room + 1))
+        except zlib.error as error:
+            raise _damaged("gzip", error, len(data) - len(rest)) from None
+        room -= len(members[-1])
+        if room < 0:
+            raise _too_large("gzip", max_bytes)
+        if not member.eof:
+            raise _damaged("gzip", "it ends early", len(data))
+        rest = member.unused_data
+    return b"".join(members)
+
+
+# --- snappy: raw blocks in the framing of the Java library xerial ----------------------------------------------------
+
+_XERIAL_MAGIC: Final = b"\x82SNAPPY\0"
+_XERIAL_HEADER: Final = _XERIAL_MAGIC + struct.pack(">ii", 1, 1)
+_XERIAL_BLOCK_BYTES: Final = 32 << 10
+#: The densest element of the format copies 64 bytes and takes three.
+_SNAPPY_MAX_RATIO: Final = 22
+
+
+def _compress_snappy(data: bytes) -> bytes:
+    parts = [_XERIAL_HEADER]
+    for start in range(0, len(data), _XERIAL_BLOCK_BYTES):
+        block = bytes(cramjam.snappy.compress_raw(data[start : start + _XERIAL_BLOCK_BYTES]))
+        parts += (struct.pack(">i", len(block)), block)
+    return b"".join(parts)
+
+
+def _decompress_snappy(data: bytes, max_bytes: int) -> bytes:
+    if not data.startswith(_XERIAL_MAGIC):  # librdkafka and others send one raw block
+        return _decompress_snappy_block(data, max_bytes)
+    parts: list[bytes] = []
+    room, position = max_bytes, len(_XERIAL_HEADER)
+    while position < len(data):
+        if data.startswith(_XERIAL_MAGIC, position):  # a second stream joined to the first
+            position += len(_XERIAL_HEADER)
+            continue
+        start = position + 4
+        size = int.from_bytes(data[position:start], "big", signed=True)
+        if not 0 <= size <= len(data) - start:
+            raise _damaged("snappy", f"block length {size} with {len(data) - start} bytes left", position)
+        parts.append(_decompress_snappy_block(data[start : start + size], room, start))
+        room -= len(parts[-1])
+        position = start + size
+    return b"".join(parts)
+
+
+def _decompress_snappy_block(block: bytes, max_bytes: int, offset: int = 0) -> bytes:
+    try:
+        size = cramjam.snappy.decompress_raw_len(block)
+        if size > max_bytes:
+            raise _too_large("snappy", max_bytes)
+        if size > _SNAPPY_MAX_RATIO * len(block):
+            raise _damaged("snappy", f"{len(block)} bytes claim to hold {size}", offset)
+        return bytes(cramjam.snappy.decompress_raw(block))
+    except cramjam.DecompressionError as error:
+        raise _damaged("snappy", error, offset) from None
+
+
+# --- lz4 and zstd: standard frames -----------------------------------------------------------------------------------
+
+
+def _compress_lz4(data: bytes) -> bytes:
+    # Kafka's Java reader refuses linked blocks, which are the library's default.
+    compressor = cramjam.lz4.Compressor(content_checksum=False, block_linked=False)
+    compressor.compress(data)
+    return bytes(compressor.finish())
+
+
+def _compress_zstd(data: bytes) -> bytes:
+    return bytes(cramjam.zstd.compress(data, 3))  # 3 is the default level of Kafka's compression.zstd.level
+
+
+def _decompress_frames(
+    name: str, decompress_into: Callable[[bytes, bytearray], int], data: bytes, max_bytes: int
+) -> bytes:
+    """Decompress frames whose size is not known, into a buffer that grows until it is large enough or the limit."""
+    size = min(max_bytes, max(4 * len(data), 16 << 10))
+    while True:
+        output = bytearray(size)
+        try:
+            written = decompress_into(data, output)
+        except cramjam.DecompressionError as error:
+            if "failed to write whole buffer" not in str(error):
+                raise _damaged(name, error) from None
+        else:
+            return bytes(memoryview(output)[:written])
+        if size >= max_bytes:
+            raise _too_large(name, max_bytes)
+        size = min(max_bytes, 4 * size)
+
+
+def _decompress_lz4(data: bytes, max_bytes: int) -> bytes:
+    return _decompress_frames("lz4", cramjam.lz4.decompress_into, data, max_bytes)
+
+
+def _decompress_zstd(data: bytes, max_bytes: int) -> bytes:
+    return _decompress_frames("zstd", cramjam.zstd.decompress_into, data, max_bytes)
+
+
+def _identity(data: bytes) -> bytes:
+    return data
+
+
+def _bounded_identity(data: bytes, max_bytes: int) -> bytes:
+    if len(data) > max_bytes:
+        raise WireError(f"{len(data)} bytes of records, the limit is {max_bytes}", "records", 0)
+    return data
+
+
+_COMPRESSORS: Final[dict[Compression, Callable[[bytes], bytes]]] = {
+    Compression.NONE: _identity,
+    Compression.GZIP: _compress_gzip,
+    Compression.SNAPPY: _compress_snappy,
+    Compression.LZ4: _compress_lz4,
+    Compression.ZSTD: _compress_zstd,
+}
+
+_DECOMPRESSORS: Final[dict[int, Callable[[bytes, int], bytes]]] = {
+    Compression.NONE: _bounded_identity,
+    Compression.GZIP: _decompress_gzip,
+    Compression.SNAPPY: _decompress_snappy,
+    Compression.LZ4: _decompress_lz4,
+    Compression.ZSTD: _decompress_zstd,
+}

@@ -1,0 +1,211 @@
+"""One record of a batch, and the records section in which records follow each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from eosctl.wire.errors import WireError
+from eosctl.wire.records.varint import ZIGZAG, decode_varint, encode_varint
+
+Headers = tuple[tuple[str, bytes | None], ...]
+
+_NULL: Final = encode_varint(-1)
+
+
+class Record(NamedTuple):
+    """One record with its absolute offset and its timestamp in milliseconds since the epoch."""
+
+    offset: int
+    timestamp: int
+    key: bytes | None
+    value: bytes | None
+    headers: Headers = ()
+
+
+def encode_record(record: Record, offset_delta: int, timestamp_delta: int) -> bytes:
+    """Encode one record of a magic 2 batch, given its distance from the batch's base offset and timestamp."""
+    key, value, headers = record.key, record.value, record.headers
+    parts = [b"\0", encode_varint(timestamp_delta), encode_varint(offset_delta)]
+    parts += (_NULL,) if key is None else (encode_varint(len(key)), key)
+    parts += (_NULL,) if value is None else (encode_varint(len(value)), value)
+    parts.append(encode_varint(len(headers)))
+    for name, content in headers:
+        utf8 = name.encode()
+        parts += (encode_varint(len(utf8)), utf8)
+        parts += (_NULL,) if content is None else (encode_varint(len(content)), content)
+    body = b"".join(parts)
+    return encode_varint(len(body)) + body
+
+
+def encode_records(records: Sequence[Record], base_timestamp: int) -> bytes:
+    """Encode an uncompressed records section; the records get the offset deltas 0, 1, 2 ..."""
+    return b"".join(
+        [encode_record(record, delta, record.timestamp - base_timestamp) for delta, record in enumerate(records)]
+    )
+
+
+def decode_section(
+    section: bytes,
+    count: int,
+    *,
+    base_offset: int,
+    base_timestamp: int,
+    append_timestamp: int | None = None,
+    origin: int = 0,
+) -> list[Record]:
+    """Decode an uncompressed records section of a magic 2 batch.
+
+    Args:
+        section: The records section, whole and nothing else.
+        count: How many records the batch header announces.
+        base_offset: The batch's base offset.
+        base_timestamp: The batch's base timestamp (the delete horizon in batches that the cleaner has marked).
+        append_timestamp: The batch's max timestamp where the topic uses LogAppendTime; it replaces the records' own.
+        origin: Position of the section in the caller's buffer, added to the offsets that errors name.
+
+    Raises:
+        WireError: When the section is malformed or holds another number of records than announced.
+    """
+    records: list[Record] = []
+    try:
+        position = _decode_into(records, section, count, base_offset, base_timestamp, append_timestamp)
+    except IndexError:
+        what, field, position = "the batch ends inside a record", f"records[{len(records)}]", len(section)
+    except WireError as error:
+        what, field, position = error.what, f"records[{len(records)}].{error.field}", error.offset
+    else:
+        if position == len(section) and count >= 0:
+            return records
+        what = f"{len(section) - position} bytes are left after {len(records)} of {count} announced records"
+        field = "records_count"
+    raise WireError(what, field, origin + position)
+
+
+def _decode_into(  # noqa: C901 - one loop, its varints written out: the cost of every deep decode is here
+    records: list[Record],
+    section: bytes,
+    count: int,
+    base_offset: int,
+    base_timestamp: int,
+    append_timestamp: int | None,
+) -> int:
+    """Append up to `count` records of the section and return the position after the last.
+
+    Varints of one byte (and of two, where they are common) are read in place. Slices are not checked where they are
+    taken: one that runs past the end leaves a record that does not end where its length says.
+    """
+    append, new, zigzag, limit = records.append, tuple.__new__, ZIGZAG, len(section)
+    position = 0
+    for _ in range(count):
+        start = position
+        size = section[position]
+        if size < 128:
+            end = position + 1 + zigzag[size]
+            position += 2  # over the attributes too: no bit of them is in use
+        elif (high := section[position + 1]) < 128 and not size & 1:
+            end = position + 2 + (high << 6 | (size & 127) >> 1)
+            position += 3
+        else:
+            size, position = decode_varint(section, position)
+            end = position + size
+            position += 1
+        if end > limit or end < position:
+            raise WireError(f"record length leads from byte {start} to {end} of {limit}", "length", start)
+
+        delta = section[position]
+        if delta < 128:
+            timestamp = base_timestamp + zigzag[delta]
+            position += 1
+        elif (high := section[position + 1]) < 128 and not delta & 1:
+            timestamp = base_timestamp + (high << 6 | (delta & 127) >> 1)
+            position += 2
+        else:
+            delta, position = decode_varint(section, position)
+            timestamp = base_timestamp + delta
+
+        delta = section[position]
+        if delta < 128:
+            delta = zigzag[delta]
+            position += 1
+        elif (high := section[position + 1]) < 128 and not delta & 1:
+            delta = high << 6 | (delta & 127) >> 1
+            position += 2
+        else:
+            delta, position = decode_varint(section, position)
+
+        size = section[position]
+        if size < 128:
+            size = zigzag[size]
+            position += 1
+        else:
+            size, position = decode_varint(section, position)
+        if size >= 0:
+            after = position + size
+            key: bytes | None = section[position:after]
+            position = after
+        elif size == -1:
+            key = None
+        else:
+            raise WireError(f"length {size}", "key", position)
+
+        size = section[position]
+        if size < 128:
+            size = zigzag[size]
+            position += 1
+        elif (high := section[position + 1]) < 128 and not size & 1:
+            size = high << 6 | (size & 127) >> 1
+            position += 2
+        else:
+            size, position = decode_varint(section, position)
+        if size >= 0:
+            after = position + size
+            value: bytes | None = section[position:after]
+            position = after
+        elif size == -1:
+            value = None
+        else:
+            raise WireError(f"length {size}", "value", position)
+
+        if position >= end:
+            raise WireError(f"record should end at byte {end}, its value ends at {position}", "length", start)
+        headers: Headers = ()
+        if section[position]:
+            headers, position = _decode_headers(section, position, end)
+        else:
+            position += 1
+        if position != end:
+            raise WireError(f"record should end at byte {end}, its content ends at {position}", "length", start)
+        append(
+            new(
+                Record,
+                (base_offset + delta, timestamp if append_timestamp is None else append_timestamp, key, value, headers),
+            )
+        )
+    return position
+
+
+def _decode_headers(section: bytes, position: int, end: int) -> tuple[Headers, int]:
+    """Decode the headers of one record, whose record ends at `end`.
+
+    Header keys that are not valid UTF-8 get replacement characters, as Java clients show them.
+    """
+    count, position = decode_varint(section, position)
+    # A header takes at least two bytes: a larger count is refused before anything is read.
+    if not 0 <= count <= (end - position) // 2:
+        raise WireError(f"{count} headers in {end - position} bytes", "headers", position)
+    headers: list[tuple[str, bytes | None]] = []
+    for _ in range(count):
+        size, position = decode_varint(section, position)
+        if not 0 <= size <= end - position:
+            raise WireError(f"header key length {size} with {end - position} bytes left", "headers", position)
+        name = section[position : position + size].decode(errors="replace")
+        size, position = decode_varint(section, position + size)
+        if not -1 <= size <= end - position:
+            raise WireError(f"header value length {size} with {end - position} bytes left", "headers", position)
+        if size < 0:
+            headers.append((name, None))
+        else:
+            headers.append((name, section[position : position + size]))
+            position += size
+    return tuple(headers), position

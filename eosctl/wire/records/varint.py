@@ -1,0 +1,49 @@
+"""Zigzag variable-length integers, as they stand inside record batches.
+
+(The compact lengths of flexible messages are another thing: unsigned, and part of the message codec.)
+"""
+
+from __future__ import annotations
+
+from eosctl.wire.errors import WireError
+
+#: A 64-bit number never takes more than ten groups of seven bits.
+MAX_VARINT_BYTES = 10
+
+#: The signed value of every one-byte varint: the fast path of the record decoder.
+ZIGZAG = tuple((n >> 1) ^ -(n & 1) for n in range(128))
+
+_ONE_BYTE = tuple(bytes((n,)) for n in range(128))
+
+
+def encode_varint(value: int) -> bytes:
+    """Encode a signed number (32 or 64 bits alike) as a zigzag varint."""
+    rest = value << 1 if value >= 0 else (-value << 1) - 1
+    if rest < 128:
+        return _ONE_BYTE[rest]
+    groups = bytearray()
+    while rest >= 128:
+        groups.append(rest & 0x7F | 0x80)
+        rest >>= 7
+    groups.append(rest)
+    return bytes(groups)
+
+
+def decode_varint(buffer: bytes, position: int) -> tuple[int, int]:
+    """Decode a zigzag varint.
+
+    Returns:
+        The signed value and the position after it.
+
+    Raises:
+        IndexError: When the buffer ends inside the number; the caller knows what it was reading.
+        WireError: When the number is longer than 64 bits can be.
+    """
+    value = shift = 0
+    for index in range(position, position + MAX_VARINT_BYTES):
+        byte = buffer[index]
+        value |= (byte & 0x7F) << shift
+        if byte < 128:
+            return (value >> 1) ^ -(value & 1), index + 1
+        shift += 7
+    raise WireError(f"a varint has more than {MAX_VARINT_BYTES} bytes", "varint", position)

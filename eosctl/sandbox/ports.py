@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from eosctl.model.transaction import TopicPartition
+from eosctl.model.transaction import ProducerState, TopicPartition
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.records.batch import BatchHeader
 
@@ -111,6 +111,13 @@ class Replicas(Protocol):
     def read_all(self, partition: TopicPartition) -> Iterator[tuple[BatchHeader, bytes]]:
         """Iterate (header, batch bytes) of the local log from its start to its end, for loading a coordinator."""
 
+    def active_producers(self, partition: TopicPartition) -> Sequence[ProducerState] | ErrorCode:
+        """Return what the local replica (leader or follower) knows of every producer, for DescribeProducers.
+
+        Errors: NOT_LEADER_OR_FOLLOWER when the partition exists but is not hosted here, UNKNOWN_TOPIC_OR_PARTITION,
+        KAFKA_STORAGE_ERROR.
+        """
+
     def log_end_offset(self, partition: TopicPartition) -> int:
         """Return the local log end offset; raises KeyError for a partition that is not hosted here."""
 
@@ -168,9 +175,16 @@ class TransactionHooks(Protocol):
         *,
         add_partition: bool,
         done: Callable[[ErrorCode], None],
+        knows_abortable: bool = True,
     ) -> None:
         """Ask the coordinator of ``transactional_id`` (AddPartitionsToTxn 4+, batched per node) whether the partition
-        belongs to its open transaction, or add it (``add_partition``, TV2). ``done`` gets the producer-facing code."""
+        belongs to its open transaction, or add it (``add_partition``: Produce 12+, TxnOffsetCommit 5+).
+
+        ``knows_abortable`` is False for requests older than Produce 11 and TxnOffsetCommit 4: they get 48 for 120.
+        ``done`` gets the code as the group coordinator expects it; Produce passes it through
+        ``coordinator.transaction.verification.produce_error`` (retriable codes become NOT_ENOUGH_REPLICAS). Whether
+        verification is enabled and needed is the caller's to decide.
+        """
 
 
 class CoordinatorHooks(Protocol):

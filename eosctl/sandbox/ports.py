@@ -82,12 +82,28 @@ class Replicas(Protocol):
     """The partitions that this broker hosts."""
 
     def append_internal(
-        self, partition: TopicPartition, batch: bytes, done: Callable[[AppendResult], None], *, timeout_ms: int = 5000
+        self,
+        partition: TopicPartition,
+        batch: bytes,
+        done: Callable[[AppendResult], None],
+        *,
+        timeout_ms: int = 5000,
+        guard: object | None = None,
     ) -> None:
         """Append a coordinator's batch as leader with acks=all; ``done`` when the high watermark passes it or it fails.
 
         Errors: NOT_LEADER_OR_FOLLOWER, NOT_ENOUGH_REPLICAS(_AFTER_APPEND), REQUEST_TIMED_OUT, KAFKA_STORAGE_ERROR.
-        Batches of a transactional producer (offset commits) go through producer-state checks without sequences.
+        Batches of a transactional producer (offset commits) go through producer-state checks without sequences; one
+        that opens a transaction must show the ``guard`` of its verification (INVALID_TXN_STATE otherwise).
+        ``done`` calls of one partition come in offset order, before ``marker_written`` of a later marker.
+        """
+
+    def begin_verification(self, partition: TopicPartition, producer_id: int, producer_epoch: int) -> object | None:
+        """Return the guard to append with after TransactionHooks agreed, None when no verification is needed.
+
+        None when it is switched off (``transaction.partition.verification.enable``), when this broker does not lead
+        the partition (the append will say so), or when the partition holds an open transaction of the producer
+        (4.x: of this epoch).
         """
 
     def append_marker(

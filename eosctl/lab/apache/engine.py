@@ -1,0 +1,180 @@
+"""The Apache engine: one or more combined nodes of a real release, each in its own JVM."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import random
+import signal
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+
+from eosctl.lab.apache.java import MIB, prepare_runtime
+from eosctl.lab.apache.node import KafkaNode
+from eosctl.lab.apache.ports import free_ports
+from eosctl.lab.apache.process import end_recorded
+from eosctl.lab.apache.properties import HOST, NodeAddress, node_settings, render_properties
+from eosctl.lab.apache.releases import resolve_release
+from eosctl.lab.engine import BrokerHandle, BrokerState, Capability, EngineError
+
+
+@dataclass(frozen=True, slots=True)
+class ApacheConfig:
+    """What a real cluster should be like.
+
+    Attributes:
+        version: A release of `eosctl.lab.apache.releases`.
+        node_count: Combined broker and controller nodes: 1 or 3.
+        transaction_version: Level of the feature ``transaction.version``, or None for the release's own default.
+        settings: Broker settings on top of those that a loopback cluster needs.
+        heap_bytes: The heap of each node.
+        jvm_options: Options that replace the quick-start ones, e.g. for measurements.
+        start_timeout_ms: How long all nodes together may take to serve.
+        cache_dir: Where the jars are kept; the user's cache directory when left out.
+    """
+
+    version: str = "4.3.1"
+    node_count: int = 1
+    transaction_version: int | None = None
+    settings: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    heap_bytes: int = 512 * MIB
+    jvm_options: tuple[str, ...] = ()
+    start_timeout_ms: int = 90_000
+    cache_dir: Path | None = None
+
+
+class ApacheEngine:
+    """A cluster of real Kafka nodes below one directory.
+
+    The first `up` fetches jars, formats the storage and fixes the ports; later ones start the same nodes again.
+    """
+
+    def __init__(self, config: ApacheConfig, directory: Path, rng: random.Random) -> None:
+        """Describe a cluster; nothing happens before `up`.
+
+        Args:
+            config: What the cluster should be like.
+            directory: Where the nodes keep settings, data and logs; the caller removes it.
+            rng: Chooses cluster id and ports.
+        """
+        self._config = config
+        self._directory = directory
+        self._rng = rng
+        self._nodes: dict[int, KafkaNode] = {}
+
+    @property
+    def name(self) -> str:
+        """Name the engine with its release."""
+        return f"apache {self._config.version}"
+
+    @property
+    def bootstrap(self) -> str:
+        """Return ``host:port`` of every broker, comma separated; empty before the first `up`."""
+        return ",".join(f"{HOST}:{node.address.port}" for node in self._nodes.values())
+
+    def capabilities(self) -> frozenset[Capability]:
+        """Tell what signals can do; links, disks and clocks of a JVM are out of reach."""
+        return frozenset({Capability.STOP, Capability.KILL, Capability.PAUSE, Capability.RESTART})
+
+    def brokers(self) -> tuple[BrokerHandle, ...]:
+        """List the brokers in the order of their ids."""
+        return tuple(
+            BrokerHandle(node_id, HOST, node.address.port, node.state) for node_id, node in self._nodes.items()
+        )
+
+    def data_dirs(self) -> Mapping[int, Path]:
+        """Map each broker id to the directory with its partitions."""
+        return {node_id: node.files.data_dir for node_id, node in self._nodes.items()}
+
+    def logs(self) -> Mapping[int, tuple[Path, ...]]:
+        """Map each broker id to the log files that it has written so far."""
+        return {node_id: tuple(sorted(node.files.log_dir.glob("*.log"))) for node_id, node in self._nodes.items()}
+
+    async def up(self) -> None:
+        """Start every node that does not run and return when each of them shows all brokers in its metadata."""
+        await asyncio.to_thread(self._up)
+
+    async def down(self) -> None:
+        """Stop every node; harmless when none runs."""
+        await asyncio.to_thread(self._down)
+
+    async def stop(self, broker_id: int) -> None:
+        """Shut one broker down under control (SIGTERM)."""
+        await asyncio.to_thread(self._node(broker_id).end, signal.SIGTERM)
+
+    async def kill(self, broker_id: int) -> None:
+        """End one broker at once (SIGKILL)."""
+        await asyncio.to_thread(self._node(broker_id).end, signal.SIGKILL)
+
+    async def pause(self, broker_id: int) -> None:
+        """Freeze one broker (SIGSTOP)."""
+        self._node(broker_id).pause()
+
+    async def resume(self, broker_id: int) -> None:
+        """Let a paused broker go on (SIGCONT)."""
+        self._node(broker_id).resume()
+
+    async def restart(self, broker_id: int) -> None:
+        """Start a stopped or killed broker on its data and address; return when it serves with all that run."""
+        node = self._node(broker_id)
+        if node.state is not BrokerState.STOPPED:
+            raise EngineError(f"Broker {broker_id} is {node.state}; only a stopped one can be restarted.")
+        await asyncio.to_thread(self._start, [node])
+
+    def _up(self) -> None:
+        if not self._nodes:
+            self._nodes = self._create_nodes()
+        self._start([node for node in self._nodes.values() if node.state is BrokerState.STOPPED])
+
+    def _down(self) -> None:
+        # All at once and with one deadline: a quorum that loses its majority cannot finish a controlled shutdown.
+        nodes = [node for node in self._nodes.values() if node.state is not BrokerState.STOPPED]
+        for node in nodes:
+            node.request_stop()
+        for node in nodes:
+            node.end(signal.SIGTERM, patience_ms=10_000)
+
+    def _start(self, nodes: list[KafkaNode]) -> None:
+        deadline = time.monotonic() + self._config.start_timeout_ms / 1000
+        try:
+            for node in nodes:
+                node.start()
+            running = sum(node.state is BrokerState.RUNNING for node in self._nodes.values())
+            for node in nodes:
+                node.wait_ready(running, deadline)
+        except BaseException:
+            for node in nodes:
+                node.end(signal.SIGKILL)
+            raise
+
+    def _create_nodes(self) -> dict[int, KafkaNode]:
+        config = self._config
+        runtime = prepare_runtime(resolve_release(config.version), config.cache_dir)
+        ports = free_ports(2 * config.node_count, self._rng)
+        cluster = [NodeAddress(index + 1, ports[2 * index], ports[2 * index + 1]) for index in range(config.node_count)]
+        cluster_id = random_cluster_id(self._rng)
+        nodes: dict[int, KafkaNode] = {}
+        for address in cluster:
+            home = self._directory / f"node-{address.node_id}"
+            node = KafkaNode(runtime, address, home, heap_bytes=config.heap_bytes, jvm_options=config.jvm_options)
+            end_recorded(node.files.record, patience_ms=10_000)
+            properties = render_properties(node_settings(address, cluster, node.files.data_dir, config.settings))
+            node.prepare(properties, cluster_id, config.transaction_version)
+            nodes[address.node_id] = node
+        return nodes
+
+    def _node(self, broker_id: int) -> KafkaNode:
+        try:
+            return self._nodes[broker_id]
+        except KeyError:
+            known = ", ".join(map(str, self._nodes)) or "none"
+            raise EngineError(f"There is no broker {broker_id} in this cluster (there are: {known}).") from None
+
+
+def random_cluster_id(rng: random.Random) -> str:
+    """Return a new id as Kafka writes it: 16 bytes as 22 characters of URL-safe base64, none of them a leading dash."""
+    low, rest = rng.randrange(0x80), rng.randbytes(15)
+    return base64.urlsafe_b64encode(bytes([low]) + rest).decode().rstrip("=")

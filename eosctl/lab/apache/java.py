@@ -1,0 +1,125 @@
+"""The Java that runs Kafka, and its command lines."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from eosctl.lab.apache.jars import resolve_jars
+from eosctl.lab.apache.releases import KafkaRelease
+from eosctl.lab.engine import EngineError
+
+MIB = 1 << 20
+
+
+class ToolResult(NamedTuple):
+    """What one of Kafka's own tools printed."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+
+
+class Runtime(NamedTuple):
+    """A Java executable with the class path of one Kafka release."""
+
+    java: Path
+    jars: Path
+    release: KafkaRelease
+
+    def command(self, main_class: str, *args: str, heap_bytes: int, options: Sequence[str] = ()) -> list[str]:
+        """Return the command line that runs a main class of the release."""
+        heap = f"-Xmx{heap_bytes // MIB}m"
+        return [str(self.java), heap, *options, "-cp", f"{self.jars}/*", main_class, *args]
+
+
+def prepare_runtime(release: KafkaRelease, cache_dir: Path | None = None) -> Runtime:
+    """Find Java and the jars of a release, fetching the jars when they are not cached.
+
+    Raises:
+        EngineError: Java is missing or too old, or the jars cannot be had.
+    """
+    return Runtime(find_java(release), resolve_jars(release, cache_dir), release)
+
+
+def find_java(release: KafkaRelease) -> Path:
+    """Return the Java executable of JAVA_HOME, or else of the PATH.
+
+    Raises:
+        EngineError: There is none, or it is older than the release needs.
+    """
+    home = os.environ.get("JAVA_HOME")
+    found = shutil.which("java", path=f"{home}/bin") if home else shutil.which("java")
+    if found is None:
+        raise EngineError(
+            "Apache Kafka needs Java, and there is none"
+            + (f" in {home} (JAVA_HOME)." if home else " on the PATH (JAVA_HOME is not set)."),
+            next_step="Install a Java runtime, e.g. apt-get install openjdk-17-jre-headless.",
+        )
+    major = java_major(subprocess.run([found, "-version"], capture_output=True, text=True, check=False).stderr)
+    if major is not None and major < release.java_major:
+        raise EngineError(
+            f"Apache Kafka {release.version} needs Java {release.java_major} or later; {found} is Java {major}.",
+            next_step="Point JAVA_HOME at a later one.",
+        )
+    return Path(found)
+
+
+def java_major(banner: str) -> int | None:
+    """Return the feature release named in the output of ``java -version``; None when it names none.
+
+    Java 8 and older call themselves 1.8, 1.7 and so on.
+    """
+    match = re.search(r'version "(?:1\.)?(\d+)', banner)
+    return int(match[1]) if match else None
+
+
+def run_tool(
+    runtime: Runtime,
+    main_class: str,
+    *args: str,
+    heap_bytes: int = 512 * MIB,
+    options: Sequence[str] = (),
+    timeout_ms: int = 120_000,
+) -> ToolResult:
+    """Run one of Kafka's own tools to its end, e.g. ``org.apache.kafka.tools.TransactionsCommand``.
+
+    Only a tool that does not end in time raises; any exit status is an answer.
+
+    Raises:
+        EngineError: The tool did not end within ``timeout_ms``.
+    """
+    command = runtime.command(
+        main_class,
+        *args,
+        heap_bytes=heap_bytes,
+        options=("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", *_quiet(runtime.release), *options),
+    )
+    try:
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=timeout_ms / 1000,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise EngineError(f"{main_class} did not end within {timeout_ms} ms.") from None
+    return ToolResult(done.returncode, done.stdout, done.stderr)
+
+
+def _quiet(release: KafkaRelease) -> tuple[str, ...]:
+    """Keep a tool's log lines out of its output: stdout is the result, warnings go to stderr."""
+    return (f"-D{release.logging_property}={log_configuration(f'tools-{release.logging}').as_uri()}",)
+
+
+def log_configuration(name: str) -> Path:
+    """Return the path of a logging configuration that ships with this package."""
+    return Path(__file__).with_name(f"{name}.properties")

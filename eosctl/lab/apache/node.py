@@ -1,0 +1,196 @@
+"""One node of real Apache Kafka: combined broker and controller, its own JVM, data directory and logs."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import struct
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from eosctl.lab.apache.java import Runtime, log_configuration, run_tool
+from eosctl.lab.apache.process import POLL_INTERVAL_S, RecordedProcess
+from eosctl.lab.apache.properties import HOST, NodeAddress
+from eosctl.lab.engine import BrokerState, EngineError
+
+# Short-lived test brokers gain more from a quick start than from the second compiler and a concurrent collector.
+QUICK_START = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+
+
+class NodeFiles(NamedTuple):
+    """Where one node keeps what it writes."""
+
+    home: Path
+
+    @property
+    def settings(self) -> Path:
+        """Return the path of server.properties."""
+        return self.home / "server.properties"
+
+    @property
+    def data_dir(self) -> Path:
+        """Return the directory with the partitions."""
+        return self.home / "data"
+
+    @property
+    def log_dir(self) -> Path:
+        """Return the directory with server.log and its siblings."""
+        return self.home / "logs"
+
+    @property
+    def output(self) -> Path:
+        """Return the file with what the JVM printed before (or instead of) logging."""
+        return self.home / "logs" / "jvm.out"
+
+    @property
+    def record(self) -> Path:
+        """Return the file that records the process."""
+        return self.home / "node.pid"
+
+
+class KafkaNode:
+    """A node that is formatted once and then started, stopped, killed and paused."""
+
+    def __init__(
+        self, runtime: Runtime, address: NodeAddress, home: Path, *, heap_bytes: int, jvm_options: tuple[str, ...]
+    ) -> None:
+        """Describe a node below ``home``; nothing is written before `prepare`."""
+        self.address = address
+        self.files = NodeFiles(home)
+        self.state = BrokerState.STOPPED
+        self._runtime = runtime
+        self._heap_bytes = heap_bytes
+        self._jvm_options = jvm_options
+        self._process: RecordedProcess | None = None
+
+    def prepare(self, properties: str, cluster_id: str, transaction_version: int | None) -> None:
+        """Write the settings and format the data directory, once.
+
+        Args:
+            properties: The text of server.properties.
+            cluster_id: The cluster's id, 22 characters of URL-safe base64.
+            transaction_version: Level of the feature ``transaction.version`` (KIP-890), or None for the release's own.
+
+        Raises:
+            EngineError: Kafka's StorageTool refused.
+        """
+        self.files.log_dir.mkdir(parents=True, exist_ok=True)
+        self.files.settings.write_text(properties, "utf-8")
+        feature = () if transaction_version is None else ("--feature", f"transaction.version={transaction_version}")
+        done = run_tool(
+            self._runtime,
+            "kafka.tools.StorageTool",
+            *("format", "--ignore-formatted", "--cluster-id", cluster_id, "--config", str(self.files.settings)),
+            *feature,
+        )
+        if done.exit_code:
+            said = [line for line in (done.stderr + done.stdout).splitlines() if line.strip()]
+            raise EngineError(
+                f"Kafka refused to format the storage of node {self.address.node_id}.",
+                said[-1] if said else f"Its StorageTool ended with exit status {done.exit_code}.",
+                f"The settings are in {self.files.settings}.",
+            )
+
+    def start(self) -> None:
+        """Start the JVM; `wait_ready` tells when the broker serves."""
+        release = self._runtime.release
+        configuration = log_configuration(release.logging).as_uri()
+        command = self._runtime.command(
+            "kafka.Kafka",
+            str(self.files.settings),
+            heap_bytes=self._heap_bytes,
+            options=(
+                *(self._jvm_options or QUICK_START),
+                f"-Dkafka.logs.dir={self.files.log_dir}",
+                f"-D{release.logging_property}={configuration}",
+            ),
+        )
+        self._process = RecordedProcess(command, output=self.files.output, record=self.files.record)
+        self.state = BrokerState.RUNNING
+
+    def wait_ready(self, broker_count: int, deadline: float) -> None:
+        """Return when this node's metadata shows ``broker_count`` brokers, itself unfenced.
+
+        Args:
+            broker_count: How many brokers must be there.
+            deadline: Until when to wait, on `time.monotonic`.
+
+        Raises:
+            EngineError: The process ended, or the time was not enough.
+        """
+        while count_brokers(self.address.port) < broker_count:
+            if self._process is not None and self._process.exit_code is not None:
+                self.state = BrokerState.STOPPED
+                raise EngineError(
+                    f"Kafka node {self.address.node_id} ended (exit status {self._process.exit_code}) while starting.",
+                    self._last_words(),
+                    f"Its logs are in {self.files.log_dir}.",
+                )
+            if time.monotonic() > deadline:
+                raise EngineError(
+                    f"Kafka node {self.address.node_id} did not serve in time.",
+                    self._last_words(),
+                    f"Its logs are in {self.files.log_dir}.",
+                )
+            time.sleep(POLL_INTERVAL_S)
+
+    def end(self, first: signal.Signals, *, patience_ms: int = 30_000) -> None:
+        """End the process: SIGTERM for a controlled shutdown, SIGKILL for a crash; harmless when it has ended."""
+        if self._process is None:
+            return
+        if self.state is BrokerState.PAUSED:
+            self._process.send(signal.SIGCONT)
+        self._process.end(first, patience_ms=patience_ms)
+        self._process = None
+        self.state = BrokerState.STOPPED
+
+    def request_stop(self) -> None:
+        """Ask for a controlled shutdown without waiting for it."""
+        self.resume()
+        if self._process is not None:
+            self._process.send(signal.SIGTERM)
+
+    def pause(self) -> None:
+        """Freeze the process (SIGSTOP)."""
+        if self._process is not None and self.state is BrokerState.RUNNING:
+            self._process.send(signal.SIGSTOP)
+            self.state = BrokerState.PAUSED
+
+    def resume(self) -> None:
+        """Let a frozen process go on (SIGCONT)."""
+        if self._process is not None and self.state is BrokerState.PAUSED:
+            self._process.send(signal.SIGCONT)
+            self.state = BrokerState.RUNNING
+
+    def _last_words(self) -> str:
+        """Return the last line that tells of an error, from the server's log or the JVM's own output."""
+        for path in (self.files.log_dir / "server.log", self.files.output):
+            lines = path.read_text("utf-8", errors="replace").splitlines() if path.exists() else []
+            telling = [line for line in lines if "ERROR" in line or "FATAL" in line or "Exception" in line]
+            if telling:
+                return telling[-1].strip()
+        return ""
+
+
+def count_brokers(port: int, timeout_s: float = 2.0) -> int:
+    """Return how many brokers the node on this loopback port shows in its metadata; 0 when it does not answer.
+
+    Fenced brokers are not in the metadata, so the count says who serves. The request is written out byte by byte: all
+    that is wanted from the answer to Metadata v0 is the length of its first array.
+    """
+    header = struct.pack(">hhih", 3, 0, 1, -1)  # Metadata, version 0, correlation id 1, no client id
+    request = header + struct.pack(">i", 1) + struct.pack(">h", 1) + b"?"  # one topic with a name that cannot exist
+    try:
+        with socket.create_connection((HOST, port), timeout_s) as connection:
+            connection.settimeout(timeout_s)
+            connection.sendall(struct.pack(">i", len(request)) + request)
+            answer = b""
+            while len(answer) < 12:  # size, correlation id, broker count
+                received = connection.recv(4096)
+                if not received:
+                    return 0
+                answer += received
+    except OSError:
+        return 0
+    return int(struct.unpack_from(">i", answer, 8)[0])

@@ -1,0 +1,36 @@
+"""Loopback ports that nobody else is likely to take between choosing and binding them."""
+
+from __future__ import annotations
+
+import random
+import socket
+from contextlib import ExitStack
+
+from eosctl.lab.apache.properties import HOST
+from eosctl.lab.engine import EngineError
+
+# Linux hands out 32768-60999 for outgoing connections; a port below cannot be lost to one of those while a JVM starts.
+CANDIDATES = range(20_000, 32_000)
+
+
+def free_ports(count: int, rng: random.Random) -> tuple[int, ...]:
+    """Return ``count`` different loopback ports on which nothing listens.
+
+    Raises:
+        EngineError: There are not that many.
+    """
+    found: list[int] = []
+    with ExitStack() as held:
+        for port in rng.sample(CANDIDATES, len(CANDIDATES)):
+            if len(found) == count:
+                break
+            probe = held.enter_context(socket.socket())
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((HOST, port))
+            except OSError:
+                continue
+            found.append(port)
+    if len(found) < count:
+        raise EngineError(f"There are no {count} free ports between {CANDIDATES.start} and {CANDIDATES.stop}.")
+    return tuple(found)

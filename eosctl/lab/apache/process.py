@@ -1,0 +1,112 @@
+"""One JVM that outlives the call that started it: recorded by pid and start time, ended by that record alone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from eosctl.lab.engine import EngineError
+
+POLL_INTERVAL_S = 0.02
+
+
+class ProcessIdentity(NamedTuple):
+    """A process that cannot be mistaken for another that got the same pid later.
+
+    Attributes:
+        pid: The process id.
+        start_ticks: The start time in clock ticks since boot (field 22 of ``/proc/<pid>/stat``).
+    """
+
+    pid: int
+    start_ticks: int
+
+
+class RecordedProcess:
+    """A child process whose identity is written to a file, so that a later process can find or end it."""
+
+    def __init__(self, command: Sequence[str], *, output: Path, record: Path) -> None:
+        """Start the command with its output appended to a file.
+
+        Raises:
+            EngineError: The record names a process that still runs, or the command cannot be started.
+        """
+        if running := read_record(record):
+            raise EngineError(
+                f"Process {running.pid} already runs on {record.parent}.",
+                next_step=f"Stop it (kill {running.pid}) or choose another directory.",
+            )
+        self._record = record
+        try:
+            with output.open("ab") as stream:
+                # A session of its own keeps the terminal's Ctrl-C away: the engine decides how a node ends.
+                self._child = subprocess.Popen(
+                    command, stdin=subprocess.DEVNULL, stdout=stream, stderr=stream, start_new_session=True
+                )
+        except OSError as error:
+            raise EngineError(f"{command[0]} could not be started.", str(error)) from error
+        self.identity = ProcessIdentity(self._child.pid, start_ticks(self._child.pid) or 0)
+        record.write_text(f"{self.identity.pid} {self.identity.start_ticks}\n", "utf-8")
+
+    @property
+    def exit_code(self) -> int | None:
+        """Return the exit status, None while the process runs."""
+        return self._child.poll()
+
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal; harmless when the process has ended."""
+        self._child.send_signal(number)
+
+    def end(self, first: signal.Signals, *, patience_ms: int) -> None:
+        """Send a signal, wait, and after ``patience_ms`` end the process with SIGKILL."""
+        self._child.send_signal(first)
+        try:
+            self._child.wait(patience_ms / 1000)
+        except subprocess.TimeoutExpired:
+            self._child.kill()
+            self._child.wait()
+        self._record.unlink(missing_ok=True)
+
+
+def start_ticks(pid: int) -> int | None:
+    """Return when a process started, in clock ticks since boot; None when there is no such process (or a zombie)."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text("utf-8", errors="replace")
+    except OSError:
+        return None
+    fields = stat.rpartition(")")[2].split()  # the command name before it may hold anything
+    return None if fields[0] == "Z" else int(fields[19])
+
+
+def read_record(record: Path) -> ProcessIdentity | None:
+    """Return the recorded process while it runs; None without a record or when the pid is gone or another's by now."""
+    try:
+        pid, ticks = (int(word) for word in record.read_text("utf-8").split())
+    except (OSError, ValueError):
+        return None
+    return ProcessIdentity(pid, ticks) if start_ticks(pid) == ticks else None
+
+
+def end_recorded(record: Path, *, patience_ms: int) -> bool:
+    """End the process that a file records, if it still runs; tell whether one did.
+
+    For what an interrupted run left behind: SIGTERM first, SIGKILL after ``patience_ms``.
+    """
+    identity = read_record(record)
+    if identity is None:
+        record.unlink(missing_ok=True)
+        return False
+    os.kill(identity.pid, signal.SIGCONT)  # a paused process would not hear the next one
+    os.kill(identity.pid, signal.SIGTERM)
+    deadline = time.monotonic() + patience_ms / 1000
+    while read_record(record) is not None:
+        if time.monotonic() > deadline:
+            os.kill(identity.pid, signal.SIGKILL)
+        time.sleep(POLL_INTERVAL_S)
+    record.unlink(missing_ok=True)
+    return True

@@ -1,0 +1,65 @@
+"""The Kafka releases that the lab runs, and what each needs beside its own jars."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from eosctl.lab.engine import EngineError
+
+
+class KafkaRelease(NamedTuple):
+    """One release of Apache Kafka.
+
+    Attributes:
+        version: Kafka's own version.
+        logging: Base name of the logging configuration that this release reads (``log4j`` or ``log4j2``).
+        logging_property: System property that points the JVM at that configuration.
+        extra_artifacts: Coordinates ``group:artifact:version`` without which the broker's logs would be lost.
+        java_major: The oldest Java that runs it (KIP-1013 for 4.x brokers).
+    """
+
+    version: str
+    logging: str
+    logging_property: str
+    extra_artifacts: tuple[str, ...]
+    java_major: int
+
+    @property
+    def artifacts(self) -> tuple[str, ...]:
+        """Return the coordinates to resolve; everything else is transitive."""
+        own = (f"org.apache.kafka:kafka_2.13:{self.version}", f"org.apache.kafka:kafka-tools:{self.version}")
+        return own + self.extra_artifacts
+
+
+# kafka-tools 3.9 brings slf4j-reload4j along; that of 4.x leaves the choice of a logging backend to its user.
+RELEASES = {
+    release.version: release
+    for release in (
+        KafkaRelease("3.9.2", "log4j", "log4j.configuration", (), 11),
+        KafkaRelease(
+            "4.3.1",
+            "log4j2",
+            "log4j2.configurationFile",
+            (
+                "org.apache.logging.log4j:log4j-slf4j-impl:2.25.4",
+                "org.apache.logging.log4j:log4j-1.2-api:2.25.4",
+            ),
+            17,
+        ),
+    )
+}
+
+
+def resolve_release(version: str) -> KafkaRelease:
+    """Return the release of this version.
+
+    Raises:
+        EngineError: The lab does not know how to run it.
+    """
+    try:
+        return RELEASES[version]
+    except KeyError:
+        known = ", ".join(RELEASES)
+        raise EngineError(
+            f"Apache Kafka {version} is not a release that the lab can run.", next_step=f"Choose one of {known}."
+        ) from None

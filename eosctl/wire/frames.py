@@ -1,0 +1,202 @@
+"""Frames: the size, the header, and the message of one request or response.
+
+A request header has version 1, or 2 with tags when the message is flexible; its client id keeps a 16-bit
+length in both. A response header has version 0, or 1 with tags; ApiVersions always answers with 0, as a
+client must be able to read the answer before it knows what the broker speaks (KIP-511).
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from struct import error as StructError
+from typing import Any, Final, NamedTuple
+
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.codec import codec
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.errors import WireError
+from eosctl.wire.messages.index import APIS
+from eosctl.wire.runtime import Malformed, skip_tags
+
+FRAME_LIMIT_BYTES: Final = 104_857_600  # socket.request.max.bytes, Kafka's default
+
+_SIZE = Struct(">i")
+_REQUEST = Struct(">hhih")
+_RESPONSE = Struct(">i")
+_FLEXIBLE_FROM = {
+    key: 1 << 15 if api.request.flexible_from is None else api.request.flexible_from for key, api in APIS.items()
+}
+_NEVER = 1 << 15
+_pack_request = Struct(">ihhih").pack
+_pack_response = Struct(">ii").pack
+_pack_flexible_response = Struct(">iix").pack
+
+
+class RequestHeader(NamedTuple):
+    """The header of a request, and where its message starts in the frame."""
+
+    api_key: int
+    api_version: int
+    correlation_id: int
+    client_id: str | None
+    body_position: int
+
+
+def decode_request_header(frame: bytes) -> RequestHeader:
+    """Read the header of a request of any API, also one that eosctl does not know.
+
+    Args:
+        frame: The request without its four size bytes.
+
+    Raises:
+        WireError: The frame is shorter than its header.
+    """
+    try:
+        api_key, version, correlation_id, size = _REQUEST.unpack_from(frame)
+        end = 10 + size if size > 0 else 10
+        if end > len(frame):
+            raise Malformed
+        client_id = frame[10:end].decode("utf-8", "replace") if size >= 0 else None
+        if version >= _FLEXIBLE_FROM.get(api_key, _NEVER):
+            end = end + 1 if not frame[end] else skip_tags(frame, end)
+    except (StructError, IndexError, Malformed):
+        raise WireError("request header: the frame ends too early", "request_header", len(frame)) from None
+    return RequestHeader(api_key, version, correlation_id, client_id, end)
+
+
+def decode_request(frame: bytes) -> tuple[RequestHeader, Any]:
+    """Read a whole request.
+
+    Raises:
+        WireError: The frame is malformed.
+        KeyError: eosctl does not know the API or the version.
+    """
+    header = decode_request_header(frame)
+    message, _ = codec(header.api_key, header.api_version).decode_request(frame, header.body_position)
+    return header, message
+
+
+def encode_request(api_key: int, version: int, correlation_id: int, client_id: str | None, message: Any) -> bytes:
+    """Write a whole request with its four size bytes.
+
+    Raises:
+        KeyError: eosctl does not know the API or the version.
+    """
+    form = codec(api_key, version)
+    body = form.encode_request(message)
+    name = b"" if client_id is None else client_id.encode()
+    tail = name + b"\0" if form.flexible else name
+    size = -1 if client_id is None else len(name)
+    return _pack_request(10 + len(tail) + len(body), api_key, version, correlation_id, size) + tail + body
+
+
+def encode_response(api_key: int, version: int, correlation_id: int, message: Any) -> bytes:
+    """Write a whole response with its four size bytes.
+
+    Raises:
+        KeyError: eosctl does not know the API or the version.
+    """
+    form = codec(api_key, version)
+    body = form.encode_response(message)
+    if form.flexible and api_key != ApiKey.API_VERSIONS:
+        return _pack_flexible_response(5 + len(body), correlation_id) + body
+    return _pack_response(4 + len(body), correlation_id) + body
+
+
+def decode_response(api_key: int, version: int, frame: bytes) -> tuple[int, Any]:
+    """Read a whole response.
+
+    A broker that does not know the version of an ApiVersions request answers in version 0 with
+    UNSUPPORTED_VERSION; such an answer is read as what it is.
+
+    Args:
+        api_key: The API of the request.
+        version: The version of the request.
+        frame: The response without its four size bytes.
+
+    Returns:
+        The correlation id and the message.
+
+    Raises:
+        WireError: The frame is malformed.
+        KeyError: eosctl does not know the API or the version.
+    """
+    form = codec(api_key, version)
+    correlation_id = response_correlation_id(frame)
+    position = 4
+    if api_key == ApiKey.API_VERSIONS:
+        if frame[4:6] == _UNSUPPORTED:
+            form = codec(api_key, 0)
+    elif form.flexible:
+        try:
+            position = 5 if not frame[4] else skip_tags(frame, 4)
+        except (IndexError, Malformed):
+            raise WireError("response header: the frame ends too early", "response_header", 4) from None
+    message, _ = form.decode_response(frame, position)
+    return correlation_id, message
+
+
+_UNSUPPORTED = ErrorCode.UNSUPPORTED_VERSION.to_bytes(2, "big")
+
+
+def response_correlation_id(frame: bytes) -> int:
+    """Read the correlation id that every response starts with.
+
+    Raises:
+        WireError: The frame has fewer than four bytes.
+    """
+    if len(frame) < 4:
+        raise WireError("response header: the frame ends too early", "correlation_id", len(frame))
+    return int(_RESPONSE.unpack_from(frame)[0])
+
+
+class FrameSplitter:
+    """Cuts a stream of bytes into frames; keeps what is not complete yet.
+
+    Args:
+        limit_bytes: The largest frame accepted.
+    """
+
+    def __init__(self, limit_bytes: int = FRAME_LIMIT_BYTES) -> None:
+        self._limit = limit_bytes
+        self._rest = bytearray()
+        self._needed = 4
+
+    @property
+    def buffered_bytes(self) -> int:
+        """Count the bytes that wait for the rest of their frame."""
+        return len(self._rest)
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Take the next bytes of the stream.
+
+        Args:
+            data: Any number of bytes.
+
+        Returns:
+            The frames they complete, without size bytes, in order.
+
+        Raises:
+            WireError: A size is negative or above the limit; the stream cannot go on.
+        """
+        if self._rest:
+            self._rest += data
+            if len(self._rest) < self._needed:
+                return []
+            data = bytes(self._rest)
+        frames: list[bytes] = []
+        position, end = 0, len(data)
+        needed = 4
+        while end - position >= 4:
+            (size,) = _SIZE.unpack_from(data, position)
+            if not 0 <= size <= self._limit:
+                raise WireError(f"frame of {size} bytes, 0 to {self._limit} are allowed", "size", position)
+            stop = position + 4 + size
+            if stop > end:
+                needed = 4 + size
+                break
+            frames.append(data[position + 4 : stop])
+            position = stop
+        self._rest = bytearray(data[position:])
+        self._needed = needed
+        return frames

@@ -1,0 +1,1 @@
+"""Generated values and codecs of all messages; do not edit."""

@@ -1,0 +1,1 @@
+"""Generated values and codecs of internal records; do not edit."""

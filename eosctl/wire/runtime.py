@@ -1,0 +1,141 @@
+"""What the generated codecs lean on: varints, arrays of numbers, tags, and the slow paths.
+
+The generated code reads the common case inline (a length below 128 is one byte) and comes here for the
+rest. Reading past the end shows as IndexError or struct.error, a wrong length as Malformed; each
+decoder hands all of them to `eosctl.wire.explain`, which names the field.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import Any, Final
+
+STRING_LIMIT: Final = 0x7FFF  # Kafka refuses longer strings, whatever the length's encoding could say
+INLINE_COUNT: Final = 64  # arrays of fewer numbers have a prepared format
+LENGTHS: Final = tuple(bytes([length]) for length in range(128))
+
+
+class Malformed(ValueError):
+    """A length or a tag that cannot be right; the decoder's caller never sees it."""
+
+
+def unsigned_varint(value: int) -> bytes:
+    """Encode an unsigned varint."""
+    encoded = bytearray()
+    while value > 0x7F:
+        encoded.append(value & 0x7F | 0x80)
+        value >>= 7
+    encoded.append(value)
+    return bytes(encoded)
+
+
+def read_unsigned_varint(buffer: bytes, position: int) -> tuple[int, int]:
+    """Read an unsigned varint of at most five bytes; return it and the position after it."""
+    value = 0
+    for shift in range(0, 35, 7):
+        byte = buffer[position]
+        position += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value & 0xFFFFFFFF, position
+    raise Malformed("varint of more than five bytes")
+
+
+def compact_length(buffer: bytes, position: int) -> tuple[int, int]:
+    """Read a compact length that is not null and not of one byte.
+
+    Returns:
+        The length plus one, as on the wire, and the position of the varint's last byte.
+    """
+    value, position = read_unsigned_varint(buffer, position)
+    if not 0 < value <= len(buffer) - position + 1:
+        raise Malformed("length")
+    return value, position - 1
+
+
+def compact_string_length(buffer: bytes, position: int) -> tuple[int, int]:
+    """Read a string's compact length as `compact_length` does."""
+    value, position = compact_length(buffer, position)
+    if value > STRING_LIMIT + 1:
+        raise Malformed("string length")
+    return value, position
+
+
+def check_count(buffer: bytes, position: int, count: int) -> None:
+    """Refuse an array that has more elements than bytes are left, before anything is allocated."""
+    if not 0 <= count <= len(buffer) - position:
+        raise Malformed("count")
+
+
+def read_many(kind: str, buffer: bytes, position: int, count: int) -> tuple[tuple[Any, ...], int]:
+    """Read an array of `count` numbers of one struct format character; return it and the position after."""
+    size = struct.calcsize(f">{kind}")
+    if not 0 <= count * size <= len(buffer) - position:
+        raise Malformed("count")
+    return struct.unpack_from(f">{count}{kind}", buffer, position), position + count * size
+
+
+def read_many_compact(kind: str, buffer: bytes, position: int) -> tuple[tuple[Any, ...], int]:
+    """Read a compact array of numbers, its count included."""
+    count, position = compact_length(buffer, position)
+    return read_many(kind, buffer, position + 1, count - 1)
+
+
+def pack_many(kind: str, values: Sequence[Any]) -> bytes:
+    """Encode an array of numbers with its 32-bit count."""
+    return struct.pack(f">i{len(values)}{kind}", len(values), *values)
+
+
+def pack_many_compact(kind: str, values: Sequence[Any]) -> bytes:
+    """Encode a compact array of numbers with its count."""
+    return unsigned_varint(len(values) + 1) + struct.pack(f">{len(values)}{kind}", *values)
+
+
+@cache
+def unpackers(kind: str) -> tuple[Callable[[bytes, int], tuple[Any, ...]], ...]:
+    """Prepare the readers of 0 to 63 numbers."""
+    return tuple(struct.Struct(f">{count}{kind}").unpack_from for count in range(INLINE_COUNT))
+
+
+@cache
+def packers(kind: str) -> tuple[Callable[..., bytes], ...]:
+    """Prepare the writers of a 32-bit count and 0 to 63 numbers."""
+    return tuple(struct.Struct(f">i{count}{kind}").pack for count in range(INLINE_COUNT))
+
+
+@cache
+def compact_packers(kind: str) -> tuple[Callable[..., bytes], ...]:
+    """Prepare the writers of a compact count and 0 to 63 numbers."""
+    return tuple(struct.Struct(f">B{count}{kind}").pack for count in range(INLINE_COUNT))
+
+
+def tagged_fields(buffer: bytes, position: int) -> Iterator[tuple[int, int, int]]:
+    """Walk over a tag section.
+
+    Yields:
+        Tag, and start and end of its value. The section ends where the last value ends.
+    """
+    count, position = read_unsigned_varint(buffer, position)
+    for _ in range(count):
+        tag, position = read_unsigned_varint(buffer, position)
+        size, position = read_unsigned_varint(buffer, position)
+        end = position + size
+        if end > len(buffer):
+            raise Malformed("tag size")
+        yield tag, position, end
+        position = end
+
+
+def skip_tags(buffer: bytes, position: int) -> int:
+    """Skip a tag section that nobody asks for; return the position after it."""
+    end = position + 1
+    for _, _, end in tagged_fields(buffer, position):
+        pass
+    return end
+
+
+def tagged_field(tag: int, value: bytes) -> bytes:
+    """Encode one tagged field."""
+    return unsigned_varint(tag) + unsigned_varint(len(value)) + value

@@ -1,0 +1,207 @@
+"""The table language: what a `.msg` file says, as values.
+
+A file opens with its subject and goes on with one section for each message::
+
+    api EndTxn 26
+    kafka 3.9  0-4
+    kafka 4.3  0-5
+
+    request 0-5 flexible 3+
+      transactional_id  string
+      producer_id       int64
+
+A line is a field: name, type, the versions that have it (left out: all that its struct has), and then,
+where they apply, `tag N` and `= default`. `[X]` is an array; `?` behind the type says that it may be
+null, `?3+` that it may be from version 3 on. A type with a capital letter is a struct, and the deeper
+lines below it are its fields. A default that is not written is the type's zero.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+Default: TypeAlias = "None | bool | int | float | str"
+FOLDER = Path(__file__).parent
+PRIMITIVES = frozenset(
+    "bool int8 int16 uint16 int32 uint32 int64 float64 uuid string bytes records".split()
+)
+
+
+class VersionRange(NamedTuple):
+    """A range of versions, both ends included."""
+
+    first: int
+    last: int
+
+    def __contains__(self, version: object) -> bool:
+        return isinstance(version, int) and self.first <= version <= self.last
+
+
+class Field(NamedTuple):
+    """One field of a struct over all versions.
+
+    Attributes:
+        name: The field's name, Kafka's own in snake case.
+        type: A primitive's name, or a struct's name.
+        is_array: Whether the field is an array of that type.
+        versions: The versions that have the field.
+        nullable: The versions in which it may be null.
+        tag: The tag's number where the field is tagged.
+        default: The default as written, where it is not the type's zero.
+        has_default: Whether a default is written.
+        fields: A struct's own fields.
+    """
+
+    name: str
+    type: str
+    is_array: bool
+    versions: VersionRange
+    nullable: VersionRange | None
+    tag: int | None
+    default: Default
+    has_default: bool
+    fields: tuple[Field, ...]
+
+    @property
+    def is_struct(self) -> bool:
+        """Tell whether the type is a struct."""
+        return self.type not in PRIMITIVES
+
+
+class Section(NamedTuple):
+    """One message: `request` and `response` of an API, `key` and `value` of a record, or `record`."""
+
+    name: str
+    versions: VersionRange
+    flexible_from: int | None
+    fields: tuple[Field, ...]
+
+    def is_flexible(self, version: int) -> bool:
+        """Tell whether a version uses compact lengths and tags (KIP-482)."""
+        return self.flexible_from is not None and version >= self.flexible_from
+
+
+class Table(NamedTuple):
+    """All that one file says.
+
+    Attributes:
+        kind: `api` or `record`.
+        name: Kafka's name, such as `EndTxn`.
+        number: The API key, or the record's type; None where Kafka gives none.
+        served: For an API, the stable versions each release of Kafka serves.
+        sections: The messages.
+    """
+
+    kind: str
+    name: str
+    number: int | None
+    served: dict[str, VersionRange]
+    sections: tuple[Section, ...]
+
+    def section(self, name: str) -> Section:
+        """Find a section by its name."""
+        return next(section for section in self.sections if section.name == name)
+
+
+class TableError(ValueError):
+    """Report a table that does not follow the language, with file and line."""
+
+
+def load_table(path: Path) -> Table:
+    """Read one table.
+
+    Raises:
+        TableError: The file does not follow the language.
+    """
+    return parse_table(path.read_text(encoding="utf-8"), source=path.name)
+
+
+def parse_table(text: str, source: str = "table") -> Table:
+    """Parse the text of one table.
+
+    Raises:
+        TableError: The text does not follow the language.
+    """
+    lines = [_Line(at, line) for at, line in enumerate(text.splitlines(), 1) if line.strip()]
+    at = 0
+    try:
+        kind, name, number, served = "", "", None, {}
+        sections: list[Section] = []
+        while at < len(lines):
+            words = lines[at].words
+            if words[0] in ("api", "record"):
+                kind, name, number = words[0], words[1], int(words[2]) if words[2:] else None
+                at += 1
+            elif words[0] == "kafka":
+                served[words[1]] = _version_range(words[2])
+                at += 1
+            else:
+                versions = _version_range(words[1])
+                flexible_from = int(words[3].removesuffix("+")) if words[2:] else None
+                fields, at = _parse_fields(lines, at + 1, versions)
+                sections.append(Section(words[0], versions, flexible_from, fields))
+    except (ValueError, IndexError) as error:
+        line = lines[min(at, len(lines) - 1)]
+        raise TableError(f"{source}, line {line.number}: {line.text.strip()!r}: {error}") from error
+    return Table(kind, name, number, served, tuple(sections))
+
+
+class _Line(NamedTuple):
+    number: int
+    text: str
+
+    @property
+    def words(self) -> list[str]:
+        return self.text.split()
+
+    @property
+    def indent(self) -> int:
+        return len(self.text) - len(self.text.lstrip())
+
+
+def _parse_fields(lines: list[_Line], at: int, versions: VersionRange) -> tuple[tuple[Field, ...], int]:
+    """Read the fields below line `at - 1`; return them and the line after."""
+    outer = lines[at - 1].indent
+    fields: list[Field] = []
+    while at < len(lines) and lines[at].indent > outer:
+        field = _parse_field(lines[at].words, versions)
+        inner, at = _parse_fields(lines, at + 1, field.versions)
+        if bool(inner) and not field.is_struct:
+            raise ValueError(f"{field.name} is no struct but has fields")
+        fields.append(field._replace(fields=inner))
+    return tuple(fields), at
+
+
+def _parse_field(words: list[str], outer: VersionRange) -> Field:
+    name, type_text, *rest = words
+    type_name, is_nullable, nullable_text = type_text.partition("?")
+    is_array = type_name.startswith("[")
+    versions = outer
+    if rest and rest[0][0].isdigit():
+        versions = _version_range(rest.pop(0), outer.last)
+    nullable = None
+    if is_nullable:
+        nullable = _version_range(nullable_text, outer.last) if nullable_text else versions
+    tag = None
+    if rest and rest[0] == "tag":
+        tag = int(rest[1])
+        del rest[:2]
+    has_default = bool(rest)
+    default: Default = None
+    if has_default:
+        if rest[0] != "=" or len(rest) != 2:
+            raise ValueError(f"expected a default, found {' '.join(rest)}")
+        default = json.loads(rest[1])
+    return Field(name, type_name.strip("[]"), is_array, versions, nullable, tag, default, has_default, ())
+
+
+def _version_range(text: str, last: int | None = None) -> VersionRange:
+    """Parse `3`, `0-5`, or, where the last version is known, `3+`."""
+    if text.endswith("+"):
+        if last is None:
+            raise ValueError(f"{text} has no end here")
+        return VersionRange(int(text[:-1]), last)
+    first, _, end = text.partition("-")
+    return VersionRange(int(first), int(end or first))

@@ -1,0 +1,1 @@
+"""Turn the message tables into the code of `eosctl.wire.messages`."""

@@ -1,0 +1,163 @@
+"""Brokers, features, topics and their partitions: what Metadata, DescribeCluster and ApiVersions say."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_from_code
+from eosctl.model.evidence import EvidenceGap, EvidenceKind
+from eosctl.model.snapshot import ApiRange, Broker, FeatureLevel, PartitionInfo, QuorumInfo, Topic
+from eosctl.model.transaction import TopicPartition
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages import api_versions, describe_cluster, describe_quorum, metadata
+from eosctl.wire.uuid import format_uuid
+
+METADATA_TOPIC = "__cluster_metadata"
+
+
+class ClusterShape(NamedTuple):
+    """The cluster's brokers and topics before settings and offsets are known."""
+
+    cluster_id: str
+    controller_id: int | None
+    brokers: tuple[Broker, ...]
+    topics: tuple[Topic, ...]
+
+
+async def collect_shape(reader: ReadOnly) -> Probed[ClusterShape]:
+    """Ask for brokers and topics; topics are never created by asking.
+
+    Raises:
+        EosctlError: No broker answered: without metadata there is nothing to collect.
+    """
+    request = metadata.MetadataRequest(topics=None, allow_auto_topic_creation=False)
+    answer = await reader.request_any(ApiKey.METADATA, request)
+    gaps: list[EvidenceGap] = []
+    topics: list[Topic] = []
+    for topic in answer.topics:
+        name = topic.name or format_uuid(topic.topic_id)
+        if topic.error_code != ErrorCode.NONE:
+            gaps.append(gap_from_code(EvidenceKind.TOPICS, name, topic.error_code))
+            continue
+        partitions = sorted((_partition(name, p) for p in topic.partitions), key=lambda p: p.partition)
+        topics.append(Topic(name, format_uuid(topic.topic_id), topic.is_internal, tuple(partitions)))
+    brokers = tuple(
+        Broker(broker.node_id, broker.host, broker.port, broker.rack)
+        for broker in sorted(answer.brokers, key=lambda b: b.node_id)
+    )
+    shape = ClusterShape(
+        answer.cluster_id or "",
+        answer.controller_id if answer.controller_id >= 0 else None,
+        brokers,
+        tuple(sorted(topics, key=lambda t: t.name)),
+    )
+    return Probed(shape, tuple(gaps))
+
+
+def _partition(topic: str, partition: Any) -> PartitionInfo:
+    return PartitionInfo(
+        partition=TopicPartition(topic, partition.partition_index),
+        leader_id=partition.leader_id if partition.leader_id >= 0 else None,
+        leader_epoch=partition.leader_epoch,
+        replicas=tuple(partition.replica_nodes),
+        isr=tuple(partition.isr_nodes),
+        offline_replicas=tuple(partition.offline_replicas),
+    )
+
+
+async def collect_fenced(reader: ReadOnly, brokers: Sequence[Broker]) -> tuple[Broker, ...]:
+    """Add the brokers that are registered but fenced (DescribeCluster 2, Kafka 4.0); nothing on older clusters."""
+    request = describe_cluster.DescribeClusterRequest(include_fenced_brokers=True)
+    answer, _ = await attempt(
+        EvidenceKind.CLUSTER,
+        "fenced brokers",
+        lambda: reader.request_any(ApiKey.DESCRIBE_CLUSTER, request),
+    )
+    known = {broker.node_id: broker for broker in brokers}
+    for broker in () if answer is None else answer.brokers:
+        if broker.is_fenced:
+            shown = known.get(broker.broker_id, Broker(broker.broker_id, broker.host, broker.port, broker.rack))
+            known[broker.broker_id] = replace(shown, fenced=True)
+    return tuple(known[node_id] for node_id in sorted(known))
+
+
+class BrokerFacts(NamedTuple):
+    """Brokers with the requests they serve, and the features of the cluster."""
+
+    brokers: tuple[Broker, ...]
+    features: tuple[FeatureLevel, ...]
+
+
+async def collect_broker_facts(reader: ReadOnly, brokers: Sequence[Broker]) -> Probed[BrokerFacts]:
+    """Ask every broker what it serves; a broker that does not answer is marked unreachable."""
+    request = api_versions.ApiVersionsRequest(client_software_name="eosctl", client_software_version="1")
+    asked = [broker for broker in brokers if not broker.fenced]
+    answers = await asyncio.gather(
+        *(
+            attempt(
+                EvidenceKind.API_VERSIONS,
+                f"broker {broker.node_id}",
+                lambda node_id=broker.node_id: reader.request(node_id, ApiKey.API_VERSIONS, request),
+            )
+            for broker in asked
+        )
+    )
+    gaps = [gap for _, lost in answers for gap in lost]
+    by_id = {broker.node_id: broker for broker in brokers}
+    supported: dict[str, tuple[int, int]] = {}
+    finalized: dict[str, int] = {}
+    newest_epoch = -1
+    for broker, (answer, _) in zip(asked, answers, strict=True):
+        if answer is None:
+            by_id[broker.node_id] = replace(broker, reachable=False)
+            continue
+        ranges = tuple(ApiRange(key.api_key, key.min_version, key.max_version) for key in answer.api_keys)
+        by_id[broker.node_id] = replace(broker, api_ranges=ranges)
+        for feature in answer.supported_features:
+            low, high = supported.get(feature.name, (feature.min_version, feature.max_version))
+            supported[feature.name] = (max(low, feature.min_version), min(high, feature.max_version))
+        if answer.finalized_features_epoch > newest_epoch:
+            newest_epoch = answer.finalized_features_epoch
+            finalized = {feature.name: feature.max_version_level for feature in answer.finalized_features}
+    for broker in brokers:
+        if broker.fenced:
+            by_id[broker.node_id] = replace(broker, reachable=False)
+    # A feature that every broker supports and nobody finalized stands at level 0, once the finalized set is known.
+    unset = 0 if newest_epoch >= 0 else None
+    features = tuple(
+        FeatureLevel(name, finalized.get(name, unset), *supported.get(name, (0, finalized.get(name, 0))))
+        for name in sorted(set(supported) | set(finalized))
+    )
+    facts = BrokerFacts(tuple(by_id[node_id] for node_id in sorted(by_id)), features)
+    return Probed(facts, tuple(gaps))
+
+
+async def collect_quorum(reader: ReadOnly) -> Probed[QuorumInfo | None]:
+    """Ask for the state of the controller quorum (DescribeQuorum; needs DESCRIBE on the cluster)."""
+    request = describe_quorum.DescribeQuorumRequest(
+        topics=[
+            describe_quorum.RequestTopicData(METADATA_TOPIC, [describe_quorum.RequestPartitionData(partition_index=0)])
+        ]
+    )
+    answer, gaps = await attempt(EvidenceKind.QUORUM, "*", lambda: reader.request_any(ApiKey.DESCRIBE_QUORUM, request))
+    if answer is None:
+        return Probed(None, gaps)
+    if answer.error_code != ErrorCode.NONE:
+        return Probed(None, (gap_from_code(EvidenceKind.QUORUM, "*", answer.error_code),))
+    for topic in answer.topics:
+        for partition in topic.partitions:
+            if partition.error_code != ErrorCode.NONE:
+                return Probed(None, (gap_from_code(EvidenceKind.QUORUM, "*", partition.error_code),))
+            quorum = QuorumInfo(
+                leader_id=partition.leader_id,
+                leader_epoch=partition.leader_epoch,
+                high_watermark=partition.high_watermark,
+                voters=tuple(sorted(voter.replica_id for voter in partition.current_voters)),
+                observers=tuple(sorted(observer.replica_id for observer in partition.observers)),
+            )
+            return Probed(quorum, ())
+    return Probed(None, ())

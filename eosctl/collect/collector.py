@@ -1,0 +1,147 @@
+"""From a client to a :class:`ClusterSnapshot`: which probes run, in which order, on which evidence."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from eosctl.collect.cluster import collect_broker_facts, collect_fenced, collect_quorum, collect_shape
+from eosctl.collect.configs import collect_broker_settings, collect_topic_settings
+from eosctl.collect.groups import collect_groups
+from eosctl.collect.history import collect_history
+from eosctl.collect.offsets import collect_offsets
+from eosctl.collect.reader import Asks, ReadOnly
+from eosctl.collect.transactions import look_at_transactions
+from eosctl.model.evidence import EvidenceGap, EvidenceKind
+from eosctl.model.snapshot import ClusterSnapshot, Topic
+from eosctl.model.transaction import TransactionLook
+
+EVERYTHING: Final = frozenset(EvidenceKind) - {EvidenceKind.LOG_DIRS}
+TRANSACTION_STATE: Final = "__transaction_state"
+
+Progress = Callable[[str], None]
+"""Told in a few words what is being collected now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observer:
+    """Who looks, and by which clock.
+
+    ``second_look_after_ms`` is the pause before the second pass over transactions, taken only when the first saw one
+    open on a partition leader.
+    """
+
+    now_ms: Callable[[], int]
+    name: str = "eosctl"
+    second_look_after_ms: int = 500
+    progress: Progress = field(default=lambda text: None)
+
+
+async def collect_snapshot(
+    client: Asks, observer: Observer, kinds: frozenset[EvidenceKind] = EVERYTHING
+) -> ClusterSnapshot:
+    """Collect evidence without changing the cluster.
+
+    Args:
+        client: An open client; only read requests are sent through it (``collect.allowed``).
+        observer: Clock, pause between the two looks, progress.
+        kinds: What to collect; brokers and topics always are.
+
+    Raises:
+        EosctlError: Metadata could not be had. Every later failure is a gap in the snapshot.
+    """
+    reader = ReadOnly(client)
+    gaps: list[EvidenceGap] = []
+
+    observer.progress("brokers and topics")
+    shape = await collect_shape(reader)
+    gaps += shape.gaps
+    brokers = await collect_fenced(reader, shape.value.brokers)
+    facts = await collect_broker_facts(reader, brokers)
+    gaps += facts.gaps
+    snapshot = ClusterSnapshot(
+        captured_at_ms=observer.now_ms(),
+        cluster_id=shape.value.cluster_id,
+        controller_id=shape.value.controller_id,
+        observer=observer.name,
+        brokers=facts.value.brokers,
+        features=facts.value.features,
+        topics=shape.value.topics,
+        collected=kinds | {EvidenceKind.CLUSTER, EvidenceKind.TOPICS, EvidenceKind.API_VERSIONS, EvidenceKind.FEATURES},
+    )
+    snapshot = await _with_settings(reader, snapshot, observer, gaps)
+    if EvidenceKind.TRANSACTIONS in kinds or EvidenceKind.PRODUCERS in kinds:
+        looks = await _looks(reader, snapshot, observer, gaps)
+        snapshot = replace(snapshot, looks=looks)
+    if EvidenceKind.OFFSETS in kinds:
+        observer.progress("offsets")
+        offsets = await collect_offsets(reader, snapshot.topics)
+        gaps += offsets.gaps
+        snapshot = replace(snapshot, topics=offsets.value)
+    if EvidenceKind.TRANSACTION_HISTORY in kinds:
+        observer.progress("transaction log")
+        snapshot = await _with_history(reader, snapshot, gaps)
+    if EvidenceKind.GROUPS in kinds or EvidenceKind.GROUP_OFFSETS in kinds:
+        observer.progress("groups")
+        groups = await collect_groups(reader, _answering(snapshot))
+        gaps += groups.gaps
+        snapshot = replace(snapshot, groups=groups.value)
+    if EvidenceKind.QUORUM in kinds:
+        observer.progress("controller quorum")
+        quorum = await collect_quorum(reader)
+        gaps += quorum.gaps
+        snapshot = replace(snapshot, quorum=quorum.value)
+    return replace(snapshot, captured_at_ms=observer.now_ms(), gaps=tuple(dict.fromkeys(gaps)))
+
+
+def _answering(snapshot: ClusterSnapshot) -> list[int]:
+    """The brokers to ask; one that cannot be reached answers with a gap for each kind."""
+    return [broker.node_id for broker in snapshot.brokers if not broker.fenced]
+
+
+async def _with_settings(
+    reader: ReadOnly, snapshot: ClusterSnapshot, observer: Observer, gaps: list[EvidenceGap]
+) -> ClusterSnapshot:
+    if EvidenceKind.BROKER_CONFIGS in snapshot.collected:
+        observer.progress("broker settings")
+        brokers = await collect_broker_settings(reader, snapshot.brokers)
+        gaps += brokers.gaps
+        snapshot = replace(snapshot, brokers=brokers.value)
+    if EvidenceKind.TOPIC_CONFIGS in snapshot.collected:
+        observer.progress("topic settings")
+        topics = await collect_topic_settings(reader, snapshot.topics)
+        gaps += topics.gaps
+        snapshot = replace(snapshot, topics=topics.value)
+    return snapshot
+
+
+async def _looks(
+    reader: ReadOnly, snapshot: ClusterSnapshot, observer: Observer, gaps: list[EvidenceGap]
+) -> tuple[TransactionLook, ...]:
+    partitions = [info for topic in snapshot.topics for info in topic.partitions]
+    broker_ids = _answering(snapshot)
+    observer.progress("transactions")
+    first = await look_at_transactions(reader, broker_ids, partitions, observer.now_ms)
+    gaps += first.gaps
+    if not any(p.current_txn_start_offset is not None for where in first.value.producers for p in where.producers):
+        return (first.value,)
+    observer.progress("transactions, a second look")
+    await asyncio.sleep(observer.second_look_after_ms / 1000)
+    second = await look_at_transactions(reader, broker_ids, partitions, observer.now_ms)
+    gaps += second.gaps
+    return (first.value, second.value)
+
+
+async def _with_history(reader: ReadOnly, snapshot: ClusterSnapshot, gaps: list[EvidenceGap]) -> ClusterSnapshot:
+    topic: Topic | None = snapshot.topic(TRANSACTION_STATE)
+    if topic is None:
+        return snapshot
+    if EvidenceKind.OFFSETS not in snapshot.collected:
+        filled = await collect_offsets(reader, [topic])
+        gaps += filled.gaps
+        topic = filled.value[0]
+    history = await collect_history(reader, topic.partitions)
+    gaps += history.gaps
+    return replace(snapshot, transaction_history=history.value)

@@ -1,0 +1,185 @@
+"""Groups, their members and offsets, asked of the brokers that coordinate them; no group is joined."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from eosctl.collect.assignment import decode_assignment
+from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_from_code, in_batches
+from eosctl.model.evidence import EvidenceGap, EvidenceKind
+from eosctl.model.snapshot import CommittedOffset, Group, GroupMember
+from eosctl.model.transaction import TopicPartition
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages import consumer_group_describe, describe_groups, list_groups, offset_fetch
+
+GROUPS_PER_REQUEST: Final = 100
+CONSUMER_GROUP: Final = "consumer"
+SHARE_GROUP: Final = "share"
+# Version 10 names topics by id; 9 is the last one that names them.
+OFFSET_FETCH_BY_NAME: Final = 9
+
+
+async def collect_groups(reader: ReadOnly, broker_ids: Sequence[int]) -> Probed[tuple[Group, ...]]:
+    """Ask every broker for its groups, then for members and offsets."""
+    answers = await asyncio.gather(*(_groups_of_coordinator(reader, broker_id) for broker_id in broker_ids))
+    groups = sorted((group for answer in answers for group in answer.value), key=lambda g: g.group_id)
+    return Probed(tuple(groups), tuple(gap for answer in answers for gap in answer.gaps))
+
+
+async def _groups_of_coordinator(reader: ReadOnly, broker_id: int) -> Probed[list[Group]]:
+    subject = f"broker {broker_id}"
+    listed, lost = await attempt(
+        EvidenceKind.GROUPS,
+        subject,
+        lambda: reader.request(broker_id, ApiKey.LIST_GROUPS, list_groups.ListGroupsRequest()),
+    )
+    if listed is None:
+        return Probed([], lost)
+    if listed.error_code != ErrorCode.NONE:
+        return Probed([], (gap_from_code(EvidenceKind.GROUPS, subject, listed.error_code),))
+    groups = {
+        entry.group_id: Group(
+            entry.group_id, broker_id, entry.group_state, entry.protocol_type, entry.group_type.lower()
+        )
+        for entry in listed.groups
+    }
+    gaps: list[EvidenceGap] = []
+    for probe in (_describe_classic, _describe_consumer, _fetch_offsets):
+        for batch in in_batches(list(groups.values()), GROUPS_PER_REQUEST):
+            answer = await probe(reader, broker_id, batch)
+            groups.update({group.group_id: group for group in answer.value})
+            gaps += answer.gaps
+    return Probed(list(groups.values()), tuple(gaps))
+
+
+async def _describe_classic(reader: ReadOnly, broker_id: int, groups: Sequence[Group]) -> Probed[list[Group]]:
+    classic = {g.group_id: g for g in groups if g.group_type not in (CONSUMER_GROUP, SHARE_GROUP)}
+    if not classic:
+        return Probed([])
+    request = describe_groups.DescribeGroupsRequest(groups=list(classic))
+    answer, lost = await attempt(
+        EvidenceKind.GROUPS,
+        f"details of {len(classic)} groups at broker {broker_id}",
+        lambda: reader.request(broker_id, ApiKey.DESCRIBE_GROUPS, request),
+    )
+    if answer is None:
+        return Probed([], lost)
+    found: list[Group] = []
+    gaps: list[EvidenceGap] = []
+    for entry in answer.groups:
+        if entry.error_code != ErrorCode.NONE:
+            gaps.append(gap_from_code(EvidenceKind.GROUPS, entry.group_id, entry.error_code))
+            continue
+        members = tuple(
+            GroupMember(
+                m.member_id, m.client_id, m.client_host, m.group_instance_id, decode_assignment(m.member_assignment)
+            )
+            for m in entry.members
+        )
+        found.append(
+            replace(
+                classic[entry.group_id], state=entry.group_state, protocol_type=entry.protocol_type, members=members
+            )
+        )
+    return Probed(found, tuple(gaps))
+
+
+async def _describe_consumer(reader: ReadOnly, broker_id: int, groups: Sequence[Group]) -> Probed[list[Group]]:
+    consumer = {g.group_id: g for g in groups if g.group_type == CONSUMER_GROUP}
+    if not consumer:
+        return Probed([])
+    request = consumer_group_describe.ConsumerGroupDescribeRequest(group_ids=list(consumer))
+    answer, lost = await attempt(
+        EvidenceKind.GROUPS,
+        f"details of {len(consumer)} consumer groups at broker {broker_id}",
+        lambda: reader.request(broker_id, ApiKey.CONSUMER_GROUP_DESCRIBE, request),
+    )
+    if answer is None:
+        return Probed([], lost)
+    found: list[Group] = []
+    gaps: list[EvidenceGap] = []
+    for entry in answer.groups:
+        if entry.error_code != ErrorCode.NONE:
+            gaps.append(gap_from_code(EvidenceKind.GROUPS, entry.group_id, entry.error_code))
+            continue
+        members = tuple(
+            GroupMember(m.member_id, m.client_id, m.client_host, m.instance_id, _assigned(m.assignment))
+            for m in entry.members
+        )
+        found.append(replace(consumer[entry.group_id], state=entry.group_state, members=members))
+    return Probed(found, tuple(gaps))
+
+
+def _assigned(assignment: Any) -> tuple[TopicPartition, ...]:
+    return tuple(sorted(TopicPartition(t.topic_name, i) for t in assignment.topic_partitions for i in t.partitions))
+
+
+async def _fetch_offsets(reader: ReadOnly, broker_id: int, groups: Sequence[Group]) -> Probed[list[Group]]:
+    """Fetch offsets twice: what is committed, and what a transaction still holds (require_stable, KIP-447)."""
+    by_id = {g.group_id: g for g in groups if g.group_type != SHARE_GROUP}
+    if not by_id:
+        return Probed([])
+    committed = await _offsets(reader, broker_id, list(by_id), require_stable=False)
+    stable = await _offsets(reader, broker_id, list(by_id), require_stable=True)
+    found: list[Group] = []
+    for group_id, group in by_id.items():
+        offsets = committed.value.get(group_id, {})
+        pinned = {
+            where for where, entry in stable.value.get(group_id, {}).items()
+            if entry.error_code == ErrorCode.UNSTABLE_OFFSET_COMMIT
+        }  # fmt: skip
+        found.append(
+            replace(
+                group,
+                offsets=tuple(
+                    CommittedOffset(
+                        where,
+                        offsets[where].committed_offset
+                        if where in offsets and offsets[where].committed_offset >= 0
+                        else None,
+                        offsets[where].committed_leader_epoch if where in offsets else -1,
+                        unstable=where in pinned,
+                    )
+                    for where in sorted(set(offsets) | pinned)
+                ),
+            )
+        )
+    gaps = committed.gaps + tuple(gap for gap in stable.gaps if gap not in committed.gaps)
+    return Probed(found, gaps)
+
+
+async def _offsets(
+    reader: ReadOnly, broker_id: int, group_ids: Sequence[str], *, require_stable: bool
+) -> Probed[dict[str, dict[TopicPartition, Any]]]:
+    found: dict[str, dict[TopicPartition, Any]] = {}
+    gaps: list[EvidenceGap] = []
+    for group_id in group_ids:
+        # The same message serves the versions that ask for one group and those that ask for several.
+        request = offset_fetch.OffsetFetchRequest(
+            group_id=group_id,
+            topics=None,
+            groups=[offset_fetch.OffsetFetchRequestGroup(group_id=group_id, topics=None)],
+            require_stable=require_stable,
+        )
+        answer, lost = await attempt(
+            EvidenceKind.GROUP_OFFSETS,
+            group_id,
+            lambda request=request: reader.request(broker_id, ApiKey.OFFSET_FETCH, request, cap=OFFSET_FETCH_BY_NAME),
+        )
+        gaps += lost
+        if answer is None:
+            continue
+        for part in answer.groups or (answer,):
+            if part.error_code != ErrorCode.NONE:
+                gaps.append(gap_from_code(EvidenceKind.GROUP_OFFSETS, group_id, part.error_code))
+                continue
+            found[group_id] = {
+                TopicPartition(topic.name, entry.partition_index): entry
+                for topic in part.topics
+                for entry in topic.partitions
+            }
+    return Probed(found, tuple(gaps))

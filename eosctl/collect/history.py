@@ -1,0 +1,163 @@
+"""The newest part of the transaction log, read like any topic (Fetch without a group).
+
+It tells who fenced whom: a coordinator keeps only the present state of a transactional id, its log the last ones.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Final
+
+from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_from_code
+from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
+from eosctl.model.history import TransactionLogEntry
+from eosctl.model.snapshot import PartitionInfo
+from eosctl.model.transaction import TopicPartition, TransactionState
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.errors import WireError
+from eosctl.wire.internal import transaction_log
+from eosctl.wire.messages import fetch
+from eosctl.wire.records import batch as record_batch
+from eosctl.wire.records.batch import BatchHeader
+
+BYTES_PER_FETCH: Final = 1 << 20
+RECORDS_PER_PARTITION: Final = 5_000
+# Version 13 names topics by id; 12 is the last one that names them.
+FETCH_BY_NAME: Final = 12
+READ_UNCOMMITTED: Final = 0
+
+_STATES: Final = (
+    TransactionState.EMPTY,
+    TransactionState.ONGOING,
+    TransactionState.PREPARE_COMMIT,
+    TransactionState.PREPARE_ABORT,
+    TransactionState.COMPLETE_COMMIT,
+    TransactionState.COMPLETE_ABORT,
+    TransactionState.DEAD,
+    TransactionState.PREPARE_EPOCH_FENCE,
+)
+
+
+async def collect_history(
+    reader: ReadOnly, partitions: Sequence[PartitionInfo], *, records_per_partition: int = RECORDS_PER_PARTITION
+) -> Probed[tuple[TransactionLogEntry, ...]]:
+    """Read the last records of every partition of ``__transaction_state``.
+
+    Args:
+        reader: The read-only client.
+        partitions: The topic's partitions with their offsets filled in.
+        records_per_partition: How far back to go, in offsets; compaction may have removed some of them.
+    """
+    answers = await asyncio.gather(
+        *(
+            _read_tail(reader, info, records_per_partition)
+            for info in partitions
+            if info.leader_id is not None and info.high_watermark
+        )
+    )
+    entries = tuple(entry for answer in answers for entry in answer.value)
+    # One reason usually holds for all partitions (no permission on the topic): say it once.
+    gaps: dict[tuple[GapReason, str], EvidenceGap] = {}
+    for answer in answers:
+        for gap in answer.gaps:
+            gaps.setdefault((gap.reason, gap.error), gap)
+    return Probed(entries, tuple(gaps.values()))
+
+
+async def _read_tail(reader: ReadOnly, info: PartitionInfo, records: int) -> Probed[list[TransactionLogEntry]]:
+    end = info.high_watermark or 0
+    offset = max(info.log_start_offset or 0, end - records)
+    entries: list[TransactionLogEntry] = []
+    while offset < end:
+        fetched, lost = await _fetch(reader, info, offset)
+        if not fetched:
+            return Probed(entries, lost)
+        try:
+            next_offset = offset
+            for position, header in record_batch.iter_headers(fetched):
+                entries += _entries(info.partition, fetched, position, header, offset)
+                next_offset = header.last_offset + 1
+        except WireError as error:
+            gap = EvidenceGap(
+                EvidenceKind.TRANSACTION_HISTORY, str(info.partition), GapReason.BROKER_ERROR, detail=str(error)
+            )
+            return Probed(entries, (gap,))
+        if next_offset <= offset:
+            break
+        offset = next_offset
+    return Probed(entries)
+
+
+async def _fetch(reader: ReadOnly, info: PartitionInfo, offset: int) -> tuple[bytes, tuple[EvidenceGap, ...]]:
+    partition = fetch.FetchPartition(
+        partition=info.partition.partition, fetch_offset=offset, partition_max_bytes=BYTES_PER_FETCH
+    )
+    request = fetch.FetchRequest(
+        max_wait_ms=0,
+        min_bytes=0,
+        max_bytes=BYTES_PER_FETCH,
+        isolation_level=READ_UNCOMMITTED,
+        topics=[fetch.FetchTopic(topic=info.partition.topic, partitions=[partition])],
+    )
+    kind, subject = EvidenceKind.TRANSACTION_HISTORY, str(info.partition)
+    leader_id = info.leader_id
+    if leader_id is None:
+        return b"", (EvidenceGap(kind, subject, GapReason.NO_LEADER),)
+    answer, lost = await attempt(
+        kind, subject, lambda: reader.request(leader_id, ApiKey.FETCH, request, cap=FETCH_BY_NAME)
+    )
+    if answer is None:
+        return b"", lost
+    for topic in answer.responses:
+        for part in topic.partitions:
+            if part.error_code != ErrorCode.NONE:
+                return b"", (gap_from_code(kind, subject, part.error_code),)
+            return bytes(part.records or b""), ()
+    return b"", ()
+
+
+def _entries(
+    partition: TopicPartition, data: bytes, position: int, header: BatchHeader, from_offset: int
+) -> list[TransactionLogEntry]:
+    if header.is_control:
+        return []
+    found = []
+    for record in record_batch.decode_records(data, header, position):
+        if record.offset < from_offset or record.key is None:
+            continue
+        key = transaction_log.decode_key(record.key)
+        if key is None:
+            continue
+        value = None if record.value is None else transaction_log.decode_value(record.value)
+        place = (key.transactional_id, partition.partition, record.offset, header.partition_leader_epoch)
+        if value is None:
+            found.append(TransactionLogEntry(*place, written_at_ms=record.timestamp, state=""))
+            continue
+        started = value.transaction_start_timestamp_ms
+        found.append(
+            TransactionLogEntry(
+                *place,
+                written_at_ms=record.timestamp,
+                state=_state_name(value.transaction_status),
+                producer_id=value.producer_id,
+                producer_epoch=value.producer_epoch,
+                timeout_ms=value.transaction_timeout_ms,
+                partitions=tuple(
+                    sorted(
+                        TopicPartition(group.topic, index)
+                        for group in value.transaction_partitions or ()
+                        for index in group.partition_ids
+                    )
+                ),
+                updated_at_ms=value.transaction_last_update_timestamp_ms,
+                start_time_ms=started if started >= 0 else None,
+                client_transaction_version=value.client_transaction_version,
+            )
+        )
+    return found
+
+
+def _state_name(status: int) -> str:
+    return str(_STATES[status]) if 0 <= status < len(_STATES) else f"status {status}"

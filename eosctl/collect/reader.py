@@ -1,0 +1,113 @@
+"""Asking a cluster without changing it, and turning refusals into evidence gaps."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
+
+from eosctl.client.outcome import Failure, failure_for_code, failure_for_error
+from eosctl.collect.allowed import READ_ONLY_APIS
+from eosctl.errors import ClusterUnreachable, EosctlError
+from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
+
+REQUESTS_IN_FLIGHT_PER_BROKER: Final = 2
+
+T = TypeVar("T")
+
+_NEXT_STEPS: Final = {
+    GapReason.NOT_AUTHORIZED: "Grant the permission, or run as a principal that has it.",
+    GapReason.LOADING: "Try again in a moment; the coordinator is loading its log.",
+    GapReason.TIMED_OUT: "Try again with a longer --timeout.",
+    GapReason.UNREACHABLE: "Check that the broker runs and that this host reaches it.",
+    GapReason.NO_LEADER: "Bring a replica of the partition back.",
+    GapReason.UNSUPPORTED: "A newer broker release serves this request.",
+}
+
+
+class Asks(Protocol):
+    """What collecting needs of a client; both raise an :class:`EosctlError` when there is no answer."""
+
+    async def request(self, node_id: int, api_key: ApiKey, message: Any, *, cap: int | None = None) -> Any:
+        """Send one request to one broker, in no higher version than ``cap``, and return its answer."""
+
+    async def request_any(self, api_key: ApiKey, message: Any) -> Any:
+        """Send a request that any broker can answer to the first one that does."""
+
+
+class Probed(NamedTuple, Generic[T]):
+    """What a probe found, and what it could not find."""
+
+    value: T
+    gaps: tuple[EvidenceGap, ...] = ()
+
+
+class ReadOnly:
+    """A client that sends nothing but the requests of :data:`READ_ONLY_APIS`, few at a time to each broker.
+
+    A broker that could not be reached is not tried again: every later question to it fails at once with the same
+    error, so that one dead broker costs one connection timeout and not one for each kind of evidence.
+    """
+
+    def __init__(self, client: Asks) -> None:
+        self._client = client
+        self._lanes: dict[int, asyncio.Semaphore] = {}
+        self._lost: dict[int, ClusterUnreachable] = {}
+
+    async def request(self, node_id: int, api_key: ApiKey, message: Any, *, cap: int | None = None) -> Any:
+        """Send one read request to one broker.
+
+        Raises:
+            AssertionError: The API is not on the list: a mistake in a probe, never the user's.
+            EosctlError: What the client raises.
+        """
+        _check_allowed(api_key)
+        lane = self._lanes.setdefault(node_id, asyncio.Semaphore(REQUESTS_IN_FLIGHT_PER_BROKER))
+        async with lane:
+            if node_id in self._lost:
+                raise self._lost[node_id]
+            try:
+                return await self._client.request(node_id, api_key, message, cap=cap)
+            except ClusterUnreachable as error:
+                self._lost[node_id] = error
+                raise
+
+    async def request_any(self, api_key: ApiKey, message: Any) -> Any:
+        """Send one read request to whichever broker answers; raises as :meth:`request`."""
+        _check_allowed(api_key)
+        return await self._client.request_any(api_key, message)
+
+
+def _check_allowed(api_key: ApiKey) -> None:
+    if api_key not in READ_ONLY_APIS:
+        raise AssertionError(f"{api_key.name} is not a request that collecting may send")
+
+
+def gap_from_failure(kind: EvidenceKind, subject: str, failure: Failure, detail: str = "") -> EvidenceGap:
+    """Turn a failed request into a gap."""
+    error = "" if failure.error_code is ErrorCode.NONE else failure.error_code.name
+    next_step = failure.error.next_step or _NEXT_STEPS.get(failure.reason, "")
+    return EvidenceGap(kind, subject, failure.reason, error, detail or failure.error.what, next_step)
+
+
+def gap_from_code(kind: EvidenceKind, subject: str, code: int, detail: str = "") -> EvidenceGap:
+    """Turn an error code inside a broker's answer into a gap."""
+    return gap_from_failure(kind, subject, failure_for_code(code, subject, detail or None), detail)
+
+
+async def attempt(
+    kind: EvidenceKind, subject: str, ask: Callable[[], Awaitable[T]]
+) -> tuple[T | None, tuple[EvidenceGap, ...]]:
+    """Run one request; a failure becomes a gap and a None."""
+    try:
+        return await ask(), ()
+    except EosctlError as error:
+        return None, (gap_from_failure(kind, subject, failure_for_error(error)),)
+
+
+def in_batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """Split a sequence so that no single request grows without bound."""
+    for start in range(0, len(items), size):
+        yield items[start : start + size]

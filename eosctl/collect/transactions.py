@@ -1,0 +1,181 @@
+"""One look at all transactions: partition leaders first, coordinators afterwards.
+
+The order matters. A transaction's markers reach the partitions before its coordinator forgets it, so what the leaders
+still show open after the coordinators were asked once is not on its way out (see ``analysis.hanging``).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_from_code, in_batches
+from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
+from eosctl.model.snapshot import PartitionInfo
+from eosctl.model.transaction import (
+    PartitionProducers,
+    ProducerState,
+    TopicPartition,
+    Transaction,
+    TransactionLook,
+)
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages import describe_producers, describe_transactions, list_transactions
+
+PARTITIONS_PER_REQUEST: Final = 500
+IDS_PER_REQUEST: Final = 1_000
+
+
+async def look_at_transactions(
+    reader: ReadOnly, broker_ids: Sequence[int], partitions: Iterable[PartitionInfo], now_ms: Callable[[], int]
+) -> Probed[TransactionLook]:
+    """Take one look.
+
+    Args:
+        reader: The read-only client.
+        broker_ids: The brokers to ask for their transactions; each coordinates some of them.
+        partitions: The partitions whose leaders to ask for producers.
+        now_ms: The observer's clock.
+    """
+    started_at_ms = now_ms()
+    producers = await collect_producers(reader, partitions)
+    transactions = await collect_transactions(reader, broker_ids)
+    look = TransactionLook(started_at_ms, now_ms(), producers.value, transactions.value)
+    return Probed(look, producers.gaps + transactions.gaps)
+
+
+async def collect_producers(
+    reader: ReadOnly, partitions: Iterable[PartitionInfo]
+) -> Probed[tuple[PartitionProducers, ...]]:
+    """Ask every leader for the producers of its partitions (DescribeProducers, KIP-664; Kafka 2.8 and later)."""
+    by_leader: dict[int, list[TopicPartition]] = defaultdict(list)
+    gaps: list[EvidenceGap] = []
+    for info in partitions:
+        if info.leader_id is None:
+            gaps.append(EvidenceGap(EvidenceKind.PRODUCERS, str(info.partition), GapReason.NO_LEADER))
+        else:
+            by_leader[info.leader_id].append(info.partition)
+    answers = await asyncio.gather(
+        *(
+            _producers_of_leader(reader, leader, batch)
+            for leader, led in sorted(by_leader.items())
+            for batch in in_batches(sorted(led), PARTITIONS_PER_REQUEST)
+        )
+    )
+    found = [producers for answer in answers for producers in answer.value]
+    gaps += [gap for answer in answers for gap in answer.gaps]
+    return Probed(tuple(sorted(found, key=lambda p: p.partition)), tuple(gaps))
+
+
+async def _producers_of_leader(
+    reader: ReadOnly, leader_id: int, partitions: Sequence[TopicPartition]
+) -> Probed[list[PartitionProducers]]:
+    by_topic: dict[str, list[int]] = defaultdict(list)
+    for topic, index in partitions:
+        by_topic[topic].append(index)
+    request = describe_producers.DescribeProducersRequest(
+        topics=[describe_producers.TopicRequest(name, indexes) for name, indexes in by_topic.items()]
+    )
+    answer, gaps = await attempt(
+        EvidenceKind.PRODUCERS,
+        f"broker {leader_id}",
+        lambda: reader.request(leader_id, ApiKey.DESCRIBE_PRODUCERS, request),
+    )
+    if answer is None:
+        return Probed([], gaps)
+    found: list[PartitionProducers] = []
+    missing: list[EvidenceGap] = []
+    for topic in answer.topics:
+        for partition in topic.partitions:
+            where = TopicPartition(topic.name, partition.partition_index)
+            if partition.error_code != ErrorCode.NONE:
+                detail = partition.error_message or ""
+                missing.append(gap_from_code(EvidenceKind.PRODUCERS, str(where), partition.error_code, detail))
+                continue
+            states = tuple(
+                ProducerState(
+                    producer_id=p.producer_id,
+                    producer_epoch=p.producer_epoch,
+                    last_sequence=p.last_sequence,
+                    last_timestamp_ms=p.last_timestamp,
+                    coordinator_epoch=p.coordinator_epoch,
+                    current_txn_start_offset=p.current_txn_start_offset if p.current_txn_start_offset >= 0 else None,
+                )
+                for p in sorted(partition.active_producers, key=lambda p: p.producer_id)
+            )
+            found.append(PartitionProducers(where, leader_id, states))
+    return Probed(found, tuple(missing))
+
+
+async def collect_transactions(reader: ReadOnly, broker_ids: Sequence[int]) -> Probed[tuple[Transaction, ...]]:
+    """Ask every broker for the transactions that it coordinates, then for their details (Kafka 3.0 and later)."""
+    answers = await asyncio.gather(*(_transactions_of_coordinator(reader, broker_id) for broker_id in broker_ids))
+    found = [transaction for answer in answers for transaction in answer.value]
+    gaps = tuple(gap for answer in answers for gap in answer.gaps)
+    return Probed(tuple(sorted(found, key=lambda t: t.transactional_id)), gaps)
+
+
+async def _transactions_of_coordinator(reader: ReadOnly, broker_id: int) -> Probed[list[Transaction]]:
+    listed, gaps = await attempt(
+        EvidenceKind.TRANSACTIONS,
+        f"broker {broker_id}",
+        lambda: reader.request(broker_id, ApiKey.LIST_TRANSACTIONS, list_transactions.ListTransactionsRequest()),
+    )
+    if listed is None:
+        return Probed([], gaps)
+    if listed.error_code != ErrorCode.NONE:
+        return Probed([], (gap_from_code(EvidenceKind.TRANSACTIONS, f"broker {broker_id}", listed.error_code),))
+    known = {
+        entry.transactional_id: Transaction(
+            transactional_id=entry.transactional_id,
+            coordinator_id=broker_id,
+            producer_id=entry.producer_id,
+            state=entry.transaction_state,
+            described=False,
+        )
+        for entry in listed.transaction_states
+    }
+    missing: list[EvidenceGap] = []
+    for ids in in_batches(list(known), IDS_PER_REQUEST):
+        details = await _describe(reader, broker_id, ids)
+        missing += details.gaps
+        known.update({transaction.transactional_id: transaction for transaction in details.value})
+    return Probed(list(known.values()), tuple(missing))
+
+
+async def _describe(reader: ReadOnly, broker_id: int, ids: Sequence[str]) -> Probed[list[Transaction]]:
+    request = describe_transactions.DescribeTransactionsRequest(transactional_ids=ids)
+    answer, gaps = await attempt(
+        EvidenceKind.TRANSACTIONS,
+        f"details of {len(ids)} transactional ids at broker {broker_id}",
+        lambda: reader.request(broker_id, ApiKey.DESCRIBE_TRANSACTIONS, request),
+    )
+    if answer is None:
+        return Probed([], gaps)
+    found: list[Transaction] = []
+    missing: list[EvidenceGap] = []
+    for state in answer.transaction_states:
+        if state.error_code == ErrorCode.TRANSACTIONAL_ID_NOT_FOUND:
+            # It expired between the list and this question; the list entry stays, undescribed.
+            continue
+        if state.error_code != ErrorCode.NONE:
+            missing.append(gap_from_code(EvidenceKind.TRANSACTIONS, state.transactional_id, state.error_code))
+            continue
+        found.append(
+            Transaction(
+                transactional_id=state.transactional_id,
+                coordinator_id=broker_id,
+                producer_id=state.producer_id,
+                state=state.transaction_state,
+                producer_epoch=state.producer_epoch,
+                timeout_ms=state.transaction_timeout_ms,
+                start_time_ms=state.transaction_start_time_ms if state.transaction_start_time_ms >= 0 else None,
+                partitions=tuple(
+                    sorted(TopicPartition(t.topic, index) for t in state.topics for index in t.partitions)
+                ),
+            )
+        )
+    return Probed(found, tuple(missing))

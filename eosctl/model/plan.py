@@ -1,0 +1,41 @@
+"""Changes to a cluster, as values: what would be done, and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from eosctl.model.transaction import TopicPartition
+
+
+@dataclass(frozen=True, slots=True)
+class AbortPlan:
+    """One abort marker for one hanging transaction on one partition.
+
+    ``coordinator_epoch`` is what the marker will carry: exactly what DescribeProducers reports for the producer, 0
+    where it reports -1. A higher value would make the partition refuse the coordinator's own later markers.
+    ``invisible_records`` is what a read_committed reader will see again, markers and aborted records included.
+    """
+
+    cluster_id: str
+    partition: TopicPartition
+    leader_id: int
+    producer_id: int
+    producer_epoch: int
+    coordinator_epoch: int
+    first_offset: int
+    last_stable_offset: int | None
+    invisible_records: int | None
+    cause: str
+    explanation: str
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AbortOutcome:
+    """What an abort did. ``verified`` means that the leader no longer shows the transaction and the LSO moved."""
+
+    plan: AbortPlan
+    last_stable_offset_before: int | None
+    last_stable_offset_after: int | None
+    verified: bool
+    detail: str

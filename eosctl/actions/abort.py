@@ -146,12 +146,14 @@ def _refusal(verdict: HangVerdict) -> PlanRefused:
 
 
 def _warnings(verdict: HangVerdict) -> tuple[str, ...]:
-    if verdict.transaction.transactional_id is None:
+    owner = verdict.transaction.transactional_id
+    if owner is None:
         return ()
-    return (
-        f"The producer id belongs to transactional id {verdict.transaction.transactional_id!r}. Its other partitions are "
-        "untouched; if that application runs, its producer may see an error once.",
+    warning = (
+        f"The producer id belongs to transactional id {owner!r}. Its other partitions are untouched; "
+        "if that application runs, its producer may see an error once."
     )
+    return (warning,)
 
 
 async def apply_abort(client: Client, plan: AbortPlan) -> AbortOutcome:
@@ -207,7 +209,7 @@ async def _verify(client: Client, plan: AbortPlan) -> AbortOutcome:
                 plan.last_stable_offset,
                 last_stable_offset,
                 True,
-                "The transaction is gone and the LSO has moved.",
+                "The transaction is gone, the LSO moved.",
             )
     if not still_open:
         detail = "The transaction is gone; the LSO has not moved yet: another transaction holds it, or replicas lag."

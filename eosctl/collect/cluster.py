@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_from_code
@@ -14,7 +15,7 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages import api_versions, describe_cluster, describe_quorum, metadata
-from eosctl.wire.uuid import format_uuid
+from eosctl.wire.uuid import render_uuid
 
 METADATA_TOPIC = "__cluster_metadata"
 
@@ -39,12 +40,12 @@ async def collect_shape(reader: ReadOnly) -> Probed[ClusterShape]:
     gaps: list[EvidenceGap] = []
     topics: list[Topic] = []
     for topic in answer.topics:
-        name = topic.name or format_uuid(topic.topic_id)
+        name = topic.name or render_uuid(topic.topic_id)
         if topic.error_code != ErrorCode.NONE:
             gaps.append(gap_from_code(EvidenceKind.TOPICS, name, topic.error_code))
             continue
         partitions = sorted((_partition(name, p) for p in topic.partitions), key=lambda p: p.partition)
-        topics.append(Topic(name, format_uuid(topic.topic_id), topic.is_internal, tuple(partitions)))
+        topics.append(Topic(name, render_uuid(topic.topic_id), topic.is_internal, tuple(partitions)))
     brokers = tuple(
         Broker(broker.node_id, broker.host, broker.port, broker.rack)
         for broker in sorted(answer.brokers, key=lambda b: b.node_id)
@@ -101,7 +102,7 @@ async def collect_broker_facts(reader: ReadOnly, brokers: Sequence[Broker]) -> P
             attempt(
                 EvidenceKind.API_VERSIONS,
                 f"broker {broker.node_id}",
-                lambda node_id=broker.node_id: reader.request(node_id, ApiKey.API_VERSIONS, request),
+                partial(reader.request, broker.node_id, ApiKey.API_VERSIONS, request),
             )
             for broker in asked
         )

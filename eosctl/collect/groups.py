@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from eosctl.collect.assignment import decode_assignment
@@ -168,7 +169,7 @@ async def _offsets(
         answer, lost = await attempt(
             EvidenceKind.GROUP_OFFSETS,
             group_id,
-            lambda request=request: reader.request(broker_id, ApiKey.OFFSET_FETCH, request, cap=OFFSET_FETCH_BY_NAME),
+            partial(reader.request, broker_id, ApiKey.OFFSET_FETCH, request, cap=OFFSET_FETCH_BY_NAME),
         )
         gaps += lost
         if answer is None:

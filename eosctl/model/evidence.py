@@ -19,6 +19,7 @@ class EvidenceKind(StrEnum):
     TRANSACTIONS = "transactions"
     PRODUCERS = "producers"
     TRANSACTION_HISTORY = "transaction-history"
+    ABORTED_RANGES = "aborted-ranges"
     GROUPS = "groups"
     GROUP_OFFSETS = "group-offsets"
     QUORUM = "quorum"

@@ -88,7 +88,11 @@ class OpenTransaction:
 
 @dataclass(frozen=True, slots=True)
 class HangVerdict:
-    """The judgement on one open transaction."""
+    """The judgement on one open transaction.
+
+    ``can_abort`` is True only when writing an ABORT marker can harm nobody; otherwise ``abort_refusal`` says why not.
+    ``coordinator_acts_at_ms`` is when the coordinator will end it by itself (its clock), None when it will not.
+    """
 
     transaction: OpenTransaction
     status: HangStatus
@@ -99,3 +103,4 @@ class HangVerdict:
     blast_radius: BlastRadius | None = None
     coordinator_acts_at_ms: int | None = None
     can_abort: bool = False
+    abort_refusal: str = ""

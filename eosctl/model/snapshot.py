@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from eosctl.model.evidence import EvidenceGap, EvidenceKind
+from eosctl.model.fencing import AbortedRange
 from eosctl.model.history import TransactionLogEntry
 from eosctl.model.setting import Setting
 from eosctl.model.transaction import PartitionProducers, TopicPartition, Transaction, TransactionLook
@@ -56,7 +57,8 @@ class PartitionInfo:
     """A partition's replicas and offsets.
 
     ``leader_id`` is None without a leader. ``high_watermark`` and ``last_stable_offset`` are what a client of either
-    isolation level reads up to (ListOffsets latest); None when not known.
+    isolation level reads up to (ListOffsets latest); None when not known. ``leader_epoch_start_offset`` is the first
+    offset of the present leader epoch (OffsetForLeaderEpoch of the epoch before); None when it was not asked.
     """
 
     partition: TopicPartition
@@ -68,6 +70,7 @@ class PartitionInfo:
     log_start_offset: int | None = None
     high_watermark: int | None = None
     last_stable_offset: int | None = None
+    leader_epoch_start_offset: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +157,7 @@ class ClusterSnapshot:
     topics: tuple[Topic, ...] = ()
     looks: tuple[TransactionLook, ...] = ()
     transaction_history: tuple[TransactionLogEntry, ...] = ()
+    aborted_ranges: tuple[AbortedRange, ...] = ()
     groups: tuple[Group, ...] = ()
     quorum: QuorumInfo | None = None
     collected: frozenset[EvidenceKind] = field(default_factory=frozenset)

@@ -52,14 +52,20 @@ class Endpoint:
 class TlsConfig:
     """PEM material and verification; paths name PEM or PKCS#12 files on this machine.
 
-    ``ca_file`` None means the system's trust store. ``verify_hostname`` False corresponds to an empty
-    ``ssl.endpoint.identification.algorithm``.
+    Texts (``*_pem``) go before files. Without ``ca_file`` and ``ca_pem`` the system's trust store counts.
+    ``certificate_password`` opens the store, ``key_password`` the key in it. ``verify_hostname`` False corresponds to
+    an empty ``ssl.endpoint.identification.algorithm``.
     """
 
     ca_file: str | None = None
+    ca_password: Secret | None = None
+    ca_pem: str | None = None
     certificate_file: str | None = None
+    certificate_password: Secret | None = None
+    certificate_pem: str | None = None
     key_file: str | None = None
     key_password: Secret | None = None
+    key_pem: Secret | None = None
     verify_hostname: bool = True
 
 

@@ -1,0 +1,289 @@
+"""The raw client: any request to any broker of one cluster."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+from eosctl.client.deadline import Deadline
+from eosctl.client.destinations import CoordinatorKind, Destination, Role, moved_codes
+from eosctl.client.metadata import ClusterMetadata
+from eosctl.client.negotiation import BrokerVersions
+from eosctl.client.outcome import Failure, Outcome, error_of, failure_for_code, failure_for_error, known_error
+from eosctl.client.pool import Pool
+from eosctl.client.ports import Connector
+from eosctl.client.routing import Router
+from eosctl.client.session import Session
+from eosctl.client.sockets import SocketConnector
+from eosctl.client.tls import tls_context
+from eosctl.errors import BrokerError, ClusterUnreachable, EosctlError, RequestTimedOut, UsageError
+from eosctl.model.client_config import ClientConfig, Endpoint
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
+
+_MAX_BACKOFF_MS: Final = 1_000
+_ALWAYS_ALLOWED: Final = frozenset({ApiKey.METADATA, ApiKey.FIND_COORDINATOR})
+
+
+@asynccontextmanager
+async def connect(
+    config: ClientConfig,
+    *,
+    connector: Connector | None = None,
+    chance: random.Random | None = None,
+    allowed_apis: Collection[ApiKey] | None = None,
+) -> AsyncIterator[Client]:
+    """Open a client, learn the cluster's brokers, and close every connection at the end.
+
+    Args:
+        config: Where to connect and as whom.
+        connector: Opens the streams; sockets when None.
+        chance: Orders the addresses and spreads retries; seeded by the system when None.
+        allowed_apis: When given, any other request is refused before it is sent (Metadata, FindCoordinator and what
+            opens a connection are always allowed): a client for reading cannot write.
+
+    Raises:
+        ClusterUnreachable: No bootstrap address answered.
+        AuthenticationFailed: Certificate or credentials were refused.
+        ConfigFileError: Key or certificate files cannot be used.
+    """
+    client = Client(config, connector=connector, chance=chance, allowed_apis=allowed_apis)
+    try:
+        await client.refresh_metadata([])
+        yield client
+    finally:
+        client.close()
+
+
+class Client:
+    """Requests to the brokers of one cluster over pooled connections.
+
+    Every wait is finite: ``config.request_timeout_ms`` bounds one request, ``config.timeout_ms`` one operation with
+    its retries. Requests to one broker share a connection and are answered in order, so a request that waits at the
+    broker (a long Fetch, JoinGroup) deserves a client of its own.
+    """
+
+    def __init__(
+        self,
+        config: ClientConfig,
+        *,
+        connector: Connector | None = None,
+        chance: random.Random | None = None,
+        allowed_apis: Collection[ApiKey] | None = None,
+    ) -> None:
+        self.config = config
+        self._chance = chance if chance is not None else random.Random()
+        self._allowed_apis = allowed_apis
+        self._pool = Pool(config, connector if connector is not None else SocketConnector(), tls_context(config))
+        self._router = Router(self._ask_any)
+
+    @property
+    def cluster(self) -> ClusterMetadata:
+        """The cluster as the last metadata answer described it, with the topics of that answer."""
+        return self._router.cluster
+
+    def close(self) -> None:
+        """Close every connection; requests in flight fail."""
+        self._pool.close()
+
+    async def refresh_metadata(self, topics: Sequence[str] | None = None) -> ClusterMetadata:
+        """Ask for brokers and topics (all when None, none when empty) without creating any."""
+        return await self._router.refresh(topics, self._deadline())
+
+    async def versions(self, node_id: int) -> BrokerVersions:
+        """Return the APIs and features that a broker named when its connection was opened."""
+        return (await self._session(node_id, self._deadline())).versions
+
+    async def node_id(self, destination: Destination) -> int:
+        """Return the id of the broker that a request to ``destination`` goes to now."""
+        return await self._router.node_id(destination, self._deadline())
+
+    async def request(
+        self,
+        destination: Destination,
+        api_key: ApiKey,
+        message: Any,
+        *,
+        floor: int = 0,
+        cap: int | None = None,
+        timeout_ms: float | None = None,
+        retry_on: Collection[ErrorCode] = (),
+        error_of: Callable[[Any], ErrorCode] = error_of,
+    ) -> Any:
+        """Send a request and return its answer, error codes included.
+
+        A leader, coordinator or controller that has moved is looked up again and asked until the time is up; the
+        last answer is returned even if it is an error.
+
+        Args:
+            destination: A node id, a partition (its leader), a coordinator, or a role.
+            api_key: The API.
+            message: The request.
+            floor: The lowest version to speak.
+            cap: The highest version to speak; None for the highest common one.
+            timeout_ms: Bounds the operation with its retries; ``config.timeout_ms`` when None.
+            retry_on: Further error codes to try again on. NETWORK_EXCEPTION stands for a connection that broke
+                under the request, REQUEST_TIMED_OUT for an answer that did not come: name them only for requests
+                that may arrive twice.
+            error_of: Finds the error code in an answer; the top-level one by default.
+
+        Raises:
+            ClusterUnreachable: The broker is not in the cluster or cannot be reached.
+            RequestTimedOut: No answer in time.
+            UnsupportedByBroker: No common version.
+            AuthenticationFailed: The broker refused this client.
+            BrokerError: Nobody plays the part of ``destination``, and nobody took it over in time.
+        """
+        self._check_allowed(api_key)
+        deadline = self._deadline(timeout_ms)
+        repeatable = moved_codes(destination) | frozenset(retry_on)
+        backoff_ms = float(self.config.retry_backoff_ms)
+        while True:
+            answer = await self._attempt(destination, api_key, message, floor, cap, deadline)
+            code = answer.error_code if isinstance(answer, Failure) else error_of(answer)
+            if code in moved_codes(destination) or isinstance(answer, Failure):
+                self._router.forget(destination)
+            if code not in repeatable or deadline.remaining_ms() <= backoff_ms:
+                break
+            backoff_ms = await self._back_off(backoff_ms)
+        if isinstance(answer, Failure):
+            raise answer.error
+        return answer
+
+    async def fan_out(
+        self,
+        destinations: Iterable[Destination],
+        api_key: ApiKey,
+        message_for: Callable[[Any], Any],
+        *,
+        floor: int = 0,
+        cap: int | None = None,
+        timeout_ms: float | None = None,
+        retry_on: Collection[ErrorCode] = (),
+    ) -> dict[Any, Outcome[Any]]:
+        """Ask several brokers at once; one that fails is a :class:`Failure` in the result, never an exception.
+
+        An answer with a top-level error code is a Failure too; codes further inside are left to the caller.
+
+        Args:
+            destinations: Mostly node ids; they are the keys of the result.
+            api_key: The API.
+            message_for: Returns the request for a destination.
+            floor: The lowest version to speak.
+            cap: The highest version to speak.
+            timeout_ms: Bounds each operation.
+            retry_on: As in :meth:`request`.
+        """
+
+        async def ask(destination: Destination) -> Outcome[Any]:
+            message = message_for(destination)
+            try:
+                response = await self.request(
+                    destination, api_key, message, floor=floor, cap=cap, timeout_ms=timeout_ms, retry_on=retry_on
+                )
+            except EosctlError as error:
+                return failure_for_error(error)
+            code = error_of(response)
+            if code is ErrorCode.NONE:
+                return response
+            who = f"broker {destination}" if isinstance(destination, int) else str(destination)
+            return failure_for_code(code, f"{api_key.name} on {who}", getattr(response, "error_message", None))
+
+        self._check_allowed(api_key)
+        asked = tuple(dict.fromkeys(destinations))
+        return dict(zip(asked, await asyncio.gather(*map(ask, asked)), strict=True))
+
+    async def find_coordinators(self, kind: CoordinatorKind, keys: Sequence[str]) -> dict[str, Outcome[int]]:
+        """Return the node id of each key's coordinator, or why it is not known.
+
+        Waits for coordinators that are not available yet (their topic is just being created), but not beyond
+        ``config.timeout_ms``.
+        """
+        deadline = self._deadline()
+        backoff_ms = float(self.config.retry_backoff_ms)
+        found: dict[str, Outcome[int]] = {}
+        missing = list(dict.fromkeys(keys))
+        while missing:
+            found |= await self._router.ask_coordinators(kind, missing, deadline)
+            missing = [key for key in missing if _may_appear(found[key])]
+            if deadline.remaining_ms() <= backoff_ms:
+                break
+            if missing:
+                backoff_ms = await self._back_off(backoff_ms)
+        return found
+
+    async def _attempt(
+        self, destination: Destination, api_key: ApiKey, message: Any, floor: int, cap: int | None, deadline: Deadline
+    ) -> Outcome[Any]:
+        try:
+            if destination is Role.ANY:
+                return await self._ask_any(api_key, message, floor, deadline, cap)
+            session = await self._session(await self._router.node_id(destination, deadline), deadline)
+        except ClusterUnreachable as error:
+            return Failure(failure_for_error(error).reason, error, ErrorCode.BROKER_NOT_AVAILABLE)
+        except BrokerError as error:
+            return failure_for_error(error)
+        try:
+            return await session.request(api_key, message, self._for_one_request(deadline), floor=floor, cap=cap)
+        except RequestTimedOut as error:
+            return Failure(failure_for_error(error).reason, error, ErrorCode.REQUEST_TIMED_OUT)
+        except ClusterUnreachable as error:
+            return Failure(failure_for_error(error).reason, error, ErrorCode.NETWORK_EXCEPTION)
+
+    async def _ask_any(
+        self, api_key: ApiKey, message: Any, floor: int, deadline: Deadline, cap: int | None = None
+    ) -> Any:
+        problems: list[EosctlError] = []
+        for endpoint in self._endpoints():
+            try:
+                session = await self._pool.session(endpoint, deadline)
+                return await session.request(api_key, message, self._for_one_request(deadline), floor=floor, cap=cap)
+            except (ClusterUnreachable, RequestTimedOut) as error:
+                problems.append(error)
+            if not deadline.remaining_ms():
+                break
+        raise _nobody_answered(problems)
+
+    async def _session(self, node_id: int, deadline: Deadline) -> Session:
+        return await self._pool.session(await self._router.endpoint(node_id, deadline), deadline)
+
+    def _endpoints(self) -> list[Endpoint]:
+        """Return the known brokers in random order, open connections first, then the bootstrap addresses."""
+        brokers = [broker.endpoint for broker in self.cluster.brokers]
+        bootstrap = list(self.config.bootstrap)
+        self._chance.shuffle(brokers)
+        self._chance.shuffle(bootstrap)
+        brokers.sort(key=lambda endpoint: not self._pool.is_open(endpoint))
+        return list(dict.fromkeys(brokers + bootstrap))
+
+    def _deadline(self, timeout_ms: float | None = None) -> Deadline:
+        return Deadline.after(self.config.timeout_ms if timeout_ms is None else timeout_ms)
+
+    def _for_one_request(self, deadline: Deadline) -> Deadline:
+        return deadline.earliest(self.config.request_timeout_ms)
+
+    def _check_allowed(self, api_key: ApiKey) -> None:
+        if self._allowed_apis is not None and api_key not in self._allowed_apis and api_key not in _ALWAYS_ALLOWED:
+            raise UsageError(f"{api_key.name} is not among the requests that this client may send.")
+
+    async def _back_off(self, backoff_ms: float) -> float:
+        await asyncio.sleep(backoff_ms / 1000 * self._chance.uniform(0.8, 1.2))
+        return min(backoff_ms * 2, _MAX_BACKOFF_MS)
+
+
+def _may_appear(outcome: Outcome[int]) -> bool:
+    return isinstance(outcome, Failure) and known_error(outcome.error_code) in (
+        ErrorCode.COORDINATOR_NOT_AVAILABLE,
+        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+    )
+
+
+def _nobody_answered(problems: Sequence[EosctlError]) -> EosctlError:
+    if len(problems) == 1:
+        return problems[0]
+    first = problems[0]
+    what = "No broker answered: " + " ".join(dict.fromkeys(problem.what for problem in problems))
+    return ClusterUnreachable(what, first.why, first.next_step)

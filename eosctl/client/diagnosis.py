@@ -1,0 +1,153 @@
+"""Why a conversation with a broker never began: which of two sides speaks which protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from contextlib import suppress
+
+from eosctl.client.deadline import Deadline
+from eosctl.client.ports import Connector
+from eosctl.errors import AuthenticationFailed, ClusterUnreachable, EosctlError
+from eosctl.model.client_config import Endpoint, SecurityProtocol
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.errors import WireError
+from eosctl.wire.frames import encode_request
+from eosctl.wire.messages.api_versions import ApiVersionsRequest
+
+_PROBE_TIMEOUT_MS = 2_000
+_FOREIGN_GREETINGS = {b"HTTP/": "HTTP", b"SSH-": "SSH", b"220 ": "SMTP or FTP", b"-ERR": "Redis", b"<html": "HTTP"}
+
+
+class WrongSecurityProtocol(ClusterUnreachable):
+    """The listener speaks another protocol than the client was told to speak."""
+
+
+def looks_like_tls(data: bytes) -> bool:
+    """Tell whether bytes begin with a TLS record (alert or handshake)."""
+    return len(data) >= 2 and data[0] in (0x15, 0x16) and data[1] == 0x03
+
+
+def explain_connect_error(endpoint: Endpoint, error: OSError) -> EosctlError:
+    """Return the exception for a stream that could not be opened."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return AuthenticationFailed(
+            f"The certificate of {endpoint} is not to be trusted: {error.verify_message}.",
+            "It is signed by an authority that this client does not know, or made out to another host name.",
+            "Set ssl.truststore.location to the authority's certificate, and connect by the name in the certificate.",
+        )
+    if isinstance(error, ssl.SSLError):
+        return AuthenticationFailed(
+            f"The TLS handshake with {endpoint} failed: {error.reason or error}.",
+            "The broker may ask for a client certificate, or share no protocol version with this client.",
+            "Check ssl.keystore.location and the broker's ssl.client.auth and ssl.enabled.protocols.",
+        )
+    reason = error.strerror or str(error) or type(error).__name__
+    if isinstance(error, TimeoutError):
+        reason = "no answer within the connection timeout"
+    return ClusterUnreachable(
+        f"Cannot connect to {endpoint}: {reason}.",
+        "The broker is down, the address is wrong, or a firewall is in between.",
+        "Check the bootstrap address and that the broker's listener is up.",
+    )
+
+
+def explain_foreign_bytes(endpoint: Endpoint, first_bytes: bytes, error: WireError) -> EosctlError:
+    """Return the exception for an answer that is not Kafka's protocol."""
+    if looks_like_tls(first_bytes):
+        return _expects_tls(endpoint)
+    for greeting, protocol in _FOREIGN_GREETINGS.items():
+        if first_bytes.startswith(greeting):
+            return ClusterUnreachable(
+                f"{endpoint} speaks {protocol}, not Kafka's protocol.",
+                "The address is another service's.",
+                "Check host and port of the bootstrap address.",
+            )
+    return ClusterUnreachable(
+        f"{endpoint} answered bytes that are not Kafka's protocol: {error}.",
+        "The address is another service's, or something between rewrites the stream.",
+        "Check host and port of the bootstrap address.",
+    )
+
+
+def explain_silent_refusal(endpoint: Endpoint, protocol: SecurityProtocol) -> EosctlError:
+    """Return the exception for a broker that answered ApiVersions and hung up at the first other request."""
+    return WrongSecurityProtocol(
+        f"{endpoint} closed the connection at the first request over {protocol.value}.",
+        "A listener that asks for authentication answers ApiVersions and nothing else.",
+        "If it is a SASL listener, set security.protocol to SASL_PLAINTEXT or SASL_SSL, with sasl.mechanism.",
+    )
+
+
+async def explain_early_close(connector: Connector, endpoint: Endpoint, protocol: SecurityProtocol) -> EosctlError:
+    """Find out why a broker hung up without an answer: greet it in TLS once when this client speaks plaintext."""
+    if not protocol.uses_tls and looks_like_tls(await _first_answer(connector, endpoint, _client_hello())):
+        return _expects_tls(endpoint)
+    return ClusterUnreachable(
+        f"{endpoint} closed the connection before it answered.",
+        "The broker is starting or stopping, refuses this address, or is not a Kafka broker.",
+        "Look into the broker's log for this client's address.",
+    )
+
+
+async def explain_failed_handshake(connector: Connector, endpoint: Endpoint, error: OSError) -> EosctlError:
+    """Find out why a TLS handshake broke off, by asking once in plaintext."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return explain_connect_error(endpoint, error)
+    question = encode_request(ApiKey.API_VERSIONS, 0, 0, "eosctl", ApiVersionsRequest())
+    answer = await _first_answer(connector, endpoint, question)
+    if answer[:1] == b"\0" and len(answer) >= 8 and answer[4:8] == b"\0\0\0\0":
+        return WrongSecurityProtocol(
+            f"{endpoint} is a plaintext listener, and this client speaks TLS.",
+            "It answered a plaintext ApiVersions request.",
+            "Set security.protocol to PLAINTEXT or SASL_PLAINTEXT, or use the TLS listener's port.",
+        )
+    return explain_connect_error(endpoint, error)
+
+
+def _expects_tls(endpoint: Endpoint) -> EosctlError:
+    return WrongSecurityProtocol(
+        f"{endpoint} is a TLS listener, and this client speaks plaintext.",
+        "It answered with a TLS record.",
+        "Set security.protocol to SSL or SASL_SSL, or use the plaintext listener's port.",
+    )
+
+
+class _FirstAnswer:
+    """Receives the first bytes that a peer sends."""
+
+    def __init__(self) -> None:
+        self.answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+
+    def data_received(self, data: bytes) -> None:
+        if not self.answer.done():
+            self.answer.set_result(data)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if not self.answer.done():
+            self.answer.set_result(b"")
+
+
+async def _first_answer(connector: Connector, endpoint: Endpoint, question: bytes) -> bytes:
+    receiver = _FirstAnswer()
+    try:
+        async with asyncio.timeout_at(Deadline.after(_PROBE_TIMEOUT_MS).at):
+            transport = await connector.open(endpoint, receiver, None)
+            try:
+                transport.write(question)
+                return await receiver.answer
+            finally:
+                transport.close()
+    except OSError:
+        return b""
+
+
+def _client_hello() -> bytes:
+    outgoing = ssl.MemoryBIO()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    greeting = context.wrap_bio(ssl.MemoryBIO(), outgoing)
+    with suppress(ssl.SSLWantReadError):
+        greeting.do_handshake()
+    return outgoing.read()

@@ -1,0 +1,123 @@
+"""A broker's answer or the reason why there is none: partial failure as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias, TypeVar
+
+from eosctl.errors import (
+    AuthenticationFailed,
+    AuthorizationDenied,
+    BrokerError,
+    ClusterUnreachable,
+    EosctlError,
+    RequestTimedOut,
+    UnsupportedByBroker,
+)
+from eosctl.model.evidence import GapReason
+from eosctl.wire.error_codes import ErrorCode
+
+T = TypeVar("T")
+
+AUTHORIZATION_CODES: Final = frozenset(
+    {
+        ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+        ErrorCode.GROUP_AUTHORIZATION_FAILED,
+        ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
+        ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+        ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED,
+    }
+)
+
+_NEEDED_PERMISSION: Final = {
+    ErrorCode.TOPIC_AUTHORIZATION_FAILED: "Describe, Read or Write on the topic",
+    ErrorCode.GROUP_AUTHORIZATION_FAILED: "Describe or Read on the group",
+    ErrorCode.CLUSTER_AUTHORIZATION_FAILED: "Describe, Alter or ClusterAction on the cluster",
+    ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED: "Describe or Write on the transactional id",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why one broker, partition, group or id has no answer; ``error_code`` is NONE when no broker answered one."""
+
+    reason: GapReason
+    error: EosctlError
+    error_code: ErrorCode = ErrorCode.NONE
+
+
+Outcome: TypeAlias = T | Failure
+
+
+def error_of(response: Any) -> ErrorCode:
+    """Return the top-level error code of a response; NONE for APIs that have none."""
+    return known_error(getattr(response, "error_code", 0))
+
+
+def known_error(code: int) -> ErrorCode:
+    """Return Kafka's error for a code; codes of a newer broker become UNKNOWN_SERVER_ERROR."""
+    try:
+        return ErrorCode(code)
+    except ValueError:
+        return ErrorCode.UNKNOWN_SERVER_ERROR
+
+
+def error_for_code(code: int, operation: str, detail: str | None = None) -> EosctlError:
+    """Return the exception for an error code that a broker answered.
+
+    Args:
+        code: The code on the wire, not NONE.
+        operation: What was asked, e.g. ``ListTransactions on broker 2``.
+        detail: The broker's own message, when it sent one.
+    """
+    error = known_error(code)
+    what = f"{operation}: {error.name}"
+    if error in AUTHORIZATION_CODES:
+        needed = _NEEDED_PERMISSION.get(error, "a further permission")
+        return AuthorizationDenied(what, f"The principal lacks {needed}.", "Grant it (kafka-acls) and try again.")
+    why = detail or error.message
+    if error is ErrorCode.UNSUPPORTED_VERSION:
+        return UnsupportedByBroker(what, why)
+    if error is ErrorCode.SASL_AUTHENTICATION_FAILED:
+        return AuthenticationFailed(what, why, "Check user and password.")
+    return BrokerError(what, why, error_code=code)
+
+
+def failure_for_code(code: int, operation: str, detail: str | None = None) -> Failure:
+    """Return a broker's error code as a value."""
+    return Failure(_reason_for_code(known_error(code)), error_for_code(code, operation, detail), known_error(code))
+
+
+def failure_for_error(error: EosctlError) -> Failure:
+    """Return an exception of a request as a value."""
+    match error:
+        case RequestTimedOut():
+            reason = GapReason.TIMED_OUT
+        case ClusterUnreachable():
+            reason = GapReason.UNREACHABLE
+        case AuthorizationDenied() | AuthenticationFailed():
+            reason = GapReason.NOT_AUTHORIZED
+        case UnsupportedByBroker():
+            reason = GapReason.UNSUPPORTED
+        case BrokerError():
+            reason = _reason_for_code(known_error(error.error_code))
+        case _:
+            reason = GapReason.BROKER_ERROR
+    code = known_error(error.error_code) if isinstance(error, BrokerError) else ErrorCode.NONE
+    return Failure(reason, error, code)
+
+
+def _reason_for_code(error: ErrorCode) -> GapReason:
+    if error in AUTHORIZATION_CODES:
+        return GapReason.NOT_AUTHORIZED
+    match error:
+        case ErrorCode.UNSUPPORTED_VERSION:
+            return GapReason.UNSUPPORTED
+        case ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
+            return GapReason.LOADING
+        case ErrorCode.NOT_LEADER_OR_FOLLOWER | ErrorCode.LEADER_NOT_AVAILABLE:
+            return GapReason.NO_LEADER
+        case ErrorCode.REQUEST_TIMED_OUT:
+            return GapReason.TIMED_OUT
+        case _:
+            return GapReason.BROKER_ERROR

@@ -1,0 +1,142 @@
+"""Which broker plays which part: learnt by asking, remembered until it proves wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final
+
+from eosctl.client.deadline import Deadline
+from eosctl.client.destinations import CoordinatorKind, CoordinatorOf, Destination, Role
+from eosctl.client.metadata import ClusterMetadata, parse_metadata
+from eosctl.client.outcome import Failure, Outcome, error_for_code, failure_for_code
+from eosctl.errors import ClusterUnreachable
+from eosctl.model.client_config import Endpoint
+from eosctl.model.transaction import TopicPartition
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.find_coordinator import FindCoordinatorRequest
+from eosctl.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
+
+AskAnyBroker = Callable[[ApiKey, Any, int, Deadline], Awaitable[Any]]
+"""Sends a request (API, message, lowest version, deadline) to the first broker that answers."""
+
+# Below this version Metadata creates the topics that it is asked for.
+_METADATA_WITHOUT_CREATION: Final = 4
+_FIRST_WITH_KIND: Final = {CoordinatorKind.GROUP: 0, CoordinatorKind.TRANSACTION: 1, CoordinatorKind.SHARE: 6}
+
+
+class Router:
+    """The cluster as last described, with leaders and coordinators that were looked up."""
+
+    def __init__(self, ask: AskAnyBroker) -> None:
+        self.cluster = ClusterMetadata("", None, (), ())
+        self._ask = ask
+        self._leaders: dict[TopicPartition, int] = {}
+        self._coordinators: dict[CoordinatorOf, int] = {}
+
+    async def refresh(self, topics: Sequence[str] | None, deadline: Deadline) -> ClusterMetadata:
+        """Ask for brokers and topics (all when None, none when empty) without creating any."""
+        wanted = None if topics is None else [MetadataRequestTopic(name=name) for name in topics]
+        request = MetadataRequest(topics=wanted, allow_auto_topic_creation=False)
+        response = await self._ask(ApiKey.METADATA, request, _METADATA_WITHOUT_CREATION, deadline)
+        self.cluster = parse_metadata(response)
+        for topic in self.cluster.topics:
+            for partition in topic.partitions:
+                if partition.leader_id is not None:
+                    self._leaders[partition.partition] = partition.leader_id
+                else:
+                    self._leaders.pop(partition.partition, None)
+        return self.cluster
+
+    async def node_id(self, destination: Destination, deadline: Deadline) -> int:
+        """Return the broker that a request to ``destination`` goes to now.
+
+        Raises:
+            BrokerError: Nobody plays that part at the moment.
+        """
+        match destination:
+            case TopicPartition():
+                return await self._leader(destination, deadline)
+            case CoordinatorOf():
+                return await self._coordinator(destination, deadline)
+            case Role.CONTROLLER:
+                controller_id = (await self.refresh([], deadline)).controller_id
+                if controller_id is None:
+                    raise error_for_code(ErrorCode.NOT_CONTROLLER, "Looking for the controller")
+                return controller_id
+            case Role.ANY:
+                raise ValueError("any broker has no id")
+            case node_id:
+                return node_id
+
+    async def endpoint(self, node_id: int, deadline: Deadline) -> Endpoint:
+        """Return where to reach a broker, asking once when it is not known.
+
+        Raises:
+            ClusterUnreachable: The cluster has no such broker.
+        """
+        endpoint = self.cluster.endpoint(node_id)
+        if endpoint is None:
+            endpoint = (await self.refresh([], deadline)).endpoint(node_id)
+        if endpoint is None:
+            raise ClusterUnreachable(
+                f"Broker {node_id} is not in the cluster.",
+                f"The metadata names the brokers {', '.join(map(str, self.cluster.node_ids)) or 'none'}.",
+                "Start it, or wait until it has registered.",
+            )
+        return endpoint
+
+    def forget(self, destination: Destination) -> None:
+        """Drop what is remembered, after it proved wrong."""
+        match destination:
+            case TopicPartition():
+                self._leaders.pop(destination, None)
+            case CoordinatorOf():
+                self._coordinators.pop(destination, None)
+
+    async def ask_coordinators(
+        self, kind: CoordinatorKind, keys: Sequence[str], deadline: Deadline
+    ) -> dict[str, Outcome[int]]:
+        """Return the coordinator's node id for each key, or the broker's error; one round, no retries."""
+        found: dict[str, Outcome[int]] = {}
+        remaining = list(dict.fromkeys(keys))
+        while remaining:
+            request = FindCoordinatorRequest(key=remaining[0], key_type=kind, coordinator_keys=remaining)
+            response = await self._ask(ApiKey.FIND_COORDINATOR, request, _FIRST_WITH_KIND[kind], deadline)
+            # Below version 4 there is one key in a request, and the answer is not a list.
+            answers = {answer.key: answer for answer in response.coordinators} or {remaining[0]: response}
+            for key, answer in answers.items():
+                found[key] = self._parse_coordinator(CoordinatorOf(kind, key), answer)
+            remaining = [key for key in remaining if key not in answers]
+        return found
+
+    def _parse_coordinator(self, part: CoordinatorOf, answer: Any) -> Outcome[int]:
+        if answer.error_code:
+            return failure_for_code(answer.error_code, f"Looking for {part}", answer.error_message)
+        node_id = int(answer.node_id)
+        self._coordinators[part] = node_id
+        return node_id
+
+    async def _leader(self, partition: TopicPartition, deadline: Deadline) -> int:
+        if partition not in self._leaders:
+            await self.refresh([partition.topic], deadline)
+        leader_id = self._leaders.get(partition)
+        if leader_id is None:
+            raise error_for_code(self._why_no_leader(partition), f"Looking for the leader of {partition}")
+        return leader_id
+
+    def _why_no_leader(self, partition: TopicPartition) -> ErrorCode:
+        topic = self.cluster.topic(partition.topic)
+        found = self.cluster.partition(partition)
+        if topic is not None and topic.error is not ErrorCode.NONE:
+            return topic.error
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if found is None else ErrorCode.LEADER_NOT_AVAILABLE
+
+    async def _coordinator(self, part: CoordinatorOf, deadline: Deadline) -> int:
+        node_id = self._coordinators.get(part)
+        if node_id is not None:
+            return node_id
+        outcome = (await self.ask_coordinators(part.kind, [part.key], deadline))[part.key]
+        if isinstance(outcome, Failure):
+            raise outcome.error
+        return outcome

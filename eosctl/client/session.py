@@ -1,0 +1,265 @@
+"""One live connection to one broker: opened, versions agreed, authenticated, with requests in flight."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from typing import Any, Final
+
+from eosctl import __version__
+from eosctl.client.connection import Connection
+from eosctl.client.deadline import Deadline
+from eosctl.client.diagnosis import (
+    explain_connect_error,
+    explain_early_close,
+    explain_failed_handshake,
+    explain_foreign_bytes,
+    explain_silent_refusal,
+)
+from eosctl.client.negotiation import BrokerVersions, choose_version, parse_broker_versions
+from eosctl.client.outcome import error_for_code, known_error
+from eosctl.client.ports import Connector, Transport
+from eosctl.client.sasl import authenticate
+from eosctl.errors import AuthenticationFailed, ClusterUnreachable, EosctlError, RequestTimedOut
+from eosctl.model.client_config import ClientConfig, Endpoint, SaslConfig, SecurityProtocol
+from eosctl.model.snapshot import ApiRange
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.codec import versions
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.errors import WireError
+from eosctl.wire.messages.api_versions import ApiVersionsRequest
+from eosctl.wire.messages.sasl_authenticate import SaslAuthenticateRequest
+from eosctl.wire.messages.sasl_handshake import SaslHandshakeRequest
+
+# A broker hangs up when a session outlives its credentials (KIP-368); a new connection is opened before that.
+_SHARE_OF_SESSION_LIFETIME: Final = 0.85
+_SASL_HANDSHAKE_VERSION: Final = 1
+_FIRST_BYTES: Final = 16
+
+
+class Session:
+    """Requests and answers over one open stream; several requests may be in flight.
+
+    A request that times out closes the stream: the answers of later requests would wait behind it.
+    """
+
+    def __init__(self, endpoint: Endpoint, client_id: str, protocol: SecurityProtocol) -> None:
+        self.endpoint = endpoint
+        self.versions = BrokerVersions({}, {})
+        self._protocol = protocol
+        self._connection = Connection(client_id)
+        self._greeted = False
+        self._served = False
+        self._waiting: dict[int, asyncio.Future[Any]] = {}
+        self._transport: Transport | None = None
+        self._closed_by: EosctlError | None = None
+        self._first_bytes = b""
+        self._expires_at = float("inf")
+        self._retired = False
+
+    @classmethod
+    async def open(
+        cls,
+        endpoint: Endpoint,
+        config: ClientConfig,
+        connector: Connector,
+        tls: ssl.SSLContext | None,
+        deadline: Deadline,
+    ) -> Session:
+        """Connect, agree on versions and authenticate, by the deadline.
+
+        Raises:
+            ClusterUnreachable: No connection, or no Kafka broker at its end.
+            AuthenticationFailed: Certificate or credentials were refused.
+        """
+        session = cls(endpoint, config.client_id, config.security_protocol)
+        await session._connect(connector, tls, deadline)
+        try:
+            await session._greet(config, connector, deadline)
+        except BaseException:
+            session.close()
+            raise
+        return session
+
+    @property
+    def is_open(self) -> bool:
+        """Whether requests may still be sent: the stream stands and the credentials have not run out."""
+        return self._closed_by is None and asyncio.get_running_loop().time() < self._expires_at
+
+    async def request(
+        self, api_key: ApiKey, message: Any, deadline: Deadline, *, floor: int = 0, cap: int | None = None
+    ) -> Any:
+        """Send a request in the highest common version within ``floor`` and ``cap``, and return the answer.
+
+        Raises:
+            UnsupportedByBroker: There is no common version.
+            RequestTimedOut: No answer by the deadline.
+            ClusterUnreachable: The stream broke.
+        """
+        version = choose_version(
+            api_key, self.versions.apis.get(api_key), floor=floor, cap=cap, broker=str(self.endpoint)
+        )
+        return await self.call(api_key, version, message, deadline)
+
+    async def call(self, api_key: ApiKey, version: int, message: Any, deadline: Deadline) -> Any:
+        """Send a request in exactly this version and return the answer; raises as :meth:`request`."""
+        if self._closed_by is not None:
+            raise self._closed_by
+        correlation_id, frame = self._connection.send(api_key, version, message)
+        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._waiting[correlation_id] = answer
+        self._write(frame)
+        try:
+            async with asyncio.timeout_at(deadline.at):
+                return await answer
+        except TimeoutError:
+            error = RequestTimedOut(
+                f"{self.endpoint} did not answer {api_key.name} in time.",
+                "The broker is overloaded, paused, or waits for something itself.",
+                "Look at the broker, or allow more time.",
+            )
+            self._end(error)
+            raise error from None
+        finally:
+            self._waiting.pop(correlation_id, None)
+            if self._retired and not self._waiting:
+                self.close()
+
+    def post(self, api_key: ApiKey, version: int, message: Any) -> None:
+        """Send a request that gets no answer (Produce with acks=0)."""
+        if self._closed_by is not None:
+            raise self._closed_by
+        self._write(self._connection.send(api_key, version, message, answered=False)[1])
+
+    def retire(self) -> None:
+        """Close the stream as soon as nothing is in flight."""
+        self._retired = True
+        if not self._waiting:
+            self.close()
+
+    def close(self) -> None:
+        """Close the stream; requests in flight fail."""
+        self._end(ClusterUnreachable(f"The connection to {self.endpoint} was closed by this client."))
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes from the broker (called by the transport)."""
+        if len(self._first_bytes) < _FIRST_BYTES:
+            self._first_bytes = (self._first_bytes + data)[:_FIRST_BYTES]
+        try:
+            answers = self._connection.receive(data)
+        except WireError as error:
+            self._end(explain_foreign_bytes(self.endpoint, self._first_bytes, error))
+            return
+        self._served = self._greeted
+        for correlation_id, message in answers:
+            waiting = self._waiting.get(correlation_id)
+            if waiting is not None and not waiting.done():
+                waiting.set_result(message)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """Fail what is in flight (called by the transport)."""
+        if self._greeted and not self._served and not self._protocol.uses_sasl:
+            self._end(explain_silent_refusal(self.endpoint, self._protocol))
+        else:
+            self._end(_HungUp(self.endpoint, error))
+
+    def _write(self, frame: bytes) -> None:
+        if self._transport is not None:
+            self._transport.write(frame)
+
+    def _end(self, error: EosctlError) -> None:
+        if self._closed_by is not None:
+            return
+        self._closed_by = error
+        if self._transport is not None:
+            self._transport.close()
+        for waiting in self._waiting.values():
+            if not waiting.done():
+                waiting.set_exception(error)
+
+    async def _connect(self, connector: Connector, tls: ssl.SSLContext | None, deadline: Deadline) -> None:
+        try:
+            async with asyncio.timeout_at(deadline.at):
+                self._transport = await connector.open(self.endpoint, self, tls)
+        except (ssl.SSLError, ConnectionResetError, ConnectionAbortedError) as error:
+            if tls is None:
+                raise explain_connect_error(self.endpoint, error) from error
+            raise await explain_failed_handshake(connector, self.endpoint, error) from error
+        except OSError as error:
+            raise explain_connect_error(self.endpoint, error) from error
+
+    async def _greet(self, config: ClientConfig, connector: Connector, deadline: Deadline) -> None:
+        try:
+            await self._agree_on_versions(deadline)
+        except _HungUp as error:
+            raise await explain_early_close(connector, self.endpoint, self._protocol) from error
+        if config.sasl is not None and self._protocol.uses_sasl:
+            await self._authenticate(config.sasl, deadline)
+        self._greeted = True
+
+    async def _agree_on_versions(self, deadline: Deadline) -> None:
+        question = ApiVersionsRequest(client_software_name="eosctl", client_software_version=__version__)
+        response = await self.call(ApiKey.API_VERSIONS, versions(ApiKey.API_VERSIONS)[-1], question, deadline)
+        if response.error_code == ErrorCode.UNSUPPORTED_VERSION:
+            # KIP-511: the refusal names the versions that this broker serves.
+            served = next((api for api in response.api_keys if api.api_key == ApiKey.API_VERSIONS), None)
+            known = ApiRange(ApiKey.API_VERSIONS, served.min_version, served.max_version) if served else None
+            version = choose_version(ApiKey.API_VERSIONS, known or ApiRange(ApiKey.API_VERSIONS, 0, 0))
+            response = await self.call(ApiKey.API_VERSIONS, version, question, deadline)
+        if response.error_code:
+            raise error_for_code(response.error_code, f"ApiVersions on {self.endpoint}")
+        self.versions = parse_broker_versions(response)
+
+    async def _authenticate(self, sasl: SaslConfig, deadline: Deadline) -> None:
+        mechanism = sasl.mechanism.value
+        handshake = SaslHandshakeRequest(mechanism=mechanism)
+        response = await self.call(ApiKey.SASL_HANDSHAKE, _SASL_HANDSHAKE_VERSION, handshake, deadline)
+        match known_error(response.error_code):
+            case ErrorCode.NONE:
+                pass
+            case ErrorCode.ILLEGAL_SASL_STATE:
+                raise AuthenticationFailed(
+                    f"{self.endpoint} does not authenticate through SASL.",
+                    "The listener is PLAINTEXT or SSL (it answered ILLEGAL_SASL_STATE).",
+                    "Set security.protocol to PLAINTEXT or SSL, or use the SASL listener's port.",
+                )
+            case ErrorCode.UNSUPPORTED_SASL_MECHANISM:
+                raise AuthenticationFailed(
+                    f"{self.endpoint} does not offer {mechanism} (UNSUPPORTED_SASL_MECHANISM).",
+                    f"It offers: {', '.join(response.mechanisms) or 'nothing'}.",
+                    "Set sasl.mechanism to one of these.",
+                )
+            case error:
+                raise error_for_code(error, f"SaslHandshake on {self.endpoint}")
+        exchange = authenticate(sasl)
+        lifetime_ms = 0
+        message = next(exchange)
+        while True:
+            response = await self.request(
+                ApiKey.SASL_AUTHENTICATE, SaslAuthenticateRequest(auth_bytes=message), deadline
+            )
+            if response.error_code:
+                raise AuthenticationFailed(
+                    f"{self.endpoint} refused the credentials ({known_error(response.error_code).name}).",
+                    response.error_message or "",
+                    "Check user and password (sasl.jaas.config) and that the user exists on this cluster.",
+                )
+            lifetime_ms = response.session_lifetime_ms
+            try:
+                message = exchange.send(bytes(response.auth_bytes))
+            except StopIteration:
+                break
+        if lifetime_ms > 0:
+            loop = asyncio.get_running_loop()
+            self._expires_at = loop.time() + lifetime_ms / 1000 * _SHARE_OF_SESSION_LIFETIME
+
+
+class _HungUp(ClusterUnreachable):
+    """The broker closed the stream."""
+
+    def __init__(self, endpoint: Endpoint, error: Exception | None) -> None:
+        super().__init__(
+            f"{endpoint} closed the connection" + (f": {error}." if error is not None else "."),
+            "The broker stopped, or refused what it was sent.",
+            "Try again; look into the broker's log if it persists.",
+        )

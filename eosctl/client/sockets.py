@@ -1,0 +1,60 @@
+"""Streams over TCP and TLS, on asyncio protocols."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+
+from eosctl.client.ports import Receiver
+from eosctl.model.client_config import Endpoint
+
+# RFC 8305: the pause before the next address of a host is tried beside the first.
+_HAPPY_EYEBALLS_DELAY_S = 0.25
+
+
+class SocketConnector:
+    """Opens sockets on the running event loop."""
+
+    async def open(self, endpoint: Endpoint, receiver: Receiver, tls: ssl.SSLContext | None) -> SocketStream:
+        """Connect to every address of the host until one answers; see :class:`~eosctl.client.ports.Connector`."""
+        loop = asyncio.get_running_loop()
+        _, stream = await loop.create_connection(
+            lambda: SocketStream(receiver),
+            endpoint.host,
+            endpoint.port,
+            ssl=tls,
+            server_hostname=endpoint.host if tls is not None else None,
+            happy_eyeballs_delay=_HAPPY_EYEBALLS_DELAY_S,
+        )
+        return stream
+
+
+class SocketStream(asyncio.Protocol):
+    """Hands arriving bytes to a receiver."""
+
+    def __init__(self, receiver: Receiver) -> None:
+        self._receiver = receiver
+        self._transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the transport (called by asyncio)."""
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        """Pass bytes on (called by asyncio)."""
+        self._receiver.data_received(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Pass the end on (called by asyncio)."""
+        self._receiver.connection_lost(exc)
+
+    def write(self, data: bytes) -> None:
+        """Send bytes without waiting."""
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.write(data)
+
+    def close(self) -> None:
+        """Close at once, without waiting for unsent bytes."""
+        if self._transport is not None:
+            self._transport.abort()

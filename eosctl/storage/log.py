@@ -1,0 +1,341 @@
+"""One partition's log: segments in a directory, buffered appends, reads from memory or file."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from operator import attrgetter
+from pathlib import Path
+from typing import Final
+
+from eosctl.storage.config import LogConfig
+from eosctl.storage.descriptors import Descriptors
+from eosctl.storage.errors import OffsetOutOfRange
+from eosctl.storage.names import Suffix, parse_segment_file
+from eosctl.storage.segment import Segment, TimestampedOffset
+from eosctl.storage.tail import Tail
+from eosctl.storage.txn_index import AbortedTxn, collect_aborted_txns
+from eosctl.wire.records.batch import iter_headers
+from eosctl.wire.records.header import BatchHeader
+
+#: Buffered bytes that are written without waiting for `flush`.
+_MAX_UNWRITTEN_BYTES: Final = 4 << 20
+#: Index entries wait for this many bytes of their kind: opening a file costs more than the entry.
+_INDEX_WRITE_BYTES: Final = 256
+_SCAN_BYTES: Final = 1 << 20
+_BASE_OFFSET: Final = attrgetter("base_offset")
+
+
+class SegmentedLog:
+    """A partition directory of magic 2 batches in Kafka's layout.
+
+    Nothing is on disk before the first `flush` after the first append. Appends wait in memory until then; reads see
+    them at once. An OSError from any method means that the directory is lost to this process: close the log with
+    `clean=False` and open it again.
+
+    Attributes:
+        directory: The partition directory.
+        config: May be replaced at any time; it holds for what is appended afterwards.
+        log_start_offset: First offset that may be read.
+        log_end_offset: Offset that the next batch gets.
+    """
+
+    __slots__ = (
+        "_descriptors",
+        "_segments",
+        "_tail",
+        "_unwritten",
+        "_unwritten_bytes",
+        "config",
+        "directory",
+        "log_end_offset",
+        "log_start_offset",
+    )
+
+    def __init__(
+        self,
+        directory: Path | str,
+        config: LogConfig,
+        descriptors: Descriptors,
+        *,
+        segments: Sequence[Segment] = (),
+        log_start_offset: int = 0,
+        log_end_offset: int | None = None,
+    ) -> None:
+        """Describe a log; use `open_log` for a directory that exists.
+
+        Args:
+            directory: The partition directory, made when the first batch is written.
+            config: When to roll and what to index.
+            descriptors: Where the log's files are opened; shared by many logs.
+            segments: Segments found on disk, in order of their offsets.
+            log_start_offset: First offset that may be read.
+            log_end_offset: Offset after the last batch of the segments.
+        """
+        self.directory = os.fspath(directory)
+        self.config = config
+        self.log_start_offset = log_start_offset
+        self.log_end_offset = log_start_offset if log_end_offset is None else log_end_offset
+        self._descriptors = descriptors
+        self._segments = list(segments)
+        self._tail = Tail(self.log_end_offset)
+        self._unwritten: list[bytes] = []
+        self._unwritten_bytes = 0
+
+    # --- appending -------------------------------------------------------------------------------------------------
+
+    def append(self, batch: bytes, header: BatchHeader, now_ms: int = -1) -> int | None:
+        """Append a batch that has its offset and leader epoch already.
+
+        Args:
+            batch: The whole batch.
+            header: Its header.
+            now_ms: Now, in milliseconds since the epoch; decides about rolling when batches have no timestamps.
+
+        Returns:
+            The base offset of the new segment when the batch began one after another, else None. The caller then
+            writes a producer snapshot of the state before this batch, as Kafka does.
+
+        Raises:
+            ValueError: When the batch's offset lies below the log's end.
+        """
+        if header.base_offset < self.log_end_offset:
+            raise ValueError(f"a batch at offset {header.base_offset} cannot follow offset {self.log_end_offset - 1}")
+        rolled = None
+        segments = self._segments
+        if not segments:
+            segments.append(Segment(self.directory, self.log_end_offset, now_ms))
+        if segments[-1].is_full_for(header, now_ms, self.config):
+            rolled = header.base_offset
+            self.roll(rolled, now_ms)
+        segments[-1].add(header, self.config.index_interval_bytes)
+        last_offset = header.last_offset
+        self._tail.append(batch, last_offset)
+        self.log_end_offset = last_offset + 1
+        self._unwritten.append(batch)
+        self._unwritten_bytes += len(batch)
+        if self._unwritten_bytes >= _MAX_UNWRITTEN_BYTES:
+            self.flush()
+        return rolled
+
+    def append_aborted_txn(self, txn: AbortedTxn) -> None:
+        """Add an aborted transaction, whose marker was appended just now, to the active segment's index."""
+        self._segments[-1].aborted_txns.append(txn)
+
+    def roll(self, base_offset: int | None = None, now_ms: int = -1) -> None:
+        """Close the active segment and begin a new one, at the log's end unless a later offset is given."""
+        self.flush()
+        if self._segments:
+            self._segments[-1].seal()
+        self._segments.append(
+            Segment(self.directory, self.log_end_offset if base_offset is None else base_offset, now_ms)
+        )
+
+    # --- writing ---------------------------------------------------------------------------------------------------
+
+    @property
+    def has_unwritten(self) -> bool:
+        """Whether `flush` has anything to do."""
+        return bool(self._unwritten)
+
+    def flush(self, *, sync: bool = False) -> None:
+        """Hand what was appended to the operating system.
+
+        Args:
+            sync: Whether to wait until the log is on the disk too (fsync), which Kafka by default does not.
+        """
+        if not self._segments:
+            return
+        active = self._segments[-1]
+        if self._unwritten:
+            descriptor = self._descriptors.open(active.log_path, create=True)
+            _write_all(descriptor, self._unwritten[0] if len(self._unwritten) == 1 else b"".join(self._unwritten))
+            self._unwritten.clear()
+            self._unwritten_bytes = 0
+            self._tail.shrink_to(self.config.tail_bytes)
+            if active.waiting_entry_bytes >= _INDEX_WRITE_BYTES:
+                active.write_indexes()
+            active.write_aborted_txns()
+        if sync:
+            os.fsync(self._descriptors.open(active.log_path, create=True))
+
+    def close(self, *, clean: bool) -> None:
+        """Let go of the files.
+
+        Args:
+            clean: Whether to write everything and complete the indexes, as a broker does that is stopped. Otherwise
+                nothing is written and the directory is left as a killed broker leaves it.
+        """
+        if clean and self._segments:
+            self._descriptors.open(self._segments[-1].log_path, create=True)  # an empty segment has its files too
+            self.flush()
+            self._segments[-1].seal()
+        for segment in self._segments:
+            self._descriptors.forget(segment.log_path)
+
+    # --- reading ---------------------------------------------------------------------------------------------------
+
+    def read(self, offset: int, max_bytes: int, upper_bound: int | None = None) -> bytes:
+        """Read whole batches from the one that holds an offset on.
+
+        Args:
+            offset: First offset wanted.
+            max_bytes: Most bytes to return; the first batch is returned even when it is larger.
+            upper_bound: Read only batches that end below this offset: the high watermark or last stable offset.
+
+        Returns:
+            Batches joined together; empty at the log's end. Fewer than would fit when they lie in different files.
+
+        Raises:
+            OffsetOutOfRange: When the offset is not one of the log's, nor its end.
+        """
+        if offset >= self._tail.first_offset:
+            if offset > self.log_end_offset:
+                raise OffsetOutOfRange(offset, self.log_start_offset, self.log_end_offset)
+            return self._tail.read(offset, max_bytes, upper_bound)
+        if offset < self.log_start_offset:
+            raise OffsetOutOfRange(offset, self.log_start_offset, self.log_end_offset)
+        self.flush()
+        for index in range(self._floor(offset), len(self._segments)):
+            segment = self._segments[index]
+            if segment.size_bytes:
+                descriptor = self._descriptors.open(segment.log_path)
+                data = segment.read(descriptor, offset, max_bytes, upper_bound)
+                if data or (upper_bound is not None and upper_bound <= segment.base_offset):
+                    return data
+        return b""
+
+    def batches(self, start_offset: int, end_offset: int | None = None) -> Iterator[tuple[BatchHeader, bytes]]:
+        """Yield header and bytes of each batch from the one that holds an offset on, up to an offset or the end."""
+        end_offset = self.log_end_offset if end_offset is None else end_offset
+        while start_offset < end_offset:
+            data = self.read(start_offset, _SCAN_BYTES)
+            if not data:
+                return
+            for position, header in iter_headers(data):
+                if header.base_offset >= end_offset:
+                    return
+                yield header, data[position : position + header.size_bytes]
+                start_offset = header.next_offset
+
+    def offset_for_time(self, timestamp: int) -> TimestampedOffset | None:
+        """Find the first record whose timestamp (milliseconds since the epoch) is not below the given one."""
+        self.flush()
+        for segment in self._segments:
+            if segment.max_timestamp >= timestamp and segment.size_bytes:
+                descriptor = self._descriptors.open(segment.log_path)
+                found = segment.find_timestamp(descriptor, timestamp, self.log_start_offset)
+                if found is not None:
+                    return found
+        return None
+
+    def offset_of_max_timestamp(self) -> TimestampedOffset | None:
+        """Find the first record that carries the largest timestamp of the log."""
+        largest = max([segment.max_timestamp for segment in self._segments if segment.size_bytes], default=-1)
+        return None if largest < 0 else self.offset_for_time(largest)
+
+    def aborted_txns(self, fetch_offset: int, upper_bound: int) -> list[AbortedTxn]:
+        """Collect the aborted transactions that a read_committed reader of an offset range must know.
+
+        Args:
+            fetch_offset: First offset that is read.
+            upper_bound: Offset after the last that is read.
+        """
+        found: list[AbortedTxn] = []
+        for index in range(self._floor(fetch_offset), len(self._segments)):
+            txns = self._segments[index].aborted_txns
+            if txns:
+                overlapping, complete = collect_aborted_txns(txns, fetch_offset, upper_bound)
+                found += overlapping
+                if complete:
+                    break
+        return found
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all segments' batches, written or not."""
+        return sum([segment.size_bytes for segment in self._segments])
+
+    @property
+    def segments(self) -> Sequence[Segment]:
+        """The segments in order of their offsets; for retention and compaction, which decide by their facts."""
+        return self._segments
+
+    def _floor(self, offset: int) -> int:
+        """Index of the segment that an offset lies in."""
+        return max(bisect_right(self._segments, offset, key=_BASE_OFFSET) - 1, 0)
+
+    # --- removing --------------------------------------------------------------------------------------------------
+
+    def delete_segments_before(self, offset: int) -> int:
+        """Delete the segments whose batches all lie below an offset, never the active one.
+
+        Returns:
+            How many segments were deleted. The log start offset rises to the first that is left, if it was lower.
+        """
+        count = 0
+        while count + 1 < len(self._segments) and self._segments[count + 1].base_offset <= offset:
+            self._delete(self._segments[count])
+            count += 1
+        if count:
+            del self._segments[:count]
+            self.log_start_offset = max(self.log_start_offset, self._segments[0].base_offset)
+        return count
+
+    def advance_log_start_offset(self, offset: int) -> None:
+        """Raise the log start offset (DeleteRecords, or a leader that has deleted); it never sinks."""
+        self.log_start_offset = max(self.log_start_offset, min(offset, self.log_end_offset))
+
+    def truncate_to(self, offset: int) -> None:
+        """Drop everything at and above an offset; a batch that the offset lies in goes as a whole.
+
+        Afterwards the log ends at the offset, as Kafka's does. Producer snapshots above it are deleted.
+        """
+        if offset >= self.log_end_offset:
+            return
+        if not self._segments or self._segments[0].base_offset > offset:
+            self.truncate_fully_and_start_at(offset)
+            return
+        self.flush()
+        while self._segments[-1].base_offset > offset:
+            self._delete(self._segments.pop())
+        active = self._segments[-1]
+        active.truncate_to(self._descriptors.open(active.log_path, create=True), offset)
+        self.log_start_offset = min(self.log_start_offset, offset)
+        self._end_at(offset, snapshots_up_to=offset)
+
+    def truncate_fully_and_start_at(self, offset: int) -> None:
+        """Drop everything and go on at an offset (a follower whose leader no longer has what it needs)."""
+        self._unwritten.clear()
+        self._unwritten_bytes = 0
+        for segment in self._segments:
+            self._delete(segment)
+        self._segments.clear()
+        self.log_start_offset = offset
+        self._end_at(offset, snapshots_up_to=-1)
+
+    def delete(self) -> None:
+        """Delete the partition directory."""
+        self.close(clean=False)
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def _end_at(self, offset: int, *, snapshots_up_to: int) -> None:
+        self.log_end_offset = offset
+        self._tail = Tail(offset)
+        directory = Path(self.directory)
+        for path in directory.glob(f"*{Suffix.PRODUCER_SNAPSHOT}") if directory.is_dir() else ():
+            parsed = parse_segment_file(path.name)
+            if parsed is not None and parsed.offset > snapshots_up_to:
+                path.unlink(missing_ok=True)
+
+    def _delete(self, segment: Segment) -> None:
+        self._descriptors.forget(segment.log_path)
+        segment.delete_files()
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    written = os.write(descriptor, data)
+    while written < len(data):
+        written += os.write(descriptor, data[written:])

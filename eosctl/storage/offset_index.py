@@ -1,0 +1,97 @@
+"""The offset index of a segment: where in the log the search for an offset starts.
+
+An entry (a batch's last offset, the batch's position) is added whenever more than `index.interval.bytes` have been
+appended since the last one.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+ENTRY_BYTES: Final = 8
+_ENTRY: Final = struct.Struct(">ii")
+_RELATIVE_OFFSET: Final = struct.Struct(">i")
+
+
+class OffsetEntry(NamedTuple):
+    """An offset and the position (bytes) of the batch that ends with it."""
+
+    offset: int
+    position: int
+
+
+def decode_offset_entries(data: bytes, base_offset: int) -> Iterator[OffsetEntry]:
+    """Decode the entries as they stand in a file; bytes after the last whole entry are left out."""
+    for relative_offset, position in _ENTRY.iter_unpack(data[: len(data) // ENTRY_BYTES * ENTRY_BYTES]):
+        yield OffsetEntry(base_offset + relative_offset, position)
+
+
+def used_entry_bytes(data: bytes) -> int:
+    """Size of the entries in use at the start of a file.
+
+    A broker preallocates the active segment's index with zeros, which stay there when it is killed. No entry is all
+    zeros: the first one in use lies behind at least one batch.
+    """
+    return -(-len(data.rstrip(b"\0")) // ENTRY_BYTES) * ENTRY_BYTES
+
+
+class OffsetIndex:
+    """The entries of one segment's offset index, held in memory in the encoding of the file."""
+
+    __slots__ = ("base_offset", "entries")
+
+    def __init__(self, base_offset: int, entries: bytes = b"") -> None:
+        """Take over entries in ascending order, without preallocated zeros."""
+        self.base_offset = base_offset
+        self.entries = bytearray(entries)
+
+    def __len__(self) -> int:
+        return len(self.entries) // ENTRY_BYTES
+
+    def __getitem__(self, index: int) -> OffsetEntry:
+        relative_offset, position = _ENTRY.unpack_from(self.entries, index * ENTRY_BYTES)
+        return OffsetEntry(self.base_offset + relative_offset, position)
+
+    @property
+    def last(self) -> OffsetEntry:
+        """The last entry; of an empty index the segment's start."""
+        return self[len(self) - 1] if self.entries else OffsetEntry(self.base_offset, 0)
+
+    def append(self, offset: int, position: int) -> None:
+        """Add an entry behind the last one."""
+        self.entries += _ENTRY.pack(offset - self.base_offset, position)
+
+    def lookup(self, offset: int) -> OffsetEntry:
+        """Find the last entry whose offset is not above the given one; the segment's start when there is none."""
+        count = self._count_up_to(offset)
+        return self[count - 1] if count else OffsetEntry(self.base_offset, 0)
+
+    def last_within(self, position: int, upper_bound: int | None) -> OffsetEntry:
+        """Find the last entry up to a position whose batch ends below an offset bound; else the segment's start."""
+        entries, limit = self.entries, None if upper_bound is None else upper_bound - self.base_offset
+        low, high = 0, len(self)
+        while low < high:
+            middle = (low + high) // 2
+            relative_offset, entry_position = _ENTRY.unpack_from(entries, middle * ENTRY_BYTES)
+            if entry_position <= position and (limit is None or relative_offset < limit):
+                low = middle + 1
+            else:
+                high = middle
+        return self[low - 1] if low else OffsetEntry(self.base_offset, 0)
+
+    def truncate_to(self, offset: int) -> None:
+        """Drop the entries at and above an offset."""
+        del self.entries[self._count_up_to(offset - 1) * ENTRY_BYTES :]
+
+    def _count_up_to(self, offset: int) -> int:
+        target, entries = offset - self.base_offset, self.entries
+        low, high = 0, len(self)
+        while low < high:
+            middle = (low + high) // 2
+            if _RELATIVE_OFFSET.unpack_from(entries, middle * ENTRY_BYTES)[0] <= target:
+                low = middle + 1
+            else:
+                high = middle
+        return low

@@ -1,0 +1,276 @@
+"""One segment of a log: a `.log` file and what is indexed about it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from eosctl.storage import offset_index, time_index
+from eosctl.storage.config import LogConfig
+from eosctl.storage.names import Suffix, segment_file_name
+from eosctl.storage.offset_index import OffsetIndex
+from eosctl.storage.time_index import NO_TIMESTAMP, TimeIndex
+from eosctl.storage.txn_index import AbortedTxn, decode_aborted_txns, encode_aborted_txn
+from eosctl.wire.records.batch import decode_header, decode_records, iter_headers
+from eosctl.wire.records.header import HEADER_BYTES, BatchHeader
+
+#: Index entries hold offsets relative to the segment's base in 32 bits.
+MAX_RELATIVE_OFFSET: Final = 0x7FFF_FFFF
+_SEARCH_BYTES: Final = 8 << 10
+_SCAN_BYTES: Final = 256 << 10
+
+
+class TimestampedOffset(NamedTuple):
+    """A record found by time: timestamp in milliseconds, offset, and the leader epoch of its batch."""
+
+    timestamp: int
+    offset: int
+    leader_epoch: int
+
+
+class Segment:
+    """A segment's state in memory; the log that owns it does the appending and hands in descriptors."""
+
+    __slots__ = (
+        "_aborted_written",
+        "_bytes_since_entry",
+        "_offset_written",
+        "_time_written",
+        "aborted_txns",
+        "base_offset",
+        "created_ms",
+        "directory",
+        "first_timestamp",
+        "log_path",
+        "max_timestamp",
+        "max_timestamp_offset",
+        "offset_index",
+        "size_bytes",
+        "time_index",
+    )
+
+    def __init__(self, directory: str, base_offset: int, created_ms: int = -1) -> None:
+        """Describe a segment that is still empty; nothing is written.
+
+        Args:
+            directory: The partition's directory.
+            base_offset: First offset that the segment may hold.
+            created_ms: Now, in milliseconds since the epoch; -1 when not known.
+        """
+        self.directory = directory
+        self.base_offset = base_offset
+        self.created_ms = created_ms
+        self.log_path = os.path.join(directory, segment_file_name(base_offset, Suffix.LOG))  # noqa: PTH118 - a str key
+        self.size_bytes = 0
+        self.max_timestamp = NO_TIMESTAMP
+        self.max_timestamp_offset = base_offset
+        self.first_timestamp = NO_TIMESTAMP
+        self.offset_index = OffsetIndex(base_offset)
+        self.time_index = TimeIndex(base_offset)
+        self.aborted_txns: list[AbortedTxn] = []
+        self._bytes_since_entry = 0
+        self._offset_written = self._time_written = self._aborted_written = 0
+
+    def path(self, suffix: Suffix) -> Path:
+        """Path of one of the segment's files."""
+        return Path(self.directory, segment_file_name(self.base_offset, suffix))
+
+    # --- appending -------------------------------------------------------------------------------------------------
+
+    def is_full_for(self, header: BatchHeader, now_ms: int, config: LogConfig) -> bool:
+        """Tell whether a batch must go into a new segment (Kafka's LogSegment.shouldRoll).
+
+        Too large, too old, an index full, or an offset that the indexes could not hold.
+        """
+        size = self.size_bytes
+        if header.last_offset - self.base_offset > MAX_RELATIVE_OFFSET:
+            return True
+        if not size:
+            return False
+        if size + header.size_bytes > config.segment_bytes:
+            return True
+        first = self.first_timestamp
+        age_ms = header.max_timestamp - first if first >= 0 else now_ms - self.created_ms
+        if age_ms > config.segment_ms:
+            return True
+        capacity = config.segment_index_bytes
+        return (
+            len(self.offset_index) >= capacity // offset_index.ENTRY_BYTES
+            or len(self.time_index) >= capacity // time_index.ENTRY_BYTES - 1
+        )
+
+    def add(self, header: BatchHeader, index_interval_bytes: int) -> None:
+        """Account for a batch at the end of the segment and index it when an entry is due."""
+        last_offset, max_timestamp = header.last_offset, header.max_timestamp
+        if not self.size_bytes:
+            self.first_timestamp = max_timestamp
+        if max_timestamp > self.max_timestamp:
+            self.max_timestamp, self.max_timestamp_offset = max_timestamp, last_offset
+        if self._bytes_since_entry > index_interval_bytes:
+            self.offset_index.append(last_offset, self.size_bytes)
+            self.time_index.append_if_later(self.max_timestamp, self.max_timestamp_offset)
+            self._bytes_since_entry = 0
+        size = header.size_bytes
+        self._bytes_since_entry += size
+        self.size_bytes += size
+
+    # --- files -----------------------------------------------------------------------------------------------------
+
+    def write_indexes(self) -> None:
+        """Append the index entries that are not in their files yet."""
+        self._offset_written = _append(self.path(Suffix.OFFSET_INDEX), self.offset_index.entries, self._offset_written)
+        self._time_written = _append(self.path(Suffix.TIME_INDEX), self.time_index.entries, self._time_written)
+        self.write_aborted_txns()
+
+    def write_aborted_txns(self) -> None:
+        """Append the aborted transactions that are not in their file yet; without any there is no file."""
+        fresh = self.aborted_txns[self._aborted_written :]
+        if fresh:
+            _append(self.path(Suffix.TXN_INDEX), b"".join(map(encode_aborted_txn, fresh)), 0)
+            self._aborted_written = len(self.aborted_txns)
+
+    @property
+    def waiting_entry_bytes(self) -> int:
+        """Bytes of offset index entries that are not in their file yet."""
+        return len(self.offset_index.entries) - self._offset_written
+
+    def seal(self) -> None:
+        """Write the indexes as Kafka leaves those of a closed segment: with a last entry in the time index."""
+        self.time_index.append_if_later(self.max_timestamp, self.max_timestamp_offset)
+        self.write_indexes()
+
+    def rewrite_indexes(self) -> None:
+        """Replace the index files by what is in memory, after a truncation or recovery."""
+        self.path(Suffix.OFFSET_INDEX).write_bytes(self.offset_index.entries)
+        self.path(Suffix.TIME_INDEX).write_bytes(self.time_index.entries)
+        self._offset_written, self._time_written = len(self.offset_index.entries), len(self.time_index.entries)
+        self.path(Suffix.TXN_INDEX).unlink(missing_ok=True)
+        self._aborted_written = 0
+        self.write_aborted_txns()
+
+    def load_indexes(self) -> None:
+        """Take over the indexes of a segment that was closed properly.
+
+        Raises:
+            WireError: When the transaction index has entries of an unknown version.
+            ValueError: When an index fails the check that Kafka makes at start-up; it must then be built again.
+        """
+        entries = self.path(Suffix.OFFSET_INDEX).read_bytes()
+        times = self.path(Suffix.TIME_INDEX).read_bytes()
+        if len(entries) % offset_index.ENTRY_BYTES or len(times) % time_index.ENTRY_BYTES:
+            raise ValueError("an index ends inside an entry")
+        self.offset_index = OffsetIndex(self.base_offset, entries[: offset_index.used_entry_bytes(entries)])
+        self.time_index = TimeIndex(self.base_offset, times[: time_index.used_entry_bytes(times)])
+        with suppress(FileNotFoundError):
+            self.aborted_txns = decode_aborted_txns(self.path(Suffix.TXN_INDEX).read_bytes())
+        last, latest = self.offset_index.last, self.time_index.last
+        if (
+            last.offset < self.base_offset
+            or last.position >= max(self.size_bytes, 1)
+            or latest.offset < self.base_offset
+            or (len(self.time_index) and latest.timestamp < self.time_index[0].timestamp)
+        ):
+            raise ValueError("the last index entry is impossible")
+        self.max_timestamp, self.max_timestamp_offset = latest
+        self._offset_written, self._time_written = len(self.offset_index.entries), len(self.time_index.entries)
+        self._aborted_written = len(self.aborted_txns)
+
+    def delete_files(self) -> None:
+        """Delete every file of the segment, and the producer snapshot taken at its start."""
+        for suffix in Suffix:
+            self.path(suffix).unlink(missing_ok=True)
+
+    # --- reading the .log file -------------------------------------------------------------------------------------
+
+    def find(self, descriptor: int, offset: int) -> tuple[int, BatchHeader] | None:
+        """Find the first batch that ends at or after an offset: its position and header."""
+        position = self.offset_index.lookup(offset).position
+        while len(chunk := os.pread(descriptor, _SEARCH_BYTES, position)) >= HEADER_BYTES:
+            at = 0
+            while at + HEADER_BYTES <= len(chunk):
+                header = decode_header(chunk, at)
+                if header.last_offset >= offset:
+                    return position + at, header
+                at += header.size_bytes
+            position += at
+        return None
+
+    def read(self, descriptor: int, offset: int, max_bytes: int, upper_bound: int | None) -> bytes:
+        """Return whole batches from the one that holds `offset` on; see SegmentedLog.read."""
+        found = self.find(descriptor, offset)
+        if found is None:
+            return b""
+        start, header = found
+        if upper_bound is not None and header.last_offset >= upper_bound:
+            return b""
+        data = os.pread(descriptor, max(max_bytes, header.size_bytes), start)
+        # The index says where to look for the end of the last whole batch, so that only a few headers are read.
+        end = max(self.offset_index.last_within(start + len(data), upper_bound).position - start, 0)
+        for position, header in iter_headers(data, end):
+            if upper_bound is not None and header.last_offset >= upper_bound:
+                break
+            end = position + header.size_bytes
+        return data[:end]
+
+    def scan(self, descriptor: int, position: int = 0) -> Iterator[tuple[int, BatchHeader, bytes]]:
+        """Yield position, header and bytes of each whole batch from a batch's position on."""
+        wanted = _SCAN_BYTES
+        while chunk := os.pread(descriptor, wanted, position):
+            end = 0
+            for at, header in iter_headers(chunk):
+                end = at + header.size_bytes
+                yield position + at, header, chunk[at:end]
+            if end:
+                wanted = _SCAN_BYTES
+            elif len(chunk) < wanted:
+                return
+            else:
+                wanted = max(decode_header(chunk).size_bytes, 2 * wanted)
+            position += end
+
+    def find_timestamp(self, descriptor: int, timestamp: int, start_offset: int) -> TimestampedOffset | None:
+        """Find the first record at or after an offset whose timestamp is not below the given one."""
+        offset = max(self.time_index.lookup(timestamp).offset, start_offset)
+        position = self.offset_index.lookup(offset).position
+        for _, header, batch in self.scan(descriptor, position):
+            if header.max_timestamp < timestamp or header.last_offset < start_offset:
+                continue
+            for record in decode_records(batch, header):
+                if record.timestamp >= timestamp and record.offset >= start_offset:
+                    return TimestampedOffset(record.timestamp, record.offset, header.partition_leader_epoch)
+        return None
+
+    # --- truncating ------------------------------------------------------------------------------------------------
+
+    def truncate_to(self, descriptor: int, offset: int) -> None:
+        """Drop the batches that end at or after an offset, in the file, the indexes and memory."""
+        found = self.find(descriptor, offset)
+        if found is not None:
+            self.size_bytes = found[0]
+            os.ftruncate(descriptor, self.size_bytes)
+        self.offset_index.truncate_to(offset)
+        self.time_index.truncate_to(offset)
+        self.aborted_txns = [txn for txn in self.aborted_txns if txn.last_offset < offset]
+        self._bytes_since_entry = 0
+        self.max_timestamp, self.max_timestamp_offset = self._largest_timestamp(descriptor)
+        if not self.size_bytes:
+            self.first_timestamp = NO_TIMESTAMP
+        self.rewrite_indexes()
+
+    def _largest_timestamp(self, descriptor: int) -> tuple[int, int]:
+        """Find the largest timestamp: in the time index up to its last entry, in the log after it."""
+        timestamp, offset = self.time_index.last
+        for _, header, _ in self.scan(descriptor, self.offset_index.lookup(offset).position):
+            if header.max_timestamp > timestamp:
+                timestamp, offset = header.max_timestamp, header.last_offset
+        return timestamp, offset
+
+
+def _append(path: Path, entries: bytes | bytearray, written: int) -> int:
+    """Append the entries after `written` to a file, made if absent; return how many bytes of entries it now holds."""
+    with path.open("ab") as file:
+        file.write(entries[written:])
+    return len(entries)

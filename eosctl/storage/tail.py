@@ -1,0 +1,60 @@
+"""The newest batches of a log, kept in memory: most reads want them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+
+
+class Tail:
+    """Batches that follow each other up to the log's end."""
+
+    __slots__ = ("_batches", "_ends", "_last_offsets", "_start", "first_offset")
+
+    def __init__(self, first_offset: int) -> None:
+        """Start empty at the log's end.
+
+        Args:
+            first_offset: The log's end offset; reads from here on need no file.
+        """
+        self.first_offset = first_offset
+        self._batches: list[bytes] = []
+        self._last_offsets: list[int] = []
+        self._ends: list[int] = []  # running count of bytes after each batch
+        self._start = 0  # and before the first
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all batches held."""
+        return self._ends[-1] - self._start if self._ends else 0
+
+    def append(self, batch: bytes, last_offset: int) -> None:
+        """Add the batch that follows."""
+        ends = self._ends
+        ends.append((ends[-1] if ends else self._start) + len(batch))
+        self._batches.append(batch)
+        self._last_offsets.append(last_offset)
+
+    def read(self, offset: int, max_bytes: int, upper_bound: int | None = None) -> bytes:
+        """Return whole batches from the one that holds `offset` on, at least one and no more than `max_bytes`.
+
+        Args:
+            offset: First offset wanted; not below `first_offset`.
+            max_bytes: Most bytes, unless the first batch alone is larger.
+            upper_bound: Only batches that end below this offset.
+        """
+        first = bisect_left(self._last_offsets, offset)
+        after = len(self._batches) if upper_bound is None else bisect_left(self._last_offsets, upper_bound)
+        if first >= after:
+            return b""
+        limit = (self._ends[first - 1] if first else self._start) + max_bytes
+        if self._ends[after - 1] > limit:
+            after = max(first + 1, bisect_right(self._ends, limit, first, after))
+        return self._batches[first] if after == first + 1 else b"".join(self._batches[first:after])
+
+    def shrink_to(self, max_bytes: int) -> None:
+        """Drop the oldest batches until no more than `max_bytes` are held."""
+        count = bisect_left(self._ends, self._ends[-1] - max_bytes) + 1 if self.size_bytes > max_bytes else 0
+        if count:
+            self.first_offset = self._last_offsets[count - 1] + 1
+            self._start = self._ends[count - 1]
+            del self._batches[:count], self._last_offsets[:count], self._ends[:count]

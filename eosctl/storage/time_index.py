@@ -1,0 +1,81 @@
+"""The time index of a segment: from which offset on a timestamp may be found.
+
+An entry (largest timestamp so far, offset of its batch) accompanies each entry of the offset index, if the timestamp
+has grown; a last one is added when the segment is closed.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+ENTRY_BYTES: Final = 12
+NO_TIMESTAMP: Final = -1
+_ENTRY: Final = struct.Struct(">qi")
+_TIMESTAMP: Final = struct.Struct(">q")
+
+
+class TimeEntry(NamedTuple):
+    """The largest timestamp (milliseconds since the epoch) up to and including the batch that ends at an offset."""
+
+    timestamp: int
+    offset: int
+
+
+def decode_time_entries(data: bytes, base_offset: int) -> Iterator[TimeEntry]:
+    """Decode the entries as they stand in a file; bytes after the last whole entry are left out."""
+    for timestamp, relative_offset in _ENTRY.iter_unpack(data[: len(data) // ENTRY_BYTES * ENTRY_BYTES]):
+        yield TimeEntry(timestamp, base_offset + relative_offset)
+
+
+def used_entry_bytes(data: bytes) -> int:
+    """Size of the entries in use at the start of a file; see the offset index's function of that name."""
+    return -(-len(data.rstrip(b"\0")) // ENTRY_BYTES) * ENTRY_BYTES
+
+
+class TimeIndex:
+    """The entries of one segment's time index, held in memory in the encoding of the file."""
+
+    __slots__ = ("base_offset", "entries")
+
+    def __init__(self, base_offset: int, entries: bytes = b"") -> None:
+        """Take over entries in ascending order, without preallocated zeros."""
+        self.base_offset = base_offset
+        self.entries = bytearray(entries)
+
+    def __len__(self) -> int:
+        return len(self.entries) // ENTRY_BYTES
+
+    def __getitem__(self, index: int) -> TimeEntry:
+        timestamp, relative_offset = _ENTRY.unpack_from(self.entries, index * ENTRY_BYTES)
+        return TimeEntry(timestamp, self.base_offset + relative_offset)
+
+    @property
+    def last(self) -> TimeEntry:
+        """The last entry; of an empty index no timestamp at the segment's start."""
+        return self[len(self) - 1] if self.entries else TimeEntry(NO_TIMESTAMP, self.base_offset)
+
+    def append_if_later(self, timestamp: int, offset: int) -> None:
+        """Add an entry, unless its timestamp is not above the last one's."""
+        if timestamp > self.last.timestamp:
+            self.entries += _ENTRY.pack(timestamp, offset - self.base_offset)
+
+    def lookup(self, timestamp: int) -> TimeEntry:
+        """Find the last entry whose timestamp is not above the given one; the segment's start when there is none."""
+        entries = self.entries
+        low, high = 0, len(self)
+        while low < high:
+            middle = (low + high) // 2
+            if _TIMESTAMP.unpack_from(entries, middle * ENTRY_BYTES)[0] <= timestamp:
+                low = middle + 1
+            else:
+                high = middle
+        return self[low - 1] if low else TimeEntry(NO_TIMESTAMP, self.base_offset)
+
+    def truncate_to(self, offset: int) -> None:
+        """Drop the entries at and above an offset."""
+        count = len(self)
+        while count and self[count - 1].offset >= offset:
+            count -= 1
+        del self.entries[count * ENTRY_BYTES :]

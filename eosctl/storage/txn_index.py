@@ -1,0 +1,80 @@
+"""The transaction index of a segment: the aborted transactions whose abort marker lies in it."""
+
+from __future__ import annotations
+
+import struct
+from bisect import bisect_left
+from collections.abc import Sequence
+from operator import attrgetter
+from typing import Final, NamedTuple
+
+from eosctl.wire.errors import WireError
+
+ENTRY_BYTES: Final = 34
+VERSION: Final = 0
+_ENTRY: Final = struct.Struct(">hqqqq")
+
+
+class AbortedTxn(NamedTuple):
+    """One aborted transaction of a partition (Kafka's AbortedTxn).
+
+    Attributes:
+        producer_id: Producer id of the transaction.
+        first_offset: Offset of its first record.
+        last_offset: Offset of its abort marker.
+        last_stable_offset: The partition's last stable offset once this transaction was over: first offset of the
+            earliest transaction that was still open, else the offset after the marker.
+        version: Version of the entry in the file; 0 is the only one so far.
+    """
+
+    producer_id: int
+    first_offset: int
+    last_offset: int
+    last_stable_offset: int
+    version: int = VERSION
+
+
+def encode_aborted_txn(txn: AbortedTxn) -> bytes:
+    """Encode one entry of 34 bytes."""
+    return _ENTRY.pack(txn.version, txn.producer_id, txn.first_offset, txn.last_offset, txn.last_stable_offset)
+
+
+def decode_aborted_txns(data: bytes) -> list[AbortedTxn]:
+    """Decode the entries as they stand in a file; bytes after the last whole entry are left out.
+
+    Raises:
+        WireError: At an entry of a version that Kafka refuses too.
+    """
+    txns = [
+        AbortedTxn(producer_id, first_offset, last_offset, last_stable_offset, version)
+        for version, producer_id, first_offset, last_offset, last_stable_offset in _ENTRY.iter_unpack(
+            data[: len(data) // ENTRY_BYTES * ENTRY_BYTES]
+        )
+    ]
+    for index, txn in enumerate(txns):
+        if txn.version > VERSION or txn.version < 0:
+            raise WireError(f"entry {index} has version {txn.version}", "version", index * ENTRY_BYTES)
+    return txns
+
+
+def collect_aborted_txns(
+    txns: Sequence[AbortedTxn], fetch_offset: int, upper_bound: int
+) -> tuple[list[AbortedTxn], bool]:
+    """Collect from one segment's index what a read_committed reader of an offset range must know.
+
+    Args:
+        txns: Entries in the order of their markers.
+        fetch_offset: First offset that is read.
+        upper_bound: Offset after the last that is read.
+
+    Returns:
+        The transactions that overlap the range, and whether later segments cannot hold any more.
+    """
+    found: list[AbortedTxn] = []
+    for index in range(bisect_left(txns, fetch_offset, key=attrgetter("last_offset")), len(txns)):
+        txn = txns[index]
+        if txn.first_offset < upper_bound:
+            found.append(txn)
+        if txn.last_stable_offset >= upper_bound:
+            return found, True
+    return found, False

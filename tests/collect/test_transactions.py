@@ -1,0 +1,103 @@
+import asyncio
+
+from eosctl.collect.reader import ReadOnly
+from eosctl.collect.transactions import look_at_transactions
+from eosctl.model.evidence import EvidenceKind, GapReason
+from eosctl.model.snapshot import PartitionInfo
+from eosctl.model.transaction import ProducerState, TopicPartition, Transaction
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages import describe_producers as dp
+from eosctl.wire.messages import describe_transactions as dt
+from eosctl.wire.messages import list_transactions as lt
+
+ORDERS = TopicPartition("orders", 0)
+
+
+def partition(where, leader):
+    return PartitionInfo(where, leader, 0, (1, 2), (1, 2))
+
+
+def producers(request):
+    states = [dp.ProducerState(9, 2, 4, 1_000, 7, 15), dp.ProducerState(3, 0, 1, 900, -1, -1)]
+    return dp.DescribeProducersResponse(
+        topics=[
+            dp.TopicResponse(
+                topic.name,
+                [dp.PartitionResponse(index, active_producers=states) for index in topic.partition_indexes],
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+def details(request):
+    return dt.DescribeTransactionsResponse(
+        transaction_states=[
+            dt.TransactionState(0, "app", "Ongoing", 60_000, 5_000, 9, 2, [dt.TopicData("orders", [0])]),
+            dt.TransactionState(int(ErrorCode.TRANSACTIONAL_ID_NOT_FOUND), "expired"),
+            dt.TransactionState(int(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED), "secret"),
+        ]
+    )
+
+
+def listing(*ids):
+    return lt.ListTransactionsResponse(transaction_states=[lt.TransactionState(i, 9, "Ongoing") for i in ids])
+
+
+def look(cluster, brokers, partitions):
+    clock = iter(range(100, 200))
+    return asyncio.run(look_at_transactions(ReadOnly(cluster), brokers, partitions, lambda: next(clock)))
+
+
+def test_leaders_are_asked_before_coordinators(cluster):
+    cluster.on(1, ApiKey.DESCRIBE_PRODUCERS, producers)
+    cluster.on(1, ApiKey.LIST_TRANSACTIONS, listing("app", "expired", "secret"))
+    cluster.on(1, ApiKey.DESCRIBE_TRANSACTIONS, details)
+    answer = look(cluster, [1], [partition(ORDERS, 1)])
+    assert [key for _, key, _ in cluster.asked] == [
+        ApiKey.DESCRIBE_PRODUCERS,
+        ApiKey.LIST_TRANSACTIONS,
+        ApiKey.DESCRIBE_TRANSACTIONS,
+    ]
+    assert (answer.value.started_at_ms, answer.value.finished_at_ms) == (100, 101)
+    (found,) = answer.value.producers
+    assert found.producers == (
+        ProducerState(3, 0, 1, 900, -1, None),
+        ProducerState(9, 2, 4, 1_000, 7, 15),
+    )
+    by_id = {t.transactional_id: t for t in answer.value.transactions}
+    assert by_id["app"] == Transaction("app", 1, 9, "Ongoing", 2, 60_000, 5_000, (ORDERS,))
+    assert not by_id["expired"].described
+    assert not by_id["secret"].described
+    assert [(gap.subject, gap.reason) for gap in answer.gaps] == [("secret", GapReason.NOT_AUTHORIZED)]
+
+
+def test_a_broker_that_is_down_leaves_gaps_and_the_rest(cluster):
+    cluster.down.add(2)
+    cluster.on(1, ApiKey.DESCRIBE_PRODUCERS, producers)
+    cluster.on(1, ApiKey.LIST_TRANSACTIONS, listing())
+    other = TopicPartition("orders", 1)
+    answer = look(cluster, [1, 2], [partition(ORDERS, 1), partition(other, 2), partition(TopicPartition("x", 0), None)])
+    assert [found.partition for found in answer.value.producers] == [ORDERS]
+    assert {(gap.kind, gap.subject, gap.reason) for gap in answer.gaps} == {
+        (EvidenceKind.PRODUCERS, "broker 2", GapReason.UNREACHABLE),
+        (EvidenceKind.PRODUCERS, "x-0", GapReason.NO_LEADER),
+        (EvidenceKind.TRANSACTIONS, "broker 2", GapReason.UNREACHABLE),
+    }
+
+
+def test_a_coordinator_that_is_loading_is_a_gap(cluster):
+    loading = lt.ListTransactionsResponse(error_code=int(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS))
+    cluster.on(1, ApiKey.LIST_TRANSACTIONS, loading)
+    answer = look(cluster, [1], [])
+    assert [(gap.subject, gap.reason) for gap in answer.gaps] == [("broker 1", GapReason.LOADING)]
+
+
+def test_many_partitions_are_asked_for_in_bounded_requests(cluster):
+    cluster.on(1, ApiKey.DESCRIBE_PRODUCERS, producers)
+    many = [partition(TopicPartition("orders", index), 1) for index in range(1_201)]
+    answer = look(cluster, [], many)
+    sizes = [sum(len(t.partition_indexes) for t in request.topics) for _, _, request in cluster.asked]
+    assert sizes == [500, 500, 201]
+    assert len(answer.value.producers) == 1_201

@@ -30,7 +30,7 @@ class ErrorCode(IntEnum):
     UNKNOWN_SERVER_ERROR = -1, "The broker failed in a way it did not expect; its log has the reason."
     NONE = 0, "No error."
     OFFSET_OUT_OF_RANGE = 1, "The offset lies outside the partition's log."
-    CORRUPT_MESSAGE = 2, "The record batch is corrupt: wrong checksum or size, or a null key in a compacted topic.", True
+    CORRUPT_MESSAGE = 2, "The batch is corrupt: wrong checksum or size, or a null key in a compacted topic.", True
     UNKNOWN_TOPIC_OR_PARTITION = 3, "The broker does not host this partition.", True
     INVALID_FETCH_SIZE = 4, "The fetch size is invalid."
     LEADER_NOT_AVAILABLE = 5, "The partition has no leader at the moment.", True

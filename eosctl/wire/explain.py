@@ -24,7 +24,7 @@ def _load_layout(table: str, section: str, version: int) -> tuple[str, Layout]:
     return f"{loaded.name} {section}", layout_of(loaded.section(section), version)
 
 
-def explain(table: str, section: str, version: int, buffer: bytes, position: int) -> WireError:
+def explain_failure(table: str, section: str, version: int, buffer: bytes, position: int) -> WireError:
     """Find the field that makes a message unreadable.
 
     Args:

@@ -7,8 +7,8 @@ client must be able to read the answer before it knows what the broker speaks (K
 
 from __future__ import annotations
 
+import struct
 from struct import Struct
-from struct import error as StructError
 from typing import Any, Final, NamedTuple
 
 from eosctl.wire.api_keys import ApiKey
@@ -16,17 +16,19 @@ from eosctl.wire.codec import codec
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.errors import WireError
 from eosctl.wire.messages.index import APIS
-from eosctl.wire.runtime import Malformed, skip_tags
+from eosctl.wire.runtime import LengthError, skip_tags
 
 FRAME_LIMIT_BYTES: Final = 104_857_600  # socket.request.max.bytes, Kafka's default
 
-_SIZE = Struct(">i")
-_REQUEST = Struct(">hhih")
-_RESPONSE = Struct(">i")
+_API_VERSIONS: Final = int(ApiKey.API_VERSIONS)
+_UNSUPPORTED: Final = ErrorCode.UNSUPPORTED_VERSION.to_bytes(2, "big")
+_NEVER: Final = 1 << 15
 _FLEXIBLE_FROM = {
-    key: 1 << 15 if api.request.flexible_from is None else api.request.flexible_from for key, api in APIS.items()
+    key: _NEVER if api.request.flexible_from is None else api.request.flexible_from for key, api in APIS.items()
 }
-_NEVER = 1 << 15
+_new = tuple.__new__
+_unpack_int32 = Struct(">i").unpack_from
+_unpack_request = Struct(">hhih").unpack_from
 _pack_request = Struct(">ihhih").pack
 _pack_response = Struct(">ii").pack
 _pack_flexible_response = Struct(">iix").pack
@@ -52,16 +54,16 @@ def decode_request_header(frame: bytes) -> RequestHeader:
         WireError: The frame is shorter than its header.
     """
     try:
-        api_key, version, correlation_id, size = _REQUEST.unpack_from(frame)
+        api_key, version, correlation_id, size = _unpack_request(frame)
         end = 10 + size if size > 0 else 10
-        if end > len(frame):
-            raise Malformed
         client_id = frame[10:end].decode("utf-8", "replace") if size >= 0 else None
         if version >= _FLEXIBLE_FROM.get(api_key, _NEVER):
-            end = end + 1 if not frame[end] else skip_tags(frame, end)
-    except (StructError, IndexError, Malformed):
+            end = skip_tags(frame, end) if frame[end] else end + 1
+        elif end > len(frame):
+            raise LengthError
+    except (struct.error, IndexError, LengthError):
         raise WireError("request header: the frame ends too early", "request_header", len(frame)) from None
-    return RequestHeader(api_key, version, correlation_id, client_id, end)
+    return _new(RequestHeader, (api_key, version, correlation_id, client_id, end))
 
 
 def decode_request(frame: bytes) -> tuple[RequestHeader, Any]:
@@ -98,7 +100,7 @@ def encode_response(api_key: int, version: int, correlation_id: int, message: An
     """
     form = codec(api_key, version)
     body = form.encode_response(message)
-    if form.flexible and api_key != ApiKey.API_VERSIONS:
+    if form.flexible and api_key != _API_VERSIONS:
         return _pack_flexible_response(5 + len(body), correlation_id) + body
     return _pack_response(4 + len(body), correlation_id) + body
 
@@ -124,19 +126,16 @@ def decode_response(api_key: int, version: int, frame: bytes) -> tuple[int, Any]
     form = codec(api_key, version)
     correlation_id = response_correlation_id(frame)
     position = 4
-    if api_key == ApiKey.API_VERSIONS:
+    if api_key == _API_VERSIONS:
         if frame[4:6] == _UNSUPPORTED:
             form = codec(api_key, 0)
     elif form.flexible:
         try:
             position = 5 if not frame[4] else skip_tags(frame, 4)
-        except (IndexError, Malformed):
+        except (IndexError, LengthError):
             raise WireError("response header: the frame ends too early", "response_header", 4) from None
     message, _ = form.decode_response(frame, position)
     return correlation_id, message
-
-
-_UNSUPPORTED = ErrorCode.UNSUPPORTED_VERSION.to_bytes(2, "big")
 
 
 def response_correlation_id(frame: bytes) -> int:
@@ -147,7 +146,7 @@ def response_correlation_id(frame: bytes) -> int:
     """
     if len(frame) < 4:
         raise WireError("response header: the frame ends too early", "correlation_id", len(frame))
-    return int(_RESPONSE.unpack_from(frame)[0])
+    return int(_unpack_int32(frame)[0])
 
 
 class FrameSplitter:
@@ -188,7 +187,7 @@ class FrameSplitter:
         position, end = 0, len(data)
         needed = 4
         while end - position >= 4:
-            (size,) = _SIZE.unpack_from(data, position)
+            (size,) = _unpack_int32(data, position)
             if not 0 <= size <= self._limit:
                 raise WireError(f"frame of {size} bytes, 0 to {self._limit} are allowed", "size", position)
             stop = position + 4 + size

@@ -1,7 +1,7 @@
 """What the generated codecs lean on: varints, arrays of numbers, tags, and the slow paths.
 
 The generated code reads the common case inline (a length below 128 is one byte) and comes here for the
-rest. Reading past the end shows as IndexError or struct.error, a wrong length as Malformed; each
+rest. Reading past the end shows as IndexError or struct.error, a wrong length as LengthError; each
 decoder hands all of them to `eosctl.wire.explain`, which names the field.
 """
 
@@ -12,12 +12,14 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any, Final
 
+from eosctl.wire.errors import WireError
+
 STRING_LIMIT: Final = 0x7FFF  # Kafka refuses longer strings, whatever the length's encoding could say
 INLINE_COUNT: Final = 64  # arrays of fewer numbers have a prepared format
 LENGTHS: Final = tuple(bytes([length]) for length in range(128))
 
 
-class Malformed(ValueError):
+class LengthError(ValueError):
     """A length or a tag that cannot be right; the decoder's caller never sees it."""
 
 
@@ -40,7 +42,7 @@ def read_unsigned_varint(buffer: bytes, position: int) -> tuple[int, int]:
         value |= (byte & 0x7F) << shift
         if byte < 0x80:
             return value & 0xFFFFFFFF, position
-    raise Malformed("varint of more than five bytes")
+    raise LengthError("varint of more than five bytes")
 
 
 def compact_length(buffer: bytes, position: int) -> tuple[int, int]:
@@ -51,7 +53,7 @@ def compact_length(buffer: bytes, position: int) -> tuple[int, int]:
     """
     value, position = read_unsigned_varint(buffer, position)
     if not 0 < value <= len(buffer) - position + 1:
-        raise Malformed("length")
+        raise LengthError("length")
     return value, position - 1
 
 
@@ -59,21 +61,21 @@ def compact_string_length(buffer: bytes, position: int) -> tuple[int, int]:
     """Read a string's compact length as `compact_length` does."""
     value, position = compact_length(buffer, position)
     if value > STRING_LIMIT + 1:
-        raise Malformed("string length")
+        raise LengthError("string length")
     return value, position
 
 
 def check_count(buffer: bytes, position: int, count: int) -> None:
     """Refuse an array that has more elements than bytes are left, before anything is allocated."""
     if not 0 <= count <= len(buffer) - position:
-        raise Malformed("count")
+        raise LengthError("count")
 
 
 def read_many(kind: str, buffer: bytes, position: int, count: int) -> tuple[tuple[Any, ...], int]:
     """Read an array of `count` numbers of one struct format character; return it and the position after."""
     size = struct.calcsize(f">{kind}")
     if not 0 <= count * size <= len(buffer) - position:
-        raise Malformed("count")
+        raise LengthError("count")
     return struct.unpack_from(f">{count}{kind}", buffer, position), position + count * size
 
 
@@ -123,19 +125,30 @@ def tagged_fields(buffer: bytes, position: int) -> Iterator[tuple[int, int, int]
         size, position = read_unsigned_varint(buffer, position)
         end = position + size
         if end > len(buffer):
-            raise Malformed("tag size")
+            raise LengthError("tag size")
         yield tag, position, end
         position = end
 
 
 def skip_tags(buffer: bytes, position: int) -> int:
     """Skip a tag section that nobody asks for; return the position after it."""
-    end = position + 1
-    for _, _, end in tagged_fields(buffer, position):
-        pass
-    return end
+    count, position = read_unsigned_varint(buffer, position)
+    for _ in range(count):
+        _, position = read_unsigned_varint(buffer, position)
+        size, position = read_unsigned_varint(buffer, position)
+        position += size
+        if position > len(buffer):
+            raise LengthError("tag size")
+    return position
 
 
 def tagged_field(tag: int, value: bytes) -> bytes:
     """Encode one tagged field."""
     return unsigned_varint(tag) + unsigned_varint(len(value)) + value
+
+
+def explain(table: str, section: str, version: int, buffer: bytes, position: int) -> WireError:
+    """Find out which field a decoder stumbled over; the table is loaded only then."""
+    from eosctl.wire.explain import explain_failure
+
+    return explain_failure(table, section, version, buffer, position)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from struct import calcsize
+
 from eosctl.wire.schema.layout import Layout, Slot
 from eosctl.wire.schema.table import Section
 from scripts.generate_wire.source import Source
 from scripts.generate_wire.structs import FORMATS, Struct, Structs
-from struct import calcsize
 
 
 class Decoder:
@@ -27,7 +28,7 @@ class Decoder:
         self.flush()
         if self.unchecked:
             with self.source.block("if p > len(buffer):"):
-                self.source.line(f"raise {self.source.helper('Malformed')}")
+                self.source.line(f"raise {self.source.helper('LengthError')}")
         self.source.line(f"return {message}, p")
 
     def struct(self, struct: Struct, slots: tuple[Slot, ...]) -> str:
@@ -41,7 +42,7 @@ class Decoder:
 
     def constant(self, default: str) -> str:
         """Use a default; a struct's is made once for the module."""
-        if default == "ZERO_UUID" or default.endswith("()") and default != "()":
+        if default == "ZERO_UUID" or default_name(default) != default:
             self.source.constants.add(default)
         return default_name(default)
 
@@ -98,7 +99,7 @@ class Decoder:
                 line(f"n, p = {helper}(buffer, p)")
         elif not nullable:
             with block("if n < 0:"):
-                line(f"raise {self.source.helper('Malformed')}")
+                line(f"raise {self.source.helper('LengthError')}")
         line("q = p + n")
         line(f"{name} = buffer[{start}:q]{decoded}")
         line("p = q")
@@ -208,7 +209,7 @@ class Decoder:
         if value != name:
             self.source.line(f"{name} = {value}")
         with self.source.block(f"if p != {end}:"):
-            self.source.line(f"raise {self.source.helper('Malformed')}")
+            self.source.line(f"raise {self.source.helper('LengthError')}")
 
     def flush(self) -> None:
         """Read the waiting fixed-width fields and move behind them."""

@@ -64,19 +64,18 @@ def _codec_module(
     decoding.indent = 2
     Decoder(decoding, structs, section, layout).write()
     Encoder(encoding, structs, section, layout).write()
-    helpers = decoding.helpers | encoding.helpers | {"Malformed"}
+    helpers = decoding.helpers | encoding.helpers | {"LengthError", "explain"}
     constants = decoding.constants | encoding.constants
     formats = sorted(decoding.formats | encoding.formats)
     names = {name.removesuffix("()") for name in constants} - {"ZERO_UUID"}
     tables = {verb for verb, _ in (one.split() for one in formats)} - {"pack", "unpack"}
-    span = f"version {versions.first}" if versions.first == versions.last else f"versions {versions.first} to {versions.last}"
+    span = f"version {versions.first}" if len({*versions}) == 1 else "versions {} to {}".format(*versions)
     lines = [
         f'"""{structs.table.name} {section.name}, {span}. {_NOTE.format(path=path + ".msg")}"""',
         "# mypy: ignore-errors",
         "",
         "from struct import Struct, error as StructError",
         "",
-        "from eosctl.wire.explain import explain",
         f"from {_PACKAGE}.{package.replace('/', '.')} import {', '.join(sorted(names))}",
         f"from eosctl.wire.runtime import {', '.join(sorted(helpers | tables))}",
     ]
@@ -87,7 +86,7 @@ def _codec_module(
     lines += [_format_line(*one.split()) for one in formats]
     lines += ["", "", "def decode(buffer, position=0):", "    try:", "        p = position", *decoding.lines]
     lines += [
-        "    except (IndexError, Malformed, StructError):",
+        "    except (IndexError, LengthError, StructError):",
         f'        raise explain("{path}", "{section.name}", {versions.first}, buffer, position) from None',
     ]
     lines += ["", "", "def encode(message):", *encoding.lines, ""]
@@ -99,8 +98,6 @@ def _format_line(verb: str, form: str) -> str:
     if verb in ("pack", "unpack"):
         return f'{name} = Struct(">{form}").{verb}{"_from" if verb == "unpack" else ""}'
     return f'{name} = {verb}("{form}")'
-
-
 
 
 def _index_module(tables: dict[str, Table]) -> str:

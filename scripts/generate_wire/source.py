@@ -6,9 +6,8 @@ import keyword
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-RESERVED = frozenset(
-    "buffer position p n q new out len range tag tags end message explain Malformed StructError".split()
-)
+#: What the generated functions use themselves.
+RESERVED = frozenset(("buffer", "position", "p", "n", "q", "new", "len", "range", "message", "explain"))
 
 
 class Source:

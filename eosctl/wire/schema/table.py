@@ -22,11 +22,10 @@ import json
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-Default: TypeAlias = "None | bool | int | float | str"
+Default: TypeAlias = "bool | int | float | str | None"
 FOLDER = Path(__file__).parent
-PRIMITIVES = frozenset(
-    "bool int8 int16 uint16 int32 uint32 int64 float64 uuid string bytes records".split()
-)
+_FIXED = ("bool", "int8", "int16", "uint16", "int32", "uint32", "int64", "float64", "uuid")
+PRIMITIVES = frozenset((*_FIXED, "string", "bytes", "records"))
 
 
 class VersionRange(NamedTuple):

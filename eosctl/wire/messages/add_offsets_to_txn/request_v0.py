@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
-from eosctl.wire.runtime import Malformed
+from eosctl.wire.runtime import LengthError, explain
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -20,21 +19,21 @@ def decode(buffer, position=0):
         n, = unpack_h(buffer, p)
         p += 2
         if n < 0:
-            raise Malformed
+            raise LengthError
         q = p + n
         transactional_id = buffer[p:q].decode("utf-8", "replace")
         p = q
         producer_id, producer_epoch, n = unpack_qhh(buffer, p)
         p += 12
         if n < 0:
-            raise Malformed
+            raise LengthError
         q = p + n
         group_id = buffer[p:q].decode("utf-8", "replace")
         p = q
         if p > len(buffer):
-            raise Malformed
+            raise LengthError
         return new(AddOffsetsToTxnRequest, (transactional_id, producer_id, producer_epoch, group_id)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/add_offsets_to_txn", "request", 0, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_string_length, skip_tags, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_string_length, explain, skip_tags, unsigned_varint
 
 new = tuple.__new__
 pack_qh = Struct(">qh").pack
@@ -34,7 +33,7 @@ def decode(buffer, position=0):
         else:
             p += 1
         return new(AddOffsetsToTxnRequest, (transactional_id, producer_id, producer_epoch, group_id)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/add_offsets_to_txn", "request", 3, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
-from eosctl.wire.runtime import Malformed, check_count, pack_many, packers, read_many, unpackers
+from eosctl.wire.runtime import LengthError, check_count, explain, pack_many, packers, read_many, unpackers
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -23,7 +22,7 @@ def decode(buffer, position=0):
         n, = unpack_h(buffer, p)
         p += 2
         if n < 0:
-            raise Malformed
+            raise LengthError
         q = p + n
         v3_and_below_transactional_id = buffer[p:q].decode("utf-8", "replace")
         p = q
@@ -36,7 +35,7 @@ def decode(buffer, position=0):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             name = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -49,7 +48,7 @@ def decode(buffer, position=0):
                 partitions, p = read_many("i", buffer, p, n)
             v3_and_below_topics.append(new(AddPartitionsToTxnTopic, (name, partitions)))
         return new(AddPartitionsToTxnRequest, (v3_and_below_transactional_id, v3_and_below_producer_id, v3_and_below_producer_epoch, v3_and_below_topics, ())), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/add_partitions_to_txn", "request", 0, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic, AddPartitionsToTxnTransaction
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_packers, compact_string_length, pack_many_compact, read_many_compact, skip_tags, unpackers, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, skip_tags, unpackers, unsigned_varint
 
 new = tuple.__new__
 compact_packers_i = compact_packers("i")
@@ -64,7 +63,7 @@ def decode(buffer, position=0):
         else:
             p += 1
         return new(AddPartitionsToTxnRequest, ("", 0, 0, (), transactions)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/add_partitions_to_txn", "request", 4, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.add_partitions_to_txn import AddPartitionsToTxnPartitionResult, AddPartitionsToTxnResponse, AddPartitionsToTxnTopicResult
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -30,7 +29,7 @@ def decode(buffer, position=0):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             name = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -45,7 +44,7 @@ def decode(buffer, position=0):
                 results_by_partition.append(new(AddPartitionsToTxnPartitionResult, (partition_index, partition_error_code)))
             results_by_topic_v3_and_below.append(new(AddPartitionsToTxnTopicResult, (name, results_by_partition)))
         return new(AddPartitionsToTxnResponse, (throttle_time_ms, results_by_topic_v3_and_below, 0, ())), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/add_partitions_to_txn", "response", 0, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.add_partitions_to_txn import AddPartitionsToTxnPartitionResult, AddPartitionsToTxnResponse, AddPartitionsToTxnTopicResult
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_string_length, skip_tags, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
 new = tuple.__new__
 pack_i = Struct(">i").pack
@@ -52,7 +51,7 @@ def decode(buffer, position=0):
         else:
             p += 1
         return new(AddPartitionsToTxnResponse, (throttle_time_ms, results_by_topic_v3_and_below, 0, ())), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/add_partitions_to_txn", "response", 3, buffer, position) from None
 
 

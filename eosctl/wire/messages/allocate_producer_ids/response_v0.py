@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.allocate_producer_ids import AllocateProducerIdsResponse
-from eosctl.wire.runtime import Malformed, skip_tags
+from eosctl.wire.runtime import LengthError, explain, skip_tags
 
 new = tuple.__new__
 pack_ihqix = Struct(">ihqix").pack
@@ -20,7 +19,7 @@ def decode(buffer, position=0):
         if n:
             p = skip_tags(buffer, p - 1)
         return new(AllocateProducerIdsResponse, (throttle_time_ms, error_code, producer_id_start, producer_id_len)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/allocate_producer_ids", "response", 0, buffer, position) from None
 
 

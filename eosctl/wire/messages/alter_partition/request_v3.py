@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.alter_partition import AlterPartitionRequest, BrokerState, RequestPartitionData, RequestTopicData
-from eosctl.wire.runtime import Malformed, compact_length, skip_tags, unsigned_varint
+from eosctl.wire.runtime import LengthError, compact_length, explain, skip_tags, unsigned_varint
 
 new = tuple.__new__
 pack_u = Struct(">16s").pack
@@ -66,7 +65,7 @@ def decode(buffer, position=0):
         else:
             p += 1
         return new(AlterPartitionRequest, (broker_id, broker_epoch, topics)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/alter_partition", "request", 3, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.alter_partition import AlterPartitionResponse, ResponsePartitionData, ResponseTopicData
-from eosctl.wire.runtime import Malformed, compact_length, compact_packers, pack_many_compact, read_many_compact, skip_tags, unpackers, unsigned_varint
+from eosctl.wire.runtime import LengthError, compact_length, compact_packers, explain, pack_many_compact, read_many_compact, skip_tags, unpackers, unsigned_varint
 
 new = tuple.__new__
 compact_packers_i = compact_packers("i")
@@ -61,7 +60,7 @@ def decode(buffer, position=0):
         else:
             p += 1
         return new(AlterPartitionResponse, (throttle_time_ms, error_code, topics)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/alter_partition", "response", 2, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.alter_partition_reassignments import AlterPartitionReassignmentsResponse, ReassignablePartitionResponse, ReassignableTopicResponse
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_string_length, skip_tags, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
 new = tuple.__new__
 pack_ih = Struct(">ih").pack
@@ -71,7 +70,7 @@ def decode(buffer, position=0):
         else:
             p += 1
         return new(AlterPartitionReassignmentsResponse, (throttle_time_ms, True, error_code, error_message, responses)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/alter_partition_reassignments", "response", 0, buffer, position) from None
 
 

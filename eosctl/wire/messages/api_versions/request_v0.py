@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.api_versions import ApiVersionsRequest
-from eosctl.wire.runtime import Malformed
+from eosctl.wire.runtime import LengthError, explain
 
 new = tuple.__new__
 
@@ -14,7 +13,7 @@ def decode(buffer, position=0):
     try:
         p = position
         return new(ApiVersionsRequest, ("", "")), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/api_versions", "request", 0, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.api_versions import ApiVersionsRequest
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_string_length, skip_tags, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_string_length, explain, skip_tags, unsigned_varint
 
 new = tuple.__new__
 
@@ -30,7 +29,7 @@ def decode(buffer, position=0):
         else:
             p += 1
         return new(ApiVersionsRequest, (client_software_name, client_software_version)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/api_versions", "request", 3, buffer, position) from None
 
 

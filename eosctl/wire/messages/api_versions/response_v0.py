@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.api_versions import ApiVersion, ApiVersionsResponse
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 
 new = tuple.__new__
 pack_hhh = Struct(">hhh").pack
@@ -27,7 +26,7 @@ def decode(buffer, position=0):
             p += 6
             api_keys.append(new(ApiVersion, (api_key, min_version, max_version)))
         return new(ApiVersionsResponse, (error_code, api_keys, 0, (), -1, (), False)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/api_versions", "response", 0, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.api_versions import ApiVersion, ApiVersionsResponse
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 
 new = tuple.__new__
 pack_hhh = Struct(">hhh").pack
@@ -31,7 +30,7 @@ def decode(buffer, position=0):
         throttle_time_ms, = unpack_i(buffer, p)
         p += 4
         return new(ApiVersionsResponse, (error_code, api_keys, throttle_time_ms, (), -1, (), False)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/api_versions", "response", 1, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.api_versions import ApiVersion, ApiVersionsResponse, FinalizedFeatureKey, SupportedFeatureKey
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_string_length, skip_tags, tagged_field, tagged_fields, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, tagged_field, tagged_fields, unsigned_varint
 
 new = tuple.__new__
 pack_t = Struct(">?").pack
@@ -67,12 +66,12 @@ def decode(buffer, position=0):
                         supported_features_2.append(new(SupportedFeatureKey, (name, min_version_2, max_version_2)))
                     supported_features = supported_features_2
                     if p != tag_end:
-                        raise Malformed
+                        raise LengthError
                 elif tag_number == 1:
                     finalized_features_epoch, = unpack_q(buffer, p)
                     p += 8
                     if p != tag_end:
-                        raise Malformed
+                        raise LengthError
                 elif tag_number == 2:
                     n = buffer[p]
                     if not 0 < n < 128:
@@ -93,15 +92,15 @@ def decode(buffer, position=0):
                         finalized_features_2.append(new(FinalizedFeatureKey, (name_2, max_version_level, min_version_level)))
                     finalized_features = finalized_features_2
                     if p != tag_end:
-                        raise Malformed
+                        raise LengthError
                 elif tag_number == 3:
                     zk_migration_ready, = unpack_t(buffer, p)
                     p += 1
                     if p != tag_end:
-                        raise Malformed
+                        raise LengthError
                 p = tag_end
         return new(ApiVersionsResponse, (error_code, api_keys, throttle_time_ms, supported_features, finalized_features_epoch, finalized_features, zk_migration_ready)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/api_versions", "response", 3, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.begin_quorum_epoch import BeginQuorumEpochRequest, RequestPartitionData, RequestTopicData
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 from eosctl.wire.uuid import ZERO_UUID
 
 new = tuple.__new__
@@ -37,7 +36,7 @@ def decode(buffer, position=0):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             topic_name = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -52,7 +51,7 @@ def decode(buffer, position=0):
                 partitions.append(new(RequestPartitionData, (partition_index, ZERO_UUID, leader_id, leader_epoch)))
             topics.append(new(RequestTopicData, (topic_name, partitions)))
         return new(BeginQuorumEpochRequest, (cluster_id, -1, topics, ())), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/begin_quorum_epoch", "request", 0, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.begin_quorum_epoch import BeginQuorumEpochRequest, LeaderEndpoint, RequestPartitionData, RequestTopicData
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_string_length, skip_tags, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
 new = tuple.__new__
 pack_Hx = Struct(">Hx").pack
@@ -87,7 +86,7 @@ def decode(buffer, position=0):
         else:
             p += 1
         return new(BeginQuorumEpochRequest, (cluster_id, voter_id, topics, leader_endpoints)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/begin_quorum_epoch", "request", 1, buffer, position) from None
 
 

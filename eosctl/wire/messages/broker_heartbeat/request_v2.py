@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.broker_heartbeat import BrokerHeartbeatRequest
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, tagged_field, tagged_fields, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, explain, tagged_field, tagged_fields, unsigned_varint
 
 new = tuple.__new__
 pack_iqqtt = Struct(">iqq??").pack
@@ -35,7 +34,7 @@ def decode(buffer, position=0):
                         offline_log_dirs_2.append(offline_log_dirs_item)
                     offline_log_dirs = offline_log_dirs_2
                     if p != tag_end:
-                        raise Malformed
+                        raise LengthError
                 elif tag_number == 1:
                     n = buffer[p]
                     if not n:
@@ -52,10 +51,10 @@ def decode(buffer, position=0):
                             cordoned_log_dirs_2.append(cordoned_log_dirs_item)
                     cordoned_log_dirs = cordoned_log_dirs_2
                     if p != tag_end:
-                        raise Malformed
+                        raise LengthError
                 p = tag_end
         return new(BrokerHeartbeatRequest, (broker_id, broker_epoch, current_metadata_offset, want_fence, want_shut_down, offline_log_dirs, cordoned_log_dirs)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/broker_heartbeat", "request", 2, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.broker_heartbeat import BrokerHeartbeatResponse
-from eosctl.wire.runtime import Malformed, skip_tags
+from eosctl.wire.runtime import LengthError, explain, skip_tags
 
 new = tuple.__new__
 pack_ihtttx = Struct(">ih???x").pack
@@ -20,7 +19,7 @@ def decode(buffer, position=0):
         if n:
             p = skip_tags(buffer, p - 1)
         return new(BrokerHeartbeatResponse, (throttle_time_ms, error_code, is_caught_up, is_fenced, should_shut_down)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/broker_heartbeat", "response", 0, buffer, position) from None
 
 

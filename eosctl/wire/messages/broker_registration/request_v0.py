@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.broker_registration import BrokerRegistrationRequest, Feature, Listener
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_string_length, skip_tags, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
 new = tuple.__new__
 pack_u = Struct(">16s").pack
@@ -86,7 +85,7 @@ def decode(buffer, position=0):
         else:
             p += 1
         return new(BrokerRegistrationRequest, (broker_id, cluster_id, incarnation_id, listeners, features, rack, False, (), -1)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/broker_registration", "request", 0, buffer, position) from None
 
 

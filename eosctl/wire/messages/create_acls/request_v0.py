@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.create_acls import AclCreation, CreateAclsRequest
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 
 new = tuple.__new__
 pack_bb = Struct(">bb").pack
@@ -30,21 +29,21 @@ def decode(buffer, position=0):
             resource_type, n = unpack_bh(buffer, p)
             p += 3
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             resource_name = buffer[p:q].decode("utf-8", "replace")
             p = q
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             principal = buffer[p:q].decode("utf-8", "replace")
             p = q
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             host = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -52,7 +51,7 @@ def decode(buffer, position=0):
             p += 2
             creations.append(new(AclCreation, (resource_type, resource_name, 3, principal, host, operation, permission_type)))
         return new(CreateAclsRequest, (creations,)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/create_acls", "request", 0, buffer, position) from None
 
 

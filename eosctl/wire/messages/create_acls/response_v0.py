@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.create_acls import AclCreationResult, CreateAclsResponse
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 
 new = tuple.__new__
 pack_hh = Struct(">hh").pack
@@ -33,9 +32,9 @@ def decode(buffer, position=0):
                 p = q
             results.append(new(AclCreationResult, (error_code, error_message)))
         if p > len(buffer):
-            raise Malformed
+            raise LengthError
         return new(CreateAclsResponse, (throttle_time_ms, results)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/create_acls", "response", 0, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.create_acls import AclCreationResult, CreateAclsResponse
-from eosctl.wire.runtime import Malformed, compact_length, compact_string_length, skip_tags, unsigned_varint
+from eosctl.wire.runtime import LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -47,7 +46,7 @@ def decode(buffer, position=0):
         else:
             p += 1
         return new(CreateAclsResponse, (throttle_time_ms, results)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/create_acls", "response", 2, buffer, position) from None
 
 

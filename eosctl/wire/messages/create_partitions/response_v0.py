@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.create_partitions import CreatePartitionsResponse, CreatePartitionsTopicResult
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -28,7 +27,7 @@ def decode(buffer, position=0):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             name = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -42,9 +41,9 @@ def decode(buffer, position=0):
                 p = q
             results.append(new(CreatePartitionsTopicResult, (name, error_code, error_message)))
         if p > len(buffer):
-            raise Malformed
+            raise LengthError
         return new(CreatePartitionsResponse, (throttle_time_ms, results)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/create_partitions", "response", 0, buffer, position) from None
 
 

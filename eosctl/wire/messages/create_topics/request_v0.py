@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.create_topics import CreatableReplicaAssignment, CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
-from eosctl.wire.runtime import Malformed, check_count, pack_many, packers, read_many, unpackers
+from eosctl.wire.runtime import LengthError, check_count, explain, pack_many, packers, read_many, unpackers
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -31,7 +30,7 @@ def decode(buffer, position=0):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             name = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -58,7 +57,7 @@ def decode(buffer, position=0):
                 n, = unpack_h(buffer, p)
                 p += 2
                 if n < 0:
-                    raise Malformed
+                    raise LengthError
                 q = p + n
                 name_2 = buffer[p:q].decode("utf-8", "replace")
                 p = q
@@ -75,7 +74,7 @@ def decode(buffer, position=0):
         timeout_ms, = unpack_i(buffer, p)
         p += 4
         return new(CreateTopicsRequest, (topics, timeout_ms, False)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/create_topics", "request", 0, buffer, position) from None
 
 

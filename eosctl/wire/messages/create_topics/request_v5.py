@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.create_topics import CreatableReplicaAssignment, CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_packers, compact_string_length, pack_many_compact, read_many_compact, skip_tags, unpackers, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, skip_tags, unpackers, unsigned_varint
 
 new = tuple.__new__
 compact_packers_i = compact_packers("i")
@@ -90,7 +89,7 @@ def decode(buffer, position=0):
         if n:
             p = skip_tags(buffer, p - 1)
         return new(CreateTopicsRequest, (topics, timeout_ms, validate_only)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/create_topics", "request", 5, buffer, position) from None
 
 

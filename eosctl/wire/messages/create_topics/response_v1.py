@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.create_topics import CreatableTopicResult, CreateTopicsResponse
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 from eosctl.wire.uuid import ZERO_UUID
 
 new = tuple.__new__
@@ -29,7 +28,7 @@ def decode(buffer, position=0):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             name = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -43,9 +42,9 @@ def decode(buffer, position=0):
                 p = q
             topics.append(new(CreatableTopicResult, (name, ZERO_UUID, error_code, error_message, -1, -1, (), 0)))
         if p > len(buffer):
-            raise Malformed
+            raise LengthError
         return new(CreateTopicsResponse, (0, topics)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/create_topics", "response", 1, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.create_topics import CreatableTopicConfigs, CreatableTopicResult, CreateTopicsResponse
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_string_length, skip_tags, tagged_field, tagged_fields, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, tagged_field, tagged_fields, unsigned_varint
 from eosctl.wire.uuid import ZERO_UUID
 
 new = tuple.__new__
@@ -91,7 +90,7 @@ def decode(buffer, position=0):
                         topic_config_error_code, = unpack_h(buffer, p)
                         p += 2
                         if p != tag_end:
-                            raise Malformed
+                            raise LengthError
                     p = tag_end
             topics.append(new(CreatableTopicResult, (name, ZERO_UUID, error_code, error_message, num_partitions, replication_factor, configs, topic_config_error_code)))
         if buffer[p]:
@@ -99,7 +98,7 @@ def decode(buffer, position=0):
         else:
             p += 1
         return new(CreateTopicsResponse, (throttle_time_ms, topics)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/create_topics", "response", 5, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 
 new = tuple.__new__
 pack_bb = Struct(">bb").pack
@@ -55,7 +54,7 @@ def decode(buffer, position=0):
             p += 2
             filters.append(new(DeleteAclsFilter, (resource_type_filter, resource_name_filter, 3, principal_filter, host_filter, operation, permission_type)))
         return new(DeleteAclsRequest, (filters,)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/delete_acls", "request", 0, buffer, position) from None
 
 

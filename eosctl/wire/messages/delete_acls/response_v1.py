@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.delete_acls import DeleteAclsFilterResult, DeleteAclsMatchingAcl, DeleteAclsResponse
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 
 new = tuple.__new__
 pack_bb = Struct(">bb").pack
@@ -56,21 +55,21 @@ def decode(buffer, position=0):
                 resource_type, n = unpack_bh(buffer, p)
                 p += 3
                 if n < 0:
-                    raise Malformed
+                    raise LengthError
                 q = p + n
                 resource_name = buffer[p:q].decode("utf-8", "replace")
                 p = q
                 pattern_type, n = unpack_bh(buffer, p)
                 p += 3
                 if n < 0:
-                    raise Malformed
+                    raise LengthError
                 q = p + n
                 principal = buffer[p:q].decode("utf-8", "replace")
                 p = q
                 n, = unpack_h(buffer, p)
                 p += 2
                 if n < 0:
-                    raise Malformed
+                    raise LengthError
                 q = p + n
                 host = buffer[p:q].decode("utf-8", "replace")
                 p = q
@@ -79,7 +78,7 @@ def decode(buffer, position=0):
                 matching_acls.append(new(DeleteAclsMatchingAcl, (error_code_2, error_message_2, resource_type, resource_name, pattern_type, principal, host, operation, permission_type)))
             filter_results.append(new(DeleteAclsFilterResult, (error_code, error_message, matching_acls)))
         return new(DeleteAclsResponse, (throttle_time_ms, filter_results)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/delete_acls", "response", 1, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.delete_groups import DeleteGroupsRequest
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -26,15 +25,15 @@ def decode(buffer, position=0):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             groups_names_item = buffer[p:q].decode("utf-8", "replace")
             p = q
             groups_names.append(groups_names_item)
         if p > len(buffer):
-            raise Malformed
+            raise LengthError
         return new(DeleteGroupsRequest, (groups_names,)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/delete_groups", "request", 0, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.delete_groups import DeletableGroupResult, DeleteGroupsResponse
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -26,7 +25,7 @@ def decode(buffer, position=0):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             group_id = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -34,7 +33,7 @@ def decode(buffer, position=0):
             p += 2
             results.append(new(DeletableGroupResult, (group_id, error_code)))
         return new(DeleteGroupsResponse, (throttle_time_ms, results)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/delete_groups", "response", 0, buffer, position) from None
 
 

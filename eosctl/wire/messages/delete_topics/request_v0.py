@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.delete_topics import DeleteTopicsRequest
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -26,7 +25,7 @@ def decode(buffer, position=0):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             topic_names_item = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -34,7 +33,7 @@ def decode(buffer, position=0):
         timeout_ms, = unpack_i(buffer, p)
         p += 4
         return new(DeleteTopicsRequest, (topic_names, (), timeout_ms)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/delete_topics", "request", 0, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.delete_topics import DeletableTopicResult, DeleteTopicsResponse
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 from eosctl.wire.uuid import ZERO_UUID
 
 new = tuple.__new__
@@ -27,7 +26,7 @@ def decode(buffer, position=0):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             name = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -35,7 +34,7 @@ def decode(buffer, position=0):
             p += 2
             responses.append(new(DeletableTopicResult, (name, ZERO_UUID, error_code, None)))
         return new(DeleteTopicsResponse, (throttle_time_ms, responses)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/delete_topics", "response", 1, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.describe_acls import DescribeAclsRequest
-from eosctl.wire.runtime import Malformed
+from eosctl.wire.runtime import LengthError, explain
 
 new = tuple.__new__
 pack_bb = Struct(">bb").pack
@@ -46,7 +45,7 @@ def decode(buffer, position=0):
         operation, permission_type = unpack_bb(buffer, p)
         p += 2
         return new(DescribeAclsRequest, (resource_type_filter, resource_name_filter, pattern_type_filter, principal_filter, host_filter, operation, permission_type)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/describe_acls", "request", 1, buffer, position) from None
 
 

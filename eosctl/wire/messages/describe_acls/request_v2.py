@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.describe_acls import DescribeAclsRequest
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_string_length, skip_tags, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_string_length, explain, skip_tags, unsigned_varint
 
 new = tuple.__new__
 pack_b = Struct(">b").pack
@@ -55,7 +54,7 @@ def decode(buffer, position=0):
         if n:
             p = skip_tags(buffer, p - 1)
         return new(DescribeAclsRequest, (resource_type_filter, resource_name_filter, pattern_type_filter, principal_filter, host_filter, operation, permission_type)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/describe_acls", "request", 2, buffer, position) from None
 
 

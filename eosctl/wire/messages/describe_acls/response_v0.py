@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.describe_acls import AclDescription, DescribeAclsResource, DescribeAclsResponse
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 
 new = tuple.__new__
 pack_bb = Struct(">bb").pack
@@ -40,7 +39,7 @@ def decode(buffer, position=0):
             resource_type, n = unpack_bh(buffer, p)
             p += 3
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             resource_name = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -53,14 +52,14 @@ def decode(buffer, position=0):
                 n, = unpack_h(buffer, p)
                 p += 2
                 if n < 0:
-                    raise Malformed
+                    raise LengthError
                 q = p + n
                 principal = buffer[p:q].decode("utf-8", "replace")
                 p = q
                 n, = unpack_h(buffer, p)
                 p += 2
                 if n < 0:
-                    raise Malformed
+                    raise LengthError
                 q = p + n
                 host = buffer[p:q].decode("utf-8", "replace")
                 p = q
@@ -69,7 +68,7 @@ def decode(buffer, position=0):
                 acls.append(new(AclDescription, (principal, host, operation, permission_type)))
             resources.append(new(DescribeAclsResource, (resource_type, resource_name, 3, acls)))
         return new(DescribeAclsResponse, (throttle_time_ms, error_code, error_message, resources)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/describe_acls", "response", 0, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.describe_cluster import DescribeClusterRequest
-from eosctl.wire.runtime import Malformed, skip_tags
+from eosctl.wire.runtime import LengthError, explain, skip_tags
 
 new = tuple.__new__
 pack_tbx = Struct(">?bx").pack
@@ -20,7 +19,7 @@ def decode(buffer, position=0):
         if n:
             p = skip_tags(buffer, p - 1)
         return new(DescribeClusterRequest, (include_cluster_authorized_operations, endpoint_type, False)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/describe_cluster", "request", 1, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 
 new = tuple.__new__
 pack_tt = Struct(">??").pack
@@ -30,7 +29,7 @@ def decode(buffer, position=0):
             resource_type, n = unpack_bh(buffer, p)
             p += 3
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             resource_name = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -46,7 +45,7 @@ def decode(buffer, position=0):
                     n, = unpack_h(buffer, p)
                     p += 2
                     if n < 0:
-                        raise Malformed
+                        raise LengthError
                     q = p + n
                     configuration_keys_item = buffer[p:q].decode("utf-8", "replace")
                     p = q
@@ -55,7 +54,7 @@ def decode(buffer, position=0):
         include_synonyms, include_documentation = unpack_tt(buffer, p)
         p += 2
         return new(DescribeConfigsRequest, (resources, include_synonyms, include_documentation)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/describe_configs", "request", 3, buffer, position) from None
 
 

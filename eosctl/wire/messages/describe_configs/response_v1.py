@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.describe_configs import DescribeConfigsResourceResult, DescribeConfigsResponse, DescribeConfigsResult, DescribeConfigsSynonym
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 
 new = tuple.__new__
 pack_tbti = Struct(">?b?i").pack
@@ -44,7 +43,7 @@ def decode(buffer, position=0):
             resource_type, n = unpack_bh(buffer, p)
             p += 3
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             resource_name = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -57,7 +56,7 @@ def decode(buffer, position=0):
                 n, = unpack_h(buffer, p)
                 p += 2
                 if n < 0:
-                    raise Malformed
+                    raise LengthError
                 q = p + n
                 name = buffer[p:q].decode("utf-8", "replace")
                 p = q
@@ -78,7 +77,7 @@ def decode(buffer, position=0):
                     n, = unpack_h(buffer, p)
                     p += 2
                     if n < 0:
-                        raise Malformed
+                        raise LengthError
                     q = p + n
                     name_2 = buffer[p:q].decode("utf-8", "replace")
                     p = q
@@ -96,7 +95,7 @@ def decode(buffer, position=0):
                 configs.append(new(DescribeConfigsResourceResult, (name, value, read_only, False, config_source, is_sensitive, synonyms, 0, "")))
             results.append(new(DescribeConfigsResult, (error_code, error_message, resource_type, resource_name, configs)))
         return new(DescribeConfigsResponse, (throttle_time_ms, results)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/describe_configs", "response", 1, buffer, position) from None
 
 

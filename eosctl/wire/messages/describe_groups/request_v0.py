@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.describe_groups import DescribeGroupsRequest
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -26,15 +25,15 @@ def decode(buffer, position=0):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             groups_item = buffer[p:q].decode("utf-8", "replace")
             p = q
             groups.append(groups_item)
         if p > len(buffer):
-            raise Malformed
+            raise LengthError
         return new(DescribeGroupsRequest, (groups, False)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/describe_groups", "request", 0, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.describe_groups import DescribeGroupsRequest
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 
 new = tuple.__new__
 pack_t = Struct(">?").pack
@@ -28,7 +27,7 @@ def decode(buffer, position=0):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             groups_item = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -36,7 +35,7 @@ def decode(buffer, position=0):
         include_authorized_operations, = unpack_t(buffer, p)
         p += 1
         return new(DescribeGroupsRequest, (groups, include_authorized_operations)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/describe_groups", "request", 3, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.describe_groups import DescribeGroupsResponse, DescribedGroup, DescribedGroupMember
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -30,28 +29,28 @@ def decode(buffer, position=0):
             error_code, n = unpack_hh(buffer, p)
             p += 4
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             group_id = buffer[p:q].decode("utf-8", "replace")
             p = q
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             group_state = buffer[p:q].decode("utf-8", "replace")
             p = q
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             protocol_type = buffer[p:q].decode("utf-8", "replace")
             p = q
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             protocol_data = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -64,7 +63,7 @@ def decode(buffer, position=0):
                 n, = unpack_h(buffer, p)
                 p += 2
                 if n < 0:
-                    raise Malformed
+                    raise LengthError
                 q = p + n
                 member_id = buffer[p:q].decode("utf-8", "replace")
                 p = q
@@ -79,28 +78,28 @@ def decode(buffer, position=0):
                 n, = unpack_h(buffer, p)
                 p += 2
                 if n < 0:
-                    raise Malformed
+                    raise LengthError
                 q = p + n
                 client_id = buffer[p:q].decode("utf-8", "replace")
                 p = q
                 n, = unpack_h(buffer, p)
                 p += 2
                 if n < 0:
-                    raise Malformed
+                    raise LengthError
                 q = p + n
                 client_host = buffer[p:q].decode("utf-8", "replace")
                 p = q
                 n, = unpack_i(buffer, p)
                 p += 4
                 if n < 0:
-                    raise Malformed
+                    raise LengthError
                 q = p + n
                 member_metadata = buffer[p:q]
                 p = q
                 n, = unpack_i(buffer, p)
                 p += 4
                 if n < 0:
-                    raise Malformed
+                    raise LengthError
                 q = p + n
                 member_assignment = buffer[p:q]
                 p = q
@@ -109,7 +108,7 @@ def decode(buffer, position=0):
             p += 4
             groups.append(new(DescribedGroup, (error_code, None, group_id, group_state, protocol_type, protocol_data, members, authorized_operations)))
         return new(DescribeGroupsResponse, (throttle_time_ms, groups)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/describe_groups", "response", 4, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.describe_groups import DescribeGroupsResponse, DescribedGroup, DescribedGroupMember
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_string_length, skip_tags, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -113,7 +112,7 @@ def decode(buffer, position=0):
         else:
             p += 1
         return new(DescribeGroupsResponse, (throttle_time_ms, groups)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/describe_groups", "response", 5, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.describe_log_dirs import DescribableLogDirTopic, DescribeLogDirsRequest
-from eosctl.wire.runtime import Malformed, check_count, pack_many, packers, read_many, unpackers
+from eosctl.wire.runtime import LengthError, check_count, explain, pack_many, packers, read_many, unpackers
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -31,7 +30,7 @@ def decode(buffer, position=0):
                 n, = unpack_h(buffer, p)
                 p += 2
                 if n < 0:
-                    raise Malformed
+                    raise LengthError
                 q = p + n
                 topic = buffer[p:q].decode("utf-8", "replace")
                 p = q
@@ -44,7 +43,7 @@ def decode(buffer, position=0):
                     partitions, p = read_many("i", buffer, p, n)
                 topics.append(new(DescribableLogDirTopic, (topic, partitions)))
         return new(DescribeLogDirsRequest, (topics,)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/describe_log_dirs", "request", 0, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.describe_log_dirs import DescribeLogDirsPartition, DescribeLogDirsResponse, DescribeLogDirsResult, DescribeLogDirsTopic
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -32,7 +31,7 @@ def decode(buffer, position=0):
             error_code, n = unpack_hh(buffer, p)
             p += 4
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             log_dir = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -45,7 +44,7 @@ def decode(buffer, position=0):
                 n, = unpack_h(buffer, p)
                 p += 2
                 if n < 0:
-                    raise Malformed
+                    raise LengthError
                 q = p + n
                 name = buffer[p:q].decode("utf-8", "replace")
                 p = q
@@ -61,7 +60,7 @@ def decode(buffer, position=0):
                 topics.append(new(DescribeLogDirsTopic, (name, partitions)))
             results.append(new(DescribeLogDirsResult, (error_code, log_dir, topics, -1, -1, False)))
         return new(DescribeLogDirsResponse, (throttle_time_ms, 0, results)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/describe_log_dirs", "response", 0, buffer, position) from None
 
 

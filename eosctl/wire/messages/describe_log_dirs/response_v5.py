@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.describe_log_dirs import DescribeLogDirsPartition, DescribeLogDirsResponse, DescribeLogDirsResult, DescribeLogDirsTopic
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_string_length, skip_tags, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -75,7 +74,7 @@ def decode(buffer, position=0):
         else:
             p += 1
         return new(DescribeLogDirsResponse, (throttle_time_ms, error_code, results)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/describe_log_dirs", "response", 5, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.describe_quorum import DescribeQuorumResponse, Listener, Node, ReplicaState, ResponsePartitionData, ResponseTopicData
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_string_length, skip_tags, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
 new = tuple.__new__
 pack_Hx = Struct(">Hx").pack
@@ -142,7 +141,7 @@ def decode(buffer, position=0):
         else:
             p += 1
         return new(DescribeQuorumResponse, (error_code, error_message, topics, nodes)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/describe_quorum", "response", 2, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.elect_leaders import ElectLeadersResponse, PartitionResult, ReplicaElectionResult
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -30,7 +29,7 @@ def decode(buffer, position=0):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             topic = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -51,9 +50,9 @@ def decode(buffer, position=0):
                 partition_result.append(new(PartitionResult, (partition_id, error_code_2, error_message)))
             replica_election_results.append(new(ReplicaElectionResult, (topic, partition_result)))
         if p > len(buffer):
-            raise Malformed
+            raise LengthError
         return new(ElectLeadersResponse, (throttle_time_ms, error_code, replica_election_results)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/elect_leaders", "response", 1, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.elect_leaders import ElectLeadersResponse, PartitionResult, ReplicaElectionResult
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_string_length, skip_tags, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
 new = tuple.__new__
 pack_ih = Struct(">ih").pack
@@ -61,7 +60,7 @@ def decode(buffer, position=0):
         else:
             p += 1
         return new(ElectLeadersResponse, (throttle_time_ms, error_code, replica_election_results)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/elect_leaders", "response", 2, buffer, position) from None
 
 

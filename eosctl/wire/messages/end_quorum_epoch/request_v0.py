@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.end_quorum_epoch import EndQuorumEpochRequest, RequestPartitionData, RequestTopicData
-from eosctl.wire.runtime import Malformed, check_count, pack_many, packers, read_many, unpackers
+from eosctl.wire.runtime import LengthError, check_count, explain, pack_many, packers, read_many, unpackers
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -38,7 +37,7 @@ def decode(buffer, position=0):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             topic_name = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -58,7 +57,7 @@ def decode(buffer, position=0):
                 partitions.append(new(RequestPartitionData, (partition_index, leader_id, leader_epoch, preferred_successors, ())))
             topics.append(new(RequestTopicData, (topic_name, partitions)))
         return new(EndQuorumEpochRequest, (cluster_id, topics, ())), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/end_quorum_epoch", "request", 0, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.end_quorum_epoch import EndQuorumEpochRequest, LeaderEndpoint, ReplicaInfo, RequestPartitionData, RequestTopicData
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_string_length, skip_tags, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
 new = tuple.__new__
 pack_Hx = Struct(">Hx").pack
@@ -98,7 +97,7 @@ def decode(buffer, position=0):
         else:
             p += 1
         return new(EndQuorumEpochRequest, (cluster_id, topics, leader_endpoints)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/end_quorum_epoch", "request", 1, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.end_txn import EndTxnRequest
-from eosctl.wire.runtime import Malformed
+from eosctl.wire.runtime import LengthError, explain
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -20,14 +19,14 @@ def decode(buffer, position=0):
         n, = unpack_h(buffer, p)
         p += 2
         if n < 0:
-            raise Malformed
+            raise LengthError
         q = p + n
         transactional_id = buffer[p:q].decode("utf-8", "replace")
         p = q
         producer_id, producer_epoch, committed = unpack_qht(buffer, p)
         p += 11
         return new(EndTxnRequest, (transactional_id, producer_id, producer_epoch, committed)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/end_txn", "request", 0, buffer, position) from None
 
 

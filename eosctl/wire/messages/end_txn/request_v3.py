@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.end_txn import EndTxnRequest
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_string_length, skip_tags, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_string_length, explain, skip_tags, unsigned_varint
 
 new = tuple.__new__
 pack_qhtx = Struct(">qh?x").pack
@@ -26,7 +25,7 @@ def decode(buffer, position=0):
         if n:
             p = skip_tags(buffer, p - 1)
         return new(EndTxnRequest, (transactional_id, producer_id, producer_epoch, committed)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/end_txn", "request", 3, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.end_txn import EndTxnResponse
-from eosctl.wire.runtime import Malformed
+from eosctl.wire.runtime import LengthError, explain
 
 new = tuple.__new__
 pack_ih = Struct(">ih").pack
@@ -18,7 +17,7 @@ def decode(buffer, position=0):
         throttle_time_ms, error_code = unpack_ih(buffer, p)
         p += 6
         return new(EndTxnResponse, (throttle_time_ms, error_code, -1, -1)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/end_txn", "response", 0, buffer, position) from None
 
 

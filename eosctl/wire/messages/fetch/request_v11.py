@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic, ForgottenTopic, ReplicaState
-from eosctl.wire.runtime import Malformed, check_count, pack_many, packers, read_many, unpackers
+from eosctl.wire.runtime import LengthError, check_count, explain, pack_many, packers, read_many, unpackers
 from eosctl.wire.uuid import ZERO_UUID
 
 new = tuple.__new__
@@ -34,7 +33,7 @@ def decode(buffer, position=0):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             topic = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -57,7 +56,7 @@ def decode(buffer, position=0):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             topic_2 = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -72,14 +71,14 @@ def decode(buffer, position=0):
         n, = unpack_h(buffer, p)
         p += 2
         if n < 0:
-            raise Malformed
+            raise LengthError
         q = p + n
         rack_id = buffer[p:q].decode("utf-8", "replace")
         p = q
         if p > len(buffer):
-            raise Malformed
+            raise LengthError
         return new(FetchRequest, (replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, topics, forgotten_topics_data, rack_id, None, DEFAULT_ReplicaState)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/fetch", "request", 11, buffer, position) from None
 
 

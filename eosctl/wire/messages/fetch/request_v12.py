@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic, ForgottenTopic, ReplicaState
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_packers, compact_string_length, pack_many_compact, read_many_compact, skip_tags, tagged_field, tagged_fields, unpackers, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, skip_tags, tagged_field, tagged_fields, unpackers, unsigned_varint
 from eosctl.wire.uuid import ZERO_UUID
 
 new = tuple.__new__
@@ -97,12 +96,12 @@ def decode(buffer, position=0):
                         cluster_id = buffer[p + 1:q].decode("utf-8", "replace")
                         p = q
                     if p != tag_end:
-                        raise Malformed
+                        raise LengthError
                 p = tag_end
         if p > len(buffer):
-            raise Malformed
+            raise LengthError
         return new(FetchRequest, (replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, topics, forgotten_topics_data, rack_id, cluster_id, DEFAULT_ReplicaState)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/fetch", "request", 12, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic, ForgottenTopic, ReplicaState
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_packers, compact_string_length, pack_many_compact, read_many_compact, skip_tags, tagged_field, tagged_fields, unpackers, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, skip_tags, tagged_field, tagged_fields, unpackers, unsigned_varint
 from eosctl.wire.uuid import ZERO_UUID
 
 new = tuple.__new__
@@ -52,7 +51,7 @@ def decode(buffer, position=0):
                             replica_directory_id, = unpack_u(buffer, p)
                             p += 16
                             if p != tag_end:
-                                raise Malformed
+                                raise LengthError
                         p = tag_end
                 partitions.append(new(FetchPartition, (partition, current_leader_epoch, fetch_offset, last_fetched_epoch, log_start_offset, partition_max_bytes, replica_directory_id, 9223372036854775807)))
             if buffer[p]:
@@ -102,7 +101,7 @@ def decode(buffer, position=0):
                         cluster_id = buffer[p + 1:q].decode("utf-8", "replace")
                         p = q
                     if p != tag_end_2:
-                        raise Malformed
+                        raise LengthError
                 elif tag_number_2 == 1:
                     replica_id, replica_epoch, n = unpack_iqB(buffer, p)
                     p += 13
@@ -110,10 +109,10 @@ def decode(buffer, position=0):
                         p = skip_tags(buffer, p - 1)
                     replica_state = new(ReplicaState, (replica_id, replica_epoch))
                     if p != tag_end_2:
-                        raise Malformed
+                        raise LengthError
                 p = tag_end_2
         return new(FetchRequest, (-1, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, topics, forgotten_topics_data, rack_id, cluster_id, replica_state)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/fetch", "request", 17, buffer, position) from None
 
 

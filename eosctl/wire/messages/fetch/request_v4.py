@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic, ReplicaState
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 from eosctl.wire.uuid import ZERO_UUID
 
 new = tuple.__new__
@@ -32,7 +31,7 @@ def decode(buffer, position=0):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             topic = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -47,7 +46,7 @@ def decode(buffer, position=0):
                 partitions.append(new(FetchPartition, (partition, -1, fetch_offset, -1, -1, partition_max_bytes, ZERO_UUID, 9223372036854775807)))
             topics.append(new(FetchTopic, (topic, ZERO_UUID, partitions)))
         return new(FetchRequest, (replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, 0, -1, topics, (), "", None, DEFAULT_ReplicaState)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/fetch", "request", 4, buffer, position) from None
 
 

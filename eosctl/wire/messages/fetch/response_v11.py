@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.fetch import AbortedTransaction, EpochEndOffset, FetchResponse, FetchableTopicResponse, LeaderIdAndEpoch, PartitionData, SnapshotId
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 from eosctl.wire.uuid import ZERO_UUID
 
 new = tuple.__new__
@@ -38,7 +37,7 @@ def decode(buffer, position=0):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             topic = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -71,9 +70,9 @@ def decode(buffer, position=0):
                 partitions.append(new(PartitionData, (partition_index, error_code_2, high_watermark, last_stable_offset, log_start_offset, aborted_transactions, preferred_read_replica, records, DEFAULT_EpochEndOffset, DEFAULT_LeaderIdAndEpoch, DEFAULT_SnapshotId)))
             responses.append(new(FetchableTopicResponse, (topic, ZERO_UUID, partitions)))
         if p > len(buffer):
-            raise Malformed
+            raise LengthError
         return new(FetchResponse, (throttle_time_ms, error_code, session_id, responses, ())), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/fetch", "response", 11, buffer, position) from None
 
 

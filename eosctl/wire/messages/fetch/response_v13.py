@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.fetch import AbortedTransaction, EpochEndOffset, FetchResponse, FetchableTopicResponse, LeaderIdAndEpoch, PartitionData, SnapshotId
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, skip_tags, tagged_field, tagged_fields, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, explain, skip_tags, tagged_field, tagged_fields, unsigned_varint
 
 new = tuple.__new__
 DEFAULT_EpochEndOffset = EpochEndOffset()
@@ -91,7 +90,7 @@ def decode(buffer, position=0):
                                 p = skip_tags(buffer, p - 1)
                             diverging_epoch = new(EpochEndOffset, (epoch, end_offset))
                             if p != tag_end:
-                                raise Malformed
+                                raise LengthError
                         elif tag_number == 1:
                             leader_id, leader_epoch, n = unpack_iiB(buffer, p)
                             p += 9
@@ -99,7 +98,7 @@ def decode(buffer, position=0):
                                 p = skip_tags(buffer, p - 1)
                             current_leader = new(LeaderIdAndEpoch, (leader_id, leader_epoch))
                             if p != tag_end:
-                                raise Malformed
+                                raise LengthError
                         elif tag_number == 2:
                             end_offset_2, epoch_2, n = unpack_qiB(buffer, p)
                             p += 13
@@ -107,7 +106,7 @@ def decode(buffer, position=0):
                                 p = skip_tags(buffer, p - 1)
                             snapshot_id = new(SnapshotId, (end_offset_2, epoch_2))
                             if p != tag_end:
-                                raise Malformed
+                                raise LengthError
                         p = tag_end
                 partitions.append(new(PartitionData, (partition_index, error_code_2, high_watermark, last_stable_offset, log_start_offset, aborted_transactions, preferred_read_replica, records, diverging_epoch, current_leader, snapshot_id)))
             if buffer[p]:
@@ -120,7 +119,7 @@ def decode(buffer, position=0):
         else:
             p += 1
         return new(FetchResponse, (throttle_time_ms, error_code, session_id, responses, ())), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/fetch", "response", 13, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.find_coordinator import FindCoordinatorRequest
-from eosctl.wire.runtime import Malformed
+from eosctl.wire.runtime import LengthError, explain
 
 new = tuple.__new__
 pack_b = Struct(">b").pack
@@ -20,14 +19,14 @@ def decode(buffer, position=0):
         n, = unpack_h(buffer, p)
         p += 2
         if n < 0:
-            raise Malformed
+            raise LengthError
         q = p + n
         key = buffer[p:q].decode("utf-8", "replace")
         p = q
         key_type, = unpack_b(buffer, p)
         p += 1
         return new(FindCoordinatorRequest, (key, key_type, ())), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/find_coordinator", "request", 1, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.find_coordinator import FindCoordinatorResponse
-from eosctl.wire.runtime import Malformed
+from eosctl.wire.runtime import LengthError, explain
 
 new = tuple.__new__
 pack_hih = Struct(">hih").pack
@@ -20,14 +19,14 @@ def decode(buffer, position=0):
         error_code, node_id, n = unpack_hih(buffer, p)
         p += 8
         if n < 0:
-            raise Malformed
+            raise LengthError
         q = p + n
         host = buffer[p:q].decode("utf-8", "replace")
         p = q
         port, = unpack_i(buffer, p)
         p += 4
         return new(FindCoordinatorResponse, (0, error_code, "", node_id, host, port, ())), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/find_coordinator", "response", 0, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.find_coordinator import FindCoordinatorResponse
-from eosctl.wire.runtime import Malformed
+from eosctl.wire.runtime import LengthError, explain
 
 new = tuple.__new__
 pack_i = Struct(">i").pack
@@ -30,14 +29,14 @@ def decode(buffer, position=0):
         node_id, n = unpack_ih(buffer, p)
         p += 6
         if n < 0:
-            raise Malformed
+            raise LengthError
         q = p + n
         host = buffer[p:q].decode("utf-8", "replace")
         p = q
         port, = unpack_i(buffer, p)
         p += 4
         return new(FindCoordinatorResponse, (throttle_time_ms, error_code, error_message, node_id, host, port, ())), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/find_coordinator", "response", 1, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.find_coordinator import FindCoordinatorResponse
-from eosctl.wire.runtime import Malformed, compact_string_length, skip_tags, unsigned_varint
+from eosctl.wire.runtime import LengthError, compact_string_length, explain, skip_tags, unsigned_varint
 
 new = tuple.__new__
 pack_i = Struct(">i").pack
@@ -43,7 +42,7 @@ def decode(buffer, position=0):
         if n:
             p = skip_tags(buffer, p - 1)
         return new(FindCoordinatorResponse, (throttle_time_ms, error_code, error_message, node_id, host, port, ())), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/find_coordinator", "response", 3, buffer, position) from None
 
 

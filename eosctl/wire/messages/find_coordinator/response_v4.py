@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.find_coordinator import Coordinator, FindCoordinatorResponse
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_string_length, skip_tags, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
 new = tuple.__new__
 pack_i = Struct(">i").pack
@@ -60,7 +59,7 @@ def decode(buffer, position=0):
         else:
             p += 1
         return new(FindCoordinatorResponse, (throttle_time_ms, 0, "", 0, "", 0, coordinators)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/find_coordinator", "response", 4, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.heartbeat import HeartbeatRequest
-from eosctl.wire.runtime import Malformed
+from eosctl.wire.runtime import LengthError, explain
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -20,21 +19,21 @@ def decode(buffer, position=0):
         n, = unpack_h(buffer, p)
         p += 2
         if n < 0:
-            raise Malformed
+            raise LengthError
         q = p + n
         group_id = buffer[p:q].decode("utf-8", "replace")
         p = q
         generation_id, n = unpack_ih(buffer, p)
         p += 6
         if n < 0:
-            raise Malformed
+            raise LengthError
         q = p + n
         member_id = buffer[p:q].decode("utf-8", "replace")
         p = q
         if p > len(buffer):
-            raise Malformed
+            raise LengthError
         return new(HeartbeatRequest, (group_id, generation_id, member_id, None)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/heartbeat", "request", 0, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.heartbeat import HeartbeatRequest
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_string_length, skip_tags, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_string_length, explain, skip_tags, unsigned_varint
 
 new = tuple.__new__
 pack_i = Struct(">i").pack
@@ -44,7 +43,7 @@ def decode(buffer, position=0):
         else:
             p += 1
         return new(HeartbeatRequest, (group_id, generation_id, member_id, group_instance_id)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/heartbeat", "request", 4, buffer, position) from None
 
 

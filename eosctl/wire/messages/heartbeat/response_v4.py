@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.heartbeat import HeartbeatResponse
-from eosctl.wire.runtime import Malformed, skip_tags
+from eosctl.wire.runtime import LengthError, explain, skip_tags
 
 new = tuple.__new__
 pack_ihx = Struct(">ihx").pack
@@ -20,7 +19,7 @@ def decode(buffer, position=0):
         if n:
             p = skip_tags(buffer, p - 1)
         return new(HeartbeatResponse, (throttle_time_ms, error_code)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/heartbeat", "response", 4, buffer, position) from None
 
 

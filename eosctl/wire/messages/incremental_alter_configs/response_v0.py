@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.incremental_alter_configs import AlterConfigsResourceResponse, IncrementalAlterConfigsResponse
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 
 new = tuple.__new__
 pack_bh = Struct(">bh").pack
@@ -36,15 +35,15 @@ def decode(buffer, position=0):
             resource_type, n = unpack_bh(buffer, p)
             p += 3
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             resource_name = buffer[p:q].decode("utf-8", "replace")
             p = q
             responses.append(new(AlterConfigsResourceResponse, (error_code, error_message, resource_type, resource_name)))
         if p > len(buffer):
-            raise Malformed
+            raise LengthError
         return new(IncrementalAlterConfigsResponse, (throttle_time_ms, responses)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/incremental_alter_configs", "response", 0, buffer, position) from None
 
 

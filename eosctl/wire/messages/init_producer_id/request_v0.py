@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.init_producer_id import InitProducerIdRequest
-from eosctl.wire.runtime import Malformed
+from eosctl.wire.runtime import LengthError, explain
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -28,7 +27,7 @@ def decode(buffer, position=0):
         transaction_timeout_ms, = unpack_i(buffer, p)
         p += 4
         return new(InitProducerIdRequest, (transactional_id, transaction_timeout_ms, -1, -1, False, False)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/init_producer_id", "request", 0, buffer, position) from None
 
 

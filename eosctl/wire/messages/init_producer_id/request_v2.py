@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.init_producer_id import InitProducerIdRequest
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_string_length, skip_tags, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_string_length, explain, skip_tags, unsigned_varint
 
 new = tuple.__new__
 pack_ix = Struct(">ix").pack
@@ -30,7 +29,7 @@ def decode(buffer, position=0):
         if n:
             p = skip_tags(buffer, p - 1)
         return new(InitProducerIdRequest, (transactional_id, transaction_timeout_ms, -1, -1, False, False)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/init_producer_id", "request", 2, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.init_producer_id import InitProducerIdResponse
-from eosctl.wire.runtime import Malformed
+from eosctl.wire.runtime import LengthError, explain
 
 new = tuple.__new__
 pack_ihqh = Struct(">ihqh").pack
@@ -18,7 +17,7 @@ def decode(buffer, position=0):
         throttle_time_ms, error_code, producer_id, producer_epoch = unpack_ihqh(buffer, p)
         p += 16
         return new(InitProducerIdResponse, (throttle_time_ms, error_code, producer_id, producer_epoch, -1, -1)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/init_producer_id", "response", 0, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.init_producer_id import InitProducerIdResponse
-from eosctl.wire.runtime import Malformed, skip_tags
+from eosctl.wire.runtime import LengthError, explain, skip_tags
 
 new = tuple.__new__
 pack_ihqhqhx = Struct(">ihqhqhx").pack
@@ -20,7 +19,7 @@ def decode(buffer, position=0):
         if n:
             p = skip_tags(buffer, p - 1)
         return new(InitProducerIdResponse, (throttle_time_ms, error_code, producer_id, producer_epoch, ongoing_txn_producer_id, ongoing_txn_producer_epoch)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/init_producer_id", "response", 6, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -22,14 +21,14 @@ def decode(buffer, position=0):
         n, = unpack_h(buffer, p)
         p += 2
         if n < 0:
-            raise Malformed
+            raise LengthError
         q = p + n
         group_id = buffer[p:q].decode("utf-8", "replace")
         p = q
         session_timeout_ms, rebalance_timeout_ms, n = unpack_iih(buffer, p)
         p += 10
         if n < 0:
-            raise Malformed
+            raise LengthError
         q = p + n
         member_id = buffer[p:q].decode("utf-8", "replace")
         p = q
@@ -44,7 +43,7 @@ def decode(buffer, position=0):
         n, = unpack_h(buffer, p)
         p += 2
         if n < 0:
-            raise Malformed
+            raise LengthError
         q = p + n
         protocol_type = buffer[p:q].decode("utf-8", "replace")
         p = q
@@ -57,22 +56,22 @@ def decode(buffer, position=0):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             name = buffer[p:q].decode("utf-8", "replace")
             p = q
             n, = unpack_i(buffer, p)
             p += 4
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             metadata = buffer[p:q]
             p = q
             protocols.append(new(JoinGroupRequestProtocol, (name, metadata)))
         if p > len(buffer):
-            raise Malformed
+            raise LengthError
         return new(JoinGroupRequest, (group_id, session_timeout_ms, rebalance_timeout_ms, member_id, group_instance_id, protocol_type, protocols, None)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/join_group", "request", 5, buffer, position) from None
 
 

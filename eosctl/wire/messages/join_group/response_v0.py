@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.join_group import JoinGroupResponse, JoinGroupResponseMember
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -22,21 +21,21 @@ def decode(buffer, position=0):
         error_code, generation_id, n = unpack_hih(buffer, p)
         p += 8
         if n < 0:
-            raise Malformed
+            raise LengthError
         q = p + n
         protocol_name = buffer[p:q].decode("utf-8", "replace")
         p = q
         n, = unpack_h(buffer, p)
         p += 2
         if n < 0:
-            raise Malformed
+            raise LengthError
         q = p + n
         leader = buffer[p:q].decode("utf-8", "replace")
         p = q
         n, = unpack_h(buffer, p)
         p += 2
         if n < 0:
-            raise Malformed
+            raise LengthError
         q = p + n
         member_id = buffer[p:q].decode("utf-8", "replace")
         p = q
@@ -49,22 +48,22 @@ def decode(buffer, position=0):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             member_id_2 = buffer[p:q].decode("utf-8", "replace")
             p = q
             n, = unpack_i(buffer, p)
             p += 4
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             metadata = buffer[p:q]
             p = q
             members.append(new(JoinGroupResponseMember, (member_id_2, None, metadata)))
         if p > len(buffer):
-            raise Malformed
+            raise LengthError
         return new(JoinGroupResponse, (0, error_code, generation_id, None, protocol_name, leader, False, member_id, members)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/join_group", "response", 0, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.join_group import JoinGroupResponse, JoinGroupResponseMember
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_string_length, skip_tags, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
 new = tuple.__new__
 pack_t = Struct(">?").pack
@@ -91,7 +90,7 @@ def decode(buffer, position=0):
         else:
             p += 1
         return new(JoinGroupResponse, (throttle_time_ms, error_code, generation_id, protocol_type, protocol_name, leader, skip_assignment, member_id, members)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/join_group", "response", 9, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.leave_group import LeaveGroupRequest, MemberIdentity
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -20,7 +19,7 @@ def decode(buffer, position=0):
         n, = unpack_h(buffer, p)
         p += 2
         if n < 0:
-            raise Malformed
+            raise LengthError
         q = p + n
         group_id = buffer[p:q].decode("utf-8", "replace")
         p = q
@@ -33,7 +32,7 @@ def decode(buffer, position=0):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             member_id = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -47,9 +46,9 @@ def decode(buffer, position=0):
                 p = q
             members.append(new(MemberIdentity, (member_id, group_instance_id, None)))
         if p > len(buffer):
-            raise Malformed
+            raise LengthError
         return new(LeaveGroupRequest, (group_id, "", members)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/leave_group", "request", 3, buffer, position) from None
 
 

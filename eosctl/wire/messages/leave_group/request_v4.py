@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.leave_group import LeaveGroupRequest, MemberIdentity
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_string_length, skip_tags, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
 new = tuple.__new__
 
@@ -51,7 +50,7 @@ def decode(buffer, position=0):
         else:
             p += 1
         return new(LeaveGroupRequest, (group_id, "", members)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/leave_group", "request", 4, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.leave_group import LeaveGroupResponse
-from eosctl.wire.runtime import Malformed
+from eosctl.wire.runtime import LengthError, explain
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -18,7 +17,7 @@ def decode(buffer, position=0):
         error_code, = unpack_h(buffer, p)
         p += 2
         return new(LeaveGroupResponse, (0, error_code, ())), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/leave_group", "response", 0, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.leave_group import LeaveGroupResponse, MemberResponse
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -26,7 +25,7 @@ def decode(buffer, position=0):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             member_id = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -42,7 +41,7 @@ def decode(buffer, position=0):
             p += 2
             members.append(new(MemberResponse, (member_id, group_instance_id, error_code_2)))
         return new(LeaveGroupResponse, (throttle_time_ms, error_code, members)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/leave_group", "response", 3, buffer, position) from None
 
 

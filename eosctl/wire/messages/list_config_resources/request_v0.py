@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.list_config_resources import ListConfigResourcesRequest
-from eosctl.wire.runtime import Malformed, skip_tags
+from eosctl.wire.runtime import LengthError, explain, skip_tags
 
 new = tuple.__new__
 
@@ -18,7 +17,7 @@ def decode(buffer, position=0):
         else:
             p += 1
         return new(ListConfigResourcesRequest, ((),)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/list_config_resources", "request", 0, buffer, position) from None
 
 

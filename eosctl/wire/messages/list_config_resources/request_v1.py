@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.list_config_resources import ListConfigResourcesRequest
-from eosctl.wire.runtime import Malformed, compact_packers, pack_many_compact, read_many_compact, skip_tags, unpackers
+from eosctl.wire.runtime import LengthError, compact_packers, explain, pack_many_compact, read_many_compact, skip_tags, unpackers
 
 new = tuple.__new__
 compact_packers_b = compact_packers("b")
@@ -26,7 +25,7 @@ def decode(buffer, position=0):
         else:
             p += 1
         return new(ListConfigResourcesRequest, (resource_types,)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/list_config_resources", "request", 1, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.list_config_resources import ConfigResource, ListConfigResourcesResponse
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_string_length, skip_tags, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
 new = tuple.__new__
 pack_bx = Struct(">bx").pack
@@ -41,7 +40,7 @@ def decode(buffer, position=0):
         else:
             p += 1
         return new(ListConfigResourcesResponse, (throttle_time_ms, error_code, config_resources)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/list_config_resources", "response", 1, buffer, position) from None
 
 

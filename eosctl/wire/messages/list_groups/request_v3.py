@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.list_groups import ListGroupsRequest
-from eosctl.wire.runtime import Malformed, skip_tags
+from eosctl.wire.runtime import LengthError, explain, skip_tags
 
 new = tuple.__new__
 
@@ -18,7 +17,7 @@ def decode(buffer, position=0):
         else:
             p += 1
         return new(ListGroupsRequest, ((), ())), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/list_groups", "request", 3, buffer, position) from None
 
 

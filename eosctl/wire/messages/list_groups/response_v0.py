@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.list_groups import ListGroupsResponse, ListedGroup
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -26,22 +25,22 @@ def decode(buffer, position=0):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             group_id = buffer[p:q].decode("utf-8", "replace")
             p = q
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             protocol_type = buffer[p:q].decode("utf-8", "replace")
             p = q
             groups.append(new(ListedGroup, (group_id, protocol_type, "", "")))
         if p > len(buffer):
-            raise Malformed
+            raise LengthError
         return new(ListGroupsResponse, (0, error_code, groups)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/list_groups", "response", 0, buffer, position) from None
 
 

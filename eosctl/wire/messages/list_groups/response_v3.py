@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.list_groups import ListGroupsResponse, ListedGroup
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_string_length, skip_tags, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
 new = tuple.__new__
 pack_ih = Struct(">ih").pack
@@ -45,7 +44,7 @@ def decode(buffer, position=0):
         else:
             p += 1
         return new(ListGroupsResponse, (throttle_time_ms, error_code, groups)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/list_groups", "response", 3, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -30,7 +29,7 @@ def decode(buffer, position=0):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             name = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -45,7 +44,7 @@ def decode(buffer, position=0):
                 partitions.append(new(ListOffsetsPartition, (partition_index, -1, timestamp, 1)))
             topics.append(new(ListOffsetsTopic, (name, partitions)))
         return new(ListOffsetsRequest, (replica_id, 0, topics, 0)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/list_offsets", "request", 1, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.list_offsets import ListOffsetsPartitionResponse, ListOffsetsResponse, ListOffsetsTopicResponse
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -28,7 +27,7 @@ def decode(buffer, position=0):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             name = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -43,7 +42,7 @@ def decode(buffer, position=0):
                 partitions.append(new(ListOffsetsPartitionResponse, (partition_index, error_code, (), timestamp, offset, -1)))
             topics.append(new(ListOffsetsTopicResponse, (name, partitions)))
         return new(ListOffsetsResponse, (0, topics)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/list_offsets", "response", 1, buffer, position) from None
 
 

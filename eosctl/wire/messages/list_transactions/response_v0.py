@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.list_transactions import ListTransactionsResponse, TransactionState
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_string_length, skip_tags, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
 new = tuple.__new__
 pack_ih = Struct(">ih").pack
@@ -62,7 +61,7 @@ def decode(buffer, position=0):
         else:
             p += 1
         return new(ListTransactionsResponse, (throttle_time_ms, error_code, unknown_state_filters, transaction_states)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/list_transactions", "response", 0, buffer, position) from None
 
 

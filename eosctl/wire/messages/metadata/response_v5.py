@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.metadata import MetadataResponse, MetadataResponseBroker, MetadataResponsePartition, MetadataResponseTopic
-from eosctl.wire.runtime import Malformed, check_count, pack_many, packers, read_many, unpackers
+from eosctl.wire.runtime import LengthError, check_count, explain, pack_many, packers, read_many, unpackers
 from eosctl.wire.uuid import ZERO_UUID
 
 new = tuple.__new__
@@ -38,7 +37,7 @@ def decode(buffer, position=0):
             node_id, n = unpack_ih(buffer, p)
             p += 6
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             host = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -68,7 +67,7 @@ def decode(buffer, position=0):
             error_code, n = unpack_hh(buffer, p)
             p += 4
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             name = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -102,7 +101,7 @@ def decode(buffer, position=0):
                 partitions.append(new(MetadataResponsePartition, (error_code_2, partition_index, leader_id, -1, replica_nodes, isr_nodes, offline_replicas)))
             topics.append(new(MetadataResponseTopic, (error_code, name, ZERO_UUID, is_internal, partitions, -2147483648)))
         return new(MetadataResponse, (throttle_time_ms, brokers, cluster_id, controller_id, topics, -2147483648, 0)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/metadata", "response", 5, buffer, position) from None
 
 

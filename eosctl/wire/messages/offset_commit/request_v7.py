@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 from eosctl.wire.uuid import ZERO_UUID
 
 new = tuple.__new__
@@ -25,14 +24,14 @@ def decode(buffer, position=0):
         n, = unpack_h(buffer, p)
         p += 2
         if n < 0:
-            raise Malformed
+            raise LengthError
         q = p + n
         group_id = buffer[p:q].decode("utf-8", "replace")
         p = q
         generation_id_or_member_epoch, n = unpack_ih(buffer, p)
         p += 6
         if n < 0:
-            raise Malformed
+            raise LengthError
         q = p + n
         member_id = buffer[p:q].decode("utf-8", "replace")
         p = q
@@ -53,7 +52,7 @@ def decode(buffer, position=0):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             name = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -74,9 +73,9 @@ def decode(buffer, position=0):
                 partitions.append(new(OffsetCommitRequestPartition, (partition_index, committed_offset, -1, committed_leader_epoch, committed_metadata)))
             topics.append(new(OffsetCommitRequestTopic, (name, ZERO_UUID, partitions)))
         if p > len(buffer):
-            raise Malformed
+            raise LengthError
         return new(OffsetCommitRequest, (group_id, generation_id_or_member_epoch, member_id, -1, group_instance_id, topics)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/offset_commit", "request", 7, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.offset_commit import OffsetCommitResponse, OffsetCommitResponsePartition, OffsetCommitResponseTopic
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 from eosctl.wire.uuid import ZERO_UUID
 
 new = tuple.__new__
@@ -29,7 +28,7 @@ def decode(buffer, position=0):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             name = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -44,7 +43,7 @@ def decode(buffer, position=0):
                 partitions.append(new(OffsetCommitResponsePartition, (partition_index, error_code)))
             topics.append(new(OffsetCommitResponseTopic, (name, ZERO_UUID, partitions)))
         return new(OffsetCommitResponse, (0, topics)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/offset_commit", "response", 0, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.offset_commit import OffsetCommitResponse, OffsetCommitResponsePartition, OffsetCommitResponseTopic
-from eosctl.wire.runtime import Malformed, compact_length, skip_tags, unsigned_varint
+from eosctl.wire.runtime import LengthError, compact_length, explain, skip_tags, unsigned_varint
 
 new = tuple.__new__
 pack_u = Struct(">16s").pack
@@ -50,7 +49,7 @@ def decode(buffer, position=0):
         else:
             p += 1
         return new(OffsetCommitResponse, (throttle_time_ms, topics)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/offset_commit", "response", 10, buffer, position) from None
 
 

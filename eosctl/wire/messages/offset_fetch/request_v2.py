@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestTopic
-from eosctl.wire.runtime import Malformed, check_count, pack_many, packers, read_many, unpackers
+from eosctl.wire.runtime import LengthError, check_count, explain, pack_many, packers, read_many, unpackers
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -22,7 +21,7 @@ def decode(buffer, position=0):
         n, = unpack_h(buffer, p)
         p += 2
         if n < 0:
-            raise Malformed
+            raise LengthError
         q = p + n
         group_id = buffer[p:q].decode("utf-8", "replace")
         p = q
@@ -38,7 +37,7 @@ def decode(buffer, position=0):
                 n, = unpack_h(buffer, p)
                 p += 2
                 if n < 0:
-                    raise Malformed
+                    raise LengthError
                 q = p + n
                 name = buffer[p:q].decode("utf-8", "replace")
                 p = q
@@ -51,7 +50,7 @@ def decode(buffer, position=0):
                     partition_indexes, p = read_many("i", buffer, p, n)
                 topics.append(new(OffsetFetchRequestTopic, (name, partition_indexes)))
         return new(OffsetFetchRequest, (group_id, topics, (), False)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/offset_fetch", "request", 2, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.offset_fetch import OffsetFetchResponse, OffsetFetchResponsePartition, OffsetFetchResponseTopic
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -28,7 +27,7 @@ def decode(buffer, position=0):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             name = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -51,7 +50,7 @@ def decode(buffer, position=0):
                 partitions.append(new(OffsetFetchResponsePartition, (partition_index, committed_offset, -1, metadata, error_code)))
             topics.append(new(OffsetFetchResponseTopic, (name, partitions)))
         return new(OffsetFetchResponse, (0, topics, 0, ())), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/offset_fetch", "response", 0, buffer, position) from None
 
 

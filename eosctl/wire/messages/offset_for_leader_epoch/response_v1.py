@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.offset_for_leader_epoch import EpochEndOffset, OffsetForLeaderEpochResponse, OffsetForLeaderTopicResult
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -28,7 +27,7 @@ def decode(buffer, position=0):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             topic = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -43,7 +42,7 @@ def decode(buffer, position=0):
                 partitions.append(new(EpochEndOffset, (error_code, partition, leader_epoch, end_offset)))
             topics.append(new(OffsetForLeaderTopicResult, (topic, partitions)))
         return new(OffsetForLeaderEpochResponse, (0, topics)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/offset_for_leader_epoch", "response", 1, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.offset_for_leader_epoch import EpochEndOffset, OffsetForLeaderEpochResponse, OffsetForLeaderTopicResult
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_string_length, skip_tags, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
 new = tuple.__new__
 pack_hiiqx = Struct(">hiiqx").pack
@@ -52,7 +51,7 @@ def decode(buffer, position=0):
         else:
             p += 1
         return new(OffsetForLeaderEpochResponse, (throttle_time_ms, topics)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/offset_for_leader_epoch", "response", 4, buffer, position) from None
 
 

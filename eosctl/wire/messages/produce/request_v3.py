@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 from eosctl.wire.uuid import ZERO_UUID
 
 new = tuple.__new__
@@ -39,7 +38,7 @@ def decode(buffer, position=0):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             name = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -60,9 +59,9 @@ def decode(buffer, position=0):
                 partition_data.append(new(PartitionProduceData, (index, records)))
             topic_data.append(new(TopicProduceData, (name, ZERO_UUID, partition_data)))
         if p > len(buffer):
-            raise Malformed
+            raise LengthError
         return new(ProduceRequest, (transactional_id, acks, timeout_ms, topic_data)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/produce", "request", 3, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_string_length, skip_tags, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 from eosctl.wire.uuid import ZERO_UUID
 
 new = tuple.__new__
@@ -75,7 +74,7 @@ def decode(buffer, position=0):
         else:
             p += 1
         return new(ProduceRequest, (transactional_id, acks, timeout_ms, topic_data)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/produce", "request", 9, buffer, position) from None
 
 

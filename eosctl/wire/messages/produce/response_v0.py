@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.produce import LeaderIdAndEpoch, PartitionProduceResponse, ProduceResponse, TopicProduceResponse
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 from eosctl.wire.uuid import ZERO_UUID
 
 new = tuple.__new__
@@ -30,7 +29,7 @@ def decode(buffer, position=0):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             name = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -45,7 +44,7 @@ def decode(buffer, position=0):
                 partition_responses.append(new(PartitionProduceResponse, (index, error_code, base_offset, -1, -1, (), None, DEFAULT_LeaderIdAndEpoch)))
             responses.append(new(TopicProduceResponse, (name, ZERO_UUID, partition_responses)))
         return new(ProduceResponse, (responses, 0, ())), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/produce", "response", 0, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.produce import BatchIndexAndErrorMessage, LeaderIdAndEpoch, NodeEndpoint, PartitionProduceResponse, ProduceResponse, TopicProduceResponse
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_string_length, skip_tags, tagged_field, tagged_fields, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, tagged_field, tagged_fields, unsigned_varint
 from eosctl.wire.uuid import ZERO_UUID
 
 new = tuple.__new__
@@ -86,7 +85,7 @@ def decode(buffer, position=0):
                                 p = skip_tags(buffer, p - 1)
                             current_leader = new(LeaderIdAndEpoch, (leader_id, leader_epoch))
                             if p != tag_end:
-                                raise Malformed
+                                raise LengthError
                         p = tag_end
                 partition_responses.append(new(PartitionProduceResponse, (index, error_code, base_offset, log_append_time_ms, log_start_offset, record_errors, error_message, current_leader)))
             if buffer[p]:
@@ -131,10 +130,10 @@ def decode(buffer, position=0):
                         node_endpoints_2.append(new(NodeEndpoint, (node_id, host, port, rack)))
                     node_endpoints = node_endpoints_2
                     if p != tag_end_2:
-                        raise Malformed
+                        raise LengthError
                 p = tag_end_2
         return new(ProduceResponse, (responses, throttle_time_ms, node_endpoints)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/produce", "response", 10, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.sasl_authenticate import SaslAuthenticateRequest
-from eosctl.wire.runtime import Malformed
+from eosctl.wire.runtime import LengthError, explain
 
 new = tuple.__new__
 pack_i = Struct(">i").pack
@@ -18,14 +17,14 @@ def decode(buffer, position=0):
         n, = unpack_i(buffer, p)
         p += 4
         if n < 0:
-            raise Malformed
+            raise LengthError
         q = p + n
         auth_bytes = buffer[p:q]
         p = q
         if p > len(buffer):
-            raise Malformed
+            raise LengthError
         return new(SaslAuthenticateRequest, (auth_bytes,)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/sasl_authenticate", "request", 0, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.sasl_authenticate import SaslAuthenticateRequest
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, skip_tags, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, explain, skip_tags, unsigned_varint
 
 new = tuple.__new__
 
@@ -24,7 +23,7 @@ def decode(buffer, position=0):
         else:
             p += 1
         return new(SaslAuthenticateRequest, (auth_bytes,)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/sasl_authenticate", "request", 2, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.sasl_authenticate import SaslAuthenticateResponse
-from eosctl.wire.runtime import Malformed
+from eosctl.wire.runtime import LengthError, explain
 
 new = tuple.__new__
 pack_hh = Struct(">hh").pack
@@ -30,14 +29,14 @@ def decode(buffer, position=0):
         n, = unpack_i(buffer, p)
         p += 4
         if n < 0:
-            raise Malformed
+            raise LengthError
         q = p + n
         auth_bytes = buffer[p:q]
         p = q
         session_lifetime_ms, = unpack_q(buffer, p)
         p += 8
         return new(SaslAuthenticateResponse, (error_code, error_message, auth_bytes, session_lifetime_ms)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/sasl_authenticate", "response", 1, buffer, position) from None
 
 

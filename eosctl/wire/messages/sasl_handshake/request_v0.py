@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.sasl_handshake import SaslHandshakeRequest
-from eosctl.wire.runtime import Malformed
+from eosctl.wire.runtime import LengthError, explain
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -18,14 +17,14 @@ def decode(buffer, position=0):
         n, = unpack_h(buffer, p)
         p += 2
         if n < 0:
-            raise Malformed
+            raise LengthError
         q = p + n
         mechanism = buffer[p:q].decode("utf-8", "replace")
         p = q
         if p > len(buffer):
-            raise Malformed
+            raise LengthError
         return new(SaslHandshakeRequest, (mechanism,)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/sasl_handshake", "request", 0, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_string_length, skip_tags, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
 new = tuple.__new__
 pack_i = Struct(">i").pack
@@ -61,7 +60,7 @@ def decode(buffer, position=0):
         else:
             p += 1
         return new(ShareGroupHeartbeatRequest, (group_id, member_id, member_epoch, rack_id, subscribed_topic_names)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/share_group_heartbeat", "request", 1, buffer, position) from None
 
 

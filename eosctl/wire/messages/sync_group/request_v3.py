@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -22,14 +21,14 @@ def decode(buffer, position=0):
         n, = unpack_h(buffer, p)
         p += 2
         if n < 0:
-            raise Malformed
+            raise LengthError
         q = p + n
         group_id = buffer[p:q].decode("utf-8", "replace")
         p = q
         generation_id, n = unpack_ih(buffer, p)
         p += 6
         if n < 0:
-            raise Malformed
+            raise LengthError
         q = p + n
         member_id = buffer[p:q].decode("utf-8", "replace")
         p = q
@@ -50,22 +49,22 @@ def decode(buffer, position=0):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             member_id_2 = buffer[p:q].decode("utf-8", "replace")
             p = q
             n, = unpack_i(buffer, p)
             p += 4
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             assignment = buffer[p:q]
             p = q
             assignments.append(new(SyncGroupRequestAssignment, (member_id_2, assignment)))
         if p > len(buffer):
-            raise Malformed
+            raise LengthError
         return new(SyncGroupRequest, (group_id, generation_id, member_id, group_instance_id, None, None, assignments)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/sync_group", "request", 3, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.sync_group import SyncGroupResponse
-from eosctl.wire.runtime import Malformed
+from eosctl.wire.runtime import LengthError, explain
 
 new = tuple.__new__
 pack_ihi = Struct(">ihi").pack
@@ -18,14 +17,14 @@ def decode(buffer, position=0):
         throttle_time_ms, error_code, n = unpack_ihi(buffer, p)
         p += 10
         if n < 0:
-            raise Malformed
+            raise LengthError
         q = p + n
         assignment = buffer[p:q]
         p = q
         if p > len(buffer):
-            raise Malformed
+            raise LengthError
         return new(SyncGroupResponse, (throttle_time_ms, error_code, None, None, assignment)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/sync_group", "response", 1, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.sync_group import SyncGroupResponse
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_string_length, skip_tags, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
 new = tuple.__new__
 pack_ih = Struct(">ih").pack
@@ -48,7 +47,7 @@ def decode(buffer, position=0):
         else:
             p += 1
         return new(SyncGroupResponse, (throttle_time_ms, error_code, protocol_type, protocol_name, assignment)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/sync_group", "response", 5, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.txn_offset_commit import TxnOffsetCommitRequest, TxnOffsetCommitRequestPartition, TxnOffsetCommitRequestTopic
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -24,14 +23,14 @@ def decode(buffer, position=0):
         n, = unpack_h(buffer, p)
         p += 2
         if n < 0:
-            raise Malformed
+            raise LengthError
         q = p + n
         transactional_id = buffer[p:q].decode("utf-8", "replace")
         p = q
         n, = unpack_h(buffer, p)
         p += 2
         if n < 0:
-            raise Malformed
+            raise LengthError
         q = p + n
         group_id = buffer[p:q].decode("utf-8", "replace")
         p = q
@@ -44,7 +43,7 @@ def decode(buffer, position=0):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             name = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -65,9 +64,9 @@ def decode(buffer, position=0):
                 partitions.append(new(TxnOffsetCommitRequestPartition, (partition_index, committed_offset, committed_leader_epoch, committed_metadata)))
             topics.append(new(TxnOffsetCommitRequestTopic, (name, partitions)))
         if p > len(buffer):
-            raise Malformed
+            raise LengthError
         return new(TxnOffsetCommitRequest, (transactional_id, group_id, producer_id, producer_epoch, -1, "", None, topics)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/txn_offset_commit", "request", 2, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.txn_offset_commit import TxnOffsetCommitRequest, TxnOffsetCommitRequestPartition, TxnOffsetCommitRequestTopic
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_string_length, skip_tags, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
 new = tuple.__new__
 pack_iqi = Struct(">iqi").pack
@@ -92,7 +91,7 @@ def decode(buffer, position=0):
         else:
             p += 1
         return new(TxnOffsetCommitRequest, (transactional_id, group_id, producer_id, producer_epoch, generation_id, member_id, group_instance_id, topics)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/txn_offset_commit", "request", 3, buffer, position) from None
 
 

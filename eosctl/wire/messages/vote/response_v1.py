@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.vote import NodeEndpoint, ResponsePartitionData, ResponseTopicData, VoteResponse
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_string_length, skip_tags, tagged_field, tagged_fields, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, tagged_field, tagged_fields, unsigned_varint
 
 new = tuple.__new__
 pack_Hx = Struct(">Hx").pack
@@ -78,10 +77,10 @@ def decode(buffer, position=0):
                         node_endpoints_2.append(new(NodeEndpoint, (node_id, host, port)))
                     node_endpoints = node_endpoints_2
                     if p != tag_end:
-                        raise Malformed
+                        raise LengthError
                 p = tag_end
         return new(VoteResponse, (error_code, topics, node_endpoints)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/vote", "response", 1, buffer, position) from None
 
 

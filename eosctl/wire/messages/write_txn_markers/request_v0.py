@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.write_txn_markers import WritableTxnMarker, WritableTxnMarkerTopic, WriteTxnMarkersRequest
-from eosctl.wire.runtime import Malformed, check_count, pack_many, packers, read_many, unpackers
+from eosctl.wire.runtime import LengthError, check_count, explain, pack_many, packers, read_many, unpackers
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -36,7 +35,7 @@ def decode(buffer, position=0):
                 n, = unpack_h(buffer, p)
                 p += 2
                 if n < 0:
-                    raise Malformed
+                    raise LengthError
                 q = p + n
                 name = buffer[p:q].decode("utf-8", "replace")
                 p = q
@@ -52,7 +51,7 @@ def decode(buffer, position=0):
             p += 4
             markers.append(new(WritableTxnMarker, (producer_id, producer_epoch, transaction_result, topics, coordinator_epoch, 0)))
         return new(WriteTxnMarkersRequest, (markers,)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/write_txn_markers", "request", 0, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.write_txn_markers import WritableTxnMarkerPartitionResult, WritableTxnMarkerResult, WritableTxnMarkerTopicResult, WriteTxnMarkersResponse
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -36,7 +35,7 @@ def decode(buffer, position=0):
                 n, = unpack_h(buffer, p)
                 p += 2
                 if n < 0:
-                    raise Malformed
+                    raise LengthError
                 q = p + n
                 name = buffer[p:q].decode("utf-8", "replace")
                 p = q
@@ -52,7 +51,7 @@ def decode(buffer, position=0):
                 topics.append(new(WritableTxnMarkerTopicResult, (name, partitions)))
             markers.append(new(WritableTxnMarkerResult, (producer_id, topics)))
         return new(WriteTxnMarkersResponse, (markers,)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("api/write_txn_markers", "response", 0, buffer, position) from None
 
 

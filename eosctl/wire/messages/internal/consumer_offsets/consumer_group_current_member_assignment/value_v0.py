@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.internal.consumer_offsets.consumer_group_current_member_assignment import ConsumerGroupCurrentMemberAssignmentValue, TopicPartitions
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_packers, pack_many_compact, read_many_compact, tagged_field, tagged_fields, unpackers, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, explain, pack_many_compact, read_many_compact, tagged_field, tagged_fields, unpackers, unsigned_varint
 
 new = tuple.__new__
 compact_packers_i = compact_packers("i")
@@ -53,7 +52,7 @@ def decode(buffer, position=0):
                                 assignment_epochs_2, p = read_many_compact("i", buffer, p)
                         assignment_epochs = assignment_epochs_2
                         if p != tag_end:
-                            raise Malformed
+                            raise LengthError
                     else:
                         unknown_tags += ((tag_number, buffer[p:tag_end]),)
                     p = tag_end
@@ -90,7 +89,7 @@ def decode(buffer, position=0):
                                 assignment_epochs_4, p = read_many_compact("i", buffer, p)
                         assignment_epochs_3 = assignment_epochs_4
                         if p != tag_end_2:
-                            raise Malformed
+                            raise LengthError
                     else:
                         unknown_tags_2 += ((tag_number_2, buffer[p:tag_end_2]),)
                     p = tag_end_2
@@ -104,7 +103,7 @@ def decode(buffer, position=0):
                     unknown_tags_3 += ((tag_number_3, buffer[p:tag_end_3]),)
                 p = tag_end_3
         return new(ConsumerGroupCurrentMemberAssignmentValue, (member_epoch, previous_member_epoch, state, assigned_partitions, partitions_pending_revocation, unknown_tags_3)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/consumer_group_current_member_assignment", "value", 0, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.internal.consumer_offsets.consumer_group_member_metadata import ClassicMemberMetadata, ClassicProtocol, ConsumerGroupMemberMetadataValue
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_string_length, tagged_field, tagged_fields, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, tagged_field, tagged_fields, unsigned_varint
 
 new = tuple.__new__
 DEFAULT_ClassicMemberMetadata = ClassicMemberMetadata()
@@ -136,12 +135,12 @@ def decode(buffer, position=0):
                                 p = tag_end_3
                         classic_member_metadata = new(ClassicMemberMetadata, (session_timeout_ms, supported_protocols, unknown_tags_3))
                     if p != tag_end:
-                        raise Malformed
+                        raise LengthError
                 else:
                     unknown_tags += ((tag_number, buffer[p:tag_end]),)
                 p = tag_end
         return new(ConsumerGroupMemberMetadataValue, (instance_id, rack_id, client_id, client_host, subscribed_topic_names, subscribed_topic_regex, rebalance_timeout_ms, server_assignor, classic_member_metadata, unknown_tags)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/consumer_group_member_metadata", "value", 0, buffer, position) from None
 
 

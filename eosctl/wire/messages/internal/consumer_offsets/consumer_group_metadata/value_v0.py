@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.internal.consumer_offsets.consumer_group_metadata import ConsumerGroupMetadataValue
-from eosctl.wire.runtime import Malformed, tagged_field, tagged_fields, unsigned_varint
+from eosctl.wire.runtime import LengthError, explain, tagged_field, tagged_fields, unsigned_varint
 
 new = tuple.__new__
 pack_i = Struct(">i").pack
@@ -28,12 +27,12 @@ def decode(buffer, position=0):
                     metadata_hash, = unpack_q(buffer, p)
                     p += 8
                     if p != tag_end:
-                        raise Malformed
+                        raise LengthError
                 else:
                     unknown_tags += ((tag_number, buffer[p:tag_end]),)
                 p = tag_end
         return new(ConsumerGroupMetadataValue, (epoch, metadata_hash, unknown_tags)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/consumer_group_metadata", "value", 0, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.internal.consumer_offsets.consumer_group_partition_metadata import ConsumerGroupPartitionMetadataValue, PartitionMetadata, TopicMetadata
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_string_length, tagged_field, tagged_fields, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, tagged_field, tagged_fields, unsigned_varint
 
 new = tuple.__new__
 pack_u = Struct(">16s").pack
@@ -80,7 +79,7 @@ def decode(buffer, position=0):
                     unknown_tags_3 += ((tag_number_3, buffer[p:tag_end_3]),)
                 p = tag_end_3
         return new(ConsumerGroupPartitionMetadataValue, (topics, unknown_tags_3)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/consumer_group_partition_metadata", "value", 0, buffer, position) from None
 
 

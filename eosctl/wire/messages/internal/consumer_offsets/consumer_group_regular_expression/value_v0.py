@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.internal.consumer_offsets.consumer_group_regular_expression import ConsumerGroupRegularExpressionValue
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_string_length, tagged_field, tagged_fields, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, tagged_field, tagged_fields, unsigned_varint
 
 new = tuple.__new__
 pack_qq = Struct(">qq").pack
@@ -38,7 +37,7 @@ def decode(buffer, position=0):
                     unknown_tags += ((tag_number, buffer[p:tag_end]),)
                 p = tag_end
         return new(ConsumerGroupRegularExpressionValue, (topics, version, timestamp, unknown_tags)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/consumer_group_regular_expression", "value", 0, buffer, position) from None
 
 

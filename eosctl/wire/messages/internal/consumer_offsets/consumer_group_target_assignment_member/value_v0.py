@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.internal.consumer_offsets.consumer_group_target_assignment_member import ConsumerGroupTargetAssignmentMemberValue, TopicPartition
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_packers, pack_many_compact, read_many_compact, tagged_field, tagged_fields, unpackers, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, explain, pack_many_compact, read_many_compact, tagged_field, tagged_fields, unpackers, unsigned_varint
 
 new = tuple.__new__
 compact_packers_i = compact_packers("i")
@@ -48,7 +47,7 @@ def decode(buffer, position=0):
                     unknown_tags_2 += ((tag_number_2, buffer[p:tag_end_2]),)
                 p = tag_end_2
         return new(ConsumerGroupTargetAssignmentMemberValue, (topic_partitions, unknown_tags_2)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/consumer_group_target_assignment_member", "value", 0, buffer, position) from None
 
 

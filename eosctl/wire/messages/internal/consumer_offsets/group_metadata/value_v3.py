@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.internal.consumer_offsets.group_metadata import GroupMetadataValue, MemberMetadata
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -26,7 +25,7 @@ def decode(buffer, position=0):
         n, = unpack_h(buffer, p)
         p += 2
         if n < 0:
-            raise Malformed
+            raise LengthError
         q = p + n
         protocol_type = buffer[p:q].decode("utf-8", "replace")
         p = q
@@ -55,7 +54,7 @@ def decode(buffer, position=0):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             member_id = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -70,36 +69,36 @@ def decode(buffer, position=0):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             client_id = buffer[p:q].decode("utf-8", "replace")
             p = q
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             client_host = buffer[p:q].decode("utf-8", "replace")
             p = q
             rebalance_timeout, session_timeout, n = unpack_iii(buffer, p)
             p += 12
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             subscription = buffer[p:q]
             p = q
             n, = unpack_i(buffer, p)
             p += 4
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             assignment = buffer[p:q]
             p = q
             members.append(new(MemberMetadata, (member_id, group_instance_id, client_id, client_host, rebalance_timeout, session_timeout, subscription, assignment, ())))
         if p > len(buffer):
-            raise Malformed
+            raise LengthError
         return new(GroupMetadataValue, (protocol_type, generation, protocol, leader, current_state_timestamp, members, ())), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/group_metadata", "value", 3, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.internal.consumer_offsets.group_metadata import GroupMetadataValue, MemberMetadata
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_string_length, tagged_field, tagged_fields, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, tagged_field, tagged_fields, unsigned_varint
 
 new = tuple.__new__
 pack_i = Struct(">i").pack
@@ -115,7 +114,7 @@ def decode(buffer, position=0):
                     unknown_tags_2 += ((tag_number_2, buffer[p:tag_end_2]),)
                 p = tag_end_2
         return new(GroupMetadataValue, (protocol_type, generation, protocol, leader, current_state_timestamp, members, unknown_tags_2)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/group_metadata", "value", 4, buffer, position) from None
 
 

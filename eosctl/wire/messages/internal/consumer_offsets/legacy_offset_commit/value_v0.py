@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.internal.consumer_offsets.legacy_offset_commit import LegacyOffsetCommitValue
-from eosctl.wire.runtime import Malformed
+from eosctl.wire.runtime import LengthError, explain
 
 new = tuple.__new__
 pack_q = Struct(">q").pack
@@ -20,14 +19,14 @@ def decode(buffer, position=0):
         offset, n = unpack_qh(buffer, p)
         p += 10
         if n < 0:
-            raise Malformed
+            raise LengthError
         q = p + n
         metadata = buffer[p:q].decode("utf-8", "replace")
         p = q
         commit_timestamp, = unpack_q(buffer, p)
         p += 8
         return new(LegacyOffsetCommitValue, (offset, metadata, commit_timestamp)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/legacy_offset_commit", "value", 0, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.internal.consumer_offsets.offset_commit import OffsetCommitKey
-from eosctl.wire.runtime import Malformed
+from eosctl.wire.runtime import LengthError, explain
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -20,21 +19,21 @@ def decode(buffer, position=0):
         n, = unpack_h(buffer, p)
         p += 2
         if n < 0:
-            raise Malformed
+            raise LengthError
         q = p + n
         group = buffer[p:q].decode("utf-8", "replace")
         p = q
         n, = unpack_h(buffer, p)
         p += 2
         if n < 0:
-            raise Malformed
+            raise LengthError
         q = p + n
         topic = buffer[p:q].decode("utf-8", "replace")
         p = q
         partition, = unpack_i(buffer, p)
         p += 4
         return new(OffsetCommitKey, (group, topic, partition)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/offset_commit", "key", 0, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.internal.consumer_offsets.offset_commit import OffsetCommitValue
-from eosctl.wire.runtime import Malformed
+from eosctl.wire.runtime import LengthError, explain
 from eosctl.wire.uuid import ZERO_UUID
 
 new = tuple.__new__
@@ -21,14 +20,14 @@ def decode(buffer, position=0):
         offset, leader_epoch, n = unpack_qih(buffer, p)
         p += 14
         if n < 0:
-            raise Malformed
+            raise LengthError
         q = p + n
         metadata = buffer[p:q].decode("utf-8", "replace")
         p = q
         commit_timestamp, = unpack_q(buffer, p)
         p += 8
         return new(OffsetCommitValue, (offset, leader_epoch, metadata, commit_timestamp, -1, ZERO_UUID, ())), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/offset_commit", "value", 3, buffer, position) from None
 
 

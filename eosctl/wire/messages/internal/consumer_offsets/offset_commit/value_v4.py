@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.internal.consumer_offsets.offset_commit import OffsetCommitValue
-from eosctl.wire.runtime import Malformed, compact_string_length, tagged_field, tagged_fields, unsigned_varint
+from eosctl.wire.runtime import LengthError, compact_string_length, explain, tagged_field, tagged_fields, unsigned_varint
 from eosctl.wire.uuid import ZERO_UUID
 
 new = tuple.__new__
@@ -39,12 +38,12 @@ def decode(buffer, position=0):
                     topic_id, = unpack_u(buffer, p)
                     p += 16
                     if p != tag_end:
-                        raise Malformed
+                        raise LengthError
                 else:
                     unknown_tags += ((tag_number, buffer[p:tag_end]),)
                 p = tag_end
         return new(OffsetCommitValue, (offset, leader_epoch, metadata, commit_timestamp, -1, topic_id, unknown_tags)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/offset_commit", "value", 4, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.internal.consumer_offsets.share_group_member_metadata import ShareGroupMemberMetadataValue
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_string_length, tagged_field, tagged_fields, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, tagged_field, tagged_fields, unsigned_varint
 
 new = tuple.__new__
 
@@ -57,7 +56,7 @@ def decode(buffer, position=0):
                     unknown_tags += ((tag_number, buffer[p:tag_end]),)
                 p = tag_end
         return new(ShareGroupMemberMetadataValue, (rack_id, client_id, client_host, subscribed_topic_names, unknown_tags)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/share_group_member_metadata", "value", 0, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.internal.consumer_offsets.streams_group_current_member_assignment import StreamsGroupCurrentMemberAssignmentValue, TaskIds
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_packers, compact_string_length, pack_many_compact, read_many_compact, tagged_field, tagged_fields, unpackers, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, tagged_field, tagged_fields, unpackers, unsigned_varint
 
 new = tuple.__new__
 compact_packers_i = compact_packers("i")
@@ -56,7 +55,7 @@ def decode(buffer, position=0):
                                 assignment_epochs_2, p = read_many_compact("i", buffer, p)
                         assignment_epochs = assignment_epochs_2
                         if p != tag_end:
-                            raise Malformed
+                            raise LengthError
                     else:
                         unknown_tags += ((tag_number, buffer[p:tag_end]),)
                     p = tag_end
@@ -98,7 +97,7 @@ def decode(buffer, position=0):
                                 assignment_epochs_4, p = read_many_compact("i", buffer, p)
                         assignment_epochs_3 = assignment_epochs_4
                         if p != tag_end_2:
-                            raise Malformed
+                            raise LengthError
                     else:
                         unknown_tags_2 += ((tag_number_2, buffer[p:tag_end_2]),)
                     p = tag_end_2
@@ -140,7 +139,7 @@ def decode(buffer, position=0):
                                 assignment_epochs_6, p = read_many_compact("i", buffer, p)
                         assignment_epochs_5 = assignment_epochs_6
                         if p != tag_end_3:
-                            raise Malformed
+                            raise LengthError
                     else:
                         unknown_tags_3 += ((tag_number_3, buffer[p:tag_end_3]),)
                     p = tag_end_3
@@ -182,7 +181,7 @@ def decode(buffer, position=0):
                                 assignment_epochs_8, p = read_many_compact("i", buffer, p)
                         assignment_epochs_7 = assignment_epochs_8
                         if p != tag_end_4:
-                            raise Malformed
+                            raise LengthError
                     else:
                         unknown_tags_4 += ((tag_number_4, buffer[p:tag_end_4]),)
                     p = tag_end_4
@@ -224,7 +223,7 @@ def decode(buffer, position=0):
                                 assignment_epochs_10, p = read_many_compact("i", buffer, p)
                         assignment_epochs_9 = assignment_epochs_10
                         if p != tag_end_5:
-                            raise Malformed
+                            raise LengthError
                     else:
                         unknown_tags_5 += ((tag_number_5, buffer[p:tag_end_5]),)
                     p = tag_end_5
@@ -266,7 +265,7 @@ def decode(buffer, position=0):
                                 assignment_epochs_12, p = read_many_compact("i", buffer, p)
                         assignment_epochs_11 = assignment_epochs_12
                         if p != tag_end_6:
-                            raise Malformed
+                            raise LengthError
                     else:
                         unknown_tags_6 += ((tag_number_6, buffer[p:tag_end_6]),)
                     p = tag_end_6
@@ -280,7 +279,7 @@ def decode(buffer, position=0):
                     unknown_tags_7 += ((tag_number_7, buffer[p:tag_end_7]),)
                 p = tag_end_7
         return new(StreamsGroupCurrentMemberAssignmentValue, (member_epoch, previous_member_epoch, state, active_tasks, standby_tasks, warmup_tasks, active_tasks_pending_revocation, standby_tasks_pending_revocation, warmup_tasks_pending_revocation, unknown_tags_7)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/streams_group_current_member_assignment", "value", 0, buffer, position) from None
 
 

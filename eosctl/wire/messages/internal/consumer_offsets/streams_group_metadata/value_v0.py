@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.internal.consumer_offsets.streams_group_metadata import LastAssignmentConfig, StreamsGroupMetadataValue
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_string_length, tagged_field, tagged_fields, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, tagged_field, tagged_fields, unsigned_varint
 
 new = tuple.__new__
 pack_i = Struct(">i").pack
@@ -29,7 +28,7 @@ def decode(buffer, position=0):
                     validated_topology_epoch, = unpack_i(buffer, p)
                     p += 4
                     if p != tag_end:
-                        raise Malformed
+                        raise LengthError
                 elif tag_number == 1:
                     n = buffer[p]
                     if not n:
@@ -64,12 +63,12 @@ def decode(buffer, position=0):
                             last_assignment_configs_2.append(new(LastAssignmentConfig, (key, value, unknown_tags_2)))
                     last_assignment_configs = last_assignment_configs_2
                     if p != tag_end:
-                        raise Malformed
+                        raise LengthError
                 else:
                     unknown_tags += ((tag_number, buffer[p:tag_end]),)
                 p = tag_end
         return new(StreamsGroupMetadataValue, (epoch, metadata_hash, validated_topology_epoch, last_assignment_configs, unknown_tags)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/streams_group_metadata", "value", 0, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.internal.consumer_offsets.streams_group_target_assignment_member import StreamsGroupTargetAssignmentMemberValue, TaskIds
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_packers, compact_string_length, pack_many_compact, read_many_compact, tagged_field, tagged_fields, unpackers, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, tagged_field, tagged_fields, unpackers, unsigned_varint
 
 new = tuple.__new__
 compact_packers_i = compact_packers("i")
@@ -105,7 +104,7 @@ def decode(buffer, position=0):
                     unknown_tags_4 += ((tag_number_4, buffer[p:tag_end_4]),)
                 p = tag_end_4
         return new(StreamsGroupTargetAssignmentMemberValue, (active_tasks, standby_tasks, warmup_tasks, unknown_tags_4)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/streams_group_target_assignment_member", "value", 0, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.internal.consumer_offsets.streams_group_target_assignment_metadata import StreamsGroupTargetAssignmentMetadataKey
-from eosctl.wire.runtime import Malformed
+from eosctl.wire.runtime import LengthError, explain
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -18,14 +17,14 @@ def decode(buffer, position=0):
         n, = unpack_h(buffer, p)
         p += 2
         if n < 0:
-            raise Malformed
+            raise LengthError
         q = p + n
         group_id = buffer[p:q].decode("utf-8", "replace")
         p = q
         if p > len(buffer):
-            raise Malformed
+            raise LengthError
         return new(StreamsGroupTargetAssignmentMetadataKey, (group_id,)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/streams_group_target_assignment_metadata", "key", 0, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.internal.consumer_offsets.streams_group_topology import CopartitionGroup, StreamsGroupTopologyValue, Subtopology, TopicConfig, TopicInfo
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_packers, compact_string_length, pack_many_compact, read_many_compact, tagged_field, tagged_fields, unpackers, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, tagged_field, tagged_fields, unpackers, unsigned_varint
 
 new = tuple.__new__
 compact_packers_h = compact_packers("h")
@@ -222,7 +221,7 @@ def decode(buffer, position=0):
                     unknown_tags_7 += ((tag_number_7, buffer[p:tag_end_7]),)
                 p = tag_end_7
         return new(StreamsGroupTopologyValue, (epoch, subtopologies, unknown_tags_7)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/streams_group_topology", "value", 0, buffer, position) from None
 
 

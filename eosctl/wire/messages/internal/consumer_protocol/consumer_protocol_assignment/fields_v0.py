@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.internal.consumer_protocol.consumer_protocol_assignment import ConsumerProtocolAssignment, TopicPartition
-from eosctl.wire.runtime import Malformed, check_count, pack_many, packers, read_many, unpackers
+from eosctl.wire.runtime import LengthError, check_count, explain, pack_many, packers, read_many, unpackers
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -28,7 +27,7 @@ def decode(buffer, position=0):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             topic = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -49,9 +48,9 @@ def decode(buffer, position=0):
             user_data = buffer[p:q]
             p = q
         if p > len(buffer):
-            raise Malformed
+            raise LengthError
         return new(ConsumerProtocolAssignment, (assigned_partitions, user_data)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("record/consumer_protocol/consumer_protocol_assignment", "fields", 0, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.internal.consumer_protocol.consumer_protocol_subscription import ConsumerProtocolSubscription
-from eosctl.wire.runtime import Malformed, check_count
+from eosctl.wire.runtime import LengthError, check_count, explain
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -26,7 +25,7 @@ def decode(buffer, position=0):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             topics_item = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -40,9 +39,9 @@ def decode(buffer, position=0):
             user_data = buffer[p:q]
             p = q
         if p > len(buffer):
-            raise Malformed
+            raise LengthError
         return new(ConsumerProtocolSubscription, (topics, user_data, (), -1, None)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("record/consumer_protocol/consumer_protocol_subscription", "fields", 0, buffer, position) from None
 
 

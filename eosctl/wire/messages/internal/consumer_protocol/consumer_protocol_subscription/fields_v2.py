@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.internal.consumer_protocol.consumer_protocol_subscription import ConsumerProtocolSubscription, TopicPartition
-from eosctl.wire.runtime import Malformed, check_count, pack_many, packers, read_many, unpackers
+from eosctl.wire.runtime import LengthError, check_count, explain, pack_many, packers, read_many, unpackers
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -28,7 +27,7 @@ def decode(buffer, position=0):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             topics_item = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -50,7 +49,7 @@ def decode(buffer, position=0):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
-                raise Malformed
+                raise LengthError
             q = p + n
             topic = buffer[p:q].decode("utf-8", "replace")
             p = q
@@ -65,7 +64,7 @@ def decode(buffer, position=0):
         generation_id, = unpack_i(buffer, p)
         p += 4
         return new(ConsumerProtocolSubscription, (topics, user_data, owned_partitions, generation_id, None)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("record/consumer_protocol/consumer_protocol_subscription", "fields", 2, buffer, position) from None
 
 

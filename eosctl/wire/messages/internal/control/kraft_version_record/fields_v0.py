@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.internal.control.kraft_version_record import KRaftVersionRecord
-from eosctl.wire.runtime import Malformed, tagged_field, tagged_fields, unsigned_varint
+from eosctl.wire.runtime import LengthError, explain, tagged_field, tagged_fields, unsigned_varint
 
 new = tuple.__new__
 pack_hh = Struct(">hh").pack
@@ -25,7 +24,7 @@ def decode(buffer, position=0):
                     unknown_tags += ((tag_number, buffer[p:tag_end]),)
                 p = tag_end
         return new(KRaftVersionRecord, (version, kraft_version, unknown_tags)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("record/control/kraft_version_record", "fields", 0, buffer, position) from None
 
 

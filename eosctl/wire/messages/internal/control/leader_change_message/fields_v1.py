@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.internal.control.leader_change_message import LeaderChangeMessage, Voter
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, tagged_field, tagged_fields, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, explain, tagged_field, tagged_fields, unsigned_varint
 
 new = tuple.__new__
 pack_hi = Struct(">hi").pack
@@ -59,7 +58,7 @@ def decode(buffer, position=0):
                     unknown_tags_3 += ((tag_number_3, buffer[p:tag_end_3]),)
                 p = tag_end_3
         return new(LeaderChangeMessage, (version, leader_id, voters, granting_voters, unknown_tags_3)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("record/control/leader_change_message", "fields", 1, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.internal.control.voters_record import Endpoint, KRaftVersionFeature, Voter, VotersRecord
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_string_length, tagged_field, tagged_fields, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, tagged_field, tagged_fields, unsigned_varint
 
 new = tuple.__new__
 pack_H = Struct(">H").pack
@@ -86,7 +85,7 @@ def decode(buffer, position=0):
                     unknown_tags_4 += ((tag_number_4, buffer[p:tag_end_4]),)
                 p = tag_end_4
         return new(VotersRecord, (version, voters, unknown_tags_4)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("record/control/voters_record", "fields", 0, buffer, position) from None
 
 

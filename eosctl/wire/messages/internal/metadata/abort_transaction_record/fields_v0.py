@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.internal.metadata.abort_transaction_record import AbortTransactionRecord
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_string_length, tagged_field, tagged_fields, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_string_length, explain, tagged_field, tagged_fields, unsigned_varint
 
 new = tuple.__new__
 
@@ -31,14 +30,14 @@ def decode(buffer, position=0):
                         reason = buffer[p + 1:q].decode("utf-8", "replace")
                         p = q
                     if p != tag_end:
-                        raise Malformed
+                        raise LengthError
                 else:
                     unknown_tags += ((tag_number, buffer[p:tag_end]),)
                 p = tag_end
         if p > len(buffer):
-            raise Malformed
+            raise LengthError
         return new(AbortTransactionRecord, (reason, unknown_tags)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("record/metadata/abort_transaction_record", "fields", 0, buffer, position) from None
 
 

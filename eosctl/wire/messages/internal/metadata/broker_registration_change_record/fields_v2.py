@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.internal.metadata.broker_registration_change_record import BrokerRegistrationChangeRecord
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, tagged_field, tagged_fields, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, explain, tagged_field, tagged_fields, unsigned_varint
 
 new = tuple.__new__
 pack_b = Struct(">b").pack
@@ -31,12 +30,12 @@ def decode(buffer, position=0):
                     fenced, = unpack_b(buffer, p)
                     p += 1
                     if p != tag_end:
-                        raise Malformed
+                        raise LengthError
                 elif tag_number == 1:
                     in_controlled_shutdown, = unpack_b(buffer, p)
                     p += 1
                     if p != tag_end:
-                        raise Malformed
+                        raise LengthError
                 elif tag_number == 2:
                     n = buffer[p]
                     if not 0 < n < 128:
@@ -49,12 +48,12 @@ def decode(buffer, position=0):
                         log_dirs_2.append(log_dirs_item)
                     log_dirs = log_dirs_2
                     if p != tag_end:
-                        raise Malformed
+                        raise LengthError
                 else:
                     unknown_tags += ((tag_number, buffer[p:tag_end]),)
                 p = tag_end
         return new(BrokerRegistrationChangeRecord, (broker_id, broker_epoch, fenced, in_controlled_shutdown, log_dirs, None, unknown_tags)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("record/metadata/broker_registration_change_record", "fields", 2, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.internal.metadata.client_quota_record import ClientQuotaRecord, EntityData
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_string_length, tagged_field, tagged_fields, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, tagged_field, tagged_fields, unsigned_varint
 
 new = tuple.__new__
 pack_dt = Struct(">d?").pack
@@ -62,7 +61,7 @@ def decode(buffer, position=0):
                     unknown_tags_2 += ((tag_number_2, buffer[p:tag_end_2]),)
                 p = tag_end_2
         return new(ClientQuotaRecord, (entity, key, value, remove, unknown_tags_2)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("record/metadata/client_quota_record", "fields", 0, buffer, position) from None
 
 

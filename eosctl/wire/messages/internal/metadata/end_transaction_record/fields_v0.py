@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.internal.metadata.end_transaction_record import EndTransactionRecord
-from eosctl.wire.runtime import LENGTHS, Malformed, tagged_field, tagged_fields, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, explain, tagged_field, tagged_fields, unsigned_varint
 
 new = tuple.__new__
 
@@ -22,7 +21,7 @@ def decode(buffer, position=0):
                     unknown_tags += ((tag_number, buffer[p:tag_end]),)
                 p = tag_end
         return new(EndTransactionRecord, (unknown_tags,)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("record/metadata/end_transaction_record", "fields", 0, buffer, position) from None
 
 

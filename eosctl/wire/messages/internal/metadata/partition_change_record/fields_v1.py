@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.internal.metadata.partition_change_record import PartitionChangeRecord
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_packers, pack_many_compact, read_many_compact, tagged_field, tagged_fields, unpackers, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, explain, pack_many_compact, read_many_compact, tagged_field, tagged_fields, unpackers, unsigned_varint
 
 new = tuple.__new__
 compact_packers_i = compact_packers("i")
@@ -48,12 +47,12 @@ def decode(buffer, position=0):
                             isr_2, p = read_many_compact("i", buffer, p)
                     isr = isr_2
                     if p != tag_end:
-                        raise Malformed
+                        raise LengthError
                 elif tag_number == 1:
                     leader, = unpack_i(buffer, p)
                     p += 4
                     if p != tag_end:
-                        raise Malformed
+                        raise LengthError
                 elif tag_number == 2:
                     n = buffer[p]
                     if not n:
@@ -67,7 +66,7 @@ def decode(buffer, position=0):
                             replicas_2, p = read_many_compact("i", buffer, p)
                     replicas = replicas_2
                     if p != tag_end:
-                        raise Malformed
+                        raise LengthError
                 elif tag_number == 3:
                     n = buffer[p]
                     if not n:
@@ -81,7 +80,7 @@ def decode(buffer, position=0):
                             removing_replicas_2, p = read_many_compact("i", buffer, p)
                     removing_replicas = removing_replicas_2
                     if p != tag_end:
-                        raise Malformed
+                        raise LengthError
                 elif tag_number == 4:
                     n = buffer[p]
                     if not n:
@@ -95,12 +94,12 @@ def decode(buffer, position=0):
                             adding_replicas_2, p = read_many_compact("i", buffer, p)
                     adding_replicas = adding_replicas_2
                     if p != tag_end:
-                        raise Malformed
+                        raise LengthError
                 elif tag_number == 5:
                     leader_recovery_state, = unpack_b(buffer, p)
                     p += 1
                     if p != tag_end:
-                        raise Malformed
+                        raise LengthError
                 elif tag_number == 8:
                     n = buffer[p]
                     if not n:
@@ -117,12 +116,12 @@ def decode(buffer, position=0):
                             directories_2.append(directories_item)
                     directories = directories_2
                     if p != tag_end:
-                        raise Malformed
+                        raise LengthError
                 else:
                     unknown_tags += ((tag_number, buffer[p:tag_end]),)
                 p = tag_end
         return new(PartitionChangeRecord, (partition_id, topic_id, isr, leader, replicas, removing_replicas, adding_replicas, leader_recovery_state, None, None, directories, unknown_tags)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("record/metadata/partition_change_record", "fields", 1, buffer, position) from None
 
 

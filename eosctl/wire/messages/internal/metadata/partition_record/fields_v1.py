@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.internal.metadata.partition_record import PartitionRecord
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_packers, pack_many_compact, read_many_compact, tagged_field, tagged_fields, unpackers, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, explain, pack_many_compact, read_many_compact, tagged_field, tagged_fields, unpackers, unsigned_varint
 
 new = tuple.__new__
 compact_packers_i = compact_packers("i")
@@ -68,12 +67,12 @@ def decode(buffer, position=0):
                     leader_recovery_state, = unpack_b(buffer, p)
                     p += 1
                     if p != tag_end:
-                        raise Malformed
+                        raise LengthError
                 else:
                     unknown_tags += ((tag_number, buffer[p:tag_end]),)
                 p = tag_end
         return new(PartitionRecord, (partition_id, topic_id, replicas, isr, removing_replicas, adding_replicas, leader, leader_epoch, partition_epoch, directories, leader_recovery_state, None, None, unknown_tags)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("record/metadata/partition_record", "fields", 1, buffer, position) from None
 
 

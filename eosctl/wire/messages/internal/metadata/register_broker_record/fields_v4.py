@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.internal.metadata.register_broker_record import BrokerEndpoint, BrokerFeature, RegisterBrokerRecord
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_string_length, tagged_field, tagged_fields, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, tagged_field, tagged_fields, unsigned_varint
 
 new = tuple.__new__
 pack_tt = Struct(">??").pack
@@ -104,7 +103,7 @@ def decode(buffer, position=0):
                         log_dirs_2.append(log_dirs_item)
                     log_dirs = log_dirs_2
                     if p != tag_end_3:
-                        raise Malformed
+                        raise LengthError
                 elif tag_number_3 == 1:
                     n = buffer[p]
                     if not n:
@@ -121,12 +120,12 @@ def decode(buffer, position=0):
                             cordoned_log_dirs_2.append(cordoned_log_dirs_item)
                     cordoned_log_dirs = cordoned_log_dirs_2
                     if p != tag_end_3:
-                        raise Malformed
+                        raise LengthError
                 else:
                     unknown_tags_3 += ((tag_number_3, buffer[p:tag_end_3]),)
                 p = tag_end_3
         return new(RegisterBrokerRecord, (broker_id, is_migrating_zk_broker, incarnation_id, broker_epoch, end_points, features, rack, fenced, in_controlled_shutdown, log_dirs, cordoned_log_dirs, unknown_tags_3)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("record/metadata/register_broker_record", "fields", 4, buffer, position) from None
 
 

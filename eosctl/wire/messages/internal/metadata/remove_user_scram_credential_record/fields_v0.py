@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.internal.metadata.remove_user_scram_credential_record import RemoveUserScramCredentialRecord
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_string_length, tagged_field, tagged_fields, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_string_length, explain, tagged_field, tagged_fields, unsigned_varint
 
 new = tuple.__new__
 pack_b = Struct(">b").pack
@@ -31,7 +30,7 @@ def decode(buffer, position=0):
                     unknown_tags += ((tag_number, buffer[p:tag_end]),)
                 p = tag_end
         return new(RemoveUserScramCredentialRecord, (name, mechanism, unknown_tags)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("record/metadata/remove_user_scram_credential_record", "fields", 0, buffer, position) from None
 
 

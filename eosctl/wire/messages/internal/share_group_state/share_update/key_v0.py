@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.internal.share_group_state.share_update import ShareUpdateKey
-from eosctl.wire.runtime import Malformed
+from eosctl.wire.runtime import LengthError, explain
 
 new = tuple.__new__
 pack_ui = Struct(">16si").pack
@@ -20,14 +19,14 @@ def decode(buffer, position=0):
         n, = unpack_h(buffer, p)
         p += 2
         if n < 0:
-            raise Malformed
+            raise LengthError
         q = p + n
         group_id = buffer[p:q].decode("utf-8", "replace")
         p = q
         topic_id, partition = unpack_ui(buffer, p)
         p += 20
         return new(ShareUpdateKey, (group_id, topic_id, partition)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("record/share_group_state/share_update", "key", 0, buffer, position) from None
 
 

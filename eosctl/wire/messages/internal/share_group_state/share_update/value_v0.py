@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.internal.share_group_state.share_update import ShareUpdateValue, StateBatch
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, tagged_field, tagged_fields, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, explain, tagged_field, tagged_fields, unsigned_varint
 
 new = tuple.__new__
 pack_i = Struct(">i").pack
@@ -47,12 +46,12 @@ def decode(buffer, position=0):
                     delivery_complete_count, = unpack_i(buffer, p)
                     p += 4
                     if p != tag_end_2:
-                        raise Malformed
+                        raise LengthError
                 else:
                     unknown_tags_2 += ((tag_number_2, buffer[p:tag_end_2]),)
                 p = tag_end_2
         return new(ShareUpdateValue, (snapshot_epoch, leader_epoch, start_offset, state_batches, delivery_complete_count, unknown_tags_2)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("record/share_group_state/share_update", "value", 0, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.internal.transaction_state.transaction_log import PartitionsSchema, TransactionLogValue
-from eosctl.wire.runtime import Malformed, check_count, pack_many, packers, read_many, unpackers
+from eosctl.wire.runtime import LengthError, check_count, explain, pack_many, packers, read_many, unpackers
 
 new = tuple.__new__
 pack_h = Struct(">h").pack
@@ -34,7 +33,7 @@ def decode(buffer, position=0):
                 n, = unpack_h(buffer, p)
                 p += 2
                 if n < 0:
-                    raise Malformed
+                    raise LengthError
                 q = p + n
                 topic = buffer[p:q].decode("utf-8", "replace")
                 p = q
@@ -49,7 +48,7 @@ def decode(buffer, position=0):
         transaction_last_update_timestamp_ms, transaction_start_timestamp_ms = unpack_qq(buffer, p)
         p += 16
         return new(TransactionLogValue, (producer_id, producer_epoch, transaction_timeout_ms, transaction_status, transaction_partitions, transaction_last_update_timestamp_ms, transaction_start_timestamp_ms, -1, -1, 0, -1, ())), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("record/transaction_state/transaction_log", "value", 0, buffer, position) from None
 
 

@@ -3,9 +3,8 @@
 
 from struct import Struct, error as StructError
 
-from eosctl.wire.explain import explain
 from eosctl.wire.messages.internal.transaction_state.transaction_log import PartitionsSchema, TransactionLogValue
-from eosctl.wire.runtime import LENGTHS, Malformed, compact_length, compact_packers, compact_string_length, pack_many_compact, read_many_compact, tagged_field, tagged_fields, unpackers, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, tagged_field, tagged_fields, unpackers, unsigned_varint
 
 new = tuple.__new__
 compact_packers_i = compact_packers("i")
@@ -70,27 +69,27 @@ def decode(buffer, position=0):
                     previous_producer_id, = unpack_q(buffer, p)
                     p += 8
                     if p != tag_end_2:
-                        raise Malformed
+                        raise LengthError
                 elif tag_number_2 == 1:
                     next_producer_id, = unpack_q(buffer, p)
                     p += 8
                     if p != tag_end_2:
-                        raise Malformed
+                        raise LengthError
                 elif tag_number_2 == 2:
                     client_transaction_version, = unpack_h(buffer, p)
                     p += 2
                     if p != tag_end_2:
-                        raise Malformed
+                        raise LengthError
                 elif tag_number_2 == 3:
                     next_producer_epoch, = unpack_h(buffer, p)
                     p += 2
                     if p != tag_end_2:
-                        raise Malformed
+                        raise LengthError
                 else:
                     unknown_tags_2 += ((tag_number_2, buffer[p:tag_end_2]),)
                 p = tag_end_2
         return new(TransactionLogValue, (producer_id, producer_epoch, transaction_timeout_ms, transaction_status, transaction_partitions, transaction_last_update_timestamp_ms, transaction_start_timestamp_ms, previous_producer_id, next_producer_id, client_transaction_version, next_producer_epoch, unknown_tags_2)), p
-    except (IndexError, Malformed, StructError):
+    except (IndexError, LengthError, StructError):
         raise explain("record/transaction_state/transaction_log", "value", 1, buffer, position) from None
 
 

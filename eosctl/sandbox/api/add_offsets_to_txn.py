@@ -1,0 +1,40 @@
+"""AddOffsetsToTxn (25), versions 0-4 (KIP-98).
+
+- adds the partition of ``__consumer_offsets`` that belongs to the group, under the rules of AddPartitionsToTxn
+- the group need not exist, its name may be empty
+- 90 is 47 below version 2
+
+Not validated: authorisation of transactional id and group.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.coordinator.transaction.rules.decision import Answer
+from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC, RequestContext
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.internal.partitioner import partition_for
+from eosctl.wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
+
+
+def handle(broker: Any, context: RequestContext, request: AddOffsetsToTxnRequest) -> None:
+    """Add a group's offsets partition to the transaction."""
+
+    def reply(answer: Answer) -> None:
+        error = answer.error
+        if error is ErrorCode.PRODUCER_FENCED and context.api_version < 2:
+            error = ErrorCode.INVALID_PRODUCER_EPOCH
+        context.reply(AddOffsetsToTxnResponse(error_code=error))
+
+    count = broker.metadata.partition_count(CONSUMER_OFFSETS_TOPIC)
+    index = partition_for(request.group_id, count or broker.config.get_int("offsets.topic.num.partitions"))
+    broker.transactions.add_partitions(
+        request.transactional_id,
+        request.producer_id,
+        request.producer_epoch,
+        frozenset({TopicPartition(CONSUMER_OFFSETS_TOPIC, index)}),
+        0,
+        reply,
+    )

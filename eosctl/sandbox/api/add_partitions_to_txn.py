@@ -1,0 +1,131 @@
+"""AddPartitionsToTxn (24), versions 0-5 (KIP-98, KIP-890).
+
+- up to version 3 one transaction of a client; internal topics answer 29
+- from version 4 on a batch of transactions from a broker, each to add or only to verify
+- one unknown partition (3) fails its transaction, the other partitions answer 55
+- 90 is 47 below version 2
+- a batch without transactions is never answered, an entry without topics opens a transaction without partitions
+
+Not validated: authorisation of ids and topics, CLUSTER_ACTION of version 4 and later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.coordinator.transaction.rules.decision import Answer
+from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC, TRANSACTION_STATE_TOPIC, RequestContext
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.add_partitions_to_txn import (
+    AddPartitionsToTxnPartitionResult,
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnResponse,
+    AddPartitionsToTxnResult,
+    AddPartitionsToTxnTopic,
+    AddPartitionsToTxnTopicResult,
+    AddPartitionsToTxnTransaction,
+)
+
+INTERNAL_TOPICS = frozenset({TRANSACTION_STATE_TOPIC, CONSUMER_OFFSETS_TOPIC})
+BATCHED_VERSION = 4
+ADDED_BY_BROKER = 2
+"""The client's transaction version that a 4.x coordinator concludes from a batched request."""
+
+Respond = Callable[[list[AddPartitionsToTxnTopicResult]], None]
+
+
+def handle(broker: Any, context: RequestContext, request: AddPartitionsToTxnRequest) -> None:
+    """Add or verify the partitions of every transaction in the request."""
+    if context.api_version < BATCHED_VERSION:
+        single = AddPartitionsToTxnTransaction(
+            request.v3_and_below_transactional_id,
+            request.v3_and_below_producer_id,
+            request.v3_and_below_producer_epoch,
+            topics=request.v3_and_below_topics,
+        )
+        _handle_one(
+            broker,
+            context.api_version,
+            single,
+            lambda results: context.reply(AddPartitionsToTxnResponse(results_by_topic_v3_and_below=results)),
+        )
+        return
+    results: list[AddPartitionsToTxnResult] = []
+
+    def collect(transactional_id: str, topics: list[AddPartitionsToTxnTopicResult]) -> None:
+        results.append(AddPartitionsToTxnResult(transactional_id, topics))
+        if len(results) == len(request.transactions):
+            context.reply(AddPartitionsToTxnResponse(results_by_transaction=results))
+
+    for transaction in request.transactions:
+        _handle_one(broker, context.api_version, transaction, partial(collect, transaction.transactional_id))
+
+
+def _handle_one(broker: Any, version: int, request: AddPartitionsToTxnTransaction, respond: Respond) -> None:
+    topics = request.topics
+    partitions = [TopicPartition(topic.name, index) for topic in topics for index in topic.partitions]
+    refused = _refuse(broker, version, partitions)
+    if refused:
+        others = dict.fromkeys(partitions, ErrorCode.OPERATION_NOT_ATTEMPTED)
+        respond(_results(topics, others | refused))
+        return
+    if request.verify_only:
+        respond(
+            _results(
+                topics,
+                broker.transactions.verify(
+                    request.transactional_id, request.producer_id, request.producer_epoch, partitions
+                ),
+            )
+        )
+        return
+
+    def reply(answer: Answer) -> None:
+        error = answer.error
+        if error is ErrorCode.PRODUCER_FENCED and version < 2:
+            error = ErrorCode.INVALID_PRODUCER_EPOCH
+        respond(
+            [
+                AddPartitionsToTxnTopicResult(
+                    topic.name, [AddPartitionsToTxnPartitionResult(index, error) for index in topic.partitions]
+                )
+                for topic in topics
+            ]
+        )
+
+    broker.transactions.add_partitions(
+        request.transactional_id,
+        request.producer_id,
+        request.producer_epoch,
+        frozenset(partitions),
+        ADDED_BY_BROKER if version >= BATCHED_VERSION and not broker.emulation.is_3_9 else 0,
+        reply,
+    )
+
+
+def _refuse(broker: Any, version: int, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, ErrorCode]:
+    refused = {}
+    for partition in partitions:
+        if version < BATCHED_VERSION and partition.topic in INTERNAL_TOPICS:
+            refused[partition] = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+        elif broker.metadata.leadership(partition) is None:
+            refused[partition] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    return refused
+
+
+def _results(
+    topics: Sequence[AddPartitionsToTxnTopic], codes: Mapping[TopicPartition, ErrorCode]
+) -> list[AddPartitionsToTxnTopicResult]:
+    return [
+        AddPartitionsToTxnTopicResult(
+            topic.name,
+            [
+                AddPartitionsToTxnPartitionResult(index, codes[TopicPartition(topic.name, index)])
+                for index in topic.partitions
+            ],
+        )
+        for topic in topics
+    ]

@@ -1,0 +1,59 @@
+"""DescribeProducers (61), version 0 (KIP-664).
+
+- any replica that hosts the log answers; 6 for a partition that lives elsewhere, 3 for an unknown one
+- every producer that the partition remembers, with or without an open transaction
+
+Not validated: READ on the topic.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.ports import RequestContext
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.describe_producers import (
+    DescribeProducersRequest,
+    DescribeProducersResponse,
+    PartitionResponse,
+    ProducerState,
+    TopicResponse,
+)
+
+
+def handle(broker: Any, context: RequestContext, request: DescribeProducersRequest) -> None:
+    """Describe the producers of each partition."""
+    context.reply(
+        DescribeProducersResponse(
+            topics=[
+                TopicResponse(topic.name, [_partition(broker, topic.name, index) for index in topic.partition_indexes])
+                for topic in request.topics
+            ]
+        )
+    )
+
+
+def _partition(broker: Any, topic: str, index: int) -> PartitionResponse:
+    if not broker.metadata.partition_count(topic):
+        error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        return PartitionResponse(index, error, error.message)
+    producers = broker.replicas.active_producers(TopicPartition(topic, index))
+    if isinstance(producers, ErrorCode):
+        return PartitionResponse(index, producers)
+    return PartitionResponse(
+        index,
+        ErrorCode.NONE,
+        None,
+        [
+            ProducerState(
+                producer.producer_id,
+                producer.producer_epoch,
+                producer.last_sequence,
+                producer.last_timestamp_ms,
+                producer.coordinator_epoch,
+                -1 if producer.current_txn_start_offset is None else producer.current_txn_start_offset,
+            )
+            for producer in producers
+        ],
+    )

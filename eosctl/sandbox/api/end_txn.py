@@ -1,0 +1,40 @@
+"""EndTxn (26), versions 0-4 on 3.9, 0-5 on 4.3 (KIP-98, KIP-890).
+
+- answered when the prepared outcome is durable; markers and completion follow by themselves
+- version 5 bumps the epoch and returns the next producer id and epoch, whatever ``transaction.version`` says
+- 90 is 47 below version 2
+
+Not validated: authorisation of the transactional id.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eosctl.sandbox.coordinator.transaction.rules.decision import Answer
+from eosctl.sandbox.ports import RequestContext
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.end_txn import EndTxnRequest, EndTxnResponse
+
+
+def handle(broker: Any, context: RequestContext, request: EndTxnRequest) -> None:
+    """Commit or abort the producer's transaction."""
+    version = context.api_version
+
+    def reply(answer: Answer) -> None:
+        error = answer.error
+        if version < 5:
+            if error is ErrorCode.PRODUCER_FENCED and version < 2:
+                error = ErrorCode.INVALID_PRODUCER_EPOCH
+            context.reply(EndTxnResponse(0, error))
+        else:
+            context.reply(EndTxnResponse(0, error, answer.producer_id, answer.producer_epoch))
+
+    broker.transactions.end_transaction(
+        request.transactional_id,
+        request.producer_id,
+        request.producer_epoch,
+        request.committed,
+        2 if version >= 5 else 0,
+        reply,
+    )

@@ -1,0 +1,47 @@
+"""InitProducerId (22), versions 0-5; 6 only with unstable.api.versions.enable (KIP-98, KIP-360, KIP-939).
+
+- without a transactional id: a new producer id with epoch 0, whatever else the request says
+- producer id and epoch come together or not at all, else 42
+- 90 is 47 below version 4
+- an open transaction is aborted first; the client hears 51 and comes again
+
+Not validated: authorisation of the transactional id.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eosctl.sandbox.coordinator.transaction.metadata import NO_PRODUCER_EPOCH, NO_PRODUCER_ID
+from eosctl.sandbox.coordinator.transaction.rules.decision import Answer
+from eosctl.sandbox.coordinator.transaction.rules.init_producer_id import Expected
+from eosctl.sandbox.ports import RequestContext
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
+
+
+def handle(broker: Any, context: RequestContext, request: InitProducerIdRequest) -> None:
+    """Answer with a producer id and epoch."""
+
+    def reply(answer: Answer) -> None:
+        error = answer.error
+        if error is ErrorCode.PRODUCER_FENCED and context.api_version < 4:
+            error = ErrorCode.INVALID_PRODUCER_EPOCH
+        context.reply(
+            InitProducerIdResponse(
+                error_code=error, producer_id=answer.producer_id, producer_epoch=answer.producer_epoch
+            )
+        )
+
+    has_id = request.producer_id != NO_PRODUCER_ID
+    if has_id != (request.producer_epoch != NO_PRODUCER_EPOCH):
+        reply(Answer(ErrorCode.INVALID_REQUEST))
+        return
+    broker.transactions.init_producer_id(
+        request.transactional_id,
+        request.transaction_timeout_ms,
+        Expected(request.producer_id, request.producer_epoch) if has_id else None,
+        reply,
+        enable_two_phase_commit=request.enable2_pc,
+        keep_prepared=request.keep_prepared_txn,
+    )

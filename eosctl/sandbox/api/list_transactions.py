@@ -1,0 +1,69 @@
+"""ListTransactions (66), versions 0-1 on 3.9, 0-2 on 4.3 (KIP-664, KIP-994, KIP-1152).
+
+- the ids that this broker coordinates; 14 for the whole answer while any of its partitions is loading
+- unknown state names are returned, the known ones still filter
+- the duration filter looks at the start in every state, so ids that never had a transaction (start -1) always pass
+- the pattern of version 2 must match the whole id; one that does not compile answers 128. Kafka compiles with RE2/J,
+  this broker with Python's ``re``: they agree on all but rare constructs (possessive quantifiers, look-around)
+
+Not validated: authorisation of ids.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from eosctl.sandbox.coordinator.transaction.metadata import DEAD, STATE_BY_STATUS, TransactionMetadata
+from eosctl.sandbox.ports import RequestContext
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.list_transactions import (
+    ListTransactionsRequest,
+    ListTransactionsResponse,
+    TransactionState,
+)
+
+STATE_NAMES = frozenset(state.value for state in STATE_BY_STATUS)
+
+
+def handle(broker: Any, context: RequestContext, request: ListTransactionsRequest) -> None:
+    """List what passes every filter."""
+    transactions = broker.transactions.transactions()
+    if isinstance(transactions, ErrorCode):
+        context.reply(ListTransactionsResponse(error_code=transactions))
+        return
+    try:
+        pattern = re.compile(request.transactional_id_pattern) if request.transactional_id_pattern else None
+    except re.error:
+        context.reply(ListTransactionsResponse(error_code=ErrorCode.INVALID_REGULAR_EXPRESSION))
+        return
+    context.reply(
+        ListTransactionsResponse(
+            unknown_state_filters=[name for name in request.state_filters if name not in STATE_NAMES],
+            transaction_states=[
+                TransactionState(known.transactional_id, known.producer_id, known.state.value)
+                for known in _filter(transactions, request, pattern, broker.runtime.now_ms())
+            ],
+        )
+    )
+
+
+def _filter(
+    transactions: list[TransactionMetadata],
+    request: ListTransactionsRequest,
+    pattern: re.Pattern[str] | None,
+    now_ms: int,
+) -> Iterator[TransactionMetadata]:
+    states = frozenset(request.state_filters)
+    producer_ids = frozenset(request.producer_id_filters)
+    duration_ms = request.duration_filter
+    for known in transactions:
+        if (
+            known.state is not DEAD
+            and (not producer_ids or known.producer_id in producer_ids)
+            and (not states or known.state.value in states)
+            and (duration_ms < 0 or now_ms - known.start_ms > duration_ms)
+            and (pattern is None or pattern.fullmatch(known.transactional_id))
+        ):
+            yield known

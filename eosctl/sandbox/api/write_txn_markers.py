@@ -1,0 +1,87 @@
+"""WriteTxnMarkers (27), versions 0-1 on 3.9, 1-2 on 4.3 (KIP-98, KIP-664, KIP-1228).
+
+- sent by transaction coordinators, and by operators to end a hanging transaction
+- every partition answers for itself; version 2 carries the transaction version, from which 2 asks for a higher epoch
+- a group coordinator that is not ready shows as 6
+- a marker without partitions is left out of the answer
+
+Not validated: ALTER or CLUSTER_ACTION on the cluster.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.ports import AppendResult, RequestContext
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.write_txn_markers import (
+    WritableTxnMarkerPartitionResult,
+    WritableTxnMarkerResult,
+    WritableTxnMarkerTopicResult,
+    WriteTxnMarkersRequest,
+    WriteTxnMarkersResponse,
+)
+
+_COORDINATOR_ERRORS = frozenset(
+    {
+        ErrorCode.COORDINATOR_NOT_AVAILABLE,
+        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+        ErrorCode.NOT_COORDINATOR,
+    }
+)
+
+Results = dict[int, dict[str, dict[int, ErrorCode]]]
+"""Codes by producer id, topic and partition."""
+
+
+def handle(broker: Any, context: RequestContext, request: WriteTxnMarkersRequest) -> None:
+    """Append every marker to every partition and answer when all are replicated or refused."""
+    appends = [
+        (marker, topic.name, index)
+        for marker in request.markers
+        for topic in marker.topics
+        for index in topic.partition_indexes
+    ]
+    if not appends:
+        context.reply(WriteTxnMarkersResponse([]))
+        return
+    results: Results = {}
+    missing = len(appends)
+
+    def appended(producer_id: int, topic: str, index: int, result: AppendResult) -> None:
+        nonlocal missing
+        error = ErrorCode.NOT_LEADER_OR_FOLLOWER if result.error in _COORDINATOR_ERRORS else result.error
+        results.setdefault(producer_id, {}).setdefault(topic, {})[index] = error
+        missing -= 1
+        if not missing:
+            context.reply(_response(results))
+
+    for marker, topic, index in appends:
+        broker.replicas.append_marker(
+            TopicPartition(topic, index),
+            marker.producer_id,
+            marker.producer_epoch,
+            marker.transaction_result,
+            marker.coordinator_epoch,
+            marker.transaction_version,
+            partial(appended, marker.producer_id, topic, index),
+        )
+
+
+def _response(results: Results) -> WriteTxnMarkersResponse:
+    return WriteTxnMarkersResponse(
+        [
+            WritableTxnMarkerResult(
+                producer_id,
+                [
+                    WritableTxnMarkerTopicResult(
+                        topic, [WritableTxnMarkerPartitionResult(index, code) for index, code in codes.items()]
+                    )
+                    for topic, codes in topics.items()
+                ],
+            )
+            for producer_id, topics in results.items()
+        ]
+    )

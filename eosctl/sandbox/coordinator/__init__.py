@@ -1,0 +1,1 @@
+"""Coordinators: transactions and groups."""

@@ -1,0 +1,1 @@
+"""The transaction coordinator: pure rules, state log, markers, producer ids, verification."""

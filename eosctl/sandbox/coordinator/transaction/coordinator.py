@@ -1,0 +1,351 @@
+"""The transaction coordinator of one broker: requests in, state records and markers out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.coordinator.transaction.marker_channel import MarkerChannel
+from eosctl.sandbox.coordinator.transaction.metadata import (
+    DEAD,
+    PREPARED,
+    TWO_PHASE_COMMIT_TIMEOUT_MS,
+    Partitions,
+    TransactionMetadata,
+    new_metadata,
+)
+from eosctl.sandbox.coordinator.transaction.producer_ids import ProducerIdManager
+from eosctl.sandbox.coordinator.transaction.rules.ages import is_expired, is_timed_out
+from eosctl.sandbox.coordinator.transaction.rules.decision import Abort, Answer, Decision, Transition
+from eosctl.sandbox.coordinator.transaction.rules.ending import (
+    EPOCH_BUMP_VERSION,
+    complete,
+    decide_coordinator_abort,
+    decide_end,
+    decide_end_with_bump,
+)
+from eosctl.sandbox.coordinator.transaction.rules.init_producer_id import Expected, decide_init_producer_id
+from eosctl.sandbox.coordinator.transaction.rules.partitions import decide_add_partitions, verify_partitions
+from eosctl.sandbox.coordinator.transaction.state_manager import (
+    CachedTransaction,
+    StateManager,
+    StatePartition,
+)
+from eosctl.sandbox.ports import BrokerConfig, Channel, Emulation, MetadataView, Replicas, Runtime, Timer
+from eosctl.wire.error_codes import ErrorCode
+
+Reply = Callable[[Answer], None]
+
+
+class TransactionCoordinator:
+    """Drives the rules: looks an id up, decides, writes, and answers when the record is durable.
+
+    Requests for an id while it has a transition pending are refused by the rules, so nothing is ever queued here.
+    """
+
+    def __init__(
+        self,
+        *,
+        runtime: Runtime,
+        config: BrokerConfig,
+        emulation: Emulation,
+        metadata: MetadataView,
+        replicas: Replicas,
+        channel: Channel,
+        producer_ids: ProducerIdManager,
+    ) -> None:
+        self._runtime = runtime
+        self._config = config
+        self._emulation = emulation
+        self._metadata = metadata
+        self._producer_ids = producer_ids
+        self.states = StateManager(
+            runtime=runtime,
+            config=config,
+            emulation=emulation,
+            metadata=metadata,
+            replicas=replicas,
+            loaded=self._finish_prepared,
+        )
+        self.markers = MarkerChannel(
+            runtime=runtime,
+            emulation=emulation,
+            metadata=metadata,
+            channel=channel,
+            states=self.states,
+            request_timeout_ms=config.get_int("request.timeout.ms"),
+        )
+        self._timers: dict[str, Timer] = {}
+
+    def start(self) -> None:
+        """Start the scans for timed-out transactions and expired ids."""
+        self._every("transaction.abort.timed.out.transaction.cleanup.interval.ms", self.abort_timed_out)
+        self._every("transaction.remove.expired.transaction.cleanup.interval.ms", self.remove_expired)
+
+    def stop(self) -> None:
+        """Stop the scans."""
+        for timer in self._timers.values():
+            timer.cancel()
+        self._timers.clear()
+
+    def _every(self, interval: str, scan: Callable[[], None]) -> None:
+        def run() -> None:
+            self._timers[interval] = self._runtime.call_later(self._config.get_int(interval), run)
+            scan()
+
+        self._timers[interval] = self._runtime.call_later(self._config.get_int(interval), run)
+
+    # --- leadership of the state topic's partitions
+
+    def become_leader(self, partition_index: int, leader_epoch: int) -> None:
+        """Start loading a partition of the state topic; requests for its ids answer 14 until done."""
+        self.states.become_leader(partition_index, leader_epoch)
+
+    def resign(self, partition_index: int, leader_epoch: int | None) -> None:
+        """Forget a partition of the state topic; requests for its ids answer 16 from now on."""
+        if self.states.resign(partition_index, leader_epoch):
+            self.markers.remove_partition(partition_index)
+
+    def marker_written(self, partition_index: int, producer_id: int, producer_epoch: int, committed: bool) -> None:
+        """Nothing to do: the state topic takes no transactional records."""
+
+    def _finish_prepared(self, partition: StatePartition) -> None:
+        """Send the markers of what the last coordinator had prepared; nothing else is resumed."""
+        for cached in tuple(partition.transactions.values()):
+            if cached.metadata.state in PREPARED:
+                self.markers.add(cached, complete(cached.metadata, self._runtime.now_ms()))
+
+    # --- InitProducerId
+
+    def init_producer_id(
+        self,
+        transactional_id: str | None,
+        timeout_ms: int,
+        expected: Expected | None,
+        reply: Reply,
+        *,
+        enable_two_phase_commit: bool = False,
+        keep_prepared: bool = False,
+    ) -> None:
+        """Hand out a producer id and epoch; without a transactional id always new ones."""
+        if transactional_id is None:
+            reply(self._new_idempotent_producer())
+            return
+        error = self._refuse_init(transactional_id, timeout_ms, enable_two_phase_commit, keep_prepared)
+        if error is not ErrorCode.NONE:
+            reply(Answer(error))
+            return
+        if enable_two_phase_commit:
+            timeout_ms = TWO_PHASE_COMMIT_TIMEOUT_MS
+        cached = self.states.find(transactional_id)
+        if cached is None:
+            cached = self._meet(transactional_id, timeout_ms)
+        if isinstance(cached, ErrorCode):
+            reply(Answer(cached))
+            return
+        decision = decide_init_producer_id(
+            cached.metadata,
+            cached.pending,
+            expected,
+            timeout_ms=timeout_ms,
+            now_ms=self._runtime.now_ms(),
+            new_producer_id=self._producer_ids.next_id,
+        )
+        if isinstance(decision, Abort):
+            self._abort(cached, partial(_tell_to_come_again, reply))
+        else:
+            self._carry_out(cached, decision, reply)
+
+    def _new_idempotent_producer(self) -> Answer:
+        producer_id = self._producer_ids.next_id()
+        if producer_id is None:
+            return Answer(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
+        return Answer(ErrorCode.NONE, producer_id, 0)
+
+    def _refuse_init(
+        self, transactional_id: str, timeout_ms: int, enable_two_phase_commit: bool, keep_prepared: bool
+    ) -> ErrorCode:
+        if not transactional_id:
+            return ErrorCode.INVALID_REQUEST
+        if enable_two_phase_commit and not self._config.get_bool("transaction.two.phase.commit.enable"):
+            return ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+        if keep_prepared:  # not implemented in 4.3.1 either
+            return ErrorCode.UNSUPPORTED_VERSION
+        if not enable_two_phase_commit and not 0 < timeout_ms <= self._config.get_int("transaction.max.timeout.ms"):
+            return ErrorCode.INVALID_TRANSACTION_TIMEOUT
+        return ErrorCode.NONE
+
+    def _meet(self, transactional_id: str, timeout_ms: int) -> CachedTransaction | ErrorCode:
+        partition = self.states.partition_of(transactional_id)
+        if isinstance(partition, ErrorCode):
+            return partition
+        producer_id = self._producer_ids.next_id()
+        if producer_id is None:
+            return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+        return self.states.add(
+            partition, new_metadata(transactional_id, producer_id, timeout_ms, self._runtime.now_ms())
+        )
+
+    # --- partitions
+
+    def add_partitions(
+        self,
+        transactional_id: str,
+        producer_id: int,
+        producer_epoch: int,
+        partitions: Partitions,
+        client_transaction_version: int,
+        reply: Reply,
+    ) -> None:
+        """Add partitions to the open transaction, or open one; an empty set opens one without partitions."""
+        cached = self._find_for_client(transactional_id)
+        if isinstance(cached, ErrorCode):
+            reply(Answer(cached))
+            return
+        decision = decide_add_partitions(
+            cached.metadata,
+            cached.pending,
+            producer_id,
+            producer_epoch,
+            partitions,
+            client_transaction_version=client_transaction_version,
+            now_ms=self._runtime.now_ms(),
+            pending_first=not self._emulation.is_3_9,
+        )
+        self._carry_out(cached, decision, reply)
+
+    def verify(
+        self, transactional_id: str, producer_id: int, producer_epoch: int, partitions: Iterable[TopicPartition]
+    ) -> dict[TopicPartition, ErrorCode]:
+        """Return for each partition whether it belongs to the producer's open transaction."""
+        if not transactional_id:
+            return dict.fromkeys(partitions, ErrorCode.INVALID_REQUEST)
+        cached = self.states.find(transactional_id)
+        if isinstance(cached, ErrorCode):
+            return dict.fromkeys(partitions, cached)
+        return verify_partitions(None if cached is None else cached.metadata, producer_id, producer_epoch, partitions)
+
+    # --- ends
+
+    def end_transaction(
+        self,
+        transactional_id: str,
+        producer_id: int,
+        producer_epoch: int,
+        committed: bool,
+        client_transaction_version: int,
+        reply: Reply,
+    ) -> None:
+        """Commit or abort; answered when the outcome is durable, the markers follow by themselves."""
+        cached = self._find_for_client(transactional_id)
+        if isinstance(cached, ErrorCode):
+            reply(Answer(cached))
+            return
+        decision: Decision
+        if client_transaction_version >= EPOCH_BUMP_VERSION:
+            decision = decide_end_with_bump(
+                cached.metadata,
+                cached.pending,
+                producer_id,
+                producer_epoch,
+                committed,
+                self._runtime.now_ms(),
+                self._producer_ids.next_id,
+            )
+        else:
+            decision = decide_end(
+                cached.metadata, cached.pending, producer_id, producer_epoch, committed, self._runtime.now_ms()
+            )
+        self._carry_out(cached, decision, reply)
+
+    def _abort(self, cached: CachedTransaction, reply: Reply) -> None:
+        decision = decide_coordinator_abort(
+            cached.metadata,
+            transaction_version=self._metadata.finalized_feature("transaction.version"),
+            has_failed_epoch_fence=cached.has_failed_epoch_fence,
+            now_ms=self._runtime.now_ms(),
+            new_producer_id=self._producer_ids.next_id,
+        )
+        self._carry_out(cached, decision, reply)
+
+    # --- scans
+
+    def abort_timed_out(self) -> None:
+        """Abort every transaction that is open for longer than its timeout."""
+        now_ms = self._runtime.now_ms()
+        for partition in self.states.loaded_partitions():
+            for cached in tuple(partition.transactions.values()):
+                if is_timed_out(cached.metadata, cached.pending, now_ms):
+                    self._abort(cached, _ignore)
+
+    def remove_expired(self) -> None:
+        """Forget the ids that were idle for ``transactional.id.expiration.ms``, with a tombstone each."""
+        now_ms = self._runtime.now_ms()
+        expiration_ms = self._config.get_int("transactional.id.expiration.ms")
+        for partition in self.states.loaded_partitions():
+            for cached in tuple(partition.transactions.values()):
+                if is_expired(cached.metadata, cached.pending, now_ms, expiration_ms):
+                    self.states.append_tombstone(cached, _ignore)
+
+    # --- looking in
+
+    def describe(self, transactional_id: str) -> TransactionMetadata | ErrorCode:
+        """Return what is known of an id; in a prepared state only partitions whose marker is missing are listed."""
+        if not transactional_id:
+            return ErrorCode.INVALID_REQUEST
+        cached = self.states.find(transactional_id)
+        if isinstance(cached, ErrorCode):
+            return cached
+        if cached is None or cached.metadata.state is DEAD:
+            return ErrorCode.TRANSACTIONAL_ID_NOT_FOUND
+        return cached.metadata
+
+    def transactions(self) -> list[TransactionMetadata] | ErrorCode:
+        """Return every id that this broker coordinates, or 14 while any of its partitions is loading."""
+        if self.states.is_loading:
+            return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+        return [
+            cached.metadata
+            for partition in self.states.loaded_partitions()
+            for cached in partition.transactions.values()
+        ]
+
+    # --- carrying decisions out
+
+    def _find_for_client(self, transactional_id: str) -> CachedTransaction | ErrorCode:
+        if not transactional_id:
+            return ErrorCode.INVALID_REQUEST
+        cached = self.states.find(transactional_id)
+        return ErrorCode.INVALID_PRODUCER_ID_MAPPING if cached is None else cached
+
+    def _carry_out(self, cached: CachedTransaction, decision: Decision, reply: Reply) -> None:
+        if isinstance(decision, Answer):
+            reply(decision)
+            return
+        if decision.fenced is not None:
+            cached.metadata = decision.fenced
+        self.states.append(cached, decision.next, partial(self._written, cached, decision, reply))
+
+    def _written(self, cached: CachedTransaction, transition: Transition, reply: Reply, error: ErrorCode) -> None:
+        following = transition.next
+        if error is not ErrorCode.NONE:
+            if transition.fenced is not None:
+                cached.has_failed_epoch_fence = True
+            reply(Answer(error))
+        elif following.state in PREPARED:
+            cached.has_failed_epoch_fence = False
+            completed = complete(following, self._runtime.now_ms())
+            reply(Answer(ErrorCode.NONE, completed.producer_id, completed.producer_epoch))
+            self.markers.add(cached, completed)
+        else:
+            reply(Answer(ErrorCode.NONE, following.producer_id, following.producer_epoch))
+
+
+def _tell_to_come_again(reply: Reply, answer: Answer) -> None:
+    reply(Answer(ErrorCode.CONCURRENT_TRANSACTIONS) if answer.error is ErrorCode.NONE else answer)
+
+
+def _ignore(_: Any) -> None:
+    """Take a result that nobody waits for; the next scan tries again."""

@@ -1,0 +1,255 @@
+"""Markers on their way to partition leaders, and the completion that follows the last one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Any, Final
+
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.coordinator.transaction.metadata import PREPARE_COMMIT, TransactionMetadata
+from eosctl.sandbox.coordinator.transaction.state_manager import CachedTransaction, StateManager
+from eosctl.sandbox.ports import Channel, Emulation, MetadataView, Runtime
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.write_txn_markers import (
+    WritableTxnMarker,
+    WritableTxnMarkerTopic,
+    WriteTxnMarkersRequest,
+)
+
+RETRY_BACKOFF_MS: Final = 50
+"""How long a refused or undeliverable marker waits for its next attempt."""
+
+_RETRIED: Final = frozenset(
+    {
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        ErrorCode.REQUEST_TIMED_OUT,
+        ErrorCode.NOT_ENOUGH_REPLICAS,
+        ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
+        ErrorCode.KAFKA_STORAGE_ERROR,
+    }
+)
+_DONE: Final = frozenset({ErrorCode.NONE, ErrorCode.UNSUPPORTED_VERSION, ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT})
+"""Written, or on a partition that can hold no transaction."""
+
+
+class PendingCompletion:
+    """A prepared transaction whose markers are being written, and the value that ends it."""
+
+    __slots__ = ("cached", "completed", "is_cancelled", "marker")
+
+    def __init__(self, cached: CachedTransaction, completed: TransactionMetadata) -> None:
+        self.cached = cached
+        self.completed = completed
+        self.marker = cached.metadata
+        self.is_cancelled = False
+
+
+Entry = tuple[PendingCompletion, list[TopicPartition]]
+
+
+class MarkerChannel:
+    """One queue per broker, one WriteTxnMarkers request in flight to each (also to this broker itself).
+
+    ``skips_leaderless_partitions`` is KAFKA-20734: 4.x (4.3.1 included) takes a partition without a leader for deleted,
+    skips its marker and completes the transaction, which then hangs there. 3.9 waits for the leader.
+    """
+
+    def __init__(
+        self,
+        *,
+        runtime: Runtime,
+        emulation: Emulation,
+        metadata: MetadataView,
+        channel: Channel,
+        states: StateManager,
+        request_timeout_ms: int,
+    ) -> None:
+        self._runtime = runtime
+        self._metadata = metadata
+        self._channel = channel
+        self._states = states
+        self._request_timeout_ms = request_timeout_ms
+        self._version = 1 if emulation.is_3_9 else 2
+        self.skips_leaderless_partitions = not emulation.is_3_9
+        self._pending: dict[str, PendingCompletion] = {}
+        self._queues: dict[int, list[Entry]] = {}
+        self._in_flight: set[int] = set()
+        self._leaderless_count = 0
+        self._append_retry_count = 0
+
+    @property
+    def pending_count(self) -> int:
+        """How many transactions wait for markers."""
+        return len(self._pending)
+
+    @property
+    def unknown_destination_queue_size(self) -> int:
+        """Markers that wait for a leader (Kafka's gauge UnknownDestinationQueueSize)."""
+        return self._leaderless_count
+
+    @property
+    def log_append_retry_queue_size(self) -> int:
+        """Completions whose write is repeated (Kafka's gauge LogAppendRetryQueueSize)."""
+        return self._append_retry_count
+
+    def queue_size(self, node_id: int) -> int:
+        """Return how many transactions have markers waiting for a broker, the ones in flight not counted."""
+        return sum(not pending.is_cancelled for pending, _ in self._queues.get(node_id, ()))
+
+    def add(self, cached: CachedTransaction, completed: TransactionMetadata) -> None:
+        """Send the markers of a prepared transaction and then write ``completed``."""
+        pending = PendingCompletion(cached, completed)
+        cached.pending = completed.state
+        self._pending[completed.transactional_id] = pending
+        self._enqueue(pending, cached.metadata.partitions)
+        self._complete_if_done(pending)
+
+    def remove_partition(self, index: int) -> None:
+        """Drop what belongs to a partition of the state topic that this broker does not lead any more."""
+        for pending in [p for p in self._pending.values() if p.cached.partition.index == index]:
+            self._cancel(pending)
+
+    def _cancel(self, pending: PendingCompletion) -> None:
+        pending.is_cancelled = True
+        transactional_id = pending.completed.transactional_id
+        if self._pending.get(transactional_id) is pending:
+            del self._pending[transactional_id]
+
+    def _enqueue(self, pending: PendingCompletion, partitions: Iterable[TopicPartition]) -> None:
+        by_leader: dict[int, list[TopicPartition]] = {}
+        deleted: list[TopicPartition] = []
+        leaderless: list[TopicPartition] = []
+        for partition in partitions:
+            leadership = self._metadata.leadership(partition)
+            if leadership is None:
+                deleted.append(partition)
+            elif leadership.leader_id >= 0:
+                by_leader.setdefault(leadership.leader_id, []).append(partition)
+            elif self.skips_leaderless_partitions:
+                deleted.append(partition)
+            else:
+                leaderless.append(partition)
+        for node_id, of_leader in by_leader.items():
+            self._queues.setdefault(node_id, []).append((pending, of_leader))
+            if node_id not in self._in_flight:
+                self._in_flight.add(node_id)
+                self._runtime.call_soon(partial(self._send, node_id))
+        if leaderless:
+            self._leaderless_count += len(leaderless)
+            self._runtime.call_later(RETRY_BACKOFF_MS, partial(self._route_again, pending, leaderless))
+        if deleted:
+            self._mark_done(pending, deleted)
+
+    def _route_again(self, pending: PendingCompletion, partitions: list[TopicPartition]) -> None:
+        self._leaderless_count -= len(partitions)
+        self._enqueue_again(pending, partitions)
+
+    def _enqueue_again(self, pending: PendingCompletion, partitions: list[TopicPartition]) -> None:
+        if self._is_alive(pending):
+            self._enqueue(pending, partitions)
+            self._complete_if_done(pending)
+
+    def _is_alive(self, pending: PendingCompletion) -> bool:
+        if not pending.is_cancelled and not self._states.is_current(pending.cached.partition):
+            self._cancel(pending)
+        return not pending.is_cancelled
+
+    def _send(self, node_id: int) -> None:
+        entries = [entry for entry in self._queues.pop(node_id, ()) if self._is_alive(entry[0])]
+        if not entries:
+            self._in_flight.discard(node_id)
+            return
+        self._channel.send(
+            node_id,
+            ApiKey.WRITE_TXN_MARKERS,
+            self._version,
+            WriteTxnMarkersRequest([_marker(pending, partitions) for pending, partitions in entries]),
+            partial(self._answered, node_id, entries),
+            timeout_ms=self._request_timeout_ms,
+        )
+
+    def _answered(self, node_id: int, entries: list[Entry], response: Any | None) -> None:
+        if response is None:  # the link broke: everything again, to whoever leads by then
+            for pending, partitions in entries:
+                self._runtime.call_later(RETRY_BACKOFF_MS, partial(self._enqueue_again, pending, partitions))
+        else:
+            codes = {
+                (marker.producer_id, topic.name, partition.partition_index): partition.error_code
+                for marker in response.markers
+                for topic in marker.topics
+                for partition in topic.partitions
+            }
+            for pending, partitions in entries:
+                self._settle(pending, partitions, codes)
+        if self._queues.get(node_id):
+            self._runtime.call_soon(partial(self._send, node_id))
+        else:
+            self._in_flight.discard(node_id)
+
+    def _settle(
+        self, pending: PendingCompletion, partitions: list[TopicPartition], codes: dict[tuple[int, str, int], int]
+    ) -> None:
+        if not self._states.is_current(pending.cached.partition):
+            self._cancel(pending)
+            return
+        producer_id = pending.marker.producer_id
+        done: list[TopicPartition] = []
+        again: list[TopicPartition] = []
+        is_refused = False
+        for partition in partitions:
+            code = codes.get((producer_id, *partition), ErrorCode.UNKNOWN_SERVER_ERROR)
+            if code in _DONE:
+                done.append(partition)
+            elif code in _RETRIED:
+                again.append(partition)
+            else:  # 47 and 52: another coordinator is in charge; the id stays prepared until it is loaded again
+                is_refused = True
+        if done:
+            self._mark_done(pending, done)
+        if is_refused:
+            self._cancel(pending)
+        elif again and not pending.is_cancelled:
+            self._runtime.call_later(RETRY_BACKOFF_MS, partial(self._enqueue_again, pending, again))
+        else:
+            self._complete_if_done(pending)
+
+    def _mark_done(self, pending: PendingCompletion, partitions: list[TopicPartition]) -> None:
+        cached = pending.cached
+        cached.metadata = cached.metadata._replace(partitions=cached.metadata.partitions.difference(partitions))
+
+    def _complete_if_done(self, pending: PendingCompletion) -> None:
+        if pending.cached.metadata.partitions or pending.is_cancelled:
+            return
+        self._cancel(pending)
+        self._write_completion(pending)
+
+    def _write_completion(self, pending: PendingCompletion) -> None:
+        if self._states.is_current(pending.cached.partition):
+            self._states.append(pending.cached, pending.completed, partial(self._completion_written, pending))
+
+    def _completion_written(self, pending: PendingCompletion, error: ErrorCode) -> None:
+        if error is ErrorCode.COORDINATOR_NOT_AVAILABLE:
+            self._append_retry_count += 1
+            self._runtime.call_later(RETRY_BACKOFF_MS, partial(self._write_completion_again, pending))
+
+    def _write_completion_again(self, pending: PendingCompletion) -> None:
+        self._append_retry_count -= 1
+        self._write_completion(pending)
+
+
+def _marker(pending: PendingCompletion, partitions: list[TopicPartition]) -> WritableTxnMarker:
+    topics: dict[str, list[int]] = {}
+    for topic, index in partitions:
+        topics.setdefault(topic, []).append(index)
+    marker = pending.marker
+    return WritableTxnMarker(
+        marker.producer_id,
+        marker.producer_epoch,
+        marker.state is PREPARE_COMMIT,
+        [WritableTxnMarkerTopic(name, indexes) for name, indexes in topics.items()],
+        pending.cached.partition.coordinator_epoch,
+        marker.client_transaction_version,
+    )

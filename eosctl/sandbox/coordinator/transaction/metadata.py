@@ -1,0 +1,84 @@
+"""What the coordinator knows of one transactional id (Kafka's TransactionMetadata), as an immutable value."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from eosctl.model.transaction import TopicPartition, TransactionState
+
+NO_PRODUCER_ID: Final = -1
+NO_PRODUCER_EPOCH: Final = -1
+NO_TIMESTAMP: Final = -1
+MAX_EPOCH: Final = 0x7FFF
+TWO_PHASE_COMMIT_TIMEOUT_MS: Final = 0x7FFF_FFFF
+
+Partitions = frozenset[TopicPartition]
+NO_PARTITIONS: Final[Partitions] = frozenset()
+
+EMPTY: Final = TransactionState.EMPTY
+ONGOING: Final = TransactionState.ONGOING
+PREPARE_COMMIT: Final = TransactionState.PREPARE_COMMIT
+PREPARE_ABORT: Final = TransactionState.PREPARE_ABORT
+COMPLETE_COMMIT: Final = TransactionState.COMPLETE_COMMIT
+COMPLETE_ABORT: Final = TransactionState.COMPLETE_ABORT
+DEAD: Final = TransactionState.DEAD
+PREPARE_EPOCH_FENCE: Final = TransactionState.PREPARE_EPOCH_FENCE
+
+STATE_BY_STATUS: Final = (
+    EMPTY,
+    ONGOING,
+    PREPARE_COMMIT,
+    PREPARE_ABORT,
+    COMPLETE_COMMIT,
+    COMPLETE_ABORT,
+    DEAD,
+    PREPARE_EPOCH_FENCE,
+)
+"""States in the order of their ids in the state log (``TransactionStatus``)."""
+
+STATUS_BY_STATE: Final = {state: status for status, state in enumerate(STATE_BY_STATUS)}
+
+PREPARED: Final = frozenset({PREPARE_COMMIT, PREPARE_ABORT})
+AT_REST: Final = frozenset({EMPTY, COMPLETE_COMMIT, COMPLETE_ABORT})
+"""States without an open transaction: a new one may begin, and the id may expire."""
+
+
+class TransactionMetadata(NamedTuple):
+    """The state of one transactional id; what the state log holds, and ``last_producer_epoch`` beside it.
+
+    Times are ms since the epoch, -1 for none. ``last_producer_epoch`` is the epoch before the last bump; it is never
+    written, so a coordinator that has just loaded does not recognise a retry with it. ``previous_producer_id`` is the
+    producer id before the last transition (equal to ``producer_id`` unless it was rotated), ``next_producer_id`` the
+    one that takes over when the transaction completes (-1 for none). ``client_transaction_version`` is 2 for a
+    transaction of a client that bumps its epoch at every end (KIP-890), else 0.
+    """
+
+    transactional_id: str
+    producer_id: int
+    producer_epoch: int
+    timeout_ms: int
+    state: TransactionState
+    partitions: Partitions = NO_PARTITIONS
+    start_ms: int = NO_TIMESTAMP
+    last_update_ms: int = NO_TIMESTAMP
+    last_producer_epoch: int = NO_PRODUCER_EPOCH
+    previous_producer_id: int = NO_PRODUCER_ID
+    next_producer_id: int = NO_PRODUCER_ID
+    client_transaction_version: int = 0
+
+    @property
+    def is_epoch_exhausted(self) -> bool:
+        """Whether the epoch can not be bumped for a client any more (32767 is kept for fencing)."""
+        return self.producer_epoch >= MAX_EPOCH - 1
+
+    @property
+    def is_two_phase_commit(self) -> bool:
+        """Whether the transaction waits for an external coordinator and never times out (KIP-939)."""
+        return self.timeout_ms == TWO_PHASE_COMMIT_TIMEOUT_MS
+
+
+def new_metadata(transactional_id: str, producer_id: int, timeout_ms: int, now_ms: int) -> TransactionMetadata:
+    """Return the value for an id that the coordinator has not seen: Empty, without an epoch yet."""
+    return TransactionMetadata(
+        transactional_id, producer_id, NO_PRODUCER_EPOCH, timeout_ms, EMPTY, last_update_ms=now_ms
+    )

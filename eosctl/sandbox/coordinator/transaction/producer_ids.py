@@ -1,0 +1,76 @@
+"""Producer ids in blocks from the controller (KIP-730, Kafka's RPCProducerIdManager)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from eosctl.sandbox.ports import Channel, Runtime
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.allocate_producer_ids import AllocateProducerIdsRequest
+
+PREFETCH_THRESHOLD: Final = 0.9
+"""The next block is asked for when this part of the current one is used."""
+RETRY_BACKOFF_MS: Final = 50
+
+
+class ProducerIdManager:
+    """Counts up through blocks; never waits: an exhausted block means no id now."""
+
+    def __init__(self, *, node_id: int, runtime: Runtime, channel: Channel, broker_epoch: Callable[[], int]) -> None:
+        self._node_id = node_id
+        self._runtime = runtime
+        self._channel = channel
+        self._broker_epoch = broker_epoch
+        self._next_id = 0
+        self._end = 0
+        self._prefetch_at = 0
+        self._next_block: tuple[int, int] | None = None
+        self._is_asking = False
+
+    def start(self) -> None:
+        """Ask for the first block; call it when the broker is registered."""
+        self._ask()
+
+    def next_id(self) -> int | None:
+        """Return an unused id, or None while the next block is on its way (clients hear 14)."""
+        if self._next_id >= self._end and not self._take_next_block():
+            self._ask()
+            return None
+        producer_id = self._next_id
+        self._next_id += 1
+        if self._next_id >= self._prefetch_at and self._next_block is None:
+            self._ask()
+        return producer_id
+
+    def _take_next_block(self) -> bool:
+        if self._next_block is None:
+            return False
+        first, length = self._next_block
+        self._next_block = None
+        self._next_id, self._end = first, first + length
+        self._prefetch_at = first + int(length * PREFETCH_THRESHOLD)
+        return True
+
+    def _ask(self) -> None:
+        if self._is_asking or self._next_block is not None:
+            return
+        self._is_asking = True
+        self._channel.send_to_controller(
+            ApiKey.ALLOCATE_PRODUCER_IDS,
+            0,
+            AllocateProducerIdsRequest(self._node_id, self._broker_epoch()),
+            self._answered,
+        )
+
+    def _answered(self, response: Any | None) -> None:
+        if response is None or response.error_code != ErrorCode.NONE:
+            self._runtime.call_later(RETRY_BACKOFF_MS, self._ask_again)
+            return
+        self._is_asking = False
+        self._next_block = (response.producer_id_start, response.producer_id_len)
+
+    def _ask_again(self) -> None:
+        self._is_asking = False
+        self._ask()

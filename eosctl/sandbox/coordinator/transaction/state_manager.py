@@ -1,0 +1,283 @@
+"""The partitions of ``__transaction_state`` that this broker leads: cache, loading, resignation, appends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import islice
+from typing import Final
+
+from eosctl.model.transaction import TopicPartition, TransactionState
+from eosctl.sandbox.coordinator.transaction.metadata import (
+    COMPLETE_ABORT,
+    COMPLETE_COMMIT,
+    DEAD,
+    EMPTY,
+    TransactionMetadata,
+)
+from eosctl.sandbox.coordinator.transaction.state_log import (
+    decode_transactional_id,
+    decode_value,
+    encode_key,
+    encode_value,
+)
+from eosctl.sandbox.ports import (
+    TRANSACTION_STATE_TOPIC,
+    AppendResult,
+    BrokerConfig,
+    Emulation,
+    MetadataView,
+    Replicas,
+    Runtime,
+)
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.internal.partitioner import partition_for
+from eosctl.wire.records.batch import BatchHeader, decode_records, encode_batch
+from eosctl.wire.records.record import Record
+
+LOAD_BATCHES_PER_TURN: Final = 1000
+"""How many batches are replayed before other work gets its turn."""
+GROUP_BYTES: Final = 256 * 1024
+"""Records of one turn share batches of about this size at most."""
+
+Done = Callable[[ErrorCode], None]
+
+_APPEND_ERRORS: Final = {
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_ENOUGH_REPLICAS: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.REQUEST_TIMED_OUT: ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_LEADER_OR_FOLLOWER: ErrorCode.NOT_COORDINATOR,
+    ErrorCode.KAFKA_STORAGE_ERROR: ErrorCode.NOT_COORDINATOR,
+    ErrorCode.MESSAGE_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
+    ErrorCode.RECORD_LIST_TOO_LARGE: ErrorCode.UNKNOWN_SERVER_ERROR,
+}
+
+
+class StatePartition:
+    """One partition of the state topic under one leader epoch; a new epoch makes a new object."""
+
+    __slots__ = ("coordinator_epoch", "index", "loading", "queue", "topic_partition", "transactions")
+
+    def __init__(self, index: int, coordinator_epoch: int) -> None:
+        self.index = index
+        self.coordinator_epoch = coordinator_epoch
+        self.topic_partition = TopicPartition(TRANSACTION_STATE_TOPIC, index)
+        self.loading = True
+        self.transactions: dict[str, CachedTransaction] = {}
+        self.queue: list[tuple[CachedTransaction, TransactionMetadata | None, Done]] = []
+
+
+class CachedTransaction:
+    """A transactional id in the cache: its value, and the transition that is being written.
+
+    While ``pending`` is set the id refuses every client operation. ``has_failed_epoch_fence`` says that the value
+    carries a bumped epoch whose abort could not be written.
+    """
+
+    __slots__ = ("has_failed_epoch_fence", "key", "metadata", "partition", "pending")
+
+    def __init__(self, metadata: TransactionMetadata, partition: StatePartition, key: bytes) -> None:
+        self.metadata = metadata
+        self.partition = partition
+        self.key = key
+        self.pending: TransactionState | None = None
+        self.has_failed_epoch_fence = False
+
+
+class StateManager:
+    """Owns the cache; a value enters it only after its record was written by this leader epoch."""
+
+    def __init__(
+        self,
+        *,
+        runtime: Runtime,
+        config: BrokerConfig,
+        emulation: Emulation,
+        metadata: MetadataView,
+        replicas: Replicas,
+        loaded: Callable[[StatePartition], None],
+    ) -> None:
+        self._runtime = runtime
+        self._config = config
+        self._emulation = emulation
+        self._metadata = metadata
+        self._replicas = replicas
+        self._loaded = loaded
+        self._partitions: dict[int, StatePartition] = {}
+        self._cache: dict[str, CachedTransaction] = {}
+
+    def partition_index(self, transactional_id: str) -> int:
+        """Return the partition of the state topic that holds an id (Java's String.hashCode)."""
+        count = self._metadata.partition_count(TRANSACTION_STATE_TOPIC)
+        return partition_for(transactional_id, count or self._config.get_int("transaction.state.log.num.partitions"))
+
+    def partition_of(self, transactional_id: str) -> StatePartition | ErrorCode:
+        """Return the loaded partition of an id, or 14 while it loads, 16 when it is led elsewhere."""
+        return self._loaded_partition(self.partition_index(transactional_id))
+
+    def find(self, transactional_id: str) -> CachedTransaction | ErrorCode | None:
+        """Return what is known of an id: None when nothing is, an error when this broker can not tell."""
+        cached = self._cache.get(transactional_id)
+        if cached is not None:
+            return cached
+        partition = self.partition_of(transactional_id)
+        return partition if isinstance(partition, ErrorCode) else None
+
+    def add(self, partition: StatePartition, metadata: TransactionMetadata) -> CachedTransaction:
+        """Remember an id that is seen for the first time; nothing is written yet."""
+        cached = CachedTransaction(metadata, partition, encode_key(metadata.transactional_id))
+        partition.transactions[metadata.transactional_id] = cached
+        self._cache[metadata.transactional_id] = cached
+        return cached
+
+    def is_current(self, partition: StatePartition) -> bool:
+        """Return whether this broker still leads the partition under the same epoch."""
+        return self._partitions.get(partition.index) is partition
+
+    @property
+    def is_loading(self) -> bool:
+        """Whether any owned partition is still loading."""
+        return any(partition.loading for partition in self._partitions.values())
+
+    def loaded_partitions(self) -> list[StatePartition]:
+        """Return the partitions that answer requests."""
+        return [partition for partition in self._partitions.values() if not partition.loading]
+
+    def become_leader(self, index: int, coordinator_epoch: int) -> None:
+        """Start to load a partition; an epoch that is led already is no news."""
+        known = self._partitions.get(index)
+        if known is not None:
+            if known.coordinator_epoch >= coordinator_epoch:
+                return
+            self._forget(known)
+        partition = StatePartition(index, coordinator_epoch)
+        self._partitions[index] = partition
+        self._load(partition, self._replicas.read_all(partition.topic_partition), {})
+
+    def resign(self, index: int, coordinator_epoch: int | None) -> bool:
+        """Forget a partition; returns whether it was owned under an epoch that is not newer."""
+        partition = self._partitions.get(index)
+        if partition is None or (coordinator_epoch is not None and partition.coordinator_epoch > coordinator_epoch):
+            return False
+        del self._partitions[index]
+        self._forget(partition)
+        return True
+
+    def _forget(self, partition: StatePartition) -> None:
+        for transactional_id in partition.transactions:
+            self._cache.pop(transactional_id, None)
+
+    def _load(
+        self, partition: StatePartition, batches: Iterator[tuple[BatchHeader, bytes]], latest: dict[bytes, bytes]
+    ) -> None:
+        if not self.is_current(partition):
+            return
+        count = 0
+        for header, batch in islice(batches, LOAD_BATCHES_PER_TURN):
+            count += 1
+            if header.is_control:
+                continue
+            for record in decode_records(batch, header):
+                if record.key is None:
+                    continue
+                if record.value is None:
+                    latest.pop(record.key, None)
+                else:
+                    latest[record.key] = record.value
+        if count == LOAD_BATCHES_PER_TURN:
+            self._runtime.call_later(0, partial(self._load, partition, batches, latest))
+            return
+        for key, value in latest.items():
+            transactional_id = decode_transactional_id(key)
+            if transactional_id is not None:
+                cached = CachedTransaction(decode_value(transactional_id, value), partition, key)
+                partition.transactions[transactional_id] = cached
+        self._cache.update(partition.transactions)
+        partition.loading = False
+        self._loaded(partition)
+
+    def append(self, cached: CachedTransaction, following: TransactionMetadata, done: Done) -> None:
+        """Write a transaction's next value; it replaces the cached one when it is durable.
+
+        ``done`` hears NONE, or the coordinator's error: 14 and 16 when the partition moved meanwhile, 15 for a write
+        that may succeed later. A completion that fails with 15 stays pending, so that it can be repeated.
+        """
+        cached.pending = following.state
+        self._enqueue(cached, following, done)
+
+    def append_tombstone(self, cached: CachedTransaction, done: Done) -> None:
+        """Write that an id is forgotten; it leaves the cache when the tombstone is durable."""
+        cached.pending = DEAD
+        self._enqueue(cached, None, done)
+
+    def _enqueue(self, cached: CachedTransaction, following: TransactionMetadata | None, done: Done) -> None:
+        partition = cached.partition
+        partition.queue.append((cached, following, done))
+        if len(partition.queue) == 1:
+            self._runtime.call_soon(partial(self._flush, partition))
+
+    def _flush(self, partition: StatePartition) -> None:
+        queue, partition.queue = partition.queue, []
+        version = 1 if self._metadata.finalized_feature("transaction.version") >= 1 else 0
+        writes_tags = not self._emulation.is_3_9
+        now_ms = self._runtime.now_ms()
+        records: list[Record] = []
+        size_bytes = first = timeout_ms = 0
+        for position, (cached, following, _) in enumerate(queue):
+            value = None if following is None else encode_value(following, version, writes_tags=writes_tags)
+            records.append(Record(len(records), now_ms, cached.key, value))
+            size_bytes += len(cached.key) + len(value or b"")
+            timeout_ms = max(timeout_ms, cached.metadata.timeout_ms)
+            if size_bytes >= GROUP_BYTES or position == len(queue) - 1:
+                self._replicas.append_internal(
+                    partition.topic_partition,
+                    encode_batch(records),
+                    partial(self._appended, partition, queue[first : position + 1]),
+                    timeout_ms=timeout_ms,
+                )
+                records = []
+                size_bytes = timeout_ms = 0
+                first = position + 1
+
+    def _appended(
+        self,
+        partition: StatePartition,
+        written: list[tuple[CachedTransaction, TransactionMetadata | None, Done]],
+        result: AppendResult,
+    ) -> None:
+        if self._partitions.get(partition.index) is not partition:
+            moved = self._loaded_partition(partition.index)
+            error = moved if isinstance(moved, ErrorCode) else ErrorCode.NOT_COORDINATOR
+            for _, _, done in written:
+                done(error)
+            return
+        error = _APPEND_ERRORS.get(result.error, result.error)
+        for cached, following, done in written:
+            if error is ErrorCode.NONE:
+                self._take_effect(cached, following)
+            elif not (error is ErrorCode.COORDINATOR_NOT_AVAILABLE and _is_completion(following)):
+                cached.pending = None
+            done(error)
+
+    def _take_effect(self, cached: CachedTransaction, following: TransactionMetadata | None) -> None:
+        cached.pending = None
+        if following is None:
+            transactional_id = cached.metadata.transactional_id
+            cached.partition.transactions.pop(transactional_id, None)
+            self._cache.pop(transactional_id, None)
+        elif following.state is EMPTY and self._emulation.is_3_9:
+            # 3.9 leaves the start of the last transaction in its cache (not in the log) when an id starts over.
+            cached.metadata = following._replace(start_ms=cached.metadata.start_ms)
+        else:
+            cached.metadata = following
+
+    def _loaded_partition(self, index: int) -> StatePartition | ErrorCode:
+        partition = self._partitions.get(index)
+        if partition is None:
+            return ErrorCode.NOT_COORDINATOR
+        return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if partition.loading else partition
+
+
+def _is_completion(following: TransactionMetadata | None) -> bool:
+    return following is not None and following.state in (COMPLETE_COMMIT, COMPLETE_ABORT)

@@ -1,0 +1,244 @@
+"""Verification of transactional appends with the coordinators (KIP-890, Kafka's AddPartitionsToTxnManager)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.ports import (
+    TRANSACTION_STATE_TOPIC,
+    BrokerConfig,
+    Channel,
+    Emulation,
+    MetadataView,
+    Runtime,
+)
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.internal.partitioner import partition_for
+from eosctl.wire.messages.add_partitions_to_txn import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnTopic,
+    AddPartitionsToTxnTransaction,
+)
+
+Done = Callable[[ErrorCode], None]
+
+_UNVERIFIABLE: Final = frozenset(
+    {
+        ErrorCode.NETWORK_EXCEPTION,
+        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+        ErrorCode.COORDINATOR_NOT_AVAILABLE,
+        ErrorCode.NOT_COORDINATOR,
+    }
+)
+
+
+def produce_error(error: ErrorCode, *, add_partition: bool) -> ErrorCode:
+    """Return what a producer hears for a verification result.
+
+    What it may simply repeat becomes NOT_ENOUGH_REPLICAS, which every client retries; a Produce 12 that adds the
+    partition hears CONCURRENT_TRANSACTIONS as it is (KAFKA-18662).
+    """
+    if error in _UNVERIFIABLE or (error is ErrorCode.CONCURRENT_TRANSACTIONS and not add_partition):
+        return ErrorCode.NOT_ENOUGH_REPLICAS
+    return error
+
+
+class _Wish(NamedTuple):
+    """One partition to verify or add."""
+
+    partition: TopicPartition
+    knows_abortable: bool
+    done: Done
+
+
+class _Entry(NamedTuple):
+    """The wishes of one producer that wait for the next request to a coordinator's node."""
+
+    transactional_id: str
+    producer_id: int
+    producer_epoch: int
+    add_partition: bool
+    wishes: dict[TopicPartition, _Wish]
+
+
+class VerificationManager:
+    """Batches per coordinator node: one AddPartitionsToTxn request in flight to each, the rest waits for the next."""
+
+    def __init__(
+        self,
+        *,
+        runtime: Runtime,
+        config: BrokerConfig,
+        emulation: Emulation,
+        metadata: MetadataView,
+        channel: Channel,
+    ) -> None:
+        self._runtime = runtime
+        self._metadata = metadata
+        self._channel = channel
+        self._config = config
+        self._request_timeout_ms = config.get_int("request.timeout.ms")
+        self._retries_concurrent = not emulation.is_3_9
+        self._waiting: dict[int, dict[tuple[str, bool], _Entry]] = {}
+        self._in_flight: set[int] = set()
+
+    def verify_partition(
+        self,
+        transactional_id: str,
+        producer_id: int,
+        producer_epoch: int,
+        partition: TopicPartition,
+        *,
+        add_partition: bool,
+        done: Done,
+        knows_abortable: bool = True,
+    ) -> None:
+        """Ask the coordinator whether a partition belongs to the open transaction, or add it.
+
+        4.x adds again for up to ``add.partitions.to.txn.retry.backoff.max.ms`` while the coordinator is still busy
+        with the transaction before (51, KAFKA-18654).
+        """
+        ask = partial(
+            self._ask, transactional_id, producer_id, producer_epoch, partition, add_partition, knows_abortable
+        )
+        if add_partition and self._retries_concurrent:
+            deadline_ms = self._runtime.now_ms() + self._config.get_int("add.partitions.to.txn.retry.backoff.max.ms")
+            backoff_ms = self._config.get_int("add.partitions.to.txn.retry.backoff.ms")
+            _Retry(self._runtime, ask, done, deadline_ms, backoff_ms).attempt()
+        else:
+            ask(done)
+
+    def _ask(
+        self,
+        transactional_id: str,
+        producer_id: int,
+        producer_epoch: int,
+        partition: TopicPartition,
+        add_partition: bool,
+        knows_abortable: bool,
+        done: Done,
+    ) -> None:
+        node_id = self._coordinator(transactional_id)
+        if node_id is None:
+            done(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+            return
+        waiting = self._waiting.setdefault(node_id, {})
+        key = (transactional_id, add_partition)
+        entry = waiting.get(key)
+        if entry is not None and producer_epoch < entry.producer_epoch:
+            done(ErrorCode.INVALID_PRODUCER_EPOCH)
+            return
+        if entry is None or producer_epoch > entry.producer_epoch or producer_id != entry.producer_id:
+            fenced = entry
+            entry = _Entry(transactional_id, producer_id, producer_epoch, add_partition, {})
+            waiting[key] = entry
+            if fenced is not None:
+                for wish in fenced.wishes.values():
+                    wish.done(ErrorCode.INVALID_PRODUCER_EPOCH)
+        repeated = entry.wishes.get(partition)
+        entry.wishes[partition] = _Wish(partition, knows_abortable, done)
+        if repeated is not None:  # the client gave up on the older request and sent it again
+            repeated.done(ErrorCode.NETWORK_EXCEPTION)
+        if node_id not in self._in_flight:
+            self._in_flight.add(node_id)
+            self._runtime.call_soon(partial(self._send, node_id))
+
+    def _coordinator(self, transactional_id: str) -> int | None:
+        count = self._metadata.partition_count(TRANSACTION_STATE_TOPIC)
+        if not count:
+            return None
+        leadership = self._metadata.leadership(
+            TopicPartition(TRANSACTION_STATE_TOPIC, partition_for(transactional_id, count))
+        )
+        return None if leadership is None or leadership.leader_id < 0 else leadership.leader_id
+
+    def _send(self, node_id: int) -> None:
+        waiting = self._waiting.pop(node_id, {})
+        if not waiting:
+            self._in_flight.discard(node_id)
+            return
+        # A request holds an id once; what the same id both verifies and adds goes into the next request.
+        sent: dict[str, _Entry] = {}
+        for key, entry in waiting.items():
+            if entry.transactional_id in sent:
+                self._waiting.setdefault(node_id, {})[key] = entry
+            else:
+                sent[entry.transactional_id] = entry
+        self._channel.send(
+            node_id,
+            ApiKey.ADD_PARTITIONS_TO_TXN,
+            5,
+            AddPartitionsToTxnRequest(transactions=[_transaction(entry) for entry in sent.values()]),
+            partial(self._answered, node_id, sent),
+            timeout_ms=self._request_timeout_ms,
+        )
+
+    def _answered(self, node_id: int, sent: dict[str, _Entry], response: Any | None) -> None:
+        if self._waiting.get(node_id):
+            self._runtime.call_soon(partial(self._send, node_id))
+        else:
+            self._in_flight.discard(node_id)
+        if response is None or response.error_code != ErrorCode.NONE:
+            error = ErrorCode.NETWORK_EXCEPTION if response is None else ErrorCode(response.error_code)
+            if error is ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
+                error = ErrorCode.INVALID_TXN_STATE
+            for entry in sent.values():
+                for wish in entry.wishes.values():
+                    wish.done(error)
+            return
+        for result in response.results_by_transaction:
+            entry = sent[result.transactional_id]
+            for topic in result.topic_results:
+                for answer in topic.results_by_partition:
+                    wish = entry.wishes[TopicPartition(topic.name, answer.partition_index)]
+                    wish.done(_append_error(ErrorCode(answer.partition_error_code), wish.knows_abortable))
+
+
+class _Retry:
+    """Repeats an addition while the coordinator answers 51 and time is left."""
+
+    __slots__ = ("_ask", "_backoff_ms", "_deadline_ms", "_done", "_runtime")
+
+    def __init__(
+        self, runtime: Runtime, ask: Callable[[Done], None], done: Done, deadline_ms: int, backoff_ms: int
+    ) -> None:
+        self._runtime = runtime
+        self._ask = ask
+        self._done = done
+        self._deadline_ms = deadline_ms
+        self._backoff_ms = backoff_ms
+
+    def attempt(self) -> None:
+        """Ask once more."""
+        self._ask(self._answered)
+
+    def _answered(self, error: ErrorCode) -> None:
+        if error is ErrorCode.CONCURRENT_TRANSACTIONS and self._runtime.now_ms() < self._deadline_ms:
+            self._runtime.call_later(self._backoff_ms, self.attempt)
+        else:
+            self._done(error)
+
+
+def _append_error(error: ErrorCode, knows_abortable: bool) -> ErrorCode:
+    if error is ErrorCode.PRODUCER_FENCED:
+        return ErrorCode.INVALID_PRODUCER_EPOCH
+    if error is ErrorCode.TRANSACTION_ABORTABLE and not knows_abortable:
+        return ErrorCode.INVALID_TXN_STATE
+    return error
+
+
+def _transaction(entry: _Entry) -> AddPartitionsToTxnTransaction:
+    topics: dict[str, list[int]] = {}
+    for topic, index in entry.wishes:
+        topics.setdefault(topic, []).append(index)
+    return AddPartitionsToTxnTransaction(
+        entry.transactional_id,
+        entry.producer_id,
+        entry.producer_epoch,
+        not entry.add_partition,
+        [AddPartitionsToTxnTopic(name, indexes) for name, indexes in topics.items()],
+    )

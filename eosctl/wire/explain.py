@@ -89,7 +89,8 @@ class _Walk:
     def optional_struct(self, path: str, slot: Slot, nullable: bool) -> None:
         if nullable:
             self.skip(path, 1)
-            if self.buffer[self.position - 1] >= 0x80:
+            present = self.buffer[self.position - 1]
+            if (present == 0) if slot.field.tag is not None else (present >= 0x80):
                 return
         self.struct(path, slot.slots)
 

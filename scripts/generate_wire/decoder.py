@@ -64,9 +64,10 @@ class Decoder:
         struct = self.structs.of(self.section, slot.field)
         if not nullable:
             return self.struct(struct, slot.slots)
-        self.run.append(("b", "n"))
+        tagged = slot.field.tag is not None  # null is 0 in a tag and -1 elsewhere
+        self.run.append(("B" if tagged else "b", "n"))
         self.flush()
-        with self.source.block("if n < 0:"):
+        with self.source.block("if not n:" if tagged else "if n < 0:"):
             self.source.line(f"{name} = None")
         with self.source.block("else:"):
             value = self.struct(struct, slot.slots)

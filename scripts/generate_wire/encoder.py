@@ -90,7 +90,8 @@ class Encoder:
             self.flush()
             self.emit()
             with self.source.block(f"if {value} is None:"):
-                self.source.line(f'{self.out}.append(b"\\xff")')
+                null = 'b"\\xff"' if slot.field.tag is None else 'b"\\0"'
+                self.source.line(f"{self.out}.append({null})")
             with self.source.block("else:"):
                 self.run.append(("b", "1"))
                 self.struct(self.structs.of(self.section, slot.field), slot.slots, value)

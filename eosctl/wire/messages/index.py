@@ -397,8 +397,6 @@ RECORDS: dict[str, tuple[int | None, Message]] = {
     "consumer_offsets.ConsumerGroupTargetAssignmentMetadataValue": (6, Message("ConsumerGroupTargetAssignmentMetadataValue", "internal.consumer_offsets.consumer_group_target_assignment_metadata.value", 0, 0, 0, (0,))),
     "consumer_offsets.GroupMetadataKey": (2, Message("GroupMetadataKey", "internal.consumer_offsets.group_metadata.key", 0, 0, None, (0,))),
     "consumer_offsets.GroupMetadataValue": (2, Message("GroupMetadataValue", "internal.consumer_offsets.group_metadata.value", 0, 4, 4, (0, 1, 2, 3, 4))),
-    "consumer_offsets.LegacyOffsetCommitKey": (0, Message("LegacyOffsetCommitKey", "internal.consumer_offsets.legacy_offset_commit.key", 0, 0, None, (0,))),
-    "consumer_offsets.LegacyOffsetCommitValue": (0, Message("LegacyOffsetCommitValue", "internal.consumer_offsets.legacy_offset_commit.value", 0, 0, None, (0,))),
     "consumer_offsets.OffsetCommitKey": (1, Message("OffsetCommitKey", "internal.consumer_offsets.offset_commit.key", 0, 0, None, (0,))),
     "consumer_offsets.OffsetCommitValue": (1, Message("OffsetCommitValue", "internal.consumer_offsets.offset_commit.value", 0, 4, 4, (0, 1, 2, 3, 4))),
     "consumer_offsets.ShareGroupCurrentMemberAssignmentKey": (14, Message("ShareGroupCurrentMemberAssignmentKey", "internal.consumer_offsets.share_group_current_member_assignment.key", 0, 0, None, (0,))),

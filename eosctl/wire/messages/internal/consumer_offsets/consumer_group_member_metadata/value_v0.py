@@ -12,7 +12,6 @@ pack_bi = Struct(">bi").pack
 pack_biB = Struct(">biB").pack
 pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
-unpack_b = Struct(">b").unpack_from
 unpack_iB = Struct(">iB").unpack_from
 
 
@@ -92,9 +91,9 @@ def decode(buffer, position=0):
         if n:
             for tag_number, p, tag_end in tagged_fields(buffer, p - 1):
                 if tag_number == 0:
-                    n, = unpack_b(buffer, p)
+                    n = buffer[p]
                     p += 1
-                    if n < 0:
+                    if not n:
                         classic_member_metadata = None
                     else:
                         session_timeout_ms, n = unpack_iB(buffer, p)
@@ -186,7 +185,7 @@ def encode(message):
     if classic_member_metadata is not DEFAULT_ClassicMemberMetadata and classic_member_metadata != DEFAULT_ClassicMemberMetadata:
         inner = []
         if classic_member_metadata is None:
-            inner.append(b"\xff")
+            inner.append(b"\0")
         else:
             session_timeout_ms, supported_protocols, unknown_tags_2 = classic_member_metadata
             supported_protocols_count = len(supported_protocols) + 1

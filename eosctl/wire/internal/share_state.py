@@ -1,0 +1,72 @@
+"""Records of `__share_group_state`: what share groups have acknowledged (KIP-932)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from eosctl.wire.internal.versioned import (
+    decode_record_key,
+    decode_versioned,
+    encode_record_key,
+    encode_versioned,
+    find_record,
+    find_record_class,
+    record_kinds,
+)
+
+if TYPE_CHECKING:
+    from eosctl.wire.messages.internal.share_group_state.share_snapshot import ShareSnapshotKey as ShareSnapshotKey
+    from eosctl.wire.messages.internal.share_group_state.share_snapshot import ShareSnapshotValue as ShareSnapshotValue
+    from eosctl.wire.messages.internal.share_group_state.share_update import ShareUpdateKey as ShareUpdateKey
+    from eosctl.wire.messages.internal.share_group_state.share_update import ShareUpdateValue as ShareUpdateValue
+
+_TOPIC: Final = "share_group_state"
+
+
+def decode_key(data: bytes) -> object:
+    """Decode a key into the class of its record type, such as `ShareSnapshotKey`.
+
+    Raises:
+        UnknownRecordError: The record type is not known here.
+        WireError: The bytes are malformed.
+    """
+    return decode_record_key(_TOPIC, data)
+
+
+def decode_value(key: object, data: bytes) -> object:
+    """Decode a value of any version into the class that belongs to its key.
+
+    Args:
+        key: The decoded key.
+        data: The value's bytes; a tombstone has none.
+
+    Raises:
+        UnknownRecordError: The version is not known here.
+        WireError: The bytes are malformed.
+        TypeError: The key is not one of this topic.
+    """
+    record_type, _ = find_record(_TOPIC, key)
+    return decode_versioned(record_kinds(_TOPIC)[record_type][1], data)
+
+
+def encode_key(key: object) -> bytes:
+    """Encode a key behind its record type.
+
+    Raises:
+        TypeError: The key is not one of this topic.
+    """
+    return encode_record_key(*find_record(_TOPIC, key), key)
+
+
+def encode_value(value: object, version: int) -> bytes:
+    """Encode a value behind its version.
+
+    Raises:
+        UnknownRecordError: The version is not known here.
+        TypeError: The value is not one of this topic.
+    """
+    return encode_versioned(find_record(_TOPIC, value)[1], value, version)
+
+
+def __getattr__(name: str) -> Any:
+    return find_record_class(_TOPIC, name)

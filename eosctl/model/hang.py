@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from eosctl.model.finding import Confidence, Evidence
-from eosctl.model.transaction import TopicPartition
+from eosctl.model.transaction import TopicPartition, Transaction
 
 
 class HangCause(StrEnum):
@@ -104,3 +104,22 @@ class HangVerdict:
     coordinator_acts_at_ms: int | None = None
     can_abort: bool = False
     abort_refusal: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionVerdict:
+    """The judgement on one transaction that its coordinator holds open, from the coordinator's side alone.
+
+    ``age_ms`` is measured from the coordinator's start time by the observer's clock; None when it has none.
+    ``prepared_since_ms`` is when the Prepare* record was written, None when the log was not read.
+    """
+
+    transaction: Transaction
+    status: HangStatus
+    cause: HangCause
+    confidence: Confidence
+    explanation: str
+    evidence: tuple[Evidence, ...] = ()
+    age_ms: int | None = None
+    prepared_since_ms: int | None = None
+    coordinator_acts_at_ms: int | None = None

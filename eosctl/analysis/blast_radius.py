@@ -1,0 +1,96 @@
+"""What an open transaction holds up: readers, groups, compaction, offset commits."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from eosctl.analysis.coordinators import CONSUMER_OFFSETS_TOPIC
+from eosctl.analysis.locate import coordinator_partition
+from eosctl.analysis.partitions import partitions_by_name
+from eosctl.model.hang import BlastRadius, GroupImpact, OpenTransaction
+from eosctl.model.snapshot import ClusterSnapshot, CommittedOffset, Group, PartitionInfo
+from eosctl.model.transaction import TopicPartition
+
+
+class BlastRadiusFinder:
+    """Finds blast radii in one snapshot; it indexes groups and oldest transactions once."""
+
+    def __init__(self, snapshot: ClusterSnapshot) -> None:
+        self._snapshot = snapshot
+        self._partitions = partitions_by_name(snapshot)
+        self._topics = {topic.name: topic for topic in snapshot.topics}
+        self._committed = _committed_by_partition(snapshot)
+        self._oldest = {
+            where.partition: min(
+                (p.current_txn_start_offset for p in where.producers if p.current_txn_start_offset is not None),
+                default=None,
+            )
+            for where in snapshot.producers
+        }
+
+    def of(self, transaction: OpenTransaction) -> BlastRadius:
+        """Return what this transaction holds up."""
+        partition = transaction.partition
+        info = self._partitions.get(partition)
+        high_watermark = None if info is None else info.high_watermark
+        last_stable_offset = None if info is None else info.last_stable_offset
+        oldest = self._oldest.get(partition)
+        blocks_offset_commits = partition.topic == CONSUMER_OFFSETS_TOPIC
+        return BlastRadius(
+            partition=partition,
+            last_stable_offset=last_stable_offset,
+            high_watermark=high_watermark,
+            invisible_records=None if high_watermark is None else max(0, high_watermark - transaction.first_offset),
+            pins_last_stable_offset=oldest is None or transaction.first_offset <= oldest,
+            blocks_compaction=self._is_compacted(partition.topic),
+            blocks_offset_commits=blocks_offset_commits,
+            groups=self._pending_groups(partition) if blocks_offset_commits else self._readers(info),
+        )
+
+    def _is_compacted(self, topic_name: str) -> bool:
+        topic = self._topics.get(topic_name)
+        if topic is None:
+            return topic_name == CONSUMER_OFFSETS_TOPIC
+        policy = topic.setting("cleanup.policy")
+        if policy is None or policy.value is None:
+            return topic.internal
+        return "compact" in policy.value
+
+    def _readers(self, info: PartitionInfo | None) -> tuple[GroupImpact, ...]:
+        """Groups that read this partition and have not passed the LSO; beyond it only read_uncommitted gets."""
+        if info is None or info.high_watermark is None or info.last_stable_offset is None:
+            return ()
+        return tuple(
+            GroupImpact(
+                group.group_id,
+                info.partition,
+                committed.offset,
+                info.high_watermark - max(committed.offset, info.last_stable_offset),
+            )
+            for group, committed in self._committed.get(info.partition, ())
+            if committed.offset is not None
+            and committed.offset <= info.last_stable_offset
+            and info.last_stable_offset < info.high_watermark
+        )
+
+    def _pending_groups(self, offsets_partition: TopicPartition) -> tuple[GroupImpact, ...]:
+        """Groups of this partition of ``__consumer_offsets`` whose offsets a transaction still holds."""
+        topic = self._snapshot.topic(CONSUMER_OFFSETS_TOPIC)
+        if topic is None or not topic.partitions:
+            return ()
+        partition_count = len(topic.partitions)
+        return tuple(
+            GroupImpact(group.group_id, committed.partition, committed.offset or 0, 0)
+            for group in self._snapshot.groups
+            if coordinator_partition(CONSUMER_OFFSETS_TOPIC, group.group_id, partition_count) == offsets_partition
+            for committed in group.offsets
+            if committed.unstable
+        )
+
+
+def _committed_by_partition(snapshot: ClusterSnapshot) -> dict[TopicPartition, list[tuple[Group, CommittedOffset]]]:
+    found: dict[TopicPartition, list[tuple[Group, CommittedOffset]]] = defaultdict(list)
+    for group in snapshot.groups:
+        for committed in group.offsets:
+            found[committed.partition].append((group, committed))
+    return found

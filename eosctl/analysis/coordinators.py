@@ -1,0 +1,80 @@
+"""What the transaction coordinators said, and whether all of them were heard."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from eosctl.model.evidence import EvidenceGap, EvidenceKind
+from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.model.transaction import Transaction, TransactionLook
+
+TRANSACTION_STATE_TOPIC: Final = "__transaction_state"
+CONSUMER_OFFSETS_TOPIC: Final = "__consumer_offsets"
+
+
+@dataclass(frozen=True, slots=True)
+class CoordinatorView:
+    """One look's transactions by producer id; two ids share one only after a bug such as KAFKA-15552."""
+
+    by_producer_id: Mapping[int, tuple[Transaction, ...]]
+    by_transactional_id: Mapping[str, Transaction]
+
+
+def view_of(look: TransactionLook) -> CoordinatorView:
+    """Index one look."""
+    by_producer_id: dict[int, list[Transaction]] = defaultdict(list)
+    for transaction in look.transactions:
+        by_producer_id[transaction.producer_id].append(transaction)
+    return CoordinatorView(
+        {producer_id: tuple(found) for producer_id, found in by_producer_id.items()},
+        {transaction.transactional_id: transaction for transaction in look.transactions},
+    )
+
+
+def unheard_coordinators(snapshot: ClusterSnapshot) -> tuple[str, ...]:
+    """Name what keeps the list of transactional ids from being whole; empty when every coordinator was heard.
+
+    A broker that leads no partition of ``__transaction_state`` coordinates nothing, so its silence does not count.
+    """
+    if EvidenceKind.TRANSACTIONS not in snapshot.collected:
+        return ("transactions were not collected",)
+    topic = snapshot.topic(TRANSACTION_STATE_TOPIC)
+    leaders = None if topic is None else {info.leader_id for info in topic.partitions}
+    missing = [
+        _describe(gap)
+        for gap in snapshot.gaps
+        if gap.kind is EvidenceKind.TRANSACTIONS and _names_coordinators(gap) and _leads(gap, leaders)
+    ]
+    if topic is not None:
+        missing += [f"{info.partition} has no leader" for info in topic.partitions if info.leader_id is None]
+    return tuple(missing)
+
+
+def _names_coordinators(gap: EvidenceGap) -> bool:
+    return gap.subject == "*" or gap.subject.startswith("broker ")
+
+
+def _leads(gap: EvidenceGap, leaders: set[int | None] | None) -> bool:
+    number = gap.subject.removeprefix("broker ")
+    if leaders is None or not number.isdigit():
+        return True
+    return int(number) in leaders
+
+
+def _describe(gap: EvidenceGap) -> str:
+    return f"{gap.subject}: {gap.error or gap.reason.value}"
+
+
+def may_hide_transactional_ids(snapshot: ClusterSnapshot) -> bool:
+    """Return whether ListTransactions may have left out ids without saying so.
+
+    With an authorizer a broker omits the ids that the principal may not describe. Without the brokers' settings one
+    cannot know.
+    """
+    settings = [broker.setting("authorizer.class.name") for broker in snapshot.brokers if broker.settings]
+    if not settings:
+        return True
+    return any(setting is not None and setting.value for setting in settings)

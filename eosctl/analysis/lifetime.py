@@ -1,0 +1,236 @@
+"""Transactions from the coordinator's side: within their timeout, past it, or stuck between decision and markers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from eosctl.analysis.state_log import History, history_by_id, record_of
+from eosctl.analysis.wording import duration_text, time_text
+from eosctl.model.finding import Confidence, Evidence
+from eosctl.model.hang import HangCause, HangStatus, TransactionVerdict
+from eosctl.model.limits import Limits
+from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.model.transaction import Transaction, TransactionState
+
+# The wire's text for a transaction that never times out: a two-phase commit (KIP-939) stores Integer.MAX_VALUE.
+NO_TIMEOUT_MS: Final = 2_147_483_647
+ABORT_SCAN_SETTING: Final = "transaction.abort.timed.out.transaction.cleanup.interval.ms"
+# Kafka 2.5 and later (TransactionStateManagerConfig).
+DEFAULT_ABORT_SCAN_MS: Final = 10_000
+CERTAINLY_OVERDUE_MS: Final = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """What judging a transaction's age needs besides the transaction itself.
+
+    ``abort_scan_ms`` is the slowest interval in which a coordinator looks for timed-out transactions.
+    """
+
+    observed_at_ms: int
+    abort_scan_ms: int
+    history: History
+    limits: Limits
+
+
+def watch_of(snapshot: ClusterSnapshot, limits: Limits) -> Watch:
+    """Read clock, scan interval and transaction log out of a snapshot."""
+    observed_at_ms = snapshot.looks[-1].finished_at_ms if snapshot.looks else snapshot.captured_at_ms
+    return Watch(observed_at_ms, abort_scan_ms(snapshot), history_by_id(snapshot), limits)
+
+
+def abort_scan_ms(snapshot: ClusterSnapshot) -> int:
+    """Return how long after its timeout a transaction may still wait for the coordinator's scan."""
+    values = [setting.value for broker in snapshot.brokers if (setting := broker.setting(ABORT_SCAN_SETTING))]
+    return max((int(value) for value in values if value and value.isdigit()), default=DEFAULT_ABORT_SCAN_MS)
+
+
+def classify_transactions(snapshot: ClusterSnapshot, limits: Limits | None = None) -> tuple[TransactionVerdict, ...]:
+    """Judge every transaction that a coordinator holds open in the newest look, by transactional id."""
+    if not snapshot.looks:
+        return ()
+    watch = watch_of(snapshot, limits or Limits())
+    earlier = {t.transactional_id: t for t in snapshot.looks[0].transactions} if len(snapshot.looks) > 1 else {}
+    return tuple(
+        judge_transaction(transaction, earlier.get(transaction.transactional_id), watch, snapshot)
+        for transaction in sorted(snapshot.transactions, key=lambda t: t.transactional_id)
+        if transaction.state in (TransactionState.ONGOING, *PREPARED)
+    )
+
+
+PREPARED: Final = (TransactionState.PREPARE_COMMIT, TransactionState.PREPARE_ABORT)
+
+
+def judge_transaction(
+    transaction: Transaction, earlier: Transaction | None, watch: Watch, snapshot: ClusterSnapshot
+) -> TransactionVerdict:
+    """Judge one transaction in state Ongoing or Prepare*.
+
+    Args:
+        transaction: As the newest look describes it.
+        earlier: The same transactional id in the look before, None when there was none.
+        watch: Clock, scan interval, log.
+        snapshot: For the leaders of partitions that wait for a marker.
+    """
+    if transaction.state in PREPARED:
+        return _judge_prepared(transaction, earlier, watch, snapshot)
+    if not transaction.described or transaction.start_time_ms is None:
+        return TransactionVerdict(
+            transaction,
+            HangStatus.UNDECIDED,
+            HangCause.UNDECIDED,
+            Confidence.CERTAIN,
+            "Only its state is known: the coordinator did not describe it.",
+            evidence_of(transaction),
+        )
+    return _judge_ongoing(transaction, earlier, watch)
+
+
+def is_same_transaction(one: Transaction, other: Transaction | None) -> bool:
+    """Return whether two looks show one and the same transaction of an id."""
+    return (
+        other is not None
+        and one.producer_id == other.producer_id
+        and one.start_time_ms == other.start_time_ms
+        and one.state == other.state
+        and one.producer_epoch == other.producer_epoch
+    )
+
+
+def _judge_ongoing(transaction: Transaction, earlier: Transaction | None, watch: Watch) -> TransactionVerdict:
+    started = transaction.start_time_ms or 0
+    age_ms = max(0, watch.observed_at_ms - started)
+    evidence = evidence_of(transaction)
+    if transaction.timeout_ms >= NO_TIMEOUT_MS:
+        old = age_ms >= watch.limits.long_running_transaction_ms
+        return TransactionVerdict(
+            transaction,
+            HangStatus.LONG_RUNNING if old else HangStatus.OPEN,
+            HangCause.PREPARED_TWO_PHASE,
+            Confidence.CERTAIN,
+            f"It takes part in a two-phase commit and has no timeout: only its application ends it. "
+            f"Open for {duration_text(age_ms)}.",
+            evidence,
+            age_ms,
+        )
+    acts_at_ms = started + transaction.timeout_ms + watch.abort_scan_ms
+    overdue_ms = watch.observed_at_ms - acts_at_ms
+    expired_ms = overdue_ms + watch.abort_scan_ms
+    if overdue_ms > watch.limits.clock_tolerance_ms and (earlier is None or is_same_transaction(transaction, earlier)):
+        certain = overdue_ms > CERTAINLY_OVERDUE_MS
+        return TransactionVerdict(
+            transaction,
+            HangStatus.LATE,
+            HangCause.COORDINATOR_NOT_EXPIRING,
+            Confidence.CERTAIN if certain else Confidence.LIKELY,
+            f"Its timeout of {duration_text(transaction.timeout_ms)} passed "
+            f"{duration_text(expired_ms)} ago "
+            f"and the coordinator, which looks every {duration_text(watch.abort_scan_ms)}, has not aborted it.",
+            evidence,
+            age_ms,
+        )
+    long_running = age_ms >= watch.limits.long_running_transaction_ms
+    return TransactionVerdict(
+        transaction,
+        HangStatus.LONG_RUNNING if long_running else HangStatus.OPEN,
+        HangCause.WITHIN_TIMEOUT,
+        Confidence.CERTAIN,
+        f"Open for {duration_text(age_ms)} of its timeout of {duration_text(transaction.timeout_ms)}; "
+        "the coordinator aborts it by itself when that has passed.",
+        evidence,
+        age_ms,
+        coordinator_acts_at_ms=acts_at_ms,
+    )
+
+
+def _judge_prepared(
+    transaction: Transaction, earlier: Transaction | None, watch: Watch, snapshot: ClusterSnapshot
+) -> TransactionVerdict:
+    record = record_of(transaction, watch.history.get(transaction.transactional_id, ()))
+    since_ms = None if record is None else record.written_at_ms
+    decided = "commit" if transaction.state == TransactionState.PREPARE_COMMIT else "abort"
+    waiting = ", ".join(_waiting_partitions(transaction, snapshot)) or "partitions that the coordinator did not name"
+    age_ms = None if transaction.start_time_ms is None else max(0, watch.observed_at_ms - transaction.start_time_ms)
+    evidence = evidence_of(transaction)
+    if record is not None:
+        evidence += (
+            Evidence(
+                f"{record.state} record",
+                f"offset {record.offset}, written {time_text(record.written_at_ms)}",
+                f"__transaction_state-{record.log_partition}",
+            ),
+        )
+    prepared_for_ms = _prepared_for_ms(transaction, earlier, since_ms, watch, snapshot)
+    if prepared_for_ms < watch.limits.marker_delivery_ms:
+        return TransactionVerdict(
+            transaction,
+            HangStatus.OPEN,
+            HangCause.IN_FLIGHT,
+            Confidence.CERTAIN,
+            f"Its {decided} is decided and the markers are on their way to {waiting}.",
+            evidence,
+            age_ms,
+            since_ms,
+        )
+    return TransactionVerdict(
+        transaction,
+        HangStatus.STALLED,
+        HangCause.MARKERS_UNDELIVERED,
+        Confidence.CERTAIN,
+        f"Its {decided} was decided at least {duration_text(prepared_for_ms)} ago and is final, but the marker "
+        f"has not reached {waiting}.",
+        evidence,
+        age_ms,
+        since_ms,
+    )
+
+
+def _prepared_for_ms(
+    transaction: Transaction, earlier: Transaction | None, since_ms: int | None, watch: Watch, snapshot: ClusterSnapshot
+) -> int:
+    """Return how long the Prepare* state has lasted at least; the log's clock is trusted up to the tolerance."""
+    seen_ms = 0
+    if is_same_transaction(transaction, earlier):
+        seen_ms = snapshot.looks[-1].started_at_ms - snapshot.looks[0].finished_at_ms
+    logged_ms = 0
+    if since_ms is not None:
+        logged_ms = watch.observed_at_ms - since_ms - watch.limits.clock_tolerance_ms
+    return max(seen_ms, logged_ms)
+
+
+def _waiting_partitions(transaction: Transaction, snapshot: ClusterSnapshot) -> list[str]:
+    """Name the partitions without a marker, with their leader: there lies the reason."""
+    found = []
+    for partition in transaction.partitions:
+        info = snapshot.partition(partition)
+        if info is None:
+            found.append(f"{partition} (unknown partition)")
+        elif info.leader_id is None:
+            found.append(f"{partition} (no leader)")
+        else:
+            broker = snapshot.broker(info.leader_id)
+            reachable = broker is None or broker.reachable
+            found.append(f"{partition} (leader {info.leader_id}{'' if reachable else ', unreachable'})")
+    return found
+
+
+def evidence_of(transaction: Transaction) -> tuple[Evidence, ...]:
+    """List the coordinator's facts about a transaction, with their provenance."""
+    source = f"DescribeTransactions broker {transaction.coordinator_id}"
+    facts = [
+        ("transactional id", transaction.transactional_id),
+        ("state", transaction.state),
+        ("producer id", str(transaction.producer_id)),
+    ]
+    if transaction.described:
+        facts += [
+            ("producer epoch", str(transaction.producer_epoch)),
+            ("timeout", f"{transaction.timeout_ms} ms"),
+            ("partitions", ", ".join(str(p) for p in transaction.partitions) or "none"),
+        ]
+        if transaction.start_time_ms is not None:
+            facts.append(("started", time_text(transaction.start_time_ms)))
+    else:
+        source = f"ListTransactions broker {transaction.coordinator_id}"
+    return tuple(Evidence(name, value, source) for name, value in facts)

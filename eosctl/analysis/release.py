@@ -1,0 +1,53 @@
+"""Which Kafka release the brokers are at least, told by the API versions that they serve.
+
+Brokers do not name their release. Each line of the table is the first release whose brokers serve that version; what a
+range proves is a lower bound.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from eosctl.model.snapshot import Broker, ClusterSnapshot
+
+Release = tuple[int, int]
+"""Major and minor number, e.g. ``(3, 9)``."""
+
+
+class _Mark(NamedTuple):
+    release: Release
+    api_key: int
+    version: int
+
+
+_MARKS: Final = (
+    _Mark((2, 5), 22, 3),  # InitProducerId 3, KIP-360
+    _Mark((2, 8), 61, 0),  # DescribeProducers, KIP-664
+    _Mark((3, 0), 66, 0),  # ListTransactions, KIP-664
+    _Mark((3, 7), 0, 10),  # Produce 10, KIP-951
+    _Mark((3, 8), 66, 1),  # ListTransactions 1, KIP-994
+    _Mark((3, 9), 1, 17),  # Fetch 17, KIP-853
+    _Mark((4, 0), 0, 12),  # Produce 12, KIP-890
+    _Mark((4, 1), 66, 2),  # ListTransactions 2, KIP-1152
+    _Mark((4, 2), 27, 2),  # WriteTxnMarkers 2, KIP-1228
+)
+OLDEST: Final[Release] = (0, 11)
+
+
+def release_floor(broker: Broker) -> Release | None:
+    """Return the release that this broker has at least; None when it reported no API versions."""
+    if not broker.api_ranges:
+        return None
+    served = {api.api_key: api.max_version for api in broker.api_ranges}
+    return max((m.release for m in _MARKS if served.get(m.api_key, -1) >= m.version), default=OLDEST)
+
+
+def at_least(snapshot: ClusterSnapshot, release: Release) -> bool:
+    """Return whether any broker may have this release or a later one; a broker that did not say may have any."""
+    floors = [release_floor(broker) for broker in snapshot.brokers]
+    return not floors or any(floor is None or floor >= release for floor in floors)
+
+
+def release_text(release: Release) -> str:
+    """Write a release: ``3.9``."""
+    return f"{release[0]}.{release[1]}"

@@ -1,0 +1,93 @@
+"""Questions to the newest part of ``__transaction_state``."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from enum import Enum
+
+from eosctl.model.history import TransactionLogEntry
+from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.model.transaction import TopicPartition, Transaction, TransactionState
+
+History = Mapping[str, tuple[TransactionLogEntry, ...]]
+"""The records of each transactional id, oldest first."""
+
+
+class Outcome(Enum):
+    """How the last transaction that held a partition ended, as far as the log was read."""
+
+    COMMITTED = "committed"
+    ABORTED = "aborted"
+    NEVER = "never"
+    UNKNOWN = "unknown"
+
+
+def history_by_id(snapshot: ClusterSnapshot) -> History:
+    """Group the log's records by transactional id, in the order of the log."""
+    grouped: dict[str, list[TransactionLogEntry]] = defaultdict(list)
+    for entry in sorted(snapshot.transaction_history, key=lambda e: (e.log_partition, e.offset)):
+        grouped[entry.transactional_id].append(entry)
+    return {transactional_id: tuple(entries) for transactional_id, entries in grouped.items()}
+
+
+def last_prepare(
+    entries: Sequence[TransactionLogEntry], producer_id: int, partition: TopicPartition
+) -> TransactionLogEntry | None:
+    """Return the newest Prepare* record of this producer id that lists the partition, or None."""
+    return next(
+        (
+            entry
+            for entry in reversed(entries)
+            if entry.producer_id == producer_id
+            and entry.state in (TransactionState.PREPARE_COMMIT, TransactionState.PREPARE_ABORT)
+            and partition in entry.partitions
+        ),
+        None,
+    )
+
+
+def last_outcome(entries: Sequence[TransactionLogEntry], producer_id: int, partition: TopicPartition) -> Outcome:
+    """Say how the last transaction of this producer id on this partition ended.
+
+    Compaction keeps only the newest record of an id, so a Complete* record may stand without its Prepare*: then its own
+    outcome counts. NEVER needs the record with which the id began.
+    """
+    prepare = last_prepare(entries, producer_id, partition)
+    if prepare is not None:
+        return Outcome.COMMITTED if prepare.state == TransactionState.PREPARE_COMMIT else Outcome.ABORTED
+    own = [entry for entry in entries if entry.producer_id == producer_id]
+    # Every Complete* record whose Prepare* is in view ended a transaction without this partition.
+    unexplained = next(
+        (
+            entry
+            for before, entry in zip([None, *own], own, strict=False)
+            if entry.state in (TransactionState.COMPLETE_COMMIT, TransactionState.COMPLETE_ABORT)
+            and (before is None or not before.state.startswith("Prepare"))
+        ),
+        None,
+    )
+    if unexplained is not None:
+        committed = unexplained.state == TransactionState.COMPLETE_COMMIT
+        return Outcome.COMMITTED if committed else Outcome.ABORTED
+    if own and own[0].state == TransactionState.EMPTY and own[0].producer_epoch == 0:
+        return Outcome.NEVER
+    return Outcome.UNKNOWN
+
+
+def record_of(transaction: Transaction, entries: Sequence[TransactionLogEntry]) -> TransactionLogEntry | None:
+    """Return the record with which the coordinator reached the state that it describes, or None.
+
+    State, producer id, epoch and start time must agree: a later transaction of the id has another start time.
+    """
+    return next(
+        (
+            entry
+            for entry in reversed(entries)
+            if entry.state == transaction.state
+            and entry.producer_id == transaction.producer_id
+            and entry.producer_epoch == transaction.producer_epoch
+            and entry.start_time_ms == transaction.start_time_ms
+        ),
+        None,
+    )

@@ -206,14 +206,15 @@ class Segment:
         start, header = found
         if upper_bound is not None and header.last_offset >= upper_bound:
             return b""
-        data = os.pread(descriptor, max(max_bytes, header.size_bytes), start)
-        # The index says where to look for the end of the last whole batch, so that only a few headers are read.
-        end = max(self.offset_index.last_within(start + len(data), upper_bound).position - start, 0)
-        for position, header in iter_headers(data, end):
-            if upper_bound is not None and header.last_offset >= upper_bound:
+        # The index says where to look for the end of the last whole batch, so that only a few headers are read and
+        # the answer itself is read once.
+        limit = start + max(max_bytes, header.size_bytes)
+        end = anchor = max(self.offset_index.last_within(limit, upper_bound).position, start)
+        for position, last in iter_headers(os.pread(descriptor, limit - anchor, anchor)):
+            if upper_bound is not None and last.last_offset >= upper_bound:
                 break
-            end = position + header.size_bytes
-        return data[:end]
+            end = anchor + position + last.size_bytes
+        return os.pread(descriptor, end - start, start)
 
     def scan(self, descriptor: int, position: int = 0) -> Iterator[tuple[int, BatchHeader, bytes]]:
         """Yield position, header and bytes of each whole batch from a batch's position on."""

@@ -1,0 +1,94 @@
+"""Checkpoint files: small tables of offsets, one version line, one count line, then one line an entry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from eosctl.model.transaction import TopicPartition
+from eosctl.storage.atomic import replace_file
+from eosctl.storage.errors import DamagedFile
+
+VERSION: Final = 0
+
+
+class EpochStart(NamedTuple):
+    """A leader epoch and the first offset that was appended in it."""
+
+    epoch: int
+    start_offset: int
+
+
+def encode_offset_checkpoint(offsets: Mapping[TopicPartition, int]) -> str:
+    """Encode a recovery-point, high-watermark (replication), log-start or cleaner checkpoint."""
+    return _encode([f"{partition.topic} {partition.partition} {offset}" for partition, offset in offsets.items()])
+
+
+def encode_epoch_checkpoint(epochs: Iterable[EpochStart]) -> str:
+    """Encode a leader-epoch checkpoint."""
+    return _encode([f"{epoch} {start_offset}" for epoch, start_offset in epochs])
+
+
+def write_offset_checkpoint(path: Path, offsets: Mapping[TopicPartition, int], *, sync: bool = False) -> None:
+    """Replace an offset checkpoint."""
+    replace_file(path, encode_offset_checkpoint(offsets).encode(), sync=sync)
+
+
+def write_epoch_checkpoint(path: Path, epochs: Iterable[EpochStart], *, sync: bool = False) -> None:
+    """Replace a leader-epoch checkpoint."""
+    replace_file(path, encode_epoch_checkpoint(epochs).encode(), sync=sync)
+
+
+def read_offset_checkpoint(path: Path) -> dict[TopicPartition, int]:
+    """Read an offset checkpoint; an absent file is an empty one, as for Kafka.
+
+    Raises:
+        DamagedFile: When version, count or an entry is wrong; `offset` is the line, from 1.
+    """
+    offsets: dict[TopicPartition, int] = {}
+    for line_number, (topic, *numbers) in _read_entries(path, 3):
+        partition, offset = _numbers(path, line_number, numbers)
+        offsets[TopicPartition(topic, partition)] = offset
+    return offsets
+
+
+def read_epoch_checkpoint(path: Path) -> list[EpochStart]:
+    """Read a leader-epoch checkpoint; an absent file is an empty one, as for Kafka.
+
+    Raises:
+        DamagedFile: When version, count or an entry is wrong; `offset` is the line, from 1.
+    """
+    return [EpochStart(*_numbers(path, line_number, fields)) for line_number, fields in _read_entries(path, 2)]
+
+
+def _encode(lines: list[str]) -> str:
+    return "".join(f"{line}\n" for line in (str(VERSION), str(len(lines)), *lines))
+
+
+def _read_entries(path: Path, width: int) -> list[tuple[int, list[str]]]:
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except FileNotFoundError:
+        return []
+    except UnicodeDecodeError as error:
+        raise DamagedFile(path, "not UTF-8 text", 1) from error
+    if len(lines) < 2:
+        raise DamagedFile(path, f"{len(lines)} lines; a version and a count were expected", len(lines) + 1)
+    if lines[0] != str(VERSION):
+        raise DamagedFile(path, f"version {lines[0]!r}, known is {VERSION}", 1)
+    (count,) = _numbers(path, 2, lines[1:2])
+    entries = [(number, line.split(" ")) for number, line in enumerate(lines[2:], 3)]
+    for number, fields in entries:
+        if len(fields) != width:
+            raise DamagedFile(path, f"{len(fields)} fields, {width} were expected", number)
+    if count != len(entries):
+        raise DamagedFile(path, f"{len(entries)} entries, the count says {count}", 2)
+    return entries
+
+
+def _numbers(path: Path, line_number: int, fields: list[str]) -> list[int]:
+    try:
+        return [int(field) for field in fields]
+    except ValueError:
+        raise DamagedFile(path, f"{' '.join(fields)!r} where a number was expected", line_number) from None

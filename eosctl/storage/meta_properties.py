@@ -1,0 +1,85 @@
+"""The files that describe a log directory: `meta.properties` and `.kafka_cleanshutdown`."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from eosctl.storage.atomic import replace_file
+from eosctl.storage.errors import DamagedFile
+from eosctl.storage.names import CLEAN_SHUTDOWN, META_PROPERTIES
+
+_PROPERTY: Final = re.compile(r"\s*([^=:\s]+)\s*[=:]?\s*(.*?)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class MetaProperties:
+    """To which cluster, node and directory a log directory belongs.
+
+    Version 1 is KRaft's; version 0, of ZooKeeper brokers, has no directory id and may lack the cluster id.
+    """
+
+    node_id: int
+    cluster_id: str = ""
+    directory_id: str = ""
+    version: int = 1
+
+
+def read_meta_properties(log_dir: Path) -> MetaProperties:
+    """Read a log directory's `meta.properties`.
+
+    Raises:
+        DamagedFile: When a needed property is missing or the version unknown.
+        OSError: When the file cannot be read.
+    """
+    path = log_dir / META_PROPERTIES
+    properties: dict[str, str] = {}
+    for line in path.read_bytes().decode(errors="replace").splitlines():
+        if line.strip() and not line.lstrip().startswith(("#", "!")):
+            match = _PROPERTY.fullmatch(line)
+            if match is not None:
+                properties[match[1]] = re.sub(r"\\(.)", r"\1", match[2])
+    version = properties.get("version", "0")
+    if version not in ("0", "1"):
+        raise DamagedFile(path, f"version {version!r}, known are 0 and 1")
+    node_id = properties.get("node.id" if version == "1" else "broker.id", "")
+    if not node_id.isdecimal():
+        raise DamagedFile(path, f"node id {node_id!r}")
+    return MetaProperties(
+        int(node_id), properties.get("cluster.id", ""), properties.get("directory.id", ""), int(version)
+    )
+
+
+def write_meta_properties(log_dir: Path, properties: MetaProperties, *, sync: bool = False) -> None:
+    """Write a log directory's `meta.properties` in version 1."""
+    lines = [f"node.id={properties.node_id}", "version=1", f"cluster.id={properties.cluster_id}"]
+    if properties.directory_id:
+        lines.insert(1, f"directory.id={properties.directory_id}")
+    replace_file(log_dir / META_PROPERTIES, "".join(f"{line}\n" for line in lines).encode(), sync=sync)
+
+
+def write_clean_shutdown(log_dir: Path, broker_epoch: int) -> None:
+    """Leave the file that says that every log of the directory was closed properly (KIP-966's broker epoch in it)."""
+    content = json.dumps({"version": 0, "brokerEpoch": broker_epoch}, separators=(",", ":"))
+    replace_file(log_dir / CLEAN_SHUTDOWN, content.encode())
+
+
+def take_clean_shutdown(log_dir: Path) -> int | None:
+    """Remove the file of a clean shutdown, so that a crash from now on is seen as one.
+
+    Returns:
+        The broker epoch in it (-1 when the file does not tell), or None when the directory was not closed properly.
+    """
+    path = log_dir / CLEAN_SHUTDOWN
+    try:
+        content = path.read_bytes()
+        path.unlink()
+    except FileNotFoundError:
+        return None
+    try:
+        return int(json.loads(content)["brokerEpoch"])
+    except (ValueError, KeyError, TypeError):  # Kafka before 3.7 writes an empty file
+        return -1

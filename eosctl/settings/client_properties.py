@@ -1,0 +1,170 @@
+"""From the settings of a Java client to eosctl's typed configuration.
+
+The names are those of Kafka's ``CommonClientConfigs``, ``SaslConfigs`` and ``SslConfigs``; librdkafka's spelling of the
+same things is understood where it differs.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Any, Final
+
+from eosctl.errors import ConfigFileError
+from eosctl.model.client_config import ClientConfig, Endpoint, SaslConfig, SaslMechanism, SecurityProtocol
+from eosctl.model.secret import Secret
+from eosctl.settings.endpoints import parse_endpoints
+from eosctl.settings.given import Given
+from eosctl.settings.jaas import parse_jaas
+from eosctl.settings.key_material import parse_tls
+from eosctl.settings.lookup import Lookup
+from eosctl.settings.oauth import parse_oauth
+
+_DURATIONS: Final = {
+    "socket.connection.setup.timeout.ms": "connect_timeout_ms",
+    "request.timeout.ms": "request_timeout_ms",
+    "default.api.timeout.ms": "timeout_ms",
+    "retry.backoff.ms": "retry_backoff_ms",
+}
+
+ALIASES: Final = {
+    "metadata.broker.list": "bootstrap.servers",
+    "sasl.mechanisms": "sasl.mechanism",
+    "ssl.ca.location": "ssl.truststore.location",
+    "ssl.ca.pem": "ssl.truststore.certificates",
+    "ssl.certificate.location": "ssl.keystore.location",
+    "ssl.certificate.pem": "ssl.keystore.certificate.chain",
+    "ssl.key.pem": "ssl.keystore.key",
+}
+"""librdkafka's name and Kafka's."""
+
+KNOWN_NAMES: Final = frozenset(
+    {
+        "bootstrap.servers",
+        "client.id",
+        "security.protocol",
+        "sasl.mechanism",
+        "sasl.jaas.config",
+        "sasl.username",
+        "sasl.password",
+        "sasl.oauthbearer.token",
+        "sasl.oauthbearer.token.endpoint.url",
+        "ssl.truststore.location",
+        "ssl.truststore.password",
+        "ssl.truststore.type",
+        "ssl.truststore.certificates",
+        "ssl.keystore.location",
+        "ssl.keystore.password",
+        "ssl.keystore.type",
+        "ssl.keystore.key",
+        "ssl.keystore.certificate.chain",
+        "ssl.key.password",
+        "ssl.key.location",
+        "ssl.endpoint.identification.algorithm",
+        *_DURATIONS,
+    }
+)
+"""Every setting that has a meaning for eosctl; others are reported and left alone."""
+
+SECRET_NAMES: Final = frozenset(
+    {
+        "sasl.jaas.config",
+        "sasl.password",
+        "sasl.oauthbearer.token",
+        "ssl.truststore.password",
+        "ssl.keystore.password",
+        "ssl.keystore.key",
+        "ssl.key.password",
+    }
+)
+
+
+def parse_client_config(given: Mapping[str, Given], environment: Mapping[str, str]) -> ClientConfig:
+    """Build the typed configuration.
+
+    Args:
+        given: Settings by name, already merged by precedence.
+        environment: What ``${NAME}`` in a value refers to.
+
+    Raises:
+        ConfigFileError: A value is missing, not allowed, or refers to something that is not there.
+    """
+    lookup = Lookup({ALIASES.get(name, name): value for name, value in given.items()}, environment)
+    protocol = lookup.choice("security.protocol", SecurityProtocol, SecurityProtocol.PLAINTEXT)
+    durations: dict[str, Any] = {}
+    for name, attribute in _DURATIONS.items():
+        # A pause of 0 is allowed in Kafka; here it is the shortest there is, as retries must let others run.
+        duration_ms = 1 if name == "retry.backoff.ms" and lookup.text(name) == "0" else lookup.duration_ms(name)
+        if duration_ms is not None:
+            durations[attribute] = duration_ms
+    return ClientConfig(
+        bootstrap=_parse_bootstrap(lookup),
+        security_protocol=protocol,
+        tls=parse_tls(lookup),
+        sasl=_parse_sasl(lookup) if protocol.uses_sasl else None,
+        client_id=lookup.text("client.id") or "eosctl",
+        ignored_keys=tuple(sorted(name for name in given if ALIASES.get(name, name) not in KNOWN_NAMES)),
+        **durations,
+    )
+
+
+def explain_ignored_key(name: str) -> str:
+    """Return one line about a setting that has no effect here; the value is not part of it."""
+    close = difflib.get_close_matches(name, KNOWN_NAMES | ALIASES.keys(), n=1, cutoff=0.85)
+    return f"{name} has no effect on eosctl" + (f"; did you mean {close[0]}?" if close else ".")
+
+
+def _parse_bootstrap(lookup: Lookup) -> tuple[Endpoint, ...]:
+    text = lookup.text("bootstrap.servers")
+    if not text:
+        raise ConfigFileError(
+            "No bootstrap address is given.",
+            "eosctl never picks a cluster by itself.",
+            "Give -b HOST:PORT, --command-config FILE, --profile NAME, or set EOSCTL_BOOTSTRAP_SERVERS.",
+        )
+    return parse_endpoints(text, lookup.origin("bootstrap.servers"))
+
+
+def _parse_sasl(lookup: Lookup) -> SaslConfig:
+    mechanism = lookup.text("sasl.mechanism") or "GSSAPI"
+    if mechanism == "GSSAPI":
+        raise ConfigFileError(
+            f"{lookup.origin('sasl.mechanism')}: Kerberos (GSSAPI) is not supported.",
+            "GSSAPI is Kafka's default when sasl.mechanism is not set.",
+            "Set sasl.mechanism to PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER.",
+        )
+    chosen = lookup.choice("sasl.mechanism", SaslMechanism, SaslMechanism.PLAIN)
+    if chosen is SaslMechanism.OAUTHBEARER:
+        return SaslConfig(chosen, token=parse_oauth(lookup))
+    return _parse_password_login(lookup, chosen)
+
+
+_LOGIN_MODULES: Final = {
+    SaslMechanism.PLAIN: "PlainLoginModule",
+    SaslMechanism.SCRAM_SHA_256: "ScramLoginModule",
+    SaslMechanism.SCRAM_SHA_512: "ScramLoginModule",
+}
+
+
+def _parse_password_login(lookup: Lookup, mechanism: SaslMechanism) -> SaslConfig:
+    line = lookup.text("sasl.jaas.config")
+    if line is None:
+        username, password = lookup.text("sasl.username"), lookup.secret("sasl.password")
+    else:
+        origin = lookup.origin("sasl.jaas.config")
+        entry = parse_jaas(line, origin)
+        if entry.module_name != _LOGIN_MODULES[mechanism]:
+            raise ConfigFileError(
+                f"{origin}: {entry.module_name} does not go with sasl.mechanism={mechanism.value}.",
+                f"That mechanism logs in through {_LOGIN_MODULES[mechanism]}.",
+                "Change one of the two.",
+            )
+        username = entry.options.get("username")
+        password = Secret(entry.options["password"]) if "password" in entry.options else None
+    if not username or password is None:
+        raise ConfigFileError(
+            f"User or password is missing for sasl.mechanism={mechanism.value}.",
+            "Both are read from sasl.jaas.config (or sasl.username and sasl.password).",
+            'Set sasl.jaas.config=...LoginModule required username="..." password="${PASSWORD}";',
+        )
+    return SaslConfig(mechanism, username, password)

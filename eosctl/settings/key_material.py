@@ -1,0 +1,64 @@
+"""TLS material as Kafka's clients name it."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Final
+
+from eosctl.errors import ConfigFileError
+from eosctl.model.client_config import TlsConfig
+from eosctl.settings.lookup import Lookup
+
+_JKS_MAGIC: Final = (b"\xfe\xed\xfe\xed", b"\xce\xce\xce\xce")  # JKS and JCEKS
+
+
+def parse_tls(lookup: Lookup) -> TlsConfig:
+    """Read ``ssl.*`` into a :class:`TlsConfig`.
+
+    Raises:
+        ConfigFileError: A store is in Java's own format, which nothing but Java reads.
+    """
+    algorithm = lookup.text("ssl.endpoint.identification.algorithm")
+    truststore = _store_path(lookup, "ssl.truststore")
+    keystore = _store_path(lookup, "ssl.keystore")
+    return TlsConfig(
+        ca_file=truststore,
+        ca_password=lookup.secret("ssl.truststore.password"),
+        ca_pem=lookup.text("ssl.truststore.certificates"),
+        certificate_file=keystore,
+        certificate_password=lookup.secret("ssl.keystore.password"),
+        certificate_pem=lookup.text("ssl.keystore.certificate.chain"),
+        key_file=lookup.text("ssl.key.location"),
+        key_password=lookup.secret("ssl.key.password"),
+        key_pem=lookup.secret("ssl.keystore.key"),
+        verify_hostname=algorithm is None or algorithm.lower() == "https",
+    )
+
+
+def _store_path(lookup: Lookup, prefix: str) -> str | None:
+    location = lookup.text(f"{prefix}.location")
+    if location is None:
+        return None
+    path = Path(location)
+    # Java opens a PKCS#12 store that is called JKS, so the file decides where there is one.
+    declared_jks = (lookup.text(f"{prefix}.type") or "").upper() in ("JKS", "JCEKS")
+    is_jks = _magic(path).startswith(_JKS_MAGIC) if path.is_file() else declared_jks
+    if is_jks:
+        converted = path.with_suffix(".p12")
+        raise ConfigFileError(
+            f"{lookup.origin(f'{prefix}.location')}: {path} is a JKS store.",
+            "Nothing but Java reads this format.",
+            f"Convert it: keytool -importkeystore -srckeystore {shlex.quote(str(path))} "
+            f"-destkeystore {shlex.quote(str(converted))} -deststoretype PKCS12 "
+            f"and set {prefix}.location={converted}.",
+        )
+    return location
+
+
+def _magic(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(4)
+    except OSError:
+        return b""

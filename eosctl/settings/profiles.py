@@ -1,0 +1,93 @@
+"""Profiles: named clusters in the user's configuration directory.
+
+profiles:
+  prod:
+    protected: true
+    properties:
+      bootstrap.servers: broker-1.example.org:9093
+      security.protocol: SASL_SSL
+      sasl.mechanism: SCRAM-SHA-512
+      sasl.username: on-call
+      sasl.password: ${file:/run/secrets/kafka}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from eosctl.errors import ConfigFileError
+from eosctl.settings.client_properties import SECRET_NAMES
+from eosctl.settings.given import Given
+from eosctl.settings.references import has_reference
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A named set of client settings; ``protected`` asks commands for a second confirmation before they change it."""
+
+    name: str
+    properties: Mapping[str, Given]
+    protected: bool = False
+
+
+def profiles_path(environment: Mapping[str, str]) -> Path:
+    """Return the user's profiles file (XDG base directories; ``EOSCTL_CONFIG_DIR`` goes before)."""
+    own = environment.get("EOSCTL_CONFIG_DIR")
+    if own:
+        return Path(own) / "profiles.yaml"
+    base = environment.get("XDG_CONFIG_HOME") or str(Path(environment.get("HOME", "~")).expanduser() / ".config")
+    return Path(base) / "eosctl" / "profiles.yaml"
+
+
+def read_profiles(path: Path) -> dict[str, Profile]:
+    """Read every profile of a file; a file that is not there holds none.
+
+    Raises:
+        ConfigFileError: The file is not readable or not of the documented shape, or it stores a secret.
+    """
+    try:
+        document = yaml.safe_load(path.read_text())
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ConfigFileError(f"{path} cannot be read: {_short(error)}.", "", "Correct or remove the file.") from error
+    profiles = document.get("profiles") if isinstance(document, dict) else None
+    if not isinstance(profiles, dict):
+        raise _misshapen(path, "the key profiles is missing")
+    return {str(name): _parse_profile(path, str(name), body) for name, body in profiles.items()}
+
+
+def _parse_profile(path: Path, name: str, body: Any) -> Profile:
+    if not isinstance(body, dict) or not isinstance(body.get("properties"), dict):
+        raise _misshapen(path, f"profile {name} has no properties")
+    unknown = body.keys() - {"properties", "protected"}
+    if unknown:
+        raise _misshapen(path, f"profile {name} has the unknown key {sorted(map(str, unknown))[0]}")
+    properties: dict[str, Given] = {}
+    for key, value in body["properties"].items():
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        if key in SECRET_NAMES and not has_reference(text):
+            raise ConfigFileError(
+                f"{path}: profile {name} stores {key}.",
+                "Profiles hold no secrets, so that the file can be shared and backed up.",
+                "Refer to it: ${VARIABLE}, ${file:PATH} or ${file:PATH:KEY}.",
+            )
+        properties[str(key)] = Given(text, f"profile {name}")
+    return Profile(name, properties, protected=body.get("protected") is True)
+
+
+def _misshapen(path: Path, reason: str) -> ConfigFileError:
+    return ConfigFileError(
+        f"{path} is not a profiles file: {reason}.",
+        "It holds profiles, each with properties and perhaps protected.",
+        "See the documentation on profiles.",
+    )
+
+
+def _short(error: Exception) -> str:
+    return str(error).splitlines()[0]

@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from eosctl.errors import ConfigFileError
+from eosctl.settings.client_resolution import resolve_client
+from eosctl.settings.profiles import profiles_path, read_profiles
+
+
+def test_a_profile_may_refer_to_a_secret_but_not_hold_it(tmp_path: Path) -> None:
+    path = tmp_path / "profiles.yaml"
+    path.write_text("profiles:\n  a:\n    properties:\n      sasl.password: hunter2\n")
+    with pytest.raises(ConfigFileError) as caught:
+        read_profiles(path)
+    assert "hunter2" not in str(caught.value)
+    path.write_text("profiles:\n  a:\n    properties:\n      sasl.password: ${P}\n")
+    assert read_profiles(path)["a"].properties["sasl.password"].text == "${P}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: [",
+        "[]",
+        "profiles: 3",
+        "profiles:\n  a: 1",
+        "profiles:\n  a:\n    properties: {}\n    password: x",
+        "profiles:\n  a:\n    protected: true",
+        "\0",
+    ],
+)
+def test_a_file_of_another_shape_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "profiles.yaml"
+    path.write_text(text)
+    with pytest.raises(ConfigFileError):
+        read_profiles(path)
+
+
+def test_no_file_is_no_profile(tmp_path: Path) -> None:
+    assert read_profiles(tmp_path / "absent.yaml") == {}
+    with pytest.raises(ConfigFileError, match="There is no profile prod"):
+        resolve_client({"EOSCTL_CONFIG_DIR": str(tmp_path)}, profile="prod")
+
+
+def test_no_profile_is_chosen_unasked(tmp_path: Path) -> None:
+    (tmp_path / "profiles.yaml").write_text("profiles:\n  only:\n    properties:\n      bootstrap.servers: b:1\n")
+    with pytest.raises(ConfigFileError, match="No bootstrap address"):
+        resolve_client({"EOSCTL_CONFIG_DIR": str(tmp_path)})
+
+
+def test_the_file_lies_in_the_users_configuration_directory() -> None:
+    assert profiles_path({"XDG_CONFIG_HOME": "/x", "HOME": "/h"}) == Path("/x/eosctl/profiles.yaml")
+    assert profiles_path({"HOME": "/h"}) == Path("/h/.config/eosctl/profiles.yaml")
+    assert profiles_path({"EOSCTL_CONFIG_DIR": "/c", "HOME": "/h"}) == Path("/c/profiles.yaml")

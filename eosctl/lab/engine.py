@@ -14,6 +14,18 @@ class EngineError(EosctlError):
     """An engine could not do what was asked of it."""
 
 
+class MissingTool(EngineError):  # noqa: N818
+    """A program that the engine runs is not on this machine.
+
+    Attributes:
+        tool: Its name, e.g. ``java``.
+    """
+
+    def __init__(self, tool: str, what: str, why: str = "", next_step: str = "") -> None:
+        super().__init__(what, why, next_step)
+        self.tool = tool
+
+
 class UnsupportedFault(EngineError):  # noqa: N818
     """The engine has no means to cause this fault."""
 

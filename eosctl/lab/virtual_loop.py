@@ -133,6 +133,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
             self._ready.append(self._pop_timer())
         self._turns += 1
         if self._turns > self._turn_limit:
+            self._turns = 0  # so that what is cancelled now can still tidy up
             raise VirtualStall(f"{self._turn_limit} turns at {self.time()} s without any passing of time")
         for _ in range(len(self._ready)):
             handle = self._ready.popleft()

@@ -15,7 +15,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from eosctl.lab.apache.releases import KafkaRelease
-from eosctl.lab.engine import EngineError
+from eosctl.lab.engine import EngineError, MissingTool
 
 COPY_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
 RESOLVE_TIMEOUT_S = 600
@@ -88,7 +88,8 @@ def _resolve(release: KafkaRelease, target: Path, locked: Mapping[str, str]) -> 
     """Let Maven fill a temporary directory and move it into place only when it holds the locked jars."""
     maven = shutil.which("mvn")
     if maven is None:
-        raise EngineError(
+        raise MissingTool(
+            "mvn",
             f"The jars of Apache Kafka {release.version} are not in {target.parent}.",
             "Maven (mvn) fetches them and is not on the PATH.",
             "Install Maven, e.g. apt-get install maven.",

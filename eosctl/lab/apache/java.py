@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from eosctl.lab.apache.jars import resolve_jars
 from eosctl.lab.apache.releases import KafkaRelease
-from eosctl.lab.engine import EngineError
+from eosctl.lab.engine import EngineError, MissingTool
 
 MIB = 1 << 20
 
@@ -23,6 +23,13 @@ class ToolResult(NamedTuple):
     exit_code: int
     stdout: str
     stderr: str
+
+    @property
+    def complaint(self) -> str:
+        """Return the first line of what the tool had to say, without Java's frame around a message."""
+        lines = [line for line in (self.stderr + self.stdout).splitlines() if line.strip()]
+        first = lines[0] if lines else f"It ended with exit status {self.exit_code} and said nothing."
+        return re.sub(r'^Exception in thread "[^"]*" (?:[\w.$]+: )?', "", first)
 
 
 class Runtime(NamedTuple):
@@ -56,7 +63,8 @@ def find_java(release: KafkaRelease) -> Path:
     home = os.environ.get("JAVA_HOME")
     found = shutil.which("java", path=f"{home}/bin") if home else shutil.which("java")
     if found is None:
-        raise EngineError(
+        raise MissingTool(
+            "java",
             "Apache Kafka needs Java, and there is none"
             + (f" in {home} (JAVA_HOME)." if home else " on the PATH (JAVA_HOME is not set)."),
             next_step="Install a Java runtime, e.g. apt-get install openjdk-17-jre-headless.",

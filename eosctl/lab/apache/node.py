@@ -85,10 +85,9 @@ class KafkaNode:
             *feature,
         )
         if done.exit_code:
-            said = [line for line in (done.stderr + done.stdout).splitlines() if line.strip()]
             raise EngineError(
                 f"Kafka refused to format the storage of node {self.address.node_id}.",
-                said[-1] if said else f"Its StorageTool ended with exit status {done.exit_code}.",
+                done.complaint,
                 f"The settings are in {self.files.settings}.",
             )
 

@@ -1,0 +1,144 @@
+"""Real Apache Kafka for the tests of this folder: one broker per release and run, and Kafka's own tools."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+import pytest
+from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource
+
+from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
+from eosctl.lab.apache.java import Runtime, ToolResult, prepare_runtime, run_tool
+from eosctl.lab.apache.releases import resolve_release
+from eosctl.lab.engine import MissingTool
+
+# Those with which the protocol scenarios were recorded: few partitions, quick timers.
+SETTINGS = {
+    "auto.create.topics.enable": "false",
+    "group.initial.rebalance.delay.ms": "0",
+    "group.min.session.timeout.ms": "1000",
+    "offsets.topic.num.partitions": "5",
+    "transaction.state.log.num.partitions": "5",
+    "transaction.abort.timed.out.transaction.cleanup.interval.ms": "200",
+    "producer.id.expiration.check.interval.ms": "200",
+}
+VERIFICATION = "transaction.partition.verification.enable"
+
+KafkaTool = Callable[..., ToolResult]
+VerificationOff = Callable[[ApacheEngine], AbstractContextManager[None]]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every test of this folder, so that ``-m apache`` and ``-m "not apache"`` part the tiers."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.apache)
+
+
+@contextmanager
+def running(version: str, directory: Path, **config: object) -> Iterator[ApacheEngine]:
+    """Run a cluster for the time of a test; without Java or Maven the test is skipped with the reason."""
+    engine = ApacheEngine(
+        ApacheConfig(version, settings=SETTINGS, **config),  # type: ignore[arg-type]
+        directory,
+        random.Random(),
+    )
+    try:
+        asyncio.run(engine.up())
+    except MissingTool as missing:
+        pytest.skip(f"{missing.tool} is missing: {missing.what}")
+    try:
+        yield engine
+    finally:
+        asyncio.run(engine.down())
+        shutil.rmtree(directory)  # segments preallocate; kept, they would fill the disk over a few runs
+
+
+@pytest.fixture(scope="session")
+def apache_3_9(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheEngine]:
+    """Run one broker of Kafka 3.9.2 (transaction.version 0, its default)."""
+    with running("3.9.2", tmp_path_factory.mktemp("apache-3.9")) as engine:
+        yield engine
+
+
+@pytest.fixture(scope="session")
+def apache_4_3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheEngine]:
+    """Run one broker of Kafka 4.3.1 (transaction.version 2, its default)."""
+    with running("4.3.1", tmp_path_factory.mktemp("apache-4.3")) as engine:
+        yield engine
+
+
+@pytest.fixture(scope="session")
+def apache_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheEngine]:
+    """Run three brokers of Kafka 4.3.1, for tests that stop some of them; each test leaves all running."""
+    with running("4.3.1", tmp_path_factory.mktemp("apache-cluster"), node_count=3) as engine:
+        yield engine
+
+
+@pytest.fixture(scope="session", params=["3.9.2", "4.3.1"])
+def apache(request: pytest.FixtureRequest) -> ApacheEngine:
+    """Give a test a broker of each release in turn."""
+    name = {"3.9.2": "apache_3_9", "4.3.1": "apache_4_3"}[request.param]
+    engine: ApacheEngine = request.getfixturevalue(name)
+    return engine
+
+
+@pytest.fixture(scope="session")
+def kafka_tool() -> KafkaTool:
+    """Run one of Kafka's own tools: ``kafka_tool(main_class, *args, version="4.3.1")``; needs no broker."""
+    prepared: dict[str, Runtime] = {}
+
+    def run(main_class: str, *args: str, version: str = "4.3.1") -> ToolResult:
+        if version not in prepared:
+            try:
+                prepared[version] = prepare_runtime(resolve_release(version))
+            except MissingTool as missing:
+                pytest.skip(f"{missing.tool} is missing: {missing.what}")
+        return run_tool(prepared[version], main_class, *args)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def apache_running() -> Callable[..., AbstractContextManager[ApacheEngine]]:
+    """Give a test a cluster of its own: ``with apache_running(version, directory, **config) as engine``."""
+    return running
+
+
+@pytest.fixture(scope="session")
+def partition_verification_off() -> VerificationOff:
+    """Let brokers take data for partitions that are in no transaction, as hanging transactions need (KIP-890).
+
+    A broker reports the setting an instant before its logs obey it: a late produce may have to be repeated while it is
+    answered INVALID_TXN_STATE.
+    """
+
+    @contextmanager
+    def off(engine: ApacheEngine) -> Iterator[None]:
+        set_on_every_broker(engine, VERIFICATION, "false")
+        try:
+            yield
+        finally:
+            set_on_every_broker(engine, VERIFICATION, "true")
+
+    return off
+
+
+def set_on_every_broker(engine: ApacheEngine, name: str, value: str) -> None:
+    """Set a dynamic broker setting and return when every broker reports it (they follow the controller's answer)."""
+    admin = AdminClient({"bootstrap.servers": engine.bootstrap})
+    entry = ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET)
+    for broker in engine.brokers():
+        changed = ConfigResource(ConfigResource.Type.BROKER, str(broker.broker_id), incremental_configs=[entry])
+        admin.incremental_alter_configs([changed])[changed].result(20)
+        asked = ConfigResource(ConfigResource.Type.BROKER, str(broker.broker_id))
+        for _ in range(1000):
+            if admin.describe_configs([asked])[asked].result(20)[name].value == value:
+                break
+        else:
+            pytest.fail(f"broker {broker.broker_id} confirmed {name}={value} and never reported it")

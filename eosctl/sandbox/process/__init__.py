@@ -1,0 +1,1 @@
+"""The sandbox as a detached process: specification, state file, control socket, life and death."""

@@ -1,0 +1,89 @@
+"""The control socket: one line of JSON in, one line of JSON out."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from eosctl.errors import EosctlError, UsageError
+
+Command = Callable[[dict[str, Any]], Awaitable[Any]]
+LONGEST_LINE: Final = 1 << 22
+
+
+class ControlError(EosctlError):
+    """The sandbox process answered with an error, or did not answer."""
+
+
+async def serve_control(path: Path, commands: Mapping[str, Command]) -> asyncio.Server:
+    """Listen on a unix socket that only this user can open.
+
+    Args:
+        path: The socket's path; a stale one is replaced.
+        commands: What can be asked, by name; a command takes the arguments object and returns a JSON value.
+    """
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while line := await reader.readline():
+                writer.write(json.dumps(await _carry_out(line, commands)).encode() + b"\n")
+                await writer.drain()
+        except (ConnectionError, ValueError):
+            return
+        finally:
+            writer.close()
+
+    path.unlink(missing_ok=True)
+    before = os.umask(0o177)
+    try:
+        return await asyncio.start_unix_server(answer, path, limit=LONGEST_LINE)
+    finally:
+        os.umask(before)
+
+
+async def _carry_out(line: bytes, commands: Mapping[str, Command]) -> dict[str, Any]:
+    try:
+        request = json.loads(line)
+        name, arguments = request["command"], request.get("arguments", {})
+        if name not in commands:
+            known = ", ".join(sorted(commands))
+            raise UsageError(f"The sandbox has no command {name!r}.", f"It has: {known}.")
+        return {"ok": True, "result": await commands[name](arguments)}
+    except EosctlError as error:
+        return {"ok": False, "error": {"what": error.what, "why": error.why, "next_step": error.next_step}}
+    except (ValueError, KeyError, TypeError) as error:
+        return {"ok": False, "error": {"what": "The request cannot be read.", "why": repr(error), "next_step": ""}}
+
+
+def call_control(path: Path, command: str, arguments: Mapping[str, Any] | None = None, timeout_s: float = 30.0) -> Any:
+    """Ask a running sandbox and return its answer.
+
+    Raises:
+        ControlError: It answered an error, nobody listens, or the time is up.
+    """
+    request = json.dumps({"command": command, "arguments": dict(arguments or {})}).encode() + b"\n"
+    try:
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(timeout_s)
+            connection.connect(str(path))
+            connection.sendall(request)
+            with connection.makefile("rb") as lines:
+                line = lines.readline()
+    except OSError as error:
+        raise ControlError(
+            f"The sandbox does not answer on {path}.",
+            str(error),
+            "See whether it runs: eosctl sandbox status",
+        ) from error
+    if not line:
+        raise ControlError("The sandbox closed its control socket without an answer.", "It may have just stopped.")
+    answer = json.loads(line)
+    if answer["ok"]:
+        return answer["result"]
+    error_fields = answer["error"]
+    raise ControlError(error_fields["what"], error_fields["why"], error_fields["next_step"])

@@ -1,0 +1,207 @@
+"""The caller's side of a detached sandbox: start, find, ask, stop."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from eosctl.errors import EosctlError, UsageError
+from eosctl.sandbox.process import places
+from eosctl.sandbox.process.control import ControlError, call_control
+from eosctl.sandbox.process.identity import is_same_process, send_signal, wait_for_exit
+from eosctl.sandbox.process.spec import RunningSandbox, SandboxSpec
+
+START_TIMEOUT_S: Final = 30.0
+STOP_TIMEOUT_S: Final = 10.0
+TERM_TIMEOUT_S: Final = 5.0
+KILL_TIMEOUT_S: Final = 5.0
+
+
+class SandboxFailed(EosctlError):  # noqa: N818
+    """The sandbox process could not start, or ended while it started."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A sandbox of the state folder; ``running`` False means that its process is gone and only the state is left."""
+
+    sandbox: RunningSandbox
+    running: bool
+
+
+def start(spec: SandboxSpec) -> RunningSandbox:
+    """Start a detached sandbox and return when it answers clients.
+
+    Raises:
+        UsageError: One of this name runs already.
+        SandboxFailed: It could not start; the reason is the process's own.
+    """
+    found = find(spec.name)
+    if found is not None and found.running:
+        raise UsageError(
+            f"A sandbox named {spec.name!r} is running (process {found.sandbox.pid}).",
+            f"It listens on {found.sandbox.bootstrap}.",
+            f"Use it, stop it (eosctl sandbox down --name {spec.name}), or choose another --name.",
+        )
+    if found is not None:
+        forget(found.sandbox)
+    folder = places.sandbox_dir(spec.name)
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        log = places.log_file(spec.name).open("ab")
+    except OSError as error:
+        raise SandboxFailed(
+            f"Cannot write to {folder}.", error.strerror or str(error), "Set XDG_STATE_HOME to a folder you may write."
+        ) from error
+    ready_read, ready_write = os.pipe()
+    try:
+        with log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "eosctl.sandbox.process.main", spec.to_json(), str(ready_write)],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                pass_fds=(ready_write,),
+                start_new_session=True,
+                cwd="/",
+            )
+        os.close(ready_write)
+        ready_write = -1
+        answer = _wait_until_ready(ready_read, process, spec)
+    finally:
+        os.close(ready_read)
+        if ready_write >= 0:
+            os.close(ready_write)
+    return RunningSandbox.from_json(json.dumps(answer))
+
+
+def _wait_until_ready(ready_read: int, process: subprocess.Popen[bytes], spec: SandboxSpec) -> dict[str, Any]:
+    received = b""
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while not received.endswith(b"\n"):
+        ready, _, _ = select.select([ready_read], [], [], max(0.0, deadline - time.monotonic()))
+        if not ready:
+            process.kill()
+            process.wait()
+            raise SandboxFailed(
+                f"The sandbox was not ready within {START_TIMEOUT_S:.0f} s and was stopped.",
+                "The machine may be overloaded.",
+                f"See its log: {places.log_file(spec.name)}",
+            )
+        chunk = os.read(ready_read, 65_536)
+        if not chunk:
+            process.wait()
+            raise SandboxFailed(
+                f"The sandbox process ended while it started (exit code {process.returncode}).",
+                _last_line(places.log_file(spec.name)),
+                f"See its log: {places.log_file(spec.name)}",
+            )
+        received += chunk
+    answer: dict[str, Any] = json.loads(received)
+    if "error" in answer:
+        process.wait()
+        raise SandboxFailed(answer["error"]["what"], answer["error"]["why"], answer["error"]["next_step"])
+    return answer
+
+
+def _last_line(path: Path) -> str:
+    try:
+        lines = path.read_text(errors="replace").strip().splitlines()
+    except OSError:
+        return ""
+    return lines[-1] if lines else ""
+
+
+def find(name: str) -> Found | None:
+    """Return what the state folder knows of this name, or None; an unreadable state file counts as stale and is removed.
+
+    Raises:
+        UsageError: The name cannot be a sandbox's.
+    """
+    path = places.state_file(name)
+    try:
+        sandbox = RunningSandbox.from_json(path.read_text())
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError):
+        path.unlink(missing_ok=True)
+        return None
+    return Found(sandbox, is_same_process(sandbox.pid, sandbox.process_start_ticks))
+
+
+def find_all() -> list[Found]:
+    """Return all sandboxes of this user by name."""
+    return [found for name in places.known_names() if (found := find(name)) is not None]
+
+
+def require(name: str) -> RunningSandbox:
+    """Return the running sandbox of this name.
+
+    Raises:
+        UsageError: None runs.
+    """
+    found = find(name)
+    if found is None:
+        others = [other.sandbox.name for other in find_all() if other.running]
+        why = f"Running: {', '.join(others)}." if others else "None is running."
+        raise UsageError(f"There is no sandbox named {name!r}.", why, "Start one with: eosctl sandbox up")
+    if not found.running:
+        raise UsageError(
+            f"The sandbox {name!r} is not running any more; its process {found.sandbox.pid} is gone.",
+            "It was killed or the machine restarted; its data is " + _data_left(found.sandbox),
+            f"Clear up with: eosctl sandbox down --name {name}",
+        )
+    return found.sandbox
+
+
+def _data_left(sandbox: RunningSandbox) -> str:
+    return f"in {sandbox.data_dir}." if Path(sandbox.data_dir).is_dir() else "gone too."
+
+
+def ask(sandbox: RunningSandbox, command: str, timeout_s: float = 30.0, **arguments: Any) -> Any:
+    """Send a command to a running sandbox; raises :class:`ControlError` as :func:`call_control` does."""
+    return call_control(Path(sandbox.control_socket), command, arguments, timeout_s)
+
+
+def stop(sandbox: RunningSandbox) -> str:
+    """Stop exactly this process and clear up; returns how it went: ``stopped``, ``terminated``, ``killed`` or ``gone``."""
+    pid, ticks = sandbox.pid, sandbox.process_start_ticks
+    how = _end(sandbox) if is_same_process(pid, ticks) else "gone"
+    forget(sandbox)
+    return how
+
+
+def _end(sandbox: RunningSandbox) -> str:
+    pid, ticks = sandbox.pid, sandbox.process_start_ticks
+    try:
+        ask(sandbox, "stop", timeout_s=STOP_TIMEOUT_S)
+    except ControlError:
+        send_signal(pid, ticks, signal.SIGTERM)
+    if wait_for_exit(pid, ticks, STOP_TIMEOUT_S):
+        return "stopped"
+    send_signal(pid, ticks, signal.SIGTERM)
+    if wait_for_exit(pid, ticks, TERM_TIMEOUT_S):
+        return "terminated"
+    send_signal(pid, ticks, signal.SIGKILL)
+    if wait_for_exit(pid, ticks, KILL_TIMEOUT_S):
+        return "killed"
+    raise EosctlError(
+        f"The sandbox process {pid} cannot be stopped.", "It hangs in the kernel.", "Restart the machine."
+    )
+
+
+def forget(sandbox: RunningSandbox) -> None:
+    """Remove the state file and socket, and the data of an ephemeral sandbox."""
+    if sandbox.spec.ephemeral:
+        shutil.rmtree(sandbox.data_dir, ignore_errors=True)
+    Path(sandbox.control_socket).unlink(missing_ok=True)
+    places.state_file(sandbox.name).unlink(missing_ok=True)

@@ -1,0 +1,67 @@
+"""Where a named sandbox keeps its state, socket and log."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from pathlib import Path
+from typing import Final
+
+from eosctl.errors import UsageError
+
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+# sun_path of a unix socket address holds 108 bytes with its final NUL.
+_LONGEST_SOCKET_PATH: Final = 107
+
+
+def state_root() -> Path:
+    """Return the folder of all sandboxes: ``$XDG_STATE_HOME/eosctl/sandboxes``, by default below ``~/.local/state``."""
+    state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
+    return Path(state) / "eosctl" / "sandboxes"
+
+
+def sandbox_dir(name: str) -> Path:
+    """Return the folder of one sandbox.
+
+    Raises:
+        UsageError: The name could not be a folder's.
+    """
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"{name!r} cannot be the name of a sandbox.",
+            "A name has up to 64 letters, digits, dots, dashes and underscores, and begins with a letter or digit.",
+            "Choose another --name.",
+        )
+    return state_root() / name
+
+
+def state_file(name: str) -> Path:
+    """Return the state file of a sandbox."""
+    return sandbox_dir(name) / "state.json"
+
+
+def log_file(name: str) -> Path:
+    """Return the file that takes the sandbox process's output."""
+    return sandbox_dir(name) / "sandbox.log"
+
+
+def default_data_dir(name: str) -> Path:
+    """Return where a sandbox keeps its brokers' files unless told otherwise."""
+    return sandbox_dir(name) / "data"
+
+
+def control_socket(name: str) -> Path:
+    """Return the path of the control socket; a short one elsewhere where the state folder's path is too long."""
+    path = sandbox_dir(name) / "control.sock"
+    if len(os.fsencode(path)) <= _LONGEST_SOCKET_PATH:
+        return path
+    short = Path(tempfile.gettempdir()) / f"eosctl-{os.getuid()}"
+    short.mkdir(mode=0o700, exist_ok=True)
+    return short / f"{name}.sock"
+
+
+def known_names() -> list[str]:
+    """Return the names of all sandboxes that have a state file, running or stale."""
+    root = state_root()
+    return sorted(path.parent.name for path in root.glob("*/state.json")) if root.is_dir() else []

@@ -1,0 +1,77 @@
+"""What a sandbox is asked to be, and what it says of itself once it runs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxSpec:
+    """What ``eosctl sandbox up`` asks for.
+
+    ``port_base`` None means ephemeral ports; else broker N listens on ``port_base + N - 1``. ``transaction_version`` None
+    means the default of the emulated release. ``settings`` are broker settings under Kafka's names. ``ttl_ms`` None means
+    to run until told to stop. An ``ephemeral`` sandbox removes its data directory when it stops.
+    """
+
+    name: str
+    data_dir: str
+    brokers: int = 1
+    emulate: str = "4.3"
+    transaction_version: int | None = None
+    port_base: int | None = None
+    settings: tuple[tuple[str, str], ...] = ()
+    fast: bool = False
+    ephemeral: bool = False
+    ttl_ms: int | None = None
+
+    def to_json(self) -> str:
+        """Return the specification as one line of JSON."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> SandboxSpec:
+        """Read what :meth:`to_json` wrote."""
+        fields = json.loads(text)
+        fields["settings"] = tuple((name, value) for name, value in fields["settings"])
+        return cls(**fields)
+
+
+@dataclass(frozen=True, slots=True)
+class RunningSandbox:
+    """The state file's content: how to find a running sandbox again, and how to be sure that it is the same process.
+
+    ``process_start_ticks`` is the start time of the process in clock ticks since boot (field 22 of ``/proc/PID/stat``):
+    a process id alone may belong to somebody else by now.
+    """
+
+    name: str
+    pid: int
+    process_start_ticks: int
+    started_at_ms: int
+    bootstrap: str
+    control_socket: str
+    data_dir: str
+    log_file: str
+    version: str
+    spec: SandboxSpec = field(default_factory=lambda: SandboxSpec("", ""))
+
+    def to_json(self) -> str:
+        """Return the state as indented JSON."""
+        return json.dumps(asdict(self), indent=1)
+
+    @classmethod
+    def from_json(cls, text: str) -> RunningSandbox:
+        """Read what :meth:`to_json` wrote.
+
+        Raises:
+            ValueError: The text is no state file of this release.
+        """
+        try:
+            fields: dict[str, Any] = json.loads(text)
+            fields["spec"] = SandboxSpec.from_json(json.dumps(fields["spec"]))
+            return cls(**fields)
+        except (TypeError, KeyError) as error:
+            raise ValueError(f"not a sandbox state file: {error}") from error

@@ -122,7 +122,7 @@ def _last_line(path: Path) -> str:
 
 
 def find(name: str) -> Found | None:
-    """Return what the state folder knows of this name, or None; an unreadable state file counts as stale and is removed.
+    """Return what the state folder knows of this name, or None; an unreadable state file is stale and removed.
 
     Raises:
         UsageError: The name cannot be a sandbox's.
@@ -173,7 +173,7 @@ def ask(sandbox: RunningSandbox, command: str, timeout_s: float = 30.0, **argume
 
 
 def stop(sandbox: RunningSandbox) -> str:
-    """Stop exactly this process and clear up; returns how it went: ``stopped``, ``terminated``, ``killed`` or ``gone``."""
+    """Stop exactly this process and clear up; returns ``stopped``, ``terminated``, ``killed`` or ``gone``."""
     pid, ticks = sandbox.pid, sandbox.process_start_ticks
     how = _end(sandbox) if is_same_process(pid, ticks) else "gone"
     forget(sandbox)
@@ -194,9 +194,7 @@ def _end(sandbox: RunningSandbox) -> str:
     send_signal(pid, ticks, signal.SIGKILL)
     if wait_for_exit(pid, ticks, KILL_TIMEOUT_S):
         return "killed"
-    raise EosctlError(
-        f"The sandbox process {pid} cannot be stopped.", "It hangs in the kernel.", "Restart the machine."
-    )
+    raise EosctlError(f"The sandbox process {pid} cannot be stopped.", "It hangs in the kernel.", "")
 
 
 def forget(sandbox: RunningSandbox) -> None:

@@ -11,9 +11,10 @@ from typing import Any
 class SandboxSpec:
     """What ``eosctl sandbox up`` asks for.
 
-    ``port_base`` None means ephemeral ports; else broker N listens on ``port_base + N - 1``. ``transaction_version`` None
-    means the default of the emulated release. ``settings`` are broker settings under Kafka's names. ``ttl_ms`` None means
-    to run until told to stop. An ``ephemeral`` sandbox removes its data directory when it stops.
+    ``port_base`` None means ephemeral ports; else broker N listens on ``port_base + N - 1``.
+    ``transaction_version`` None means the default of the emulated release. ``settings`` are broker settings under
+    Kafka's names. ``ttl_ms`` None means to run until told to stop. An ``ephemeral`` sandbox removes its data directory
+    when it stops.
     """
 
     name: str

@@ -370,13 +370,13 @@ APIS: dict[int, Api] = {
         "ShareGroupHeartbeat",
         Message("ShareGroupHeartbeatRequest", "share_group_heartbeat.request", 1, 1, 1, (1,)),
         Message("ShareGroupHeartbeatResponse", "share_group_heartbeat.response", 1, 1, 1, (1,)),
-        {'3.9': (0, -1), '4.3': (1, 1)},
+        {'4.3': (1, 1)},
     ),
     77: Api(
         "ShareGroupDescribe",
         Message("ShareGroupDescribeRequest", "share_group_describe.request", 1, 1, 1, (1,)),
         Message("ShareGroupDescribeResponse", "share_group_describe.response", 1, 1, 1, (1,)),
-        {'3.9': (0, -1), '4.3': (1, 1)},
+        {'4.3': (1, 1)},
     ),
 }
 

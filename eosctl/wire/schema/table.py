@@ -123,37 +123,36 @@ def parse_table(text: str, source: str = "table") -> Table:
     Raises:
         TableError: The text does not follow the language.
     """
-    lines = [_Line(at, line) for at, line in enumerate(text.splitlines(), 1) if line.strip()]
+    lines = [_Line(source, at, line) for at, line in enumerate(text.splitlines(), 1) if line.strip()]
+    kind, name, number, served = "", "", None, {}
+    sections: list[Section] = []
     at = 0
-    try:
-        kind, name, number, served = "", "", None, {}
-        sections: list[Section] = []
-        while at < len(lines):
-            words = lines[at].words
+    while at < len(lines):
+        line, words = lines[at], lines[at].text.split()
+        at += 1
+        try:
             if words[0] in ("api", "record"):
                 kind, name, number = words[0], words[1], int(words[2]) if words[2:] else None
-                at += 1
-            elif words[0] == "kafka":
+                continue
+            if words[0] == "kafka":
                 served[words[1]] = _version_range(words[2])
-                at += 1
-            else:
-                versions = _version_range(words[1])
-                flexible_from = int(words[3].removesuffix("+")) if words[2:] else None
-                fields, at = _parse_fields(lines, at + 1, versions)
-                sections.append(Section(words[0], versions, flexible_from, fields))
-    except (ValueError, IndexError) as error:
-        line = lines[min(at, len(lines) - 1)]
-        raise TableError(f"{source}, line {line.number}: {line.text.strip()!r}: {error}") from error
+                continue
+            versions = _version_range(words[1])
+            flexible_from = int(words[3].removesuffix("+")) if words[2:] else None
+        except (ValueError, IndexError) as error:
+            raise line.refusal(error) from error
+        fields, at = _parse_fields(lines, at, versions)
+        sections.append(Section(words[0], versions, flexible_from, fields))
     return Table(kind, name, number, served, tuple(sections))
 
 
 class _Line(NamedTuple):
+    source: str
     number: int
     text: str
 
-    @property
-    def words(self) -> list[str]:
-        return self.text.split()
+    def refusal(self, reason: Exception) -> TableError:
+        return TableError(f"{self.source}, line {self.number}: {self.text.strip()!r}: {reason}")
 
     @property
     def indent(self) -> int:
@@ -165,10 +164,14 @@ def _parse_fields(lines: list[_Line], at: int, versions: VersionRange) -> tuple[
     outer = lines[at - 1].indent
     fields: list[Field] = []
     while at < len(lines) and lines[at].indent > outer:
-        field = _parse_field(lines[at].words, versions)
+        line = lines[at]
+        try:
+            field = _parse_field(line.text.split(), versions)
+        except (ValueError, IndexError) as error:
+            raise line.refusal(error) from error
         inner, at = _parse_fields(lines, at + 1, field.versions)
-        if bool(inner) and not field.is_struct:
-            raise ValueError(f"{field.name} is no struct but has fields")
+        if inner and not field.is_struct:
+            raise line.refusal(ValueError(f"a {field.type} has no fields"))
         fields.append(field._replace(fields=inner))
     return tuple(fields), at
 

@@ -1,0 +1,157 @@
+"""Settings, ports and readiness of a node, and what is told when it does not come up."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import socket
+import stat
+import struct
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import javaproperties
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eosctl.lab.apache import engine as engine_module
+from eosctl.lab.apache import ports as ports_module
+from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine, random_cluster_id
+from eosctl.lab.apache.java import Runtime
+from eosctl.lab.apache.node import count_brokers
+from eosctl.lab.apache.ports import CANDIDATES, free_ports
+from eosctl.lab.apache.properties import NodeAddress, node_settings, render_properties
+from eosctl.lab.apache.releases import RELEASES
+from eosctl.lab.engine import Capability, Engine, EngineError
+
+ONE = (NodeAddress(1, 20_001, 20_002),)
+THREE = (NodeAddress(1, 20_001, 20_002), NodeAddress(2, 20_003, 20_004), NodeAddress(3, 20_005, 20_006))
+
+
+def test_a_single_node_serves_transactions() -> None:
+    settings = node_settings(ONE[0], ONE, Path("/data"), {})
+    assert settings["transaction.state.log.replication.factor"] == "1"
+    assert settings["transaction.state.log.min.isr"] == "1"
+    assert settings["listeners"] == "PLAINTEXT://127.0.0.1:20001,CONTROLLER://127.0.0.1:20002"
+
+
+def test_three_nodes_replicate_the_transaction_log() -> None:
+    settings = node_settings(THREE[1], THREE, Path("/data"), {"transaction.state.log.min.isr": "3"})
+    assert settings["node.id"] == "2"
+    assert settings["controller.quorum.voters"] == "1@127.0.0.1:20002,2@127.0.0.1:20004,3@127.0.0.1:20006"
+    assert settings["transaction.state.log.replication.factor"] == "3"
+    assert settings["transaction.state.log.min.isr"] == "3"  # the user's choice wins
+
+
+@given(st.dictionaries(st.text(min_size=1, max_size=10), st.text(max_size=20), max_size=5))
+def test_properties_are_read_back_as_they_were(settings: dict[str, str]) -> None:
+    assert javaproperties.loads(render_properties(settings)) == settings
+
+
+@given(st.integers(0, 2**64))
+def test_cluster_ids_have_kafkas_form(seed: int) -> None:
+    cluster_id = random_cluster_id(random.Random(seed))
+    assert len(cluster_id) == 22
+    assert not cluster_id.startswith("-")  # Kafka's tools would take it for an option
+
+
+def test_ports_are_free_different_and_out_of_the_kernels_hands() -> None:
+    ports = free_ports(6, random.Random(1))
+    assert len(set(ports)) == 6
+    assert all(port in CANDIDATES for port in ports)
+    with socket.create_server(("127.0.0.1", ports[0])):
+        assert ports[0] not in free_ports(6, random.Random(1))
+
+
+def test_running_out_of_ports_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    (port,) = free_ports(1, random.Random(2))
+    monkeypatch.setattr(ports_module, "CANDIDATES", range(port, port + 1))
+    with socket.create_server(("127.0.0.1", port)), pytest.raises(EngineError, match="no 1 free ports"):
+        free_ports(1, random.Random(3))
+
+
+@contextmanager
+def answering(*parts: bytes) -> Iterator[int]:
+    """Listen on loopback and answer the first connection with these bytes, one write for each part."""
+
+    def serve() -> None:
+        connection, _ = server.accept()
+        with connection:
+            connection.recv(1024)
+            for part in parts:
+                connection.sendall(part)
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield server.getsockname()[1]
+        thread.join(10)
+
+
+def test_the_brokers_of_a_metadata_answer_are_counted_however_it_arrives() -> None:
+    answer = struct.pack(">iii", 100, 1, 3)
+    with answering(answer[:5], answer[5:]) as port:
+        assert count_brokers(port) == 3
+
+
+def test_a_node_that_hangs_up_or_refuses_shows_no_brokers() -> None:
+    with answering(b"\0\0") as port:
+        assert count_brokers(port) == 0
+    assert count_brokers(port) == 0
+
+
+@pytest.fixture
+def engine_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """An engine whose Java is a script of the test: ``format`` runs it too."""
+
+    def build(script: str, **config: object) -> ApacheEngine:
+        java = tmp_path / "java"
+        java.write_text(f"#!/bin/sh\n{script}\n", "utf-8")
+        java.chmod(java.stat().st_mode | stat.S_IXUSR)
+        runtime = Runtime(java, tmp_path / "jars", RELEASES["4.3.1"])
+        monkeypatch.setattr(engine_module, "prepare_runtime", lambda release, cache_dir: runtime)
+        return ApacheEngine(ApacheConfig(**config), tmp_path / "cluster", random.Random(1))  # type: ignore[arg-type]
+
+    return build
+
+
+def test_a_node_that_dies_while_starting_is_told_with_its_last_words(engine_with) -> None:
+    engine = engine_with(
+        'case "$*" in *StorageTool*) exit 0;; esac; echo "java.net.BindException: Address already in use"; exit 1'
+    )
+    with pytest.raises(EngineError, match=r"(?s)ended \(exit status 1\) while starting.*Address already in use.*logs"):
+        asyncio.run(engine.up())
+    asyncio.run(engine.down())
+
+
+def test_a_node_that_never_serves_is_ended_at_the_deadline(engine_with, tmp_path: Path) -> None:
+    engine = engine_with('case "$*" in *StorageTool*) exit 0;; esac; exec /bin/sleep 600', start_timeout_ms=100)
+    with pytest.raises(EngineError, match="did not serve in time"):
+        asyncio.run(engine.up())
+    assert not (tmp_path / "cluster" / "node-1" / "node.pid").exists()
+
+
+def test_a_refused_format_is_told_and_starts_nothing(engine_with) -> None:
+    engine = engine_with("echo 'Invalid cluster id' >&2; exit 1")
+    with pytest.raises(EngineError, match=r"(?s)refused to format.*Invalid cluster id"):
+        asyncio.run(engine.up())
+
+
+def test_an_engine_says_what_it_can_do_before_it_runs(engine_with) -> None:
+    engine: Engine = engine_with("exit 0")
+    assert engine.name == "apache 4.3.1"
+    assert engine.brokers() == ()
+    assert engine.bootstrap == ""
+    assert Capability.KILL in engine.capabilities()
+    assert Capability.CLOCK_SKEW not in engine.capabilities()
+    with pytest.raises(EngineError, match=r"no broker 1 .*\(there are: none\)"):
+        asyncio.run(engine.kill(1))
+
+
+def test_memory_is_given_to_java_in_mebibytes() -> None:
+    runtime = Runtime(Path("/jdk/bin/java"), Path("/jars"), RELEASES["3.9.2"])
+    command = runtime.command("kafka.Kafka", "server.properties", heap_bytes=256 << 20, options=("-Dx=y",))
+    assert command == ["/jdk/bin/java", "-Xmx256m", "-Dx=y", "-cp", "/jars/*", "kafka.Kafka", "server.properties"]

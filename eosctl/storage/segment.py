@@ -151,6 +151,12 @@ class Segment:
         self._aborted_written = 0
         self.write_aborted_txns()
 
+    def finish_recovery(self) -> None:
+        """Leave files and counters as Kafka does when it has read a segment again."""
+        self.time_index.append_if_later(self.max_timestamp, self.max_timestamp_offset)
+        self._bytes_since_entry = 0
+        self.rewrite_indexes()
+
     def load_indexes(self) -> None:
         """Take over the indexes of a segment that was closed properly.
 

@@ -1,0 +1,277 @@
+"""Open a partition directory that exists, after an orderly shutdown or after a crash.
+
+After a crash the segments that may not have been written out are read again: the log is cut at the first batch that
+is not whole and valid, and indexes, transaction index and producer state are built anew (Kafka's LogLoader and
+LogSegment.recover).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from eosctl.storage.checkpoints import EpochStart
+from eosctl.storage.config import LogConfig
+from eosctl.storage.descriptors import Descriptors
+from eosctl.storage.errors import DamagedFile
+from eosctl.storage.log import SegmentedLog
+from eosctl.storage.names import FileState, SegmentFile, Suffix, parse_segment_file
+from eosctl.storage.producer_replay import ProducerReplay
+from eosctl.storage.producer_snapshot import (
+    ProducerSnapshotEntry,
+    load_latest_snapshot,
+    snapshot_offsets,
+    write_snapshot,
+)
+from eosctl.storage.scan import LogBatch, scan_log
+from eosctl.storage.segment import MAX_RELATIVE_OFFSET, Segment
+from eosctl.wire.errors import WireError
+
+
+class OpenedLog(NamedTuple):
+    """A log that is ready, and what was learnt while it was opened.
+
+    Attributes:
+        log: The log.
+        producers: Producer state at the log's end.
+        epochs: Leader epochs as the recovered batches show them; the caller adds those that its checkpoint lacks.
+        recovered_segments: Base offsets of the segments that had to be read again.
+        truncated_bytes: How much was cut off because it was no whole and valid batch.
+        deleted_segments: Base offsets of segments that lay behind the cut.
+    """
+
+    log: SegmentedLog
+    producers: list[ProducerSnapshotEntry]
+    epochs: Sequence[EpochStart] = ()
+    recovered_segments: tuple[int, ...] = ()
+    truncated_bytes: int = 0
+    deleted_segments: tuple[int, ...] = ()
+
+
+def open_log(
+    directory: Path,
+    config: LogConfig,
+    descriptors: Descriptors,
+    *,
+    clean: bool,
+    log_start_offset: int = 0,
+    recovery_point: int = 0,
+) -> OpenedLog:
+    """Open a partition directory; an absent one is an empty log.
+
+    Args:
+        directory: The partition directory.
+        config: When to roll and what to index.
+        descriptors: Where the log's files are opened; shared by many logs.
+        clean: Whether the log was closed in an orderly way. A segment whose indexes are missing or damaged is
+            recovered all the same.
+        log_start_offset: First offset that may be read, from the checkpoint.
+        recovery_point: Offset up to which the log was forced to disk; recovery begins with the segment that holds it.
+
+    Raises:
+        OSError: When the directory cannot be read or repaired.
+    """
+    if not directory.is_dir():
+        return OpenedLog(SegmentedLog(directory, config, descriptors, log_start_offset=log_start_offset), [])
+    _finish_interrupted_work(directory)
+    segments = _find_segments(directory)
+    suspect = 0 if not segments else len(segments) if clean else _floor(segments, recovery_point)
+    trusted, end_offset = _load_trusted(segments, suspect)
+    if segments:
+        log_start_offset = max(log_start_offset, segments[0].base_offset)
+    replay = _replay_producers(
+        SegmentedLog(
+            directory,
+            config,
+            descriptors,
+            segments=segments[:trusted],
+            log_start_offset=min(log_start_offset, end_offset),
+            log_end_offset=end_offset,
+        )
+    )
+    recovery = _Recovery(config, descriptors, replay, end_offset)
+    for segment in segments[trusted:]:
+        recovery.recover(segment)
+    log = SegmentedLog(
+        directory,
+        config,
+        descriptors,
+        segments=[*segments[:trusted], *recovery.segments],
+        log_start_offset=min(log_start_offset, recovery.end_offset),
+        log_end_offset=recovery.end_offset,
+    )
+    if log_start_offset > log.log_end_offset:
+        # What was acknowledged as deleted must not come back, and offsets must not be given out twice.
+        log.truncate_fully_and_start_at(log_start_offset)
+        replay = ProducerReplay()
+    producers = list(replay.producers.values())
+    _keep_snapshots_up_to(directory, log.log_end_offset)
+    if recovery.recovered:
+        write_snapshot(directory, log.log_end_offset, producers)
+    return OpenedLog(
+        log,
+        producers,
+        recovery.epochs,
+        tuple(recovery.recovered),
+        recovery.truncated_bytes,
+        tuple(recovery.deleted),
+    )
+
+
+class _Recovery:
+    """Reads suspect segments again, one after the other, and remembers what it did."""
+
+    def __init__(self, config: LogConfig, descriptors: Descriptors, replay: ProducerReplay, end_offset: int) -> None:
+        self.segments: list[Segment] = []
+        self.epochs: list[EpochStart] = []
+        self.recovered: list[int] = []
+        self.deleted: list[int] = []
+        self.truncated_bytes = 0
+        self.end_offset = end_offset
+        self._config = config
+        self._descriptors = descriptors
+        self._replay = replay
+
+    def recover(self, segment: Segment) -> None:
+        if self.truncated_bytes:  # behind a cut there can be no log
+            self._descriptors.forget(segment.log_path)
+            segment.delete_files()
+            self.deleted.append(segment.base_offset)
+            return
+        self.end_offset = max(self.end_offset, segment.base_offset)
+        file_bytes, segment.size_bytes = segment.size_bytes, 0
+        for fact in scan_log(Path(segment.log_path)):
+            if not (isinstance(fact, LogBatch) and self._belongs(segment, fact) and self._take(segment, fact)):
+                break
+        self.truncated_bytes = file_bytes - segment.size_bytes
+        if self.truncated_bytes:
+            os.ftruncate(self._descriptors.open(segment.log_path), segment.size_bytes)
+        segment.finish_recovery()
+        self.segments.append(segment)
+        self.recovered.append(segment.base_offset)
+
+    def _belongs(self, segment: Segment, batch: LogBatch) -> bool:
+        header = batch.header
+        return (
+            batch.crc_valid
+            and header.base_offset >= self.end_offset
+            and header.last_offset - segment.base_offset <= MAX_RELATIVE_OFFSET
+        )
+
+    def _take(self, segment: Segment, batch: LogBatch) -> bool:
+        header = batch.header
+        try:
+            completed = self._replay.apply(header, batch.buffer, batch.buffer_position)
+        except WireError:
+            return False
+        segment.add(header, self._config.index_interval_bytes)
+        if completed is not None and not completed.committed:
+            segment.aborted_txns.append(completed.as_aborted())
+        if header.partition_leader_epoch > (self.epochs[-1].epoch if self.epochs else -1):
+            self.epochs.append(EpochStart(header.partition_leader_epoch, header.base_offset))
+        self.end_offset = header.next_offset
+        return True
+
+
+def _find_segments(directory: Path) -> list[Segment]:
+    """Return the segments in order of their offsets, with their sizes; index files without a log are deleted."""
+    files = [file for file in _parse_files(directory) if file.state is FileState.LIVE]
+    logs = sorted(found.offset for found in files if found.suffix is Suffix.LOG)
+    for orphan in files:
+        if orphan.suffix is not Suffix.PRODUCER_SNAPSHOT and orphan.offset not in logs:
+            (directory / orphan.name).unlink()
+    segments = [Segment(os.fspath(directory), offset) for offset in logs]
+    for segment in segments:
+        segment.size_bytes = os.stat(segment.log_path).st_size  # noqa: PTH116 - a str path
+    return segments
+
+
+def _floor(segments: list[Segment], offset: int) -> int:
+    """Index of the segment that holds an offset."""
+    return max(sum(segment.base_offset <= offset for segment in segments) - 1, 0)
+
+
+def _load_trusted(segments: list[Segment], suspect: int) -> tuple[int, int]:
+    """Load the indexes of segments in order until one is suspect or its indexes are of no use.
+
+    Returns:
+        How many segments are in order, and the offset after them.
+    """
+    for index, segment in enumerate(segments):
+        if index >= suspect:
+            return index, segment.base_offset
+        try:
+            segment.load_indexes()
+        except (ValueError, FileNotFoundError):
+            return index, segment.base_offset
+    if not segments:
+        return 0, 0
+    end_offset = _end_of(segments[-1])
+    if end_offset is None:
+        return len(segments) - 1, segments[-1].base_offset
+    return len(segments), end_offset
+
+
+def _end_of(segment: Segment) -> int | None:
+    """Offset after a segment's last batch; None when the file does not end with a valid batch."""
+    end_offset = segment.base_offset
+    first = True
+    for fact in scan_log(Path(segment.log_path), segment.offset_index.last.position):
+        if not (isinstance(fact, LogBatch) and fact.crc_valid):
+            return None
+        if first and not fact.position:
+            segment.first_timestamp = fact.header.max_timestamp
+        first = False
+        end_offset = fact.header.next_offset
+    return end_offset
+
+
+def _replay_producers(log: SegmentedLog) -> ProducerReplay:
+    """Bring the newest valid snapshot up to the log's end."""
+    snapshot = load_latest_snapshot(Path(log.directory), log.log_end_offset)
+    offset, entries = snapshot or (log.log_start_offset, [])
+    replay = ProducerReplay(entries)
+    for header, batch in log.batches(max(offset, log.log_start_offset)):
+        try:
+            replay.apply(header, batch)
+        except WireError as error:
+            raise DamagedFile(Path(log.directory), f"the marker at offset {header.base_offset}: {error}") from None
+    return replay
+
+
+def _keep_snapshots_up_to(directory: Path, offset: int) -> None:
+    for found in snapshot_offsets(directory):
+        if found > offset:
+            (directory / SegmentFile(found, Suffix.PRODUCER_SNAPSHOT).name).unlink(missing_ok=True)
+
+
+def _finish_interrupted_work(directory: Path) -> None:
+    """Complete or undo what the last owner of the directory was about to do.
+
+    Deleted and half-cleaned files go. A `.swap` log is a complete replacement for the segments from its base offset
+    up to its last offset: those are deleted and it takes their place.
+    """
+    found = _parse_files(directory)
+    for file in found:
+        if file.state in (FileState.DELETED, FileState.CLEANED):
+            (directory / file.name).unlink()
+    swaps = [file for file in found if file.state is FileState.SWAP]
+    for swap in swaps:
+        if swap.suffix is not Suffix.LOG:
+            (directory / swap.name).unlink()
+            continue
+        path = directory / swap.name
+        end_offset = max(
+            [swap.offset + 1, *(fact.header.next_offset for fact in scan_log(path) if isinstance(fact, LogBatch))]
+        )
+        for file in found:
+            replaced = file.state is FileState.LIVE and swap.offset <= file.offset < end_offset
+            if replaced and file.suffix is not Suffix.PRODUCER_SNAPSHOT:
+                (directory / file.name).unlink(missing_ok=True)
+        path.rename(directory / swap._replace(state=FileState.LIVE).name)
+
+
+def _parse_files(directory: Path) -> list[SegmentFile]:
+    return [parsed for path in directory.iterdir() if (parsed := parse_segment_file(path.name)) is not None]

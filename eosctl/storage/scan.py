@@ -1,0 +1,252 @@
+"""Read a `.log` file for forensics: every batch with its checksum verdict, and where the file is damaged.
+
+Memory stays bounded and damaged files raise nothing: what is wrong is yielded as a fact, with the position and what
+was expected there, and reading goes on at the next batch whose checksum is right. Judging is left to others.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import google_crc32c
+
+from eosctl.wire.errors import WireError
+from eosctl.wire.records.batch import MIN_BATCH_LENGTH, check_crc, decode_header, decode_records
+from eosctl.wire.records.compression import MAX_DECOMPRESSED_BYTES
+from eosctl.wire.records.header import CRC_START, HEADER_BYTES, LOG_OVERHEAD_BYTES, MAGIC_POSITION, BatchHeader
+from eosctl.wire.records.record import Record
+
+_CHUNK_BYTES: Final = 1 << 20
+#: Larger batches are checked in pieces and their records not decoded: brokers default to 1 MiB.
+_MAX_BATCH_BYTES: Final = 64 << 20
+
+
+class DamageKind(StrEnum):
+    """What is wrong at a position where a batch was expected."""
+
+    TORN_BATCH = "torn-batch"
+    ZERO_TAIL = "zero-tail"
+    BAD_LENGTH = "bad-length"
+    BAD_MAGIC = "bad-magic"
+
+
+class LogBatch(NamedTuple):
+    """A batch of a log file.
+
+    Attributes:
+        position: Where the batch starts in the file, in bytes.
+        header: Its header.
+        crc_valid: Whether its checksum is right.
+        buffer: Bytes that hold the batch; empty for a batch too large to keep.
+        buffer_position: Where it starts in them.
+    """
+
+    position: int
+    header: BatchHeader
+    crc_valid: bool
+    buffer: bytes
+    buffer_position: int
+
+    def records(self, max_bytes: int = MAX_DECOMPRESSED_BYTES) -> list[Record]:
+        """Decode the batch's records.
+
+        Raises:
+            WireError: When they are malformed, or too many bytes; its offset counts from the start of the file.
+        """
+        if not self.buffer:
+            raise WireError(f"a batch of {self.header.size_bytes} bytes is too large", "records", self.position)
+        try:
+            return decode_records(self.buffer, self.header, self.buffer_position, max_bytes=max_bytes)
+        except WireError as error:
+            raise WireError(error.what, error.field, self.position - self.buffer_position + error.offset) from None
+
+
+class LogDamage(NamedTuple):
+    """A stretch of a log file that is no batch.
+
+    Attributes:
+        position: Where a batch was expected, in bytes.
+        kind: What was found instead.
+        what: The same in words, with the values found and expected.
+        resumes_at: Where the next valid batch starts; None when there is none up to the end of the file.
+    """
+
+    position: int
+    kind: DamageKind
+    what: str
+    resumes_at: int | None
+
+
+def scan_log(path: Path, position: int = 0, end: int | None = None) -> Iterator[LogBatch | LogDamage]:
+    """Yield what a log file holds, in order of position.
+
+    Args:
+        path: The `.log` file; it may grow while it is read.
+        position: Where the first batch starts, in bytes.
+        end: Where to stop, in bytes; the file's size at the call when not given.
+
+    Raises:
+        OSError: When the file cannot be read.
+    """
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        yield from _Scanner(descriptor, os.fstat(descriptor).st_size if end is None else end).scan(position)
+    finally:
+        os.close(descriptor)
+
+
+class _Scanner:
+    """A window of a file that moves with the reader."""
+
+    def __init__(self, descriptor: int, end: int) -> None:
+        self._descriptor = descriptor
+        self._end = end
+        self._chunk = b""
+        self._start = 0
+
+    def scan(self, position: int) -> Iterator[LogBatch | LogDamage]:
+        while position < self._end:
+            found = self._batch_at(position)
+            if isinstance(found, LogDamage):
+                yield found
+                if found.resumes_at is None:
+                    return
+                position = found.resumes_at
+                continue
+            after = position + found.header.size_bytes
+            if not found.crc_valid and (resumes_at := self._true_end(found)) != after:
+                yield LogDamage(
+                    position,
+                    DamageKind.BAD_LENGTH,
+                    f"batch length {found.header.batch_length} leads to byte {after}, "
+                    f"the next batch starts at {resumes_at}",
+                    resumes_at,
+                )
+                position = resumes_at
+                continue
+            yield found
+            position = after
+
+    def _batch_at(self, position: int) -> LogBatch | LogDamage:
+        available = self._end - position
+        at = self._load(position, min(HEADER_BYTES, available))
+        try:
+            header = decode_header(self._chunk, at)
+        except WireError as error:
+            return self._damage(position, error)
+        size = header.size_bytes
+        if size > available:
+            return self._overlong(position, header)
+        if size > _MAX_BATCH_BYTES:
+            return LogBatch(position, header, self._check_large(position, header), b"", 0)
+        at = self._load(position, size)
+        return LogBatch(position, header, check_crc(self._chunk, header, at), self._chunk, at)
+
+    def _load(self, position: int, size: int) -> int:
+        """Have `size` bytes from `position` on in the chunk; return where they start in it."""
+        at = position - self._start
+        if at < 0 or at + size > len(self._chunk):
+            self._chunk = os.pread(self._descriptor, min(max(size, _CHUNK_BYTES), self._end - position), position)
+            self._start, at = position, 0
+        return at
+
+    def _check_large(self, position: int, header: BatchHeader) -> bool:
+        crc, start, end = 0, position + CRC_START, position + header.size_bytes
+        while start < end and (piece := os.pread(self._descriptor, min(_CHUNK_BYTES, end - start), start)):
+            crc = google_crc32c.extend(crc, piece)
+            start += len(piece)
+        return crc == header.crc and header.magic >= 2
+
+    # --- damage ----------------------------------------------------------------------------------------------------
+
+    def _damage(self, position: int, error: WireError) -> LogDamage:
+        available = self._end - position
+        if self._is_zero_to_end(position):
+            return LogDamage(position, DamageKind.ZERO_TAIL, f"{available} zero bytes up to the end", None)
+        resumes_at = self._next_valid_batch(position + 1)
+        if error.field == "magic":
+            return LogDamage(position, DamageKind.BAD_MAGIC, error.what, resumes_at)
+        if error.field == "batch_length" or resumes_at is not None:
+            return LogDamage(position, DamageKind.BAD_LENGTH, error.what, resumes_at)
+        return LogDamage(position, DamageKind.TORN_BATCH, error.what, None)
+
+    def _overlong(self, position: int, header: BatchHeader) -> LogDamage:
+        available = self._end - position
+        resumes_at = self._next_valid_batch(position + 1)
+        what = f"a batch of {header.size_bytes} bytes, {available} are left in the file"
+        return LogDamage(
+            position, DamageKind.TORN_BATCH if resumes_at is None else DamageKind.BAD_LENGTH, what, resumes_at
+        )
+
+    def _true_end(self, batch: LogBatch) -> int:
+        """Tell where a batch with a wrong checksum ends: where it says, unless only another place makes sense."""
+        after = batch.position + batch.header.size_bytes
+        if after == self._end or self._is_valid_batch(after):
+            return after
+        resumes_at = self._next_valid_batch(batch.position + 1)
+        return after if resumes_at is None or resumes_at > after else resumes_at
+
+    def _is_valid_batch(self, position: int) -> bool:
+        available = self._end - position
+        if available < HEADER_BYTES:
+            return False
+        header_at = self._load(position, HEADER_BYTES)
+        if not _is_plausible(self._chunk, header_at, available):
+            return False
+        header = decode_header(self._chunk, header_at)
+        if header.size_bytes > _MAX_BATCH_BYTES:
+            return self._check_large(position, header)
+        return check_crc(self._chunk, header, self._load(position, header.size_bytes))
+
+    def _next_valid_batch(self, position: int) -> int | None:
+        """Find the first position from the given one on where a magic 2 batch with a right checksum starts.
+
+        Checksums are tried where all of a header's fields make sense, and over no more bytes than four times the file,
+        so that a file made for it cannot keep the reader busy for long.
+        """
+        budget = 4 * self._end
+        while position + HEADER_BYTES <= self._end:
+            at = self._load(position, HEADER_BYTES)
+            magic_at = self._chunk.find(
+                b"\x02", at + MAGIC_POSITION, len(self._chunk) - HEADER_BYTES + MAGIC_POSITION + 1
+            )
+            if magic_at < 0:
+                position = self._start + len(self._chunk) - HEADER_BYTES + 1
+                continue
+            position = self._start + magic_at - MAGIC_POSITION
+            if _is_plausible(self._chunk, magic_at - MAGIC_POSITION, self._end - position):
+                budget -= decode_header(self._chunk, magic_at - MAGIC_POSITION).size_bytes
+                if budget < 0:
+                    return None
+                if self._is_valid_batch(position):
+                    return position
+            position += 1
+        return None
+
+    def _is_zero_to_end(self, position: int) -> bool:
+        while position < self._end:
+            piece = os.pread(self._descriptor, min(_CHUNK_BYTES, self._end - position), position)
+            if not piece or piece.count(0) != len(piece):
+                return False
+            position += len(piece)
+        return True
+
+
+def _is_plausible(buffer: bytes, position: int, available: int) -> bool:
+    """Tell whether the bytes at a position could be the header of a magic 2 batch with room for its length."""
+    try:
+        header = decode_header(buffer, position)
+    except WireError:
+        return False
+    return (
+        header.magic == 2
+        and MIN_BATCH_LENGTH <= header.batch_length <= available - LOG_OVERHEAD_BYTES
+        and header.base_offset >= 0
+        and 0 <= header.attributes < 0x80
+        and header.last_offset_delta >= 0
+        and 0 <= header.records_count <= header.batch_length
+    )

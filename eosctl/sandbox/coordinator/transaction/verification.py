@@ -133,12 +133,13 @@ class VerificationManager:
             done(ErrorCode.INVALID_PRODUCER_EPOCH)
             return
         if entry is None or producer_epoch > entry.producer_epoch or producer_id != entry.producer_id:
-            fenced = entry
+            replaced = entry
             entry = _Entry(transactional_id, producer_id, producer_epoch, add_partition, {})
             waiting[key] = entry
-            if fenced is not None:
-                for wish in fenced.wishes.values():
-                    wish.done(ErrorCode.INVALID_PRODUCER_EPOCH)
+            if replaced is not None:
+                fenced = replaced.producer_epoch < producer_epoch
+                for wish in replaced.wishes.values():
+                    wish.done(ErrorCode.INVALID_PRODUCER_EPOCH if fenced else ErrorCode.NETWORK_EXCEPTION)
         repeated = entry.wishes.get(partition)
         entry.wishes[partition] = _Wish(partition, knows_abortable, done)
         if repeated is not None:  # the client gave up on the older request and sent it again

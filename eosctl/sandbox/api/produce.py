@@ -1,0 +1,270 @@
+"""Produce (key 0, versions 3 to 13; 3.9 serves 0 to 11): append one batch per partition.
+
+KIP-98 (idempotence, transactions), KIP-467 (record errors from version 8), KIP-890 (verification; from version 12 the
+partition is added to the transaction), KIP-951 (current leader from version 10), KIP-516 (topic ids in version 13).
+
+- Exactly one v2 batch per partition; acks 0, 1 or -1; with -1 the answer waits for the high watermark.
+- A transactional batch in a request without transactional id, or of several producers, refuses the whole request.
+- A partition without records (null) is never answered, as in Kafka.
+- acks=0 is never answered; an error closes the connection so that the client refreshes its metadata.
+- Not done: quotas; message format conversion for versions 0 to 2, which answer only when they carry no data.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.coordinator.transaction.verification import produce_error
+from eosctl.sandbox.log.validation import Refusal, check_request_batch
+from eosctl.sandbox.ports import AppendResult, RequestContext
+from eosctl.sandbox.replication.appends import ClientBatch, append_client_batch
+from eosctl.sandbox.replication.partition import Partition
+from eosctl.sandbox.replication.purgatory import ReplicationWait
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.produce import (
+    BatchIndexAndErrorMessage,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
+    PartitionProduceData,
+    PartitionProduceResponse,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceResponse,
+)
+from eosctl.wire.records.header import TRANSACTIONAL
+
+if TYPE_CHECKING:
+    from eosctl.sandbox.broker.broker import Broker
+
+ACKS_ALL = -1
+FIRST_ABORTABLE_VERSION = 11
+FIRST_IMPLICIT_ADD_VERSION = 12
+FIRST_TOPIC_ID_VERSION = 13
+FIRST_CURRENT_LEADER_VERSION = 10
+
+Slot = tuple[int, int]  # position of topic and partition in the request
+
+
+def handle(broker: Broker, context: RequestContext, request: ProduceRequest) -> None:
+    """Append every batch, then answer when all are acknowledged as the request wishes."""
+    if any([partition.records is None for topic in request.topic_data for partition in topic.partition_data]):
+        return  # Kafka fails on it without an answer
+    Produce(broker, context, request).start()
+
+
+class Produce:
+    """One produce request from its batches to its answer."""
+
+    __slots__ = ("_broker", "_context", "_open_count", "_request", "_results", "_started")
+
+    def __init__(self, broker: Broker, context: RequestContext, request: ProduceRequest) -> None:
+        self._broker = broker
+        self._context = context
+        self._request = request
+        self._results: dict[Slot, PartitionProduceResponse] = {}
+        self._open_count = sum([len(topic.partition_data) for topic in request.topic_data])
+        self._started = False
+
+    def start(self) -> None:
+        """Append what can be appended now and begin verification of the rest."""
+        request = self._request
+        if request.acks not in (0, 1, ACKS_ALL):
+            self._refuse_all(ErrorCode.INVALID_REQUIRED_ACKS)
+        else:
+            parsed = self._parse()
+            if parsed is not None:
+                for slot, topic_partition, found in parsed:
+                    self._begin(slot, topic_partition, found)
+        self._started = True
+        self._maybe_reply()
+
+    def _parse(self) -> list[tuple[Slot, TopicPartition | ErrorCode, ClientBatch | Refusal]] | None:
+        """Check every batch's form; None when the whole request was refused."""
+        request, version = self._request, self._context.api_version
+        parsed: list[tuple[Slot, TopicPartition | ErrorCode, ClientBatch | Refusal]] = []
+        producers = set()
+        transactional = False
+        for topic_index, topic in enumerate(request.topic_data):
+            name: str | None = topic.name
+            if version >= FIRST_TOPIC_ID_VERSION:
+                name = self._broker.metadata.topic_name(topic.topic_id)
+            for index, data in enumerate(topic.partition_data):
+                records = data.records or b""
+                found = check_request_batch(records, version)
+                batch: ClientBatch | Refusal
+                if isinstance(found, Refusal):
+                    batch = found
+                else:
+                    batch = ClientBatch(records, found)
+                    if found.attributes & TRANSACTIONAL:
+                        transactional = True
+                        producers.add(found.producer_id)
+                target = ErrorCode.UNKNOWN_TOPIC_ID if name is None else TopicPartition(name, data.index)
+                parsed.append(((topic_index, index), target, batch))
+        if transactional:
+            if not request.transactional_id:
+                self._refuse_all(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+                return None
+            if len(producers) > 1:
+                self._refuse_all(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
+                return None
+        return parsed
+
+    def _begin(self, slot: Slot, target: TopicPartition | ErrorCode, given: ClientBatch | Refusal) -> None:
+        broker = self._broker
+        if isinstance(target, ErrorCode):
+            self._refuse(slot, Refusal(target))
+            return
+        if not broker.metadata.partition_count(target.topic) or broker.metadata.leadership(target) is None:
+            self._refuse(slot, Refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
+            return
+        if isinstance(given, Refusal):
+            self._refuse(slot, given)
+            return
+        if not broker.may_produce_to(target.topic, self._context):
+            self._refuse(slot, Refusal(ErrorCode.TOPIC_AUTHORIZATION_FAILED))
+            return
+        header = given.header
+        if header.attributes & TRANSACTIONAL and broker.verifies_transactions:
+            partition = broker.replicas.leader(target)
+            if isinstance(partition, Partition) and not partition.log.producers.has_open_transaction(
+                header.producer_id, None if broker.emulation.is_3_9 else header.producer_epoch
+            ):
+                self._verify(slot, target, partition, given)
+                return
+        self._append(slot, target, given)
+
+    def _verify(self, slot: Slot, target: TopicPartition, partition: Partition, given: ClientBatch) -> None:
+        header, version = given.header, self._context.api_version
+        given.guard = partition.log.producers.begin_verification(
+            header.producer_id, header.producer_epoch, header.base_sequence
+        )
+        self._broker.transactions.verify_partition(
+            self._request.transactional_id or "",
+            header.producer_id,
+            header.producer_epoch,
+            target,
+            add_partition=version >= FIRST_IMPLICIT_ADD_VERSION,
+            done=partial(self._verified, slot, target, given),
+            knows_abortable=version >= FIRST_ABORTABLE_VERSION,
+        )
+
+    def _verified(self, slot: Slot, target: TopicPartition, given: ClientBatch, error: ErrorCode) -> None:
+        if error:
+            implicit = self._context.api_version >= FIRST_IMPLICIT_ADD_VERSION
+            shown, message = produce_error(error, implicit)
+            self._refuse(slot, Refusal(shown, message))
+        else:
+            self._append(slot, target, given)
+        self._maybe_reply()
+
+    def _append(self, slot: Slot, target: TopicPartition, given: ClientBatch) -> None:
+        broker = self._broker
+        partition = broker.replicas.leader(target)
+        if isinstance(partition, ErrorCode):
+            self._refuse(slot, Refusal(partition))
+            return
+        acks = self._request.acks
+        if acks == ACKS_ALL and len(partition.isr) < partition.log.settings.min_insync_replicas:
+            self._refuse(slot, Refusal(ErrorCode.NOT_ENOUGH_REPLICAS))
+            return
+        try:
+            outcome = append_client_batch(
+                partition, given, broker.runtime.now_ms(), verification=broker.verifies_transactions
+            )
+        except OSError:
+            self._refuse(slot, Refusal(ErrorCode.KAFKA_STORAGE_ERROR))
+            return
+        if isinstance(outcome, Refusal):
+            self._refuse(slot, outcome, partition)
+            return
+        result, last_offset = outcome
+        if acks != ACKS_ALL or last_offset < partition.log.high_watermark:
+            self._appended(slot, result, ErrorCode.NONE)
+            return
+        deadline = broker.runtime.loop.time() + self._request.timeout_ms / 1000
+        wait = ReplicationWait(last_offset, deadline, partial(self._replicated, slot, result))
+        broker.replicas.deadlines.add(wait)
+        partition.wait_for(wait)
+
+    def _replicated(self, slot: Slot, result: AppendResult, error: ErrorCode) -> None:
+        self._appended(slot, result, error)
+        self._maybe_reply()
+
+    def _appended(self, slot: Slot, result: AppendResult, error: ErrorCode) -> None:
+        self._finish(
+            slot,
+            PartitionProduceResponse(
+                self._data(slot).index,
+                error,
+                result.base_offset,
+                result.append_time_ms,
+                result.log_start_offset,
+            ),
+        )
+
+    def _refuse(self, slot: Slot, refusal: Refusal, partition: Partition | None = None) -> None:
+        start = partition.log.start_offset if partition is not None and refusal.knows_log else -1
+        self._finish(
+            slot,
+            PartitionProduceResponse(
+                self._data(slot).index,
+                refusal.error,
+                -1,
+                -1,
+                start,
+                [BatchIndexAndErrorMessage(error.batch_index, error.message) for error in refusal.record_errors],
+                refusal.message,
+            ),
+        )
+
+    def _refuse_all(self, error: ErrorCode) -> None:
+        for topic_index, topic in enumerate(self._request.topic_data):
+            for index in range(len(topic.partition_data)):
+                self._refuse((topic_index, index), Refusal(error))
+
+    def _finish(self, slot: Slot, response: PartitionProduceResponse) -> None:
+        if slot not in self._results:
+            self._results[slot] = response
+            self._open_count -= 1
+
+    def _data(self, slot: Slot) -> PartitionProduceData:
+        return self._request.topic_data[slot[0]].partition_data[slot[1]]
+
+    def _maybe_reply(self) -> None:
+        if not self._started or self._open_count:
+            return
+        self._started = False  # answer once
+        if self._request.acks == 0:
+            failed = any([response.error_code for response in self._results.values()])
+            if failed:
+                self._context.reply(None)
+            else:
+                self._broker.end_without_answer(self._context)
+            return
+        endpoints: dict[int, NodeEndpoint] = {}
+        topics = []
+        for topic_index, topic in enumerate(self._request.topic_data):
+            responses = [self._results[topic_index, index] for index in range(len(topic.partition_data))]
+            if self._context.api_version >= FIRST_CURRENT_LEADER_VERSION:
+                responses = [self._with_leader(topic.name, response, endpoints) for response in responses]
+            topics.append(TopicProduceResponse(topic.name, topic.topic_id, responses))
+        self._context.reply(ProduceResponse(topics, 0, list(endpoints.values())))
+
+    def _with_leader(
+        self, topic: str, response: PartitionProduceResponse, endpoints: dict[int, NodeEndpoint]
+    ) -> PartitionProduceResponse:
+        if response.error_code != ErrorCode.NOT_LEADER_OR_FOLLOWER:
+            return response
+        broker = self._broker
+        leadership = broker.metadata.leadership(TopicPartition(topic, response.index))
+        if leadership is None:
+            return response
+        endpoint = broker.endpoint_of(leadership.leader_id, self._context.listener)
+        if endpoint is not None:
+            endpoints[leadership.leader_id] = NodeEndpoint(
+                leadership.leader_id, endpoint.host, endpoint.port, endpoint.rack
+            )
+        return response._replace(current_leader=LeaderIdAndEpoch(leadership.leader_id, leadership.leader_epoch))

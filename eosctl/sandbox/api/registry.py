@@ -1,0 +1,82 @@
+"""Which module answers which API, and in which versions."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import NamedTuple
+
+from eosctl.sandbox.ports import Emulation, Handler
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.codec import Codec, codec, served_versions
+from eosctl.wire.messages.index import APIS
+
+#: Served between nodes only; a client listener closes the connection.
+INTER_BROKER_APIS = frozenset(
+    {
+        ApiKey.ALTER_PARTITION,
+        ApiKey.ALLOCATE_PRODUCER_IDS,
+        ApiKey.BROKER_REGISTRATION,
+        ApiKey.BROKER_HEARTBEAT,
+        ApiKey.VOTE,
+        ApiKey.BEGIN_QUORUM_EPOCH,
+        ApiKey.END_QUORUM_EPOCH,
+    }
+)
+
+
+class Route(NamedTuple):
+    """How one API in one version is decoded, handled and answered."""
+
+    codec: Codec
+    handle: Handler
+
+
+@cache
+def handler(api_key: int) -> Handler:
+    """Load the handler of an API.
+
+    Raises:
+        KeyError: When the sandbox has no such API.
+    """
+    if api_key not in APIS:
+        raise KeyError(api_key)
+    name = f"eosctl.sandbox.api.{ApiKey(api_key).name.lower()}"
+    try:
+        module = import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        raise KeyError(api_key) from None
+    found: Handler = module.handle
+    return found
+
+
+@cache
+def client_versions(api_key: int, emulation: Emulation) -> range:
+    """Return the versions of an API that a client of this emulation may use; empty when there is none."""
+    if api_key in INTER_BROKER_APIS:
+        return range(0)
+    served = served_versions(api_key, emulation.release)
+    if emulation.unstable_api_versions and api_key == ApiKey.INIT_PRODUCER_ID and not emulation.is_3_9:
+        return range(served.start, 7)
+    if api_key == ApiKey.PRODUCE and not emulation.is_3_9:
+        return range(3, served.stop)  # 0 to 2 are only announced, for the sake of old librdkafka (KAFKA-18659)
+    return served
+
+
+@cache
+def client_route(api_key: int, version: int, emulation: Emulation) -> Route | None:
+    """Return how to serve a client's request, None when the connection must be closed."""
+    if version not in client_versions(api_key, emulation):
+        return None
+    try:
+        return Route(codec(api_key, version), handler(api_key))
+    except KeyError:
+        return None
+
+
+@cache
+def peer_route(api_key: int, version: int) -> Route:
+    """Return how to serve a request of another node."""
+    return Route(codec(api_key, version), handler(api_key))

@@ -1,0 +1,1 @@
+"""One broker: connections, dispatch, configuration, its life in the cluster."""

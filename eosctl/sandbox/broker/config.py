@@ -1,0 +1,152 @@
+"""A node's effective settings: dynamic over static over Kafka's defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from eosctl.sandbox.settings import ConfigSource, InvalidSetting, Setting, setting_table
+
+#: Broker settings that an older name in the same table still supplies, most specific first (KafkaConfig's getters).
+_TIME_SYNONYMS: dict[str, tuple[tuple[str, int], ...]] = {
+    "log.retention.ms": (("log.retention.minutes", 60_000), ("log.retention.hours", 3_600_000)),
+    "log.roll.ms": (("log.roll.hours", 3_600_000),),
+    "log.roll.jitter.ms": (("log.roll.jitter.hours", 3_600_000),),
+}
+
+
+class ConfigEntry(NamedTuple):
+    """One value and where it comes from."""
+
+    name: str
+    value: str | None
+    source: ConfigSource
+
+
+class ConfigSources(NamedTuple):
+    """The dynamic settings that the metadata log holds for one broker."""
+
+    broker: Mapping[str, str]
+    cluster: Mapping[str, str]
+
+
+class NodeConfig:
+    """Typed access to one node's settings by Kafka's names.
+
+    ``static`` are the settings that the sandbox or its user gave (Kafka's server.properties). Values are cached until
+    :meth:`replace_dynamic` brings new dynamic settings.
+    """
+
+    def __init__(self, release: str, static: Mapping[str, str]) -> None:
+        self.table = setting_table(release)
+        self.static = dict(static)
+        for name, value in self.static.items():
+            setting = self.table.broker.get(name)
+            if setting is not None:
+                setting.check(value)
+        self._dynamic = ConfigSources({}, {})
+        self._ints: dict[str, int] = {}
+        self._bools: dict[str, bool] = {}
+
+    def replace_dynamic(self, sources: ConfigSources) -> None:
+        """Take over the dynamic settings of the metadata log."""
+        self._dynamic = sources
+        self._ints.clear()
+        self._bools.clear()
+
+    def get_int(self, name: str) -> int:
+        """Return an integer setting.
+
+        Raises:
+            KeyError: When this Kafka release has no such setting.
+        """
+        value = self._ints.get(name)
+        if value is None:
+            value = self._ints[name] = int(self._required(name))
+        return value
+
+    def get_bool(self, name: str) -> bool:
+        """Return a boolean setting."""
+        value = self._bools.get(name)
+        if value is None:
+            value = self._bools[name] = self._required(name).strip().lower() == "true"
+        return value
+
+    def get_str(self, name: str) -> str:
+        """Return a text setting, empty when Kafka's default is null."""
+        return self.entry(name).value or ""
+
+    def entries(self, name: str) -> list[ConfigEntry]:
+        """Return the value and everything that it hides, most specific first (DescribeConfigs' synonyms)."""
+        found = []
+        if name in self._dynamic.broker:
+            found.append(ConfigEntry(name, self._dynamic.broker[name], ConfigSource.DYNAMIC_BROKER))
+        if name in self._dynamic.cluster:
+            found.append(ConfigEntry(name, self._dynamic.cluster[name], ConfigSource.DYNAMIC_DEFAULT_BROKER))
+        if name in self.static:
+            found.append(ConfigEntry(name, self.static[name], ConfigSource.STATIC_BROKER))
+        setting = self.table.broker.get(name)
+        if setting is not None and setting.default is not None:
+            found.append(ConfigEntry(name, setting.default, ConfigSource.DEFAULT))
+        return found
+
+    def entry(self, name: str) -> ConfigEntry:
+        """Return the effective value of a broker setting with its source."""
+        found = self.entries(name)
+        if not found:
+            if name not in self.table.broker and name not in self.static:
+                raise KeyError(name)
+            return ConfigEntry(name, None, ConfigSource.DEFAULT)
+        return found[0]
+
+    def topic_entries(self, overrides: Mapping[str, str], name: str) -> list[ConfigEntry]:
+        """Return a topic setting's value and what it hides, most specific first."""
+        setting = self.table.topic[name]
+        found = []
+        if name in overrides:
+            found.append(ConfigEntry(name, overrides[name], ConfigSource.DYNAMIC_TOPIC))
+        for synonym in setting.synonyms:
+            found.extend(self.entries(synonym))
+        found.sort(key=lambda entry: entry.source)
+        return found
+
+    def topic_value(self, overrides: Mapping[str, str], name: str) -> str:
+        """Return the effective value of a topic setting."""
+        if name in overrides:
+            return overrides[name]
+        setting = self.table.topic.get(name)
+        if setting is None:
+            raise KeyError(name)
+        for synonym in setting.synonyms:
+            entry = self.entry(synonym)
+            if entry.source is not ConfigSource.DEFAULT and entry.value is not None:
+                return entry.value
+            for other, factor in _TIME_SYNONYMS.get(synonym, ()):
+                other_entry = self.entry(other)
+                if other_entry.source is not ConfigSource.DEFAULT and other_entry.value is not None:
+                    return str(int(other_entry.value) * factor)
+        return setting.default or ""
+
+    def _required(self, name: str) -> str:
+        value = self.entry(name).value
+        if value is None:
+            for other, factor in _TIME_SYNONYMS.get(name, ()):
+                entry = self.entry(other)
+                if entry.value is not None:
+                    return str(int(entry.value) * factor)
+            raise KeyError(name)
+        return value
+
+
+def check_topic_setting(table: Mapping[str, Setting], name: str, value: str | None) -> None:
+    """Refuse an unknown topic setting or a value that it does not take.
+
+    Raises:
+        InvalidSetting: With Kafka's text.
+    """
+    setting = table.get(name)
+    if setting is None or setting.internal:
+        raise InvalidSetting(f"Unknown topic config name: {name}")
+    if value is None:
+        raise InvalidSetting(f"Null value not supported for topic configs: {name}")
+    setting.check(value)

@@ -1,0 +1,175 @@
+"""One client connection without I/O: bytes in, bytes out, one request at a time as Kafka's muted channels do."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from eosctl.sandbox.api.registry import Route, client_route
+from eosctl.sandbox.ports import RequestContext
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.codec import codec
+from eosctl.wire.errors import WireError
+from eosctl.wire.frames import FrameSplitter, RequestHeader, decode_request_header, encode_response
+from eosctl.wire.messages.api_versions import ApiVersionsRequest
+
+if TYPE_CHECKING:
+    from eosctl.sandbox.broker.broker import Broker
+
+
+class Exchange:
+    """The reply of one request; further calls and calls after the connection closed do nothing."""
+
+    __slots__ = ("_answered", "_connection", "_correlation_id", "_route")
+
+    def __init__(self, connection: Connection, correlation_id: int, route: Route) -> None:
+        self._connection = connection
+        self._correlation_id = correlation_id
+        self._route = route
+        self._answered = False
+
+    def __call__(self, response: Any | None) -> None:
+        """Send the response; None closes the connection."""
+        if self._answered:
+            return
+        self._answered = True
+        if response is None:
+            self._connection.abort()
+        else:
+            form = self._route.codec
+            self._connection.answer(encode_response(form.api_key, form.version, self._correlation_id, response))
+
+    def without_answer(self) -> None:
+        """End the request without an answer (acks=0)."""
+        if not self._answered:
+            self._answered = True
+            self._connection.answer(b"")
+
+
+class Connection:
+    """A client's connection to one broker.
+
+    ``on_output`` is called when bytes for the socket are there (see :meth:`take_output`), ``on_close`` when the broker
+    hangs up. ``principal`` changes when the client authenticates.
+    """
+
+    def __init__(
+        self,
+        broker: Broker,
+        listener: str,
+        client_host: str,
+        on_output: Callable[[], None],
+        on_close: Callable[[], None],
+    ) -> None:
+        self.broker = broker
+        self.listener = listener
+        self.client_host = client_host
+        self.principal = "User:ANONYMOUS"
+        self.closed = False
+        self._on_output = on_output
+        self._on_close = on_close
+        self._splitter = FrameSplitter(broker.config.get_int("socket.request.max.bytes"))
+        self._frames: deque[bytes] = deque()
+        self._muted = False
+        self._pumping = False
+        self._output: list[bytes] = []
+
+    def feed(self, data: bytes) -> None:
+        """Take bytes of the client; handles every complete request that is not behind a waiting one."""
+        if self.closed:
+            return
+        try:
+            self._frames.extend(self._splitter.feed(data))
+        except WireError:
+            self.abort()
+            return
+        self._pump()
+
+    def answer(self, frame: bytes) -> None:
+        """Queue an answer (empty: none is due) and go on with the next request."""
+        if self.closed:
+            return
+        if frame:
+            if not self._output:
+                self._on_output()
+            self._output.append(frame)
+        self._muted = False
+        if self._frames and not self._pumping:
+            self._pump()
+
+    def take_output(self) -> bytes:
+        """Return and forget the queued answers."""
+        output = self._output
+        self._output = []
+        return output[0] if len(output) == 1 else b"".join(output)
+
+    def abort(self) -> None:
+        """Hang up."""
+        if not self.closed:
+            self.closed = True
+            self._frames.clear()
+            self._on_close()
+
+    def lost(self) -> None:
+        """Note that the client hung up."""
+        self.closed = True
+        self._frames.clear()
+
+    def _pump(self) -> None:
+        self._pumping = True
+        frames = self._frames
+        try:
+            while frames and not self._muted and not self.closed:
+                self._muted = True
+                try:
+                    self._handle(frames.popleft())
+                except WireError:
+                    self.abort()
+        finally:
+            self._pumping = False
+
+    def _handle(self, frame: bytes) -> None:
+        header = decode_request_header(frame)
+        broker = self.broker
+        route = client_route(header.api_key, header.api_version, broker.emulation)
+        if route is None:
+            self._refuse(header)
+            return
+        request, _ = route.codec.decode_request(frame, header.body_position)
+        exchange = Exchange(self, header.correlation_id, route)
+        context = RequestContext(
+            header.api_key,
+            header.api_version,
+            header.client_id or "",
+            self.client_host,
+            self.principal,
+            self.listener,
+            False,
+            exchange,
+        )
+        route.handle(broker, context, request)
+
+    def _refuse(self, header: RequestHeader) -> None:
+        if header.api_key != ApiKey.API_VERSIONS:
+            self.abort()
+            return
+        # An unknown version is answered in the layout of version 0, from which clients pick one (KIP-511).
+        route = Route(codec(ApiKey.API_VERSIONS, 0), _api_versions_handler())
+        context = RequestContext(
+            header.api_key,
+            header.api_version,
+            header.client_id or "",
+            self.client_host,
+            self.principal,
+            self.listener,
+            False,
+            Exchange(self, header.correlation_id, route),
+        )
+        route.handle(self.broker, context, ApiVersionsRequest())
+
+
+def _api_versions_handler() -> Callable[[Any, RequestContext, Any], None]:
+    from eosctl.sandbox.api import api_versions
+
+    return api_versions.handle

@@ -1,0 +1,165 @@
+"""Requests from one node to another (or to itself) over links that carry encoded frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple, Protocol
+
+from eosctl.sandbox.network import Frame, Network
+from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.runtime import NodeRuntime
+from eosctl.wire.errors import WireError
+from eosctl.wire.frames import (
+    decode_request_header,
+    decode_response,
+    encode_request,
+    encode_response,
+    response_correlation_id,
+)
+
+Done = Callable[[Any | None], None]
+INTER_BROKER_LISTENER = "REPLICATION"
+CLUSTER_PRINCIPAL = "User:CLUSTER"
+SWEEP_INTERVAL_MS = 100
+
+
+class PeerService(Protocol):
+    """Serves requests of other nodes."""
+
+    def serve(self, api_key: int, version: int, context: RequestContext, request: Any) -> None:
+        """Handle a decoded request; answers through ``context.reply``."""
+
+    def decode(self, api_key: int, version: int, frame: bytes, position: int) -> Any:
+        """Decode a request's body."""
+
+
+class _Pending(NamedTuple):
+    destination: int
+    api_key: int
+    version: int
+    done: Done
+    deadline: float
+
+
+class NodeChannel:
+    """The inter-node side of one node: sends requests, matches answers, serves what others send.
+
+    Requests to the node itself skip the encoding unless a fault is on the network; every other one travels as the
+    bytes that Kafka would send. ``locate_controller`` names the active controller's node.
+    """
+
+    def __init__(
+        self,
+        node_id: int,
+        network: Network,
+        runtime: NodeRuntime,
+        service: PeerService,
+        locate_controller: Callable[[], int | None],
+    ) -> None:
+        self._node_id = node_id
+        self._network = network
+        self._runtime = runtime
+        self._service = service
+        self._locate_controller = locate_controller
+        self._pending: dict[int, _Pending] = {}
+        self._correlation_id = 0
+        self._sweeping = False
+        self._client_id = f"broker-{node_id}"
+
+    def send(
+        self, node_id: int, api_key: int, version: int, message: Any, done: Done, *, timeout_ms: int = 30_000
+    ) -> None:
+        """Send a request; ``done`` gets the decoded response, or None when the link broke or timed out."""
+        if self._runtime.stopped:
+            return
+        if node_id == self._node_id and not self._network.has_faults:
+            self._runtime.ticks.post(partial(self._serve_self, api_key, version, message, done))
+            return
+        self._correlation_id = correlation_id = (self._correlation_id + 1) & 0x7FFF_FFFF
+        data = encode_request(api_key, version, correlation_id, self._client_id, message)[4:]
+        deadline = self._runtime.loop.time() + timeout_ms / 1000
+        self._pending[correlation_id] = _Pending(node_id, api_key, version, done, deadline)
+        if not self._network.send(Frame(self._node_id, node_id, api_key, True, data)):
+            self._runtime.ticks.post(partial(self._fail, correlation_id))
+        elif not self._sweeping:
+            self._sweeping = True
+            self._runtime.call_later(SWEEP_INTERVAL_MS, self._sweep)
+
+    def send_to_controller(
+        self, api_key: int, version: int, message: Any, done: Done, *, timeout_ms: int = 30_000
+    ) -> None:
+        """Send a request to the active controller; None when there is none or it did not answer."""
+        controller = self._locate_controller()
+        if controller is None:
+            self._runtime.ticks.post(partial(done, None))
+        else:
+            self.send(controller, api_key, version, message, done, timeout_ms=timeout_ms)
+
+    def receive(self, frame: Frame) -> None:
+        """Take a frame from the network."""
+        if self._runtime.stopped:
+            return
+        if frame.is_request:
+            self._serve_frame(frame)
+        else:
+            self._complete(frame)
+
+    def disconnected(self, node_id: int) -> None:
+        """Fail everything that waits for an answer of a node that went away."""
+        for correlation_id, pending in tuple(self._pending.items()):
+            if pending.destination == node_id:
+                self._fail(correlation_id)
+
+    def _serve_self(self, api_key: int, version: int, message: Any, done: Done) -> None:
+        context = RequestContext(
+            api_key, version, self._client_id, "127.0.0.1", CLUSTER_PRINCIPAL, INTER_BROKER_LISTENER, True, done
+        )
+        self._service.serve(api_key, version, context, message)
+
+    def _serve_frame(self, frame: Frame) -> None:
+        try:
+            header = decode_request_header(frame.data)
+            request = self._service.decode(header.api_key, header.api_version, frame.data, header.body_position)
+        except WireError:
+            return
+        reply = partial(self._answer, frame.source, header.api_key, header.api_version, header.correlation_id)
+        context = RequestContext(
+            header.api_key,
+            header.api_version,
+            header.client_id or "",
+            "127.0.0.1",
+            CLUSTER_PRINCIPAL,
+            INTER_BROKER_LISTENER,
+            True,
+            reply,
+        )
+        self._service.serve(header.api_key, header.api_version, context, request)
+
+    def _answer(self, node_id: int, api_key: int, version: int, correlation_id: int, response: Any | None) -> None:
+        if response is not None and not self._runtime.stopped:
+            data = encode_response(api_key, version, correlation_id, response)[4:]
+            self._network.send(Frame(self._node_id, node_id, api_key, False, data))
+
+    def _complete(self, frame: Frame) -> None:
+        pending = self._pending.pop(response_correlation_id(frame.data), None)
+        if pending is None:
+            return
+        try:
+            _, response = decode_response(pending.api_key, pending.version, frame.data)
+        except WireError:
+            response = None
+        pending.done(response)
+
+    def _fail(self, correlation_id: int) -> None:
+        pending = self._pending.pop(correlation_id, None)
+        if pending is not None:
+            pending.done(None)
+
+    def _sweep(self) -> None:
+        now = self._runtime.loop.time()
+        for correlation_id in [key for key, pending in self._pending.items() if pending.deadline <= now]:
+            self._fail(correlation_id)
+        self._sweeping = bool(self._pending)
+        if self._sweeping:
+            self._runtime.call_later(SWEEP_INTERVAL_MS, self._sweep)

@@ -1,0 +1,1 @@
+"""The controller: cluster state as a replayed log of KRaft metadata records."""

@@ -1,0 +1,126 @@
+"""The active controller: every change is a batch of records, appended, committed, then answered."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from eosctl.sandbox.broker.config import ConfigSources, NodeConfig
+from eosctl.sandbox.controller.heartbeats import Heartbeats
+from eosctl.sandbox.metadata.image import BROKER_RESOURCE, TOPIC_RESOURCE, ClusterImage, ImageDelta
+from eosctl.sandbox.metadata.log import MetadataLog
+from eosctl.sandbox.ports import Emulation
+from eosctl.sandbox.runtime import NodeRuntime
+
+ELR_FEATURE = "eligible.leader.replicas.version"
+
+
+class Controller:
+    """One controller of the quorum; active while it leads the metadata log.
+
+    ``image`` holds everything that was appended, committed or not: decisions build on it.
+    """
+
+    def __init__(
+        self,
+        node_id: int,
+        cluster_id: str,
+        runtime: NodeRuntime,
+        log: MetadataLog,
+        config: NodeConfig,
+        emulation: Emulation,
+        voters: Sequence[int],
+    ) -> None:
+        self.node_id = node_id
+        self.cluster_id = cluster_id
+        self.runtime = runtime
+        self.log = log
+        self.config = config
+        self.emulation = emulation
+        self.voters = tuple(voters)
+        self.image = ClusterImage()
+        self.leader_epoch = 0
+        self.is_active = False
+        self.heartbeats = Heartbeats()
+        self._waiting: deque[tuple[int, Callable[[], None]]] = deque()
+        self.watchers: dict[Any, None] = {}  # fetches of the metadata log that wait for more
+        self.observer_offsets: dict[int, tuple[int, int]] = {}  # node -> end offset, time of its last fetch
+
+    # --- leadership ---------------------------------------------------------------------------------------------
+
+    def start(self, bootstrap: Callable[[], Sequence[Any]]) -> None:
+        """Replay the log and lead in a new epoch; an empty log begins with the ``bootstrap`` records."""
+        delta = ImageDelta()
+        for batch in self.log.batches():
+            for record in batch.records:
+                self.image.replay(record, delta)
+        self.leader_epoch = max(self.log.last_epoch + 1, 1)
+        self.is_active = True
+        is_new = self.log.end_offset == 0
+        self.log.append_leader_change(self.node_id, self.voters, self.leader_epoch, self.runtime.now_ms())
+        if is_new:
+            self.write(bootstrap())
+        else:
+            self._commit()
+        now_ms = self.runtime.now_ms()
+        for broker in self.image.brokers.values():
+            if not broker.fenced:
+                self.heartbeats.touch(broker.broker_id, now_ms)
+
+    # --- writing ------------------------------------------------------------------------------------------------
+
+    def write(self, records: Sequence[Any], done: Callable[[], None] | None = None) -> None:
+        """Append records as one batch; ``done`` when they are committed."""
+        if records:
+            last_offset = self.log.append(records, self.leader_epoch, self.runtime.now_ms())
+            delta = ImageDelta()
+            for record in records:
+                self.image.replay(record, delta)
+            if delta.features:
+                self.image.features_offset = last_offset
+            if delta.configs:
+                self._reread_config()
+        if done is not None:
+            self._waiting.append((self.log.end_offset, done))
+        self._commit()
+
+    def _commit(self) -> None:
+        """Advance the commit point; a quorum of one commits what it appends."""
+        if len(self.voters) == 1:
+            self.log.commit(self.log.end_offset)
+        while self._waiting and self._waiting[0][0] <= self.log.high_watermark:
+            self._waiting.popleft()[1]()
+        for watcher in tuple(self.watchers):
+            watcher.poke()
+
+    # --- what decisions need ------------------------------------------------------------------------------------
+
+    def is_broker_active(self, broker_id: int) -> bool:
+        """Whether a broker may lead."""
+        broker = self.image.brokers.get(broker_id)
+        return broker is not None and not broker.fenced and not broker.in_controlled_shutdown
+
+    def topic_config(self, topic: str) -> Mapping[str, str]:
+        """Return a topic's own settings."""
+        return self.image.config(TOPIC_RESOURCE, topic)
+
+    def topic_value(self, topic: str, name: str) -> str:
+        """Return a topic's effective setting as the controller sees it."""
+        return self.config.topic_value(self.topic_config(topic), name)
+
+    def unclean_allowed(self, topic: str) -> bool:
+        """Whether ``unclean.leader.election.enable`` holds for a topic."""
+        return self.topic_value(topic, "unclean.leader.election.enable") == "true"
+
+    def min_isr(self, topic: str) -> int:
+        """Return ``min.insync.replicas`` of a topic."""
+        return int(self.topic_value(topic, "min.insync.replicas"))
+
+    @property
+    def has_elr(self) -> bool:
+        """Whether eligible leader replicas are finalized (KIP-966)."""
+        return self.image.finalized_feature(ELR_FEATURE) > 0
+
+    def _reread_config(self) -> None:
+        self.config.replace_dynamic(ConfigSources({}, self.image.config(BROKER_RESOURCE, "")))

@@ -1,0 +1,123 @@
+"""Who leads a partition: pure decisions that end in PartitionChange records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from eosctl.sandbox.metadata.image import NO_LEADER, ClusterImage, PartitionState, TopicState
+from eosctl.wire.messages.internal.metadata.partition_change_record import PartitionChangeRecord
+
+
+class Election(NamedTuple):
+    """The result of choosing a leader; ``unclean`` when data may be lost."""
+
+    leader: int
+    unclean: bool
+
+
+def elect_leader(
+    state: PartitionState, is_active: Callable[[int], bool], *, allow_unclean: bool, prefer_first: bool = False
+) -> Election:
+    """Choose a leader: keep the present one while it serves, else the first replica in sync, else any if allowed."""
+    in_sync = [broker for broker in state.replicas if broker in state.isr and is_active(broker)]
+    if prefer_first and state.replicas and state.replicas[0] in in_sync:
+        return Election(state.replicas[0], False)
+    if state.leader in in_sync:
+        return Election(state.leader, False)
+    if in_sync:
+        return Election(in_sync[0], False)
+    eligible = [broker for broker in state.replicas if broker in state.eligible_leader_replicas and is_active(broker)]
+    if eligible:
+        return Election(eligible[0], False)
+    if allow_unclean:
+        alive = [broker for broker in state.replicas if is_active(broker)]
+        if alive:
+            return Election(alive[0], True)
+    return Election(NO_LEADER, False)
+
+
+def change_of(topic: TopicState, index: int, state: PartitionState, **changes: Any) -> PartitionChangeRecord:
+    """Build the record for the fields that really change."""
+    kept = {name: value for name, value in changes.items() if name == "leader" or tuple(value) != getattr(state, name)}
+    return PartitionChangeRecord(index, topic.topic_id, **kept)
+
+
+def partitions_with(image: ClusterImage, broker_id: int) -> Iterator[tuple[TopicState, int, PartitionState]]:
+    """Iterate the partitions that have a replica on a broker."""
+    for topic in image.topics.values():
+        for index, state in topic.partitions.items():
+            if broker_id in state.replicas:
+                yield topic, index, state
+
+
+def remove_broker(
+    image: ClusterImage,
+    broker_id: int,
+    is_active: Callable[[int], bool],
+    unclean_allowed: Callable[[str], bool],
+    min_isr: Callable[[str], int],
+    *,
+    eligible_replicas: bool,
+) -> list[PartitionChangeRecord]:
+    """Take a broker that was fenced (or shuts down) out of its ISRs and hand over what it leads.
+
+    The last in-sync replica stays in the ISR of a leaderless partition; with eligible leader replicas (KIP-966) it
+    moves there instead once the ISR is smaller than ``min.insync.replicas``.
+    """
+    records = []
+    for topic, index, state in partitions_with(image, broker_id):
+        if broker_id not in state.isr and state.leader != broker_id:
+            continue
+        isr = tuple(broker for broker in state.isr if broker != broker_id)
+        elr = state.eligible_leader_replicas
+        if eligible_replicas and broker_id in state.isr and len(isr) < min_isr(topic.name):
+            elr = (*elr, broker_id)
+        elif not isr and broker_id in state.isr:
+            isr = state.isr
+        without = state._replace(isr=isr, eligible_leader_replicas=elr)
+        election = elect_leader(
+            without,
+            lambda broker: broker != broker_id and is_active(broker),
+            allow_unclean=unclean_allowed(topic.name),
+        )
+        records.append(_apply_election(topic, index, state, without, election))
+    return records
+
+
+def add_broker(
+    image: ClusterImage, broker_id: int, is_active: Callable[[int], bool], unclean_allowed: Callable[[str], bool]
+) -> list[PartitionChangeRecord]:
+    """Let a broker that was unfenced lead what has no leader."""
+    records = []
+    for topic, index, state in partitions_with(image, broker_id):
+        if state.leader == NO_LEADER:
+            election = elect_leader(
+                state,
+                lambda broker: broker == broker_id or is_active(broker),
+                allow_unclean=unclean_allowed(topic.name),
+            )
+            if election.leader != NO_LEADER:
+                records.append(_apply_election(topic, index, state, state, election))
+    return records
+
+
+def elect(topic: TopicState, index: int, state: PartitionState, election: Election) -> PartitionChangeRecord | None:
+    """Build the record of an explicit election, None when nothing changes."""
+    if election.leader in (state.leader, NO_LEADER):
+        return None
+    return _apply_election(topic, index, state, state, election)
+
+
+def _apply_election(
+    topic: TopicState, index: int, state: PartitionState, wanted: PartitionState, election: Election
+) -> PartitionChangeRecord:
+    isr: Iterable[int] = wanted.isr
+    elr: Iterable[int] = wanted.eligible_leader_replicas
+    if election.leader != NO_LEADER and election.leader not in wanted.isr:
+        isr = (election.leader,)  # it is the only one that is known to hold what it holds
+        elr = () if election.unclean else tuple(broker for broker in elr if broker != election.leader)
+    changes: dict[str, Any] = {"isr": isr, "eligible_leader_replicas": elr}
+    if election.leader != state.leader:
+        changes["leader"] = election.leader
+    return change_of(topic, index, state, **changes)

@@ -1,0 +1,144 @@
+"""Brokers come and go: registration, heartbeats, fencing, controlled shutdown (KIP-631)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eosctl.sandbox.controller.controller import Controller
+from eosctl.sandbox.controller.elections import add_broker, remove_broker
+from eosctl.sandbox.metadata.image import BrokerState
+from eosctl.sandbox.ports import RequestContext
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.broker_heartbeat import BrokerHeartbeatRequest, BrokerHeartbeatResponse
+from eosctl.wire.messages.broker_registration import BrokerRegistrationRequest, BrokerRegistrationResponse
+from eosctl.wire.messages.internal.metadata.broker_registration_change_record import BrokerRegistrationChangeRecord
+from eosctl.wire.messages.internal.metadata.register_broker_record import (
+    BrokerEndpoint,
+    BrokerFeature,
+    RegisterBrokerRecord,
+)
+
+FENCE = 1
+UNFENCE = -1
+
+
+def register_broker(controller: Controller, context: RequestContext, request: BrokerRegistrationRequest) -> None:
+    """Register a broker, fenced at first; its epoch is the offset of its registration record."""
+    known = controller.image.brokers.get(request.broker_id)
+    if request.cluster_id != controller.cluster_id:
+        context.reply(BrokerRegistrationResponse(error_code=ErrorCode.INCONSISTENT_CLUSTER_ID))
+        return
+    if known is not None and not known.fenced and known.incarnation_id != request.incarnation_id:
+        session_ms = controller.config.get_int("broker.session.timeout.ms")
+        if request.broker_id not in controller.heartbeats.stale(controller.runtime.now_ms(), session_ms):
+            context.reply(BrokerRegistrationResponse(error_code=ErrorCode.DUPLICATE_BROKER_REGISTRATION))
+            return
+    epoch = controller.log.end_offset
+    records: list[Any] = []
+    if known is not None and not known.fenced:
+        records += _hand_over(controller, request.broker_id)
+        epoch += len(records)
+    records.append(
+        RegisterBrokerRecord(
+            request.broker_id,
+            False,
+            request.incarnation_id,
+            epoch,
+            [BrokerEndpoint(end.name, end.host, end.port, end.security_protocol) for end in request.listeners],
+            [
+                BrokerFeature(feature.name, feature.min_supported_version, feature.max_supported_version)
+                for feature in request.features
+            ],
+            request.rack,
+            True,
+            False,
+            request.log_dirs,
+        )
+    )
+    controller.heartbeats.forget(request.broker_id)
+    controller.write(records, lambda: context.reply(BrokerRegistrationResponse(broker_epoch=epoch)))
+
+
+def broker_heartbeat(controller: Controller, context: RequestContext, request: BrokerHeartbeatRequest) -> None:
+    """Take a heartbeat: unfence a broker that caught up, fence or shut down one that asks for it."""
+    broker = controller.image.brokers.get(request.broker_id)
+    if broker is None or broker.broker_epoch != request.broker_epoch:
+        context.reply(BrokerHeartbeatResponse(error_code=ErrorCode.STALE_BROKER_EPOCH))
+        return
+    caught_up = request.current_metadata_offset >= broker.broker_epoch
+    records: list[Any] = []
+    now_ms = controller.runtime.now_ms()
+    if request.want_shut_down:
+        records += _controlled_shutdown(controller, broker)
+    elif request.want_fence and not broker.fenced:
+        records += fence_records(controller, broker)
+    elif broker.fenced and caught_up and not request.want_fence:
+        records += _unfence(controller, broker)
+    controller.heartbeats.touch(request.broker_id, now_ms)
+
+    def answer() -> None:
+        now = controller.image.brokers.get(request.broker_id)
+        context.reply(
+            BrokerHeartbeatResponse(
+                is_caught_up=caught_up,
+                is_fenced=now is None or now.fenced,
+                should_shut_down=request.want_shut_down and not _leads_anything(controller, request.broker_id),
+            )
+        )
+
+    controller.write(records, answer)
+
+
+def fence_stale_brokers(controller: Controller) -> None:
+    """Fence every broker whose heartbeats stopped for ``broker.session.timeout.ms``."""
+    session_ms = controller.config.get_int("broker.session.timeout.ms")
+    for broker_id in controller.heartbeats.stale(controller.runtime.now_ms(), session_ms):
+        controller.heartbeats.forget(broker_id)
+        broker = controller.image.brokers.get(broker_id)
+        if broker is not None and not broker.fenced:
+            controller.write(fence_records(controller, broker))
+
+
+def fence_records(controller: Controller, broker: BrokerState) -> list[Any]:
+    """Fence a broker: it leaves every ISR and hands over every partition that it leads."""
+    return [
+        *_hand_over(controller, broker.broker_id),
+        BrokerRegistrationChangeRecord(broker.broker_id, broker.broker_epoch, FENCE),
+    ]
+
+
+def _hand_over(controller: Controller, broker_id: int) -> list[Any]:
+    return list(
+        remove_broker(
+            controller.image,
+            broker_id,
+            controller.is_broker_active,
+            controller.unclean_allowed,
+            controller.min_isr,
+            eligible_replicas=controller.has_elr,
+        )
+    )
+
+
+def _unfence(controller: Controller, broker: BrokerState) -> list[Any]:
+    return [
+        BrokerRegistrationChangeRecord(broker.broker_id, broker.broker_epoch, UNFENCE),
+        *add_broker(controller.image, broker.broker_id, controller.is_broker_active, controller.unclean_allowed),
+    ]
+
+
+def _controlled_shutdown(controller: Controller, broker: BrokerState) -> list[Any]:
+    if broker.in_controlled_shutdown or broker.fenced:
+        return []
+    return [
+        BrokerRegistrationChangeRecord(broker.broker_id, broker.broker_epoch, 0, 1),
+        *_hand_over(controller, broker.broker_id),
+    ]
+
+
+def _leads_anything(controller: Controller, broker_id: int) -> bool:
+    return any(
+        state.leader == broker_id and len(state.replicas) > 1 and any(b != broker_id for b in state.isr)
+        for topic in controller.image.topics.values()
+        for state in topic.partitions.values()
+    )

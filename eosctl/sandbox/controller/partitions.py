@@ -1,0 +1,156 @@
+"""In-sync replicas and leaders change: AlterPartition of leaders, ElectLeaders of admins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eosctl.sandbox.controller.controller import Controller
+from eosctl.sandbox.controller.elections import change_of, elect, elect_leader
+from eosctl.sandbox.metadata.image import NO_LEADER, PartitionState, TopicState
+from eosctl.sandbox.ports import RequestContext
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.alter_partition import (
+    AlterPartitionRequest,
+    AlterPartitionResponse,
+    RequestPartitionData,
+    ResponsePartitionData,
+    ResponseTopicData,
+)
+from eosctl.wire.messages.elect_leaders import (
+    ElectLeadersRequest,
+    ElectLeadersResponse,
+    PartitionResult,
+    ReplicaElectionResult,
+)
+
+PREFERRED, UNCLEAN = 0, 1
+
+
+def alter_partition(controller: Controller, context: RequestContext, request: AlterPartitionRequest) -> None:
+    """Take a leader's new ISR when its epochs are current and every member may be in sync."""
+    broker = controller.image.brokers.get(request.broker_id)
+    if broker is None or broker.broker_epoch != request.broker_epoch:
+        context.reply(AlterPartitionResponse(error_code=ErrorCode.STALE_BROKER_EPOCH))
+        return
+    records: list[Any] = []
+    refused: dict[tuple[bytes, int], ErrorCode] = {}
+    for topic in request.topics:
+        known = controller.image.topics_by_id.get(topic.topic_id)
+        for wanted in topic.partitions:
+            state = known.partitions.get(wanted.partition_index) if known is not None else None
+            error = _check_alteration(controller, request.broker_id, known, state, wanted)
+            if error:
+                refused[topic.topic_id, wanted.partition_index] = error
+            elif known is not None and state is not None:
+                records.append(_new_isr(known, state, wanted))
+
+    def answer() -> None:
+        topics = []
+        for topic in request.topics:
+            known = controller.image.topics_by_id.get(topic.topic_id)
+            partitions = []
+            for wanted in topic.partitions:
+                error = refused.get((topic.topic_id, wanted.partition_index))
+                state = known.partitions.get(wanted.partition_index) if known is not None else None
+                partitions.append(_describe(wanted.partition_index, error, state))
+            topics.append(ResponseTopicData(topic.topic_name, topic.topic_id, partitions))
+        context.reply(AlterPartitionResponse(0, 0, topics))
+
+    controller.write(records, answer)
+
+
+def _check_alteration(
+    controller: Controller,
+    broker_id: int,
+    topic: TopicState | None,
+    state: PartitionState | None,
+    wanted: RequestPartitionData,
+) -> ErrorCode:
+    if topic is None:
+        return ErrorCode.UNKNOWN_TOPIC_ID
+    if state is None:
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    if wanted.leader_epoch > state.leader_epoch:
+        return ErrorCode.NOT_CONTROLLER
+    if state.leader != broker_id:
+        return ErrorCode.INVALID_REQUEST
+    if wanted.leader_epoch < state.leader_epoch:
+        return ErrorCode.FENCED_LEADER_EPOCH
+    if wanted.partition_epoch < state.partition_epoch:
+        return ErrorCode.INVALID_UPDATE_VERSION
+    members = _members(wanted)
+    if not members or broker_id not in members or not set(members) <= set(state.replicas):
+        return ErrorCode.INVALID_REQUEST
+    epochs = {member.broker_id: member.broker_epoch for member in wanted.new_isr_with_epochs}
+    for member in members:
+        known = controller.image.brokers.get(member)
+        epoch = epochs.get(member, -1)
+        if not controller.is_broker_active(member) or known is None or (epoch >= 0 and epoch != known.broker_epoch):
+            return ErrorCode.INELIGIBLE_REPLICA
+    return ErrorCode.NONE
+
+
+def _members(wanted: RequestPartitionData) -> list[int]:
+    if wanted.new_isr_with_epochs:
+        return [member.broker_id for member in wanted.new_isr_with_epochs]
+    return list(wanted.new_isr)
+
+
+def _new_isr(topic: TopicState, state: PartitionState, wanted: RequestPartitionData) -> Any:
+    isr = tuple(_members(wanted))
+    elr = tuple(broker for broker in state.eligible_leader_replicas if broker not in isr)
+    return change_of(topic, wanted.partition_index, state, isr=isr, eligible_leader_replicas=elr)
+
+
+def _describe(index: int, error: ErrorCode | None, state: PartitionState | None) -> ResponsePartitionData:
+    if error is not None or state is None:
+        return ResponsePartitionData(index, error or ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    return ResponsePartitionData(
+        index, 0, state.leader, state.leader_epoch, state.isr, state.leader_recovery_state, state.partition_epoch
+    )
+
+
+def elect_leaders(controller: Controller, context: RequestContext, request: ElectLeadersRequest) -> None:
+    """Elect the preferred replica, or any living one when unclean election is asked for."""
+    asked: dict[str, list[int]] = {}
+    if request.topic_partitions is None:
+        asked = {topic.name: list(topic.partitions) for topic in controller.image.topics.values()}
+    else:
+        for entry in request.topic_partitions:
+            asked.setdefault(entry.topic, []).extend(entry.partitions)
+    records: list[Any] = []
+    results = []
+    for name, indexes in asked.items():
+        answers = []
+        for index in indexes:
+            error, record = _elect_one(controller, name, index, request.election_type)
+            if record is not None:
+                records.append(record)
+            if error is not ErrorCode.ELECTION_NOT_NEEDED or request.topic_partitions is not None:
+                answers.append(PartitionResult(index, error, error.message if error else None))
+        if answers:
+            results.append(ReplicaElectionResult(name, answers))
+    controller.write(records, lambda: context.reply(ElectLeadersResponse(0, 0, results)))
+
+
+def _elect_one(controller: Controller, name: str, index: int, election_type: int) -> tuple[ErrorCode, Any]:
+    topic = controller.image.topics.get(name)
+    state = topic.partitions.get(index) if topic is not None else None
+    if topic is None or state is None:
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, None
+    if election_type == PREFERRED and state.leader == state.replicas[0]:
+        return ErrorCode.ELECTION_NOT_NEEDED, None
+    if election_type == UNCLEAN and state.leader != NO_LEADER:
+        return ErrorCode.ELECTION_NOT_NEEDED, None
+    election = elect_leader(
+        state,
+        controller.is_broker_active,
+        allow_unclean=election_type == UNCLEAN,
+        prefer_first=election_type == PREFERRED,
+    )
+    if election_type == PREFERRED and election.leader != state.replicas[0]:
+        return ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE, None
+    record = elect(topic, index, state, election)
+    if record is None:
+        return ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE, None
+    return ErrorCode.NONE, record

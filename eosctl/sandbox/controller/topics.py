@@ -1,0 +1,354 @@
+"""Topics are created, grown and deleted; refusals carry Kafka's texts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from eosctl.sandbox.broker.config import check_topic_setting
+from eosctl.sandbox.controller.controller import Controller
+from eosctl.sandbox.controller.placement import Candidate, place_replicas
+from eosctl.sandbox.metadata.image import TOPIC_RESOURCE, TopicState
+from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.settings import ConfigSource, InvalidSetting
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.create_partitions import (
+    CreatePartitionsRequest,
+    CreatePartitionsResponse,
+    CreatePartitionsTopic,
+    CreatePartitionsTopicResult,
+)
+from eosctl.wire.messages.create_topics import (
+    CreatableTopic,
+    CreatableTopicConfigs,
+    CreatableTopicResult,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
+from eosctl.wire.messages.delete_topics import DeletableTopicResult, DeleteTopicsRequest, DeleteTopicsResponse
+from eosctl.wire.messages.internal.metadata.config_record import ConfigRecord
+from eosctl.wire.messages.internal.metadata.partition_record import PartitionRecord
+from eosctl.wire.messages.internal.metadata.remove_topic_record import RemoveTopicRecord
+from eosctl.wire.messages.internal.metadata.topic_record import TopicRecord
+from eosctl.wire.uuid import ZERO_UUID
+
+MAX_NAME_LENGTH = 249
+_LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+")
+_MIGRATING_DIRECTORY = bytes(16)
+
+
+class Refused(Exception):  # noqa: N818 - an answer, not a failure
+    """A request that is answered with an error."""
+
+    def __init__(self, error: ErrorCode, message: str | None = None) -> None:
+        super().__init__(error, message)
+        self.error = error
+        self.message = message
+
+
+class _Planned(NamedTuple):
+    """A topic that passed every check."""
+
+    records: list[Any]
+    topic_id: bytes
+    partition_count: int
+    replication_factor: int
+
+
+def topic_name_problem(name: str) -> str | None:
+    """Return why Kafka does not take a topic name, None when it does."""
+    if not name:
+        return "the empty string is not allowed"
+    if name in (".", ".."):
+        return f"'{name}' is not allowed"
+    if len(name) > MAX_NAME_LENGTH:
+        return f"the length of '{name}' is longer than the max allowed length {MAX_NAME_LENGTH}"
+    if not _LEGAL_NAME.fullmatch(name):
+        return f"'{name}' contains one or more characters other than ASCII alphanumerics, '.', '_' and '-'"
+    return None
+
+
+# --- create -----------------------------------------------------------------------------------------------------
+
+
+def create_topics(controller: Controller, context: RequestContext, request: CreateTopicsRequest) -> None:
+    """Create topics; each is answered for itself."""
+    names = [topic.name for topic in request.topics]
+    results: dict[str, CreatableTopicResult] = {}
+    records: list[Any] = []
+    for topic in request.topics:
+        if names.count(topic.name) > 1:
+            results[topic.name] = _refused_topic(topic.name, ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
+            continue
+        try:
+            planned = _plan_topic(controller, topic)
+        except Refused as refused:
+            results[topic.name] = _refused_topic(topic.name, refused.error, refused.message)
+            continue
+        records += planned.records
+        results[topic.name] = CreatableTopicResult(
+            topic.name,
+            ZERO_UUID if request.validate_only else planned.topic_id,
+            0,
+            None,
+            planned.partition_count,
+            planned.replication_factor,
+            _effective_configs(controller, {config.name: config.value or "" for config in topic.configs}),
+        )
+    response = CreateTopicsResponse(0, list(results.values()))
+    controller.write([] if request.validate_only else records, lambda: context.reply(response))
+
+
+def _refused_topic(name: str, error: ErrorCode, message: str | None) -> CreatableTopicResult:
+    return CreatableTopicResult(name, ZERO_UUID, error, message, -1, -1, None)
+
+
+def _plan_topic(controller: Controller, topic: CreatableTopic) -> _Planned:
+    _check_name(controller, topic.name)
+    for config in topic.configs:
+        try:
+            check_topic_setting(controller.config.table.topic, config.name, config.value)
+        except InvalidSetting as error:
+            raise Refused(ErrorCode.INVALID_CONFIG, str(error)) from None
+    if topic.assignments:
+        assignments = _manual_assignments(controller, topic)
+    else:
+        assignments = _placed(controller, topic.num_partitions, topic.replication_factor)
+    topic_id = new_topic_id(controller)
+    records: list[Any] = [TopicRecord(topic.name, topic_id)]
+    records += [ConfigRecord(TOPIC_RESOURCE, topic.name, config.name, config.value) for config in topic.configs]
+    records += [
+        _partition_record(controller, topic_id, index, replicas) for index, replicas in enumerate(assignments)
+    ]
+    return _Planned(records, topic_id, len(assignments), len(assignments[0]))
+
+
+def _check_name(controller: Controller, name: str) -> None:
+    problem = topic_name_problem(name)
+    if problem is not None:
+        raise Refused(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {problem}")
+    if name in controller.image.topics:
+        raise Refused(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
+    collision = next(
+        (other for other in controller.image.topics if other.replace(".", "_") == name.replace(".", "_")), None
+    )
+    if collision is not None and ("." in name or "." in collision):
+        raise Refused(
+            ErrorCode.INVALID_TOPIC_EXCEPTION,
+            f"Topic '{name}' collides with existing topic: {collision}",
+        )
+
+
+def _placed(controller: Controller, partition_count: int, replication_factor: int) -> list[tuple[int, ...]]:
+    if partition_count < -1 or partition_count == 0:
+        raise Refused(ErrorCode.INVALID_PARTITIONS, "Number of partitions was set to an invalid non-positive value.")
+    if replication_factor < -1 or replication_factor == 0:
+        raise Refused(
+            ErrorCode.INVALID_REPLICATION_FACTOR,
+            "Replication factor must be larger than 0, or -1 to use the default value.",
+        )
+    if partition_count == -1:
+        partition_count = controller.config.get_int("num.partitions")
+    if replication_factor == -1:
+        replication_factor = controller.config.get_int("default.replication.factor")
+    return _place(controller, partition_count, replication_factor)
+
+
+def _place(controller: Controller, partition_count: int, replication_factor: int) -> list[tuple[int, ...]]:
+    brokers = controller.image.brokers.values()
+    candidates = [Candidate(broker.broker_id, broker.rack, broker.fenced) for broker in brokers]
+    if len(candidates) < replication_factor:
+        raise Refused(
+            ErrorCode.INVALID_REPLICATION_FACTOR,
+            f"Unable to replicate the partition {replication_factor} time(s): The target replication factor of "
+            f"{replication_factor} cannot be reached because only {len(candidates)} broker(s) are registered.",
+        )
+    if all(candidate.fenced for candidate in candidates):
+        raise Refused(
+            ErrorCode.INVALID_REPLICATION_FACTOR,
+            f"Unable to replicate the partition {replication_factor} time(s): All brokers are currently fenced.",
+        )
+    return place_replicas(candidates, partition_count, replication_factor, controller.runtime.random)
+
+
+def _manual_assignments(controller: Controller, topic: CreatableTopic) -> list[tuple[int, ...]]:
+    if topic.replication_factor != -1:
+        raise Refused(
+            ErrorCode.INVALID_REQUEST,
+            "A manual partition assignment was specified, but replication factor was not set to -1.",
+        )
+    if topic.num_partitions != -1:
+        raise Refused(
+            ErrorCode.INVALID_REQUEST,
+            "A manual partition assignment was specified, but numPartitions was not set to -1.",
+        )
+    given = {assignment.partition_index: tuple(assignment.broker_ids) for assignment in topic.assignments}
+    if len(given) < len(topic.assignments):
+        raise Refused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "Found multiple manual partition assignments.")
+    size = None
+    for replicas in given.values():
+        _check_assignment(controller, replicas, size)
+        size = len(replicas)
+    if sorted(given) != list(range(len(given))):
+        raise Refused(
+            ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+            "partitions should be a consecutive 0-based integer sequence",
+        )
+    return [given[index] for index in range(len(given))]
+
+
+def _check_assignment(controller: Controller, replicas: Sequence[int], size: int | None) -> None:
+    if not replicas:
+        raise Refused(
+            ErrorCode.INVALID_REPLICA_ASSIGNMENT, "The manual partition assignment includes an empty replica list."
+        )
+    for broker in sorted(replicas):
+        if broker not in controller.image.brokers:
+            raise Refused(
+                ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+                f"The manual partition assignment includes broker {broker}, but no such broker is registered.",
+            )
+        if list(replicas).count(broker) > 1:
+            raise Refused(
+                ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+                f"The manual partition assignment includes the broker {broker} more than once.",
+            )
+    if size is not None and len(replicas) != size:
+        raise Refused(
+            ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+            f"The manual partition assignment includes a partition with {len(replicas)} replica(s), but this is not "
+            f"consistent with previous partitions, which have {size} replica(s).",
+        )
+
+
+def new_topic_id(controller: Controller) -> bytes:
+    """Return a random topic id whose text does not begin with a dash, as Kafka's do not."""
+    while True:
+        raw = bytearray(controller.runtime.random.randbytes(16))
+        raw[6] = raw[6] & 0x0F | 0x40
+        raw[8] = raw[8] & 0x3F | 0x80
+        topic_id = bytes(raw)
+        if topic_id not in controller.image.topics_by_id and raw[0] >> 2 != 0x3E:
+            return topic_id
+
+
+def _partition_record(
+    controller: Controller, topic_id: bytes, index: int, replicas: Sequence[int]
+) -> PartitionRecord:
+    isr = [broker for broker in replicas if controller.is_broker_active(broker)]
+    if not isr:
+        raise Refused(
+            ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+            f"All brokers specified in the manual partition assignment for partition {index} are fenced or in "
+            "controlled shutdown.",
+        )
+    directories = []
+    for broker in replicas:
+        state = controller.image.brokers[broker]
+        directories.append(state.log_dirs[0] if state.log_dirs else _MIGRATING_DIRECTORY)
+    return PartitionRecord(index, topic_id, list(replicas), isr, [], [], isr[0], 0, 0, directories)
+
+
+def _effective_configs(controller: Controller, overrides: dict[str, str]) -> list[CreatableTopicConfigs]:
+    found = []
+    for name, setting in sorted(controller.config.table.topic.items()):
+        if setting.internal:
+            continue
+        if name in overrides:
+            found.append(CreatableTopicConfigs(name, overrides[name], False, ConfigSource.DYNAMIC_TOPIC, False))
+            continue
+        value = controller.config.topic_value({}, name)
+        source = next((entry.source for entry in controller.config.topic_entries({}, name)), ConfigSource.DEFAULT)
+        found.append(CreatableTopicConfigs(name, value, False, source, False))
+    return found
+
+
+# --- grow -------------------------------------------------------------------------------------------------------
+
+
+def create_partitions(controller: Controller, context: RequestContext, request: CreatePartitionsRequest) -> None:
+    """Add partitions to topics."""
+    names = [topic.name for topic in request.topics]
+    results: dict[str, CreatePartitionsTopicResult] = {}
+    records: list[Any] = []
+    for topic in request.topics:
+        if names.count(topic.name) > 1:
+            results[topic.name] = CreatePartitionsTopicResult(
+                topic.name, ErrorCode.INVALID_REQUEST, "Duplicate topic name."
+            )
+            continue
+        try:
+            records += _plan_growth(controller, topic)
+            results[topic.name] = CreatePartitionsTopicResult(topic.name)
+        except Refused as refused:
+            results[topic.name] = CreatePartitionsTopicResult(topic.name, refused.error, refused.message)
+    response = CreatePartitionsResponse(0, list(results.values()))
+    controller.write([] if request.validate_only else records, lambda: context.reply(response))
+
+
+def _plan_growth(controller: Controller, topic: CreatePartitionsTopic) -> list[Any]:
+    known = controller.image.topics.get(topic.name)
+    if known is None:
+        raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    present = len(known.partitions)
+    if topic.count == present:
+        raise Refused(ErrorCode.INVALID_PARTITIONS, f"Topic already has {present} partition(s).")
+    if topic.count < present:
+        raise Refused(
+            ErrorCode.INVALID_PARTITIONS,
+            f"The topic {topic.name} currently has {present} partition(s); {topic.count} would not be an increase.",
+        )
+    added = topic.count - present
+    size = len(known.partitions[0].replicas)
+    if topic.assignments is not None:
+        if len(topic.assignments) != added:
+            raise Refused(
+                ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+                f"Attempted to add {added} additional partition(s), but only {len(topic.assignments)} assignment(s) "
+                "were specified.",
+            )
+        assignments = [tuple(assignment.broker_ids) for assignment in topic.assignments]
+        for replicas in assignments:
+            _check_assignment(controller, replicas, size)
+    else:
+        assignments = _place(controller, added, size)
+    return [
+        _partition_record(controller, known.topic_id, present + index, replicas)
+        for index, replicas in enumerate(assignments)
+    ]
+
+
+# --- delete -----------------------------------------------------------------------------------------------------
+
+
+def delete_topics(controller: Controller, context: RequestContext, request: DeleteTopicsRequest) -> None:
+    """Delete topics by name (versions 1 to 5) or by name or id (version 6)."""
+    wanted: list[tuple[str | None, bytes]] = [(name, ZERO_UUID) for name in request.topic_names]
+    wanted += [(state.name, state.topic_id) for state in request.topics]
+    results: list[DeletableTopicResult] = []
+    records: list[Any] = []
+    for name, topic_id in dict.fromkeys(wanted):
+        if wanted.count((name, topic_id)) > 1:
+            text = "Duplicate topic name." if name is not None else "Duplicate topic id."
+            results.append(DeletableTopicResult(name, topic_id, ErrorCode.INVALID_REQUEST, text))
+            continue
+        topic = _find_topic(controller, name, topic_id)
+        if topic is None:
+            error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if name is not None else ErrorCode.UNKNOWN_TOPIC_ID
+            results.append(DeletableTopicResult(name, topic_id, error, error.message))
+            continue
+        records.append(RemoveTopicRecord(topic.topic_id))
+        results.append(DeletableTopicResult(topic.name, topic.topic_id))
+    response = DeleteTopicsResponse(0, results)
+    controller.write(_unique(records), lambda: context.reply(response))
+
+
+def _find_topic(controller: Controller, name: str | None, topic_id: bytes) -> TopicState | None:
+    if name is not None:
+        return controller.image.topics.get(name)
+    return controller.image.topics_by_id.get(topic_id)
+
+
+def _unique(records: Iterable[Any]) -> list[Any]:
+    return list(dict.fromkeys(records))

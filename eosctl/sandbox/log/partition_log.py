@@ -1,0 +1,229 @@
+"""One replica's log: batches in segments, with the producer state, leader epochs and offsets that go with them."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.log.leader_epochs import LeaderEpochs
+from eosctl.sandbox.log.producer_state import CompletedTransaction, ProducerStateManager
+from eosctl.sandbox.log.topic_settings import TopicSettings
+from eosctl.storage.config import LogConfig
+from eosctl.storage.log import SegmentedLog
+from eosctl.storage.txn_index import AbortedTxn
+from eosctl.wire.records.batch import BatchHeader, decode_records, iter_headers, with_offset
+from eosctl.wire.records.control import MARKER_BATCH_BYTES, EndTxnMarker, decode_control
+from eosctl.wire.records.header import CONTROL, TRANSACTIONAL
+
+_MARKER_BODY = struct.Struct(">hxhi")  # control type, value length, value version, coordinator epoch
+_MARKER_TYPE_POSITION = 68
+
+
+class LogClosed(OSError):
+    """The log belongs to a node that has stopped."""
+
+
+class PartitionLog:
+    """The log of one replica.
+
+    Appends change segments and producer state together; whoever appends has checked the batch before. The high
+    watermark is the caller's to advance, the last stable offset follows from it.
+    """
+
+    __slots__ = ("closed", "epochs", "high_watermark", "partition", "producers", "settings", "store")
+
+    def __init__(
+        self,
+        partition: TopicPartition,
+        store: SegmentedLog,
+        producers: ProducerStateManager,
+        epochs: LeaderEpochs,
+        settings: TopicSettings,
+        high_watermark: int = 0,
+    ) -> None:
+        self.partition = partition
+        self.store = store
+        self.producers = producers
+        self.epochs = epochs
+        self.settings = settings
+        self.high_watermark = min(max(high_watermark, store.log_start_offset), store.log_end_offset)
+        self.closed = False
+
+    @property
+    def start_offset(self) -> int:
+        """First offset that may be read."""
+        return self.store.log_start_offset
+
+    @property
+    def end_offset(self) -> int:
+        """Offset of the next batch (LEO)."""
+        return self.store.log_end_offset
+
+    def last_stable_offset(self) -> int:
+        """Return where a read_committed reader stops: the oldest unfinished transaction, or the high watermark."""
+        first = self.producers.first_unstable_offset()
+        return self.high_watermark if first is None or first > self.high_watermark else first
+
+    def apply_settings(self, settings: TopicSettings) -> None:
+        """Take over changed topic settings."""
+        self.settings = settings
+        self.store.config = log_config(settings)
+
+    # --- appending ----------------------------------------------------------------------------------------------
+
+    def append_as_leader(self, batch: bytes, header: BatchHeader, leader_epoch: int, now_ms: int) -> int:
+        """Append a checked batch at the end of the log; returns its base offset."""
+        if self.closed:
+            raise LogClosed(f"the log of {self.partition} is closed")
+        base_offset = self.store.log_end_offset
+        sealed = with_offset(batch, base_offset, leader_epoch)
+        placed = tuple.__new__(BatchHeader, (base_offset, header[1], leader_epoch, *header[3:]))
+        self._append(sealed, placed, now_ms)
+        return base_offset
+
+    def append_as_follower(self, records: bytes, now_ms: int) -> int:
+        """Append what a leader sent, as it is; batches that the log already has are skipped. Returns their count."""
+        if self.closed:
+            raise LogClosed(f"the log of {self.partition} is closed")
+        count = 0
+        for position, header in iter_headers(records):
+            if header.base_offset >= self.store.log_end_offset:
+                batch = records[position : position + header.size_bytes]
+                self._append(batch, header, now_ms)
+                count += 1
+        return count
+
+    def _append(self, batch: bytes, header: BatchHeader, now_ms: int) -> None:
+        epochs = self.epochs
+        leader_epoch = header.partition_leader_epoch
+        if leader_epoch > epochs.latest:
+            epochs.assign(leader_epoch, header.base_offset)
+        rolled = self.store.append(batch, header, now_ms)
+        if rolled is not None:
+            self.snapshot_producers(rolled)
+        if header.producer_id >= 0:
+            completed = replay_producer(self.producers, header, batch)
+            if completed is not None and completed.aborted:
+                self.store.append_aborted_txn(
+                    AbortedTxn(
+                        completed.producer_id,
+                        completed.first_offset,
+                        completed.last_offset,
+                        self.producers.last_stable_offset_after(completed),
+                    )
+                )
+
+    def snapshot_producers(self, offset: int) -> None:
+        """Write the producer state as of ``offset`` to its ``.snapshot`` file."""
+
+    # --- reading ------------------------------------------------------------------------------------------------
+
+    def batches(self) -> Iterator[tuple[BatchHeader, bytes]]:
+        """Iterate header and bytes of every batch."""
+        return self.store.batches(self.store.log_start_offset)
+
+    def aborted_transactions(self, fetch_offset: int, upper_bound: int) -> list[AbortedTxn]:
+        """Return the aborted transactions that a read_committed reader of this range must know."""
+        return self.store.aborted_txns(fetch_offset, upper_bound)
+
+    # --- ends ---------------------------------------------------------------------------------------------------
+
+    def advance_high_watermark(self, high_watermark: int) -> None:
+        """Raise the high watermark; completed transactions below it no longer hold back the last stable offset."""
+        self.high_watermark = high_watermark
+        self.producers.high_watermark_reached(high_watermark)
+
+    def truncate_to(self, offset: int) -> None:
+        """Drop everything from ``offset`` on and go back to the producer state of that point."""
+        if offset >= self.store.log_end_offset:
+            return
+        self.store.truncate_to(offset)
+        self.epochs.truncate_from_end(offset)
+        self.high_watermark = min(self.high_watermark, self.store.log_end_offset)
+        self.rebuild_producers()
+
+    def rebuild_producers(self) -> None:
+        """Replay the log into fresh producer state."""
+        producers = ProducerStateManager()
+        for header, batch in self.batches():
+            if header.producer_id >= 0:
+                replay_producer(producers, header, batch)
+        producers.high_watermark_reached(self.high_watermark)
+        self.producers = producers
+
+    def restart_at(self, offset: int) -> None:
+        """Drop everything and begin again at ``offset`` (the leader no longer has what this follower needs)."""
+        self.store.truncate_fully_and_start_at(offset)
+        self.epochs.entries.clear()
+        self.epochs.dirty = True
+        self.producers = ProducerStateManager()
+        self.high_watermark = offset
+
+    def advance_start_offset(self, offset: int) -> None:
+        """Raise the log start offset (DeleteRecords, retention, or the leader's)."""
+        self.store.advance_log_start_offset(offset)
+        self.store.delete_segments_before(offset)
+        self.epochs.truncate_from_start(self.store.log_start_offset)
+        self.high_watermark = max(self.high_watermark, self.store.log_start_offset)
+
+    def flush(self) -> None:
+        """Hand appended bytes to the operating system."""
+        if not self.closed:
+            self.store.flush()
+
+    def close(self, *, clean: bool) -> None:
+        """Let go of the files; ``clean`` leaves them as an orderly shutdown does."""
+        if not self.closed:
+            self.closed = True
+            if clean:
+                self.snapshot_producers(self.store.log_end_offset)
+            self.store.close(clean=clean)
+
+
+def log_config(settings: TopicSettings) -> LogConfig:
+    """Translate topic settings into what the storage room needs."""
+    return LogConfig(
+        segment_bytes=settings.segment_bytes,
+        segment_ms=settings.segment_ms,
+        segment_index_bytes=settings.segment_index_bytes,
+        index_interval_bytes=settings.index_interval_bytes,
+    )
+
+
+def replay_producer(
+    producers: ProducerStateManager, header: BatchHeader, batch: bytes
+) -> CompletedTransaction | None:
+    """Take a batch of the log over into producer state; returns the transaction that it ends."""
+    attributes = header.attributes
+    if attributes & CONTROL:
+        marker = _read_marker(header, batch)
+        if marker is None:
+            return None
+        return producers.apply_marker(
+            header.producer_id,
+            header.producer_epoch,
+            marker.coordinator_epoch,
+            header.base_offset,
+            header.max_timestamp,
+            committed=marker.committed,
+        )
+    producers.apply_data(
+        header.producer_id,
+        header.producer_epoch,
+        header.last_sequence,
+        header.base_offset,
+        header.base_offset + header.last_offset_delta,
+        header.max_timestamp,
+        attributes & TRANSACTIONAL != 0,
+    )
+    return None
+
+
+def _read_marker(header: BatchHeader, batch: bytes) -> EndTxnMarker | None:
+    if len(batch) == MARKER_BATCH_BYTES and not header.attributes & 7:
+        kind, _, coordinator_epoch = _MARKER_BODY.unpack_from(batch, _MARKER_TYPE_POSITION)
+        return EndTxnMarker(kind == 1, coordinator_epoch) if kind in (0, 1) else None
+    records = decode_records(batch, header)
+    control = decode_control(records[0]) if records else None
+    return control if isinstance(control, EndTxnMarker) else None

@@ -1,0 +1,136 @@
+"""What a leader checks in a batch before it looks at the producer (Kafka's LogValidator and UnifiedLog).
+
+Only header and checksum are read for a plain batch; records are decoded where a rule is about them: compacted topics,
+timestamps out of bounds, compressed batches.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from eosctl.sandbox.log.topic_settings import TopicSettings
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.errors import WireError
+from eosctl.wire.records.batch import BatchHeader, check_crc, decode_header, decode_records
+
+
+class RecordError(NamedTuple):
+    """Why one record of a batch was refused."""
+
+    batch_index: int
+    message: str
+
+
+class Refusal(NamedTuple):
+    """Why a batch is not appended.
+
+    ``knows_log`` is whether the answer carries the log start offset: checks that come before Kafka opens the log do
+    not.
+    """
+
+    error: ErrorCode
+    message: str | None = None
+    knows_log: bool = False
+    record_errors: tuple[RecordError, ...] = ()
+
+
+_CORRUPT = Refusal(ErrorCode.CORRUPT_MESSAGE)
+_INVALID = Refusal(ErrorCode.INVALID_RECORD)
+_INVALID_IN_LOG = Refusal(ErrorCode.INVALID_RECORD, knows_log=True)
+_ZSTD = 4
+_ZSTD_MIN_PRODUCE_VERSION = 7
+
+
+def check_request_batch(records: bytes, produce_version: int) -> BatchHeader | Refusal:
+    """Check what a Produce request of version 3 or later may carry for one partition: exactly one v2 batch."""
+    if not records:
+        return _INVALID
+    if len(records) >= 17 and records[16] not in (0, 1, 2):
+        magic = records[16] - 256 if records[16] > 127 else records[16]
+        return Refusal(ErrorCode.CORRUPT_MESSAGE, f"Invalid magic found in record: {magic}")
+    try:
+        header = decode_header(records)
+    except WireError as error:
+        return Refusal(ErrorCode.CORRUPT_MESSAGE, str(error))
+    if header.magic != 2:
+        return _INVALID
+    size = header.size_bytes
+    if size > len(records):
+        return _CORRUPT
+    if size < len(records):
+        return _INVALID
+    if header.attributes & 7 == _ZSTD and produce_version < _ZSTD_MIN_PRODUCE_VERSION:
+        return Refusal(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
+    return header
+
+
+def check_client_batch(
+    batch: bytes, header: BatchHeader, settings: TopicSettings, now_ms: int, partition: object
+) -> Refusal | None:
+    """Check a client's batch against checksum, size, header consistency and the topic's settings."""
+    if len(batch) > settings.max_message_bytes:
+        return Refusal(
+            ErrorCode.MESSAGE_TOO_LARGE,
+            f"The record batch size in the append to {partition} is {len(batch)} bytes which exceeds the maximum "
+            f"configured value of {settings.max_message_bytes}.",
+        )
+    if not check_crc(batch, header):
+        return _CORRUPT
+    if header.is_control:
+        return _INVALID_IN_LOG
+    count = header.records_count
+    if count <= 0 or header.last_offset_delta + 1 != count:
+        return _INVALID_IN_LOG
+    if header.producer_id >= 0 and header.base_sequence < 0:
+        return _INVALID_IN_LOG
+    late = not settings.log_append_time and (
+        header.max_timestamp - now_ms > settings.timestamp_after_max_ms
+        or (0 <= header.base_timestamp < now_ms - settings.timestamp_before_max_ms)
+    )
+    if settings.is_compacted or late or header.attributes & 7:
+        return _check_records(batch, header, settings, now_ms, partition)
+    return None
+
+
+def _check_records(
+    batch: bytes, header: BatchHeader, settings: TopicSettings, now_ms: int, partition: object
+) -> Refusal | None:
+    try:
+        records = decode_records(batch, header)
+    except WireError as error:
+        if header.attributes & 7:
+            return Refusal(ErrorCode.UNKNOWN_SERVER_ERROR)
+        return Refusal(ErrorCode.INVALID_RECORD, str(error), knows_log=True)
+    if settings.is_compacted:
+        keyless = tuple(
+            RecordError(index, f"Compacted topic cannot accept message without key in topic partition {partition}.")
+            for index, record in enumerate(records)
+            if record.key is None
+        )
+        if keyless:
+            return Refusal(ErrorCode.INVALID_RECORD, _summary(keyless), True, keyless)
+    if settings.log_append_time:
+        return None
+    earliest = now_ms - settings.timestamp_before_max_ms
+    latest = now_ms + settings.timestamp_after_max_ms
+    out_of_range = tuple(
+        RecordError(
+            index,
+            f"Timestamp {record.timestamp} of message with offset {index} is out of range. "
+            f"The timestamp should be within [{earliest}, {latest}]",
+        )
+        for index, record in enumerate(records)
+        if record.timestamp >= 0 and not earliest <= record.timestamp <= latest
+    )
+    if out_of_range:
+        text = "One or more records have been rejected due to invalid timestamp"
+        return Refusal(ErrorCode.INVALID_TIMESTAMP, text, True, out_of_range)
+    return None
+
+
+def _summary(errors: tuple[RecordError, ...]) -> str:
+    shown = ", ".join(f"RecordError(batchIndex={error.batch_index}, message='{error.message}')" for error in errors[:3])
+    return (
+        f"One or more records have been rejected due to {len(errors)} record errors in total, and only showing the "
+        f"first three errors at most: [{shown}]"
+    )

@@ -1,0 +1,1 @@
+"""The metadata log: real KRaft records, the image that they replay into, and each node's copy."""

@@ -1,0 +1,72 @@
+"""Batches of the metadata log: which record versions a release writes, and how batches are built and read."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from eosctl.wire.errors import WireError
+from eosctl.wire.internal.control_records import encode_control_value
+from eosctl.wire.internal.metadata import decode_record, encode_record
+from eosctl.wire.messages.internal.control.leader_change_message import LeaderChangeMessage, Voter
+from eosctl.wire.records.batch import decode_records, encode_batch, iter_headers
+from eosctl.wire.records.control import ControlType
+from eosctl.wire.records.record import Record
+
+#: Record versions other than 0, by the release whose metadata.version is finalized (MetadataVersion).
+_VERSIONS: dict[str, dict[str, int]] = {
+    "3.9": {
+        "RegisterBrokerRecord": 3,
+        "BrokerRegistrationChangeRecord": 2,
+        "PartitionRecord": 1,
+        "PartitionChangeRecord": 1,
+    },
+    "4.3": {
+        "RegisterBrokerRecord": 4,
+        "BrokerRegistrationChangeRecord": 3,
+        "PartitionRecord": 2,
+        "PartitionChangeRecord": 2,
+    },
+}
+_CONTROL_KEY = struct.Struct(">hh")
+MAX_BATCH_RECORDS = 10_000  # Kafka bounds the records of one atomic append likewise
+
+
+class ReplayedBatch(NamedTuple):
+    """One batch of the metadata log, decoded; control batches have no records."""
+
+    base_offset: int
+    last_offset: int
+    epoch: int
+    records: Sequence[Any]
+
+
+def encode_metadata_batch(records: Sequence[Any], release: str, base_offset: int, epoch: int, now_ms: int) -> bytes:
+    """Encode records as one atomic batch."""
+    versions = _VERSIONS[release]
+    return encode_batch(
+        [Record(0, now_ms, None, encode_record(record, versions.get(type(record).__name__, 0))) for record in records],
+        base_offset=base_offset,
+        partition_leader_epoch=epoch,
+    )
+
+
+def encode_leader_change(leader_id: int, voters: Sequence[int], base_offset: int, epoch: int, now_ms: int) -> bytes:
+    """Encode the control batch with which a new leader opens its epoch."""
+    message = LeaderChangeMessage(0, leader_id, [Voter(voter) for voter in voters], [Voter(leader_id)])
+    record = Record(0, now_ms, _CONTROL_KEY.pack(0, ControlType.LEADER_CHANGE), encode_control_value(message, 0))
+    return encode_batch([record], base_offset=base_offset, partition_leader_epoch=epoch, control=True)
+
+
+def replay_batches(data: bytes) -> Iterator[ReplayedBatch]:
+    """Decode the batches of a stretch of the metadata log; records of unknown types are left out."""
+    for position, header in iter_headers(data):
+        records: list[Any] = []
+        if not header.is_control:
+            for record in decode_records(data, header, position):
+                try:
+                    records.append(decode_record(record.value or b""))
+                except WireError:  # of a newer release: nothing here depends on it
+                    continue
+        yield ReplayedBatch(header.base_offset, header.last_offset, header.partition_leader_epoch, records)

@@ -1,0 +1,182 @@
+"""The links between nodes: encoded frames, delivered within the turn unless a fault says otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from functools import partial
+from typing import NamedTuple
+
+from eosctl.sandbox.ticks import Loop, Ticks
+
+
+class Frame(NamedTuple):
+    """One request or response on its way; ``data`` has no size prefix."""
+
+    source: int
+    destination: int
+    api_key: int
+    is_request: bool
+    data: bytes
+
+
+class FaultAction(StrEnum):
+    """What a fault does to the frames that it matches."""
+
+    DROP = "drop"
+    DELAY = "delay"
+    DUPLICATE = "duplicate"
+    REORDER = "reorder"
+
+
+class LinkFault:
+    """A fault on the frames of some links.
+
+    None matches everything. The first ``skip`` matching frames pass, the next ``count`` (None: all) are hit.
+    ``REORDER`` keeps one frame back until the next frame on the same link has passed.
+    """
+
+    def __init__(
+        self,
+        action: FaultAction,
+        *,
+        source: int | None = None,
+        destination: int | None = None,
+        api_key: int | None = None,
+        requests: bool | None = None,
+        skip: int = 0,
+        count: int | None = None,
+        delay_ms: float = 0.0,
+    ) -> None:
+        self.action = action
+        self.source = source
+        self.destination = destination
+        self.api_key = api_key
+        self.requests = requests
+        self.skip = skip
+        self.count = count
+        self.delay_ms = delay_ms
+        self.hit_count = 0
+        self.held: list[Frame] = []
+
+    def hits(self, frame: Frame) -> bool:
+        """Whether this frame is one to act on; counts it."""
+        if not (
+            self.source in (None, frame.source)
+            and self.destination in (None, frame.destination)
+            and self.api_key in (None, frame.api_key)
+            and self.requests in (None, frame.is_request)
+        ):
+            return False
+        if self.skip > 0:
+            self.skip -= 1
+            return False
+        if self.count is not None:
+            if self.count == 0:
+                return False
+            self.count -= 1
+        self.hit_count += 1
+        return True
+
+
+class Port(NamedTuple):
+    """How a node takes part in the network."""
+
+    receive: Callable[[Frame], None]
+    disconnected: Callable[[int], None]  # a node went away: its connections broke
+
+
+class Network:
+    """Carries frames between attached nodes; everything is delivered through the turn's work, never by recursion."""
+
+    def __init__(self, loop: Loop, ticks: Ticks) -> None:
+        self._loop = loop
+        self._ticks = ticks
+        self._ports: dict[int, Port] = {}
+        self._faults: list[LinkFault] = []
+
+    @property
+    def has_faults(self) -> bool:
+        """Whether any frame may be treated differently from the rest."""
+        return bool(self._faults)
+
+    def attach(self, node_id: int, port: Port) -> None:
+        """Let a node send and receive."""
+        self._ports[node_id] = port
+
+    def detach(self, node_id: int) -> None:
+        """Break all connections of a node; the others notice, as TCP would tell them."""
+        self._ports.pop(node_id, None)
+        for port in tuple(self._ports.values()):
+            self._ticks.post(partial(port.disconnected, node_id))
+
+    def is_attached(self, node_id: int) -> bool:
+        """Whether a connection to the node would be accepted."""
+        return node_id in self._ports
+
+    def add_fault(self, fault: LinkFault) -> None:
+        """Put a fault on the links it matches until it is removed."""
+        self._faults.append(fault)
+
+    def remove_fault(self, fault: LinkFault) -> None:
+        """Heal; frames that a reordering fault still holds are delivered."""
+        if fault in self._faults:
+            self._faults.remove(fault)
+        for frame in fault.held:
+            self._deliver(frame)
+        fault.held.clear()
+
+    def heal(self) -> None:
+        """Remove every fault."""
+        for fault in tuple(self._faults):
+            self.remove_fault(fault)
+
+    def cut(self, first: int, second: int | None = None) -> list[LinkFault]:
+        """Cut a link both ways (or a node off from everybody); frames vanish, as on an unplugged cable."""
+        faults = [
+            LinkFault(FaultAction.DROP, source=first, destination=second),
+            LinkFault(FaultAction.DROP, source=second, destination=first),
+        ]
+        self._faults.extend(faults)
+        return faults
+
+    def send(self, frame: Frame) -> bool:
+        """Send a frame; False when nothing listens at the destination (connection refused)."""
+        if frame.destination not in self._ports:
+            return False
+        for fault in self._faults:
+            if fault.action is FaultAction.REORDER and fault.held and _same_link(fault.held[0], frame):
+                self._deliver(frame)
+                for held in fault.held:
+                    self._deliver(held)
+                fault.held.clear()
+                return True
+            if fault.hits(frame):
+                self._act(fault, frame)
+                return True
+        self._deliver(frame)
+        return True
+
+    def _act(self, fault: LinkFault, frame: Frame) -> None:
+        match fault.action:
+            case FaultAction.DELAY:
+                self._loop.call_later(fault.delay_ms / 1000, self._deliver, frame)
+            case FaultAction.DUPLICATE:
+                self._deliver(frame)
+                self._deliver(frame)
+            case FaultAction.REORDER:
+                fault.held.append(frame)
+            case FaultAction.DROP:
+                pass
+
+    def _deliver(self, frame: Frame) -> None:
+        self._ticks.post(partial(self._arrive, frame))
+
+    def _arrive(self, frame: Frame) -> None:
+        port = self._ports.get(frame.destination)
+        if port is not None:
+            port.receive(frame)
+
+
+def _same_link(first: Frame, second: Frame) -> bool:
+    return first.source == second.source and first.destination == second.destination

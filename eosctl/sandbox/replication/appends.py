@@ -1,0 +1,181 @@
+"""Appends of a leader: client batches, coordinators' batches, transaction markers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.log.producer_state import VerificationGuard
+from eosctl.sandbox.log.validation import Refusal, check_client_batch
+from eosctl.sandbox.ports import AppendResult
+from eosctl.sandbox.replication.partition import Partition
+from eosctl.sandbox.replication.purgatory import Deadlines, ReplicationWait
+from eosctl.sandbox.runtime import NodeRuntime
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.records.batch import BatchHeader, with_append_time
+from eosctl.wire.records.control import EndTxnMarker, encode_marker_batch
+from eosctl.wire.records.header import TRANSACTIONAL
+
+Done = Callable[[AppendResult], None]
+
+
+class ClientBatch:
+    """One partition's batch of a Produce request, with what verification found."""
+
+    __slots__ = ("batch", "guard", "header")
+
+    def __init__(self, batch: bytes, header: BatchHeader, guard: VerificationGuard | None = None) -> None:
+        self.batch = batch
+        self.header = header
+        self.guard = guard
+
+
+def append_client_batch(
+    partition: Partition, given: ClientBatch, now_ms: int, *, verification: bool
+) -> tuple[AppendResult, int] | Refusal:
+    """Append one client batch as leader, or recognise it as a duplicate.
+
+    Returns:
+        The result and the last offset that must be replicated for acks=all, or why nothing was appended.
+    """
+    log, header, batch = partition.log, given.header, given.batch
+    settings = log.settings
+    refusal = check_client_batch(batch, header, settings, now_ms, partition.partition)
+    if refusal is not None:
+        return refusal
+    producer_id = header.producer_id
+    if producer_id >= 0:
+        producers = log.producers
+        entry = producers.producers.get(producer_id)
+        if entry is not None:
+            duplicate = entry.duplicate_of(header.producer_epoch, header.base_sequence, header.last_sequence)
+            if duplicate is not None:
+                result = AppendResult(
+                    ErrorCode.NONE,
+                    duplicate.first_offset,
+                    duplicate.last_offset,
+                    duplicate.timestamp,
+                    log.start_offset,
+                )
+                return result, duplicate.last_offset
+        transactional = header.attributes & TRANSACTIONAL != 0
+        if (
+            transactional
+            and verification
+            and not producers.has_open_transaction(producer_id, header.producer_epoch)
+            and not producers.is_verified(producer_id, given.guard)
+        ):
+            return Refusal(
+                ErrorCode.INVALID_TXN_STATE, "Record was not part of an ongoing transaction", knows_log=True
+            )
+        error = producers.check_data(
+            producer_id,
+            header.producer_epoch,
+            header.base_sequence,
+            transactional=transactional,
+            check_sequence=True,
+        )
+        if error:
+            return Refusal(error, knows_log=True)
+    append_time_ms = -1
+    if settings.log_append_time:
+        append_time_ms = now_ms
+        batch = with_append_time(batch, now_ms)
+        header = header._replace(attributes=header.attributes | 8, max_timestamp=now_ms)
+    base_offset = log.append_as_leader(batch, header, partition.leader_epoch, now_ms)
+    partition.appended()
+    last_offset = base_offset + header.last_offset_delta
+    result = AppendResult(ErrorCode.NONE, base_offset, last_offset, append_time_ms, log.start_offset)
+    return result, last_offset
+
+
+class LeaderAppends:
+    """The appends that brokers make themselves, always with acks=all."""
+
+    def __init__(
+        self, partitions: dict[TopicPartition, Partition], runtime: NodeRuntime, deadlines: Deadlines
+    ) -> None:
+        self._partitions = partitions
+        self._runtime = runtime
+        self._deadlines = deadlines
+
+    def internal(
+        self, partition: Partition | None, batch: bytes, header: BatchHeader, done: Done, timeout_ms: int
+    ) -> None:
+        """Append a coordinator's batch; producer state is checked without sequences."""
+        error = _not_ready(partition)
+        if error or partition is None:
+            done(AppendResult(error))
+            return
+        if header.producer_id >= 0:
+            error = partition.log.producers.check_data(
+                header.producer_id,
+                header.producer_epoch,
+                header.base_sequence,
+                transactional=header.attributes & TRANSACTIONAL != 0,
+                check_sequence=False,
+            )
+            if error:
+                done(AppendResult(error, log_start_offset=partition.log.start_offset))
+                return
+        self._append(partition, batch, header, done, timeout_ms)
+
+    def marker(
+        self,
+        partition: Partition | None,
+        producer_id: int,
+        producer_epoch: int,
+        marker: EndTxnMarker,
+        transaction_version: int,
+        done: Done,
+        timeout_ms: int,
+    ) -> None:
+        """Append an end-transaction marker after the epoch checks of the partition."""
+        error = _not_ready(partition)
+        if error or partition is None:
+            done(AppendResult(error))
+            return
+        error = partition.log.producers.check_marker(
+            producer_id, producer_epoch, marker.coordinator_epoch, transaction_version
+        )
+        if error:
+            done(AppendResult(error, log_start_offset=partition.log.start_offset))
+            return
+        now_ms = self._runtime.now_ms()
+        append_time = partition.log.settings.log_append_time
+        batch = encode_marker_batch(marker, producer_id, producer_epoch, now_ms, log_append_time=append_time)
+        attributes = 0x38 if append_time else 0x30
+        header = BatchHeader(
+            0, len(batch) - 12, -1, 2, 0, attributes, 0, now_ms, now_ms, producer_id, producer_epoch, -1, 1
+        )
+        self._append(partition, batch, header, done, timeout_ms)
+
+    def _append(
+        self, partition: Partition, batch: bytes, header: BatchHeader, done: Done, timeout_ms: int
+    ) -> None:
+        log = partition.log
+        base_offset = log.append_as_leader(batch, header, partition.leader_epoch, self._runtime.now_ms())
+        last_offset = base_offset + header.last_offset_delta
+        partition.appended()
+        result = AppendResult(ErrorCode.NONE, base_offset, last_offset, -1, log.start_offset)
+        if last_offset < log.high_watermark:
+            done(result)
+            return
+        wait = ReplicationWait(
+            last_offset, self._runtime.loop.time() + timeout_ms / 1000, partial(_replicated, result, done)
+        )
+        partition.wait_for(wait)
+        self._deadlines.add(wait)
+
+
+def _replicated(result: AppendResult, done: Done, error: ErrorCode) -> None:
+    done(result if not error else result._replace(error=error))
+
+
+def _not_ready(partition: Partition | None) -> ErrorCode:
+    if partition is None or not partition.is_leader:
+        return ErrorCode.NOT_LEADER_OR_FOLLOWER
+    if len(partition.isr) < partition.log.settings.min_insync_replicas:
+        return ErrorCode.NOT_ENOUGH_REPLICAS
+    return ErrorCode.NONE

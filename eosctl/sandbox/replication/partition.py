@@ -1,0 +1,197 @@
+"""One partition on one broker: who leads it, how far its followers are, what waits for it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Protocol
+
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.log.partition_log import PartitionLog
+from eosctl.sandbox.metadata.image import PartitionState
+from eosctl.sandbox.replication.purgatory import ReplicationWait
+from eosctl.wire.error_codes import ErrorCode
+
+UNKNOWN_OFFSET = -1
+
+
+class FetchWatcher(Protocol):
+    """A waiting fetch."""
+
+    def poke(self) -> None:
+        """Look again soon: an offset of a watched partition moved, or the partition changed hands."""
+
+
+class Follower:
+    """What a leader knows of one follower."""
+
+    __slots__ = ("broker_epoch", "caught_up_ms", "end_offset", "last_fetch_end_offset", "last_fetch_ms", "start_offset")
+
+    def __init__(self) -> None:
+        self.end_offset = UNKNOWN_OFFSET
+        self.start_offset = UNKNOWN_OFFSET
+        self.caught_up_ms = 0
+        self.last_fetch_ms = 0
+        self.last_fetch_end_offset = UNKNOWN_OFFSET
+        self.broker_epoch = -1
+
+    def fetched(self, offset: int, start_offset: int, now_ms: int, leader_end_offset: int, broker_epoch: int) -> None:
+        """Note a fetch: the follower holds everything below ``offset`` (Kafka's Replica.updateFetchState)."""
+        if offset >= leader_end_offset:
+            self.caught_up_ms = now_ms
+        elif offset >= self.last_fetch_end_offset:
+            self.caught_up_ms = max(self.caught_up_ms, self.last_fetch_ms)
+        self.end_offset = offset
+        self.start_offset = start_offset
+        self.last_fetch_ms = now_ms
+        self.last_fetch_end_offset = leader_end_offset
+        self.broker_epoch = broker_epoch
+
+    def is_caught_up(self, leader_end_offset: int, now_ms: int, max_lag_ms: int) -> bool:
+        """Whether the follower is in sync: at the end, or was there within ``replica.lag.time.max.ms``."""
+        return self.end_offset == leader_end_offset or now_ms - self.caught_up_ms <= max_lag_ms
+
+
+class Partition:
+    """A replica with its role. Offsets of the log move only through this object."""
+
+    __slots__ = (
+        "broker_id",
+        "followers",
+        "isr",
+        "leader_epoch",
+        "leader_id",
+        "leader_start_offset",
+        "log",
+        "partition",
+        "partition_epoch",
+        "pending_isr",
+        "replicas",
+        "topic_id",
+        "waits",
+        "watchers",
+    )
+
+    def __init__(self, broker_id: int, partition: TopicPartition, topic_id: bytes, log: PartitionLog) -> None:
+        self.broker_id = broker_id
+        self.partition = partition
+        self.topic_id = topic_id
+        self.log = log
+        self.leader_id = -1
+        self.leader_epoch = -1
+        self.partition_epoch = -1
+        self.leader_start_offset = 0
+        self.replicas: tuple[int, ...] = ()
+        self.isr: tuple[int, ...] = ()
+        self.pending_isr: tuple[int, ...] | None = None  # asked of the controller, not answered yet
+        self.followers: dict[int, Follower] = {}
+        self.waits: deque[ReplicationWait] = deque()
+        self.watchers: dict[FetchWatcher, None] = {}
+
+    @property
+    def is_leader(self) -> bool:
+        """Whether this broker leads the partition."""
+        return self.leader_id == self.broker_id
+
+    # --- role ---------------------------------------------------------------------------------------------------
+
+    def apply(self, state: PartitionState, now_ms: int) -> bool:
+        """Take over the controller's decision; returns whether the leader epoch is new to this broker."""
+        new_epoch = state.leader_epoch > self.leader_epoch
+        was_leader = self.is_leader
+        self.leader_id = state.leader
+        self.leader_epoch = state.leader_epoch
+        self.replicas = state.replicas
+        if state.partition_epoch >= self.partition_epoch:
+            self.partition_epoch = state.partition_epoch
+            self.isr = state.isr
+            self.pending_isr = None
+        if self.is_leader:
+            if new_epoch or not was_leader:
+                self._lead(now_ms)
+            self._keep_followers(now_ms)
+            self.maybe_advance_high_watermark()
+        elif was_leader:
+            self.followers.clear()
+            self.fail_waits(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        if new_epoch or was_leader != self.is_leader:
+            self.poke_watchers()
+        return new_epoch
+
+    def _lead(self, now_ms: int) -> None:
+        self.leader_start_offset = self.log.end_offset
+        self.log.epochs.assign(self.leader_epoch, self.log.end_offset)
+        self.followers.clear()
+        for broker_id in self.isr:
+            if broker_id != self.broker_id:
+                follower = self.followers[broker_id] = Follower()
+                follower.caught_up_ms = now_ms
+
+    def _keep_followers(self, now_ms: int) -> None:
+        for broker_id in self.replicas:
+            if broker_id != self.broker_id and broker_id not in self.followers:
+                self.followers[broker_id] = Follower()
+        for broker_id in tuple(self.followers):
+            if broker_id not in self.replicas:
+                del self.followers[broker_id]
+
+    # --- the high watermark -------------------------------------------------------------------------------------
+
+    def maybe_advance_high_watermark(self) -> bool:
+        """Raise the high watermark to what every in-sync replica holds; returns whether it moved."""
+        end = self.log.end_offset
+        isr = self.isr if self.pending_isr is None else {*self.isr, *self.pending_isr}
+        for broker_id in isr:
+            if broker_id != self.broker_id:
+                follower = self.followers.get(broker_id)
+                if follower is None or follower.end_offset < end:
+                    end = follower.end_offset if follower is not None else UNKNOWN_OFFSET
+        if end <= self.log.high_watermark:
+            return False
+        self.log.advance_high_watermark(end)
+        waits = self.waits
+        if waits:
+            in_sync = len(self.isr)
+            enough = in_sync >= self.log.settings.min_insync_replicas
+            while waits and waits[0].offset < end:
+                waits.popleft().complete(ErrorCode.NONE if enough else ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND)
+        return True
+
+    def appended(self) -> None:
+        """Note that the leader's log has grown."""
+        if len(self.isr) == 1 and self.pending_isr is None:
+            self.maybe_advance_high_watermark()
+        if self.watchers:
+            self.poke_watchers()
+
+    def wait_for(self, wait: ReplicationWait) -> None:
+        """Complete ``wait`` once its offset is replicated."""
+        if wait.offset < self.log.high_watermark:
+            wait.complete(ErrorCode.NONE)
+        else:
+            self.waits.append(wait)
+
+    def fail_waits(self, error: ErrorCode) -> None:
+        """Tell every waiter that its append will not be acknowledged here."""
+        waits = self.waits
+        self.waits = deque()
+        for wait in waits:
+            wait.complete(error)
+
+    # --- fetches ------------------------------------------------------------------------------------------------
+
+    def watch(self, watcher: FetchWatcher) -> None:
+        """Poke ``watcher`` whenever an offset moves."""
+        self.watchers[watcher] = None
+
+    def unwatch(self, watcher: FetchWatcher) -> None:
+        """Stop poking ``watcher``."""
+        self.watchers.pop(watcher, None)
+
+    def poke_watchers(self) -> None:
+        """Let every waiting fetch look again."""
+        for watcher in tuple(self.watchers):
+            watcher.poke()
+
+
+PartitionVisitor = Callable[[Partition], None]

@@ -1,0 +1,62 @@
+"""Waiting for the high watermark: acks=all produce, coordinator appends, markers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from heapq import heappop, heappush
+
+from eosctl.sandbox.runtime import NodeRuntime
+from eosctl.wire.error_codes import ErrorCode
+
+Completed = Callable[[ErrorCode], None]
+SWEEP_INTERVAL_MS = 50
+
+
+class ReplicationWait:
+    """One append that waits until ``offset`` is below the high watermark."""
+
+    __slots__ = ("_done", "deadline", "offset")
+
+    def __init__(self, offset: int, deadline: float, done: Completed) -> None:
+        self.offset = offset
+        self.deadline = deadline
+        self._done: Completed | None = done
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the waiter was told already."""
+        return self._done is None
+
+    def complete(self, error: ErrorCode) -> None:
+        """Tell the waiter once."""
+        done = self._done
+        if done is not None:
+            self._done = None
+            done(error)
+
+
+class Deadlines:
+    """Expires waits with REQUEST_TIMED_OUT; one timer for all of them, since nearly every wait ends at once."""
+
+    def __init__(self, runtime: NodeRuntime) -> None:
+        self._runtime = runtime
+        self._heap: list[tuple[float, int, ReplicationWait]] = []
+        self._count = 0
+        self._armed = False
+
+    def add(self, wait: ReplicationWait) -> None:
+        """Watch a wait until it is over."""
+        self._count += 1
+        heappush(self._heap, (wait.deadline, self._count, wait))
+        if not self._armed:
+            self._armed = True
+            self._runtime.call_later(SWEEP_INTERVAL_MS, self._sweep)
+
+    def _sweep(self) -> None:
+        now = self._runtime.loop.time()
+        heap = self._heap
+        while heap and (heap[0][2].is_over or heap[0][0] <= now):
+            heappop(heap)[2].complete(ErrorCode.REQUEST_TIMED_OUT)
+        self._armed = bool(heap)
+        if self._armed:
+            self._runtime.call_later(SWEEP_INTERVAL_MS, self._sweep)

@@ -1,0 +1,135 @@
+"""Reading one partition for a fetch: bounds by isolation level, aborted transactions, leader-epoch checks."""
+
+from __future__ import annotations
+
+from eosctl.sandbox.replication.partition import Partition
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.fetch import (
+    AbortedTransaction,
+    EpochEndOffset,
+    FetchPartition,
+    LeaderIdAndEpoch,
+    PartitionData,
+)
+from eosctl.wire.records.batch import decode_header
+
+READ_COMMITTED = 1
+CONSUMER = -1
+
+
+def check_leader_epoch(given: int, current: int) -> ErrorCode:
+    """Compare the leader epoch that a client believes in with the current one (KIP-320)."""
+    if given < 0 or given == current:
+        return ErrorCode.NONE
+    return ErrorCode.FENCED_LEADER_EPOCH if given < current else ErrorCode.UNKNOWN_LEADER_EPOCH
+
+
+def fetch_error(index: int, error: ErrorCode) -> PartitionData:
+    """Answer a partition that the log was not asked for."""
+    return PartitionData(index, error, high_watermark=-1, records=b"")
+
+
+def read_error(index: int, error: ErrorCode) -> PartitionData:
+    """Answer a partition whose log refused the read."""
+    return PartitionData(index, error, high_watermark=-1, aborted_transactions=None, records=b"")
+
+
+def upper_bound(partition: Partition, isolation_level: int, replica_id: int) -> int:
+    """Return the offset that this reader must not pass."""
+    if replica_id >= 0:
+        return partition.log.end_offset
+    if isolation_level == READ_COMMITTED:
+        return partition.log.last_stable_offset()
+    return partition.log.high_watermark
+
+
+def read_partition(
+    partition: Partition,
+    request: FetchPartition,
+    isolation_level: int,
+    replica_id: int,
+    max_bytes: int,
+    at_least_one: bool,
+) -> PartitionData:
+    """Read records from ``fetch_offset`` on.
+
+    Args:
+        partition: A partition that this broker leads.
+        request: What the fetch says about it.
+        isolation_level: 1 for read_committed.
+        replica_id: The follower that asks, negative for a consumer.
+        max_bytes: What is left of the whole fetch's limit.
+        at_least_one: Whether the first batch comes even when it is larger than the limits.
+    """
+    log = partition.log
+    index = request.partition
+    error = check_leader_epoch(request.current_leader_epoch, partition.leader_epoch)
+    if error:
+        return read_error(index, error)
+    offset = request.fetch_offset
+    if request.last_fetched_epoch >= 0:
+        diverging = _diverging_epoch(partition, request)
+        if diverging is not None:
+            return diverging
+    if not log.start_offset <= offset <= log.end_offset:
+        return read_error(index, ErrorCode.OFFSET_OUT_OF_RANGE)
+    stable = log.last_stable_offset()
+    bound = upper_bound(partition, isolation_level, replica_id)
+    records = b""
+    if offset < bound:
+        limit = min(request.partition_max_bytes, max_bytes)
+        if limit > 0 or at_least_one:
+            records = log.store.read(offset, limit, bound)
+            if len(records) > limit and not at_least_one:
+                records = b""
+    aborted = None
+    if isolation_level == READ_COMMITTED and replica_id < 0:
+        aborted = _aborted(partition, offset, records, bound)
+    return PartitionData(index, 0, log.high_watermark, stable, log.start_offset, aborted, -1, records)
+
+
+def _aborted(partition: Partition, offset: int, records: bytes, bound: int) -> list[AbortedTransaction]:
+    found = partition.log.aborted_transactions(offset, bound) if records else []
+    if not found:
+        return []
+    end = _end_of(records)
+    return [
+        AbortedTransaction(transaction.producer_id, transaction.first_offset)
+        for transaction in found
+        if transaction.first_offset < end
+    ]
+
+
+def _end_of(records: bytes) -> int:
+    position, end = 0, 0
+    while position < len(records):
+        header = decode_header(records, position)
+        end = header.next_offset
+        position += header.size_bytes
+    return end
+
+
+def _diverging_epoch(partition: Partition, request: FetchPartition) -> PartitionData | None:
+    """Tell a follower (or a consumer with a position of an older leader) where its log leaves this one (KIP-595)."""
+    log = partition.log
+    epoch, end_offset = log.epochs.end_offset_for(request.last_fetched_epoch, log.end_offset)
+    if epoch < 0:
+        return read_error(request.partition, ErrorCode.OFFSET_OUT_OF_RANGE)
+    if epoch < request.last_fetched_epoch or end_offset < request.fetch_offset:
+        return PartitionData(
+            request.partition,
+            0,
+            log.high_watermark,
+            log.last_stable_offset(),
+            log.start_offset,
+            None,
+            -1,
+            b"",
+            diverging_epoch=EpochEndOffset(epoch, end_offset),
+        )
+    return None
+
+
+def with_current_leader(data: PartitionData, leader_id: int, leader_epoch: int) -> PartitionData:
+    """Tell a client that asked the wrong broker where the leader is (KIP-951)."""
+    return data._replace(current_leader=LeaderIdAndEpoch(leader_id, leader_epoch))

@@ -1,0 +1,201 @@
+"""The partitions that a broker hosts: roles from metadata, appends, what coordinators may ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
+
+from eosctl.model.transaction import ProducerState, TopicPartition
+from eosctl.sandbox.log.partition_log import PartitionLog
+from eosctl.sandbox.log.topic_settings import TopicSettings
+from eosctl.sandbox.metadata.image import ClusterImage, ImageDelta, PartitionState
+from eosctl.sandbox.ports import AppendResult
+from eosctl.sandbox.replication.appends import LeaderAppends
+from eosctl.sandbox.replication.partition import Partition
+from eosctl.sandbox.replication.purgatory import Deadlines
+from eosctl.sandbox.runtime import NodeRuntime
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.records.batch import BatchHeader, decode_header
+from eosctl.wire.records.control import EndTxnMarker
+
+
+class LogOpener(Protocol):
+    """Opens and removes the logs of a node's data directory."""
+
+    def open(self, partition: TopicPartition, topic_id: bytes, settings: TopicSettings) -> PartitionLog:
+        """Open the log of a partition, recovering it when files are there."""
+
+    def remove(self, partition: TopicPartition, log: PartitionLog) -> None:
+        """Delete a partition's files."""
+
+
+class RoleListener(Protocol):
+    """Hears of partitions that change hands on this broker."""
+
+    def became_leader(self, partition: Partition) -> None:
+        """This broker leads the partition, in a new leader epoch."""
+
+    def became_follower(self, partition: Partition) -> None:
+        """This broker follows (or no longer hosts) the partition."""
+
+    def marker_appended(self, partition: Partition, header: BatchHeader, committed: bool) -> None:
+        """A transaction marker was appended as leader."""
+
+
+class ReplicaManager:
+    """Implements the ports' ``Replicas`` for one broker."""
+
+    def __init__(self, broker_id: int, runtime: NodeRuntime, logs: LogOpener) -> None:
+        self.broker_id = broker_id
+        self.runtime = runtime
+        self.partitions: dict[TopicPartition, Partition] = {}
+        self.deadlines = Deadlines(runtime)
+        self.appends = LeaderAppends(self.partitions, runtime, self.deadlines)
+        self.listeners: list[RoleListener] = []
+        self.known: Callable[[TopicPartition], bool] = lambda _: False
+        self._logs = logs
+
+    # --- roles --------------------------------------------------------------------------------------------------
+
+    def apply(self, image: ClusterImage, delta: ImageDelta, settings_of: Callable[[str], TopicSettings]) -> None:
+        """Follow the metadata: host, lead, follow or drop partitions."""
+        for removed in delta.removed_topics:
+            for index in range(removed.partition_count):
+                self._drop(TopicPartition(removed.name, index), removed.topic_id)
+        for topic_partition in delta.partitions:
+            topic = image.topics.get(topic_partition.topic)
+            state = topic.partitions.get(topic_partition.partition) if topic is not None else None
+            if topic is None or state is None or self.broker_id not in state.replicas:
+                self._drop(topic_partition, None)
+            else:
+                self._host(topic_partition, topic.topic_id, state, settings_of)
+        for topic_partition in delta.partitions:
+            partition = self.partitions.get(topic_partition)
+            if partition is not None and not partition.is_leader:
+                for listener in self.listeners:
+                    listener.became_follower(partition)
+
+    def apply_settings(self, topic: str, settings: TopicSettings) -> None:
+        """Take over changed settings of a topic."""
+        for partition in self.partitions.values():
+            if partition.partition.topic == topic:
+                partition.log.apply_settings(settings)
+
+    def _host(
+        self,
+        topic_partition: TopicPartition,
+        topic_id: bytes,
+        state: PartitionState,
+        settings_of: Callable[[str], TopicSettings],
+    ) -> None:
+        partition = self.partitions.get(topic_partition)
+        if partition is None:
+            log = self._logs.open(topic_partition, topic_id, settings_of(topic_partition.topic))
+            partition = self.partitions[topic_partition] = Partition(self.broker_id, topic_partition, topic_id, log)
+        new_epoch = partition.apply(state, self.runtime.now_ms())
+        if partition.is_leader and new_epoch:
+            for listener in self.listeners:
+                listener.became_leader(partition)
+
+    def _drop(self, topic_partition: TopicPartition, topic_id: bytes | None) -> None:
+        partition = self.partitions.get(topic_partition)
+        if partition is None or (topic_id is not None and partition.topic_id != topic_id):
+            return
+        del self.partitions[topic_partition]
+        partition.leader_id = -1
+        partition.fail_waits(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        partition.poke_watchers()
+        for listener in self.listeners:
+            listener.became_follower(partition)
+        self._logs.remove(topic_partition, partition.log)
+
+    # --- lookups ------------------------------------------------------------------------------------------------
+
+    def leader(self, topic_partition: TopicPartition) -> Partition | ErrorCode:
+        """Return the partition when this broker leads it, else what to answer."""
+        partition = self.partitions.get(topic_partition)
+        if partition is not None and partition.is_leader:
+            return partition
+        if partition is not None or self.known(topic_partition):
+            return ErrorCode.NOT_LEADER_OR_FOLLOWER
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+    # --- the coordinators' view (ports.Replicas) ----------------------------------------------------------------
+
+    def append_internal(
+        self,
+        partition: TopicPartition,
+        batch: bytes,
+        done: Callable[[AppendResult], None],
+        *,
+        timeout_ms: int = 5000,
+    ) -> None:
+        """Append a coordinator's batch as leader with acks=all."""
+        self.appends.internal(self.partitions.get(partition), batch, decode_header(batch), done, timeout_ms)
+
+    def append_marker(
+        self,
+        partition: TopicPartition,
+        producer_id: int,
+        producer_epoch: int,
+        committed: bool,
+        coordinator_epoch: int,
+        transaction_version: int,
+        done: Callable[[AppendResult], None],
+        *,
+        timeout_ms: int = 30_000,
+    ) -> None:
+        """Append an end-transaction marker as leader; ``done`` when it is replicated."""
+        hosted = self.partitions.get(partition)
+        if hosted is None and not self.known(partition):
+            done(AppendResult(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
+            return
+        self.appends.marker(
+            hosted,
+            producer_id,
+            producer_epoch,
+            EndTxnMarker(committed, coordinator_epoch),
+            transaction_version,
+            done,
+            timeout_ms,
+        )
+
+    def leader_epoch_if_leader(self, partition: TopicPartition) -> int | None:
+        """Return the leader epoch when this broker leads the partition now, else None."""
+        hosted = self.partitions.get(partition)
+        return hosted.leader_epoch if hosted is not None and hosted.is_leader else None
+
+    def read_all(self, partition: TopicPartition) -> Iterator[tuple[BatchHeader, bytes]]:
+        """Iterate (header, batch bytes) of the local log from its start to its end."""
+        hosted = self.partitions.get(partition)
+        return hosted.log.batches() if hosted is not None else iter(())
+
+    def log_end_offset(self, partition: TopicPartition) -> int:
+        """Return the local log end offset; raises KeyError for a partition that is not hosted here."""
+        return self.partitions[partition].log.end_offset
+
+    def active_producers(self, partition: TopicPartition) -> Sequence[ProducerState] | ErrorCode:
+        """Return what the local replica knows of every producer."""
+        hosted = self.partitions.get(partition)
+        if hosted is None:
+            if self.known(partition):
+                return ErrorCode.NOT_LEADER_OR_FOLLOWER
+            return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        return [
+            ProducerState(
+                entry.producer_id,
+                entry.producer_epoch,
+                entry.last_sequence,
+                entry.last_timestamp,
+                entry.coordinator_epoch,
+                entry.txn_first_offset if entry.txn_first_offset >= 0 else None,
+            )
+            for entry in hosted.log.producers.producers.values()
+        ]
+
+    # --- end ----------------------------------------------------------------------------------------------------
+
+    def close(self, *, clean: bool) -> None:
+        """Close every log."""
+        for partition in self.partitions.values():
+            partition.log.close(clean=clean)

@@ -1,0 +1,93 @@
+"""One turn of the event loop: work in order of arrival, then flushes, then answers to the sockets."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Protocol
+
+Call = Callable[[], None]
+
+
+class Handle(Protocol):
+    """What an event loop returns for a scheduled call."""
+
+    def cancel(self) -> None:
+        """Drop the call."""
+
+
+class Loop(Protocol):
+    """The part of an asyncio event loop that the sandbox uses (real, uvloop or virtual)."""
+
+    def time(self) -> float:
+        """Return monotonic seconds."""
+
+    def call_soon(self, callback: Callable[..., object], *args: Any) -> Handle:
+        """Schedule ``callback`` for the next turn."""
+
+    def call_later(self, delay: float, callback: Callable[..., object], *args: Any) -> Handle:
+        """Schedule ``callback`` in ``delay`` seconds."""
+
+
+class Ticks:
+    """Runs posted calls without recursion and groups what ends a turn.
+
+    A turn has three phases: calls of :meth:`post` until none is left, calls of :meth:`at_flush` (logs go to their
+    files), calls of :meth:`at_write` (sockets). So every answer leaves after the bytes that it speaks of are in the
+    page cache, and one turn costs one write per log and per connection.
+    """
+
+    def __init__(self, loop: Loop) -> None:
+        self._loop = loop
+        self._work: deque[Call] = deque()
+        self._flushes: list[Call] = []
+        self._writes: list[Call] = []
+        self._scheduled = False
+
+    def post(self, call: Call) -> None:
+        """Run ``call`` in this turn, after everything posted before it."""
+        self._work.append(call)
+        if not self._scheduled:
+            self.schedule()
+
+    def at_flush(self, call: Call) -> None:
+        """Run ``call`` once this turn's work is done."""
+        self._flushes.append(call)
+        if not self._scheduled:
+            self.schedule()
+
+    def at_write(self, call: Call) -> None:
+        """Run ``call`` after this turn's flushes."""
+        self._writes.append(call)
+        if not self._scheduled:
+            self.schedule()
+
+    def schedule(self) -> None:
+        """Make sure that a turn will run."""
+        if not self._scheduled:
+            self._scheduled = True
+            self._loop.call_soon(self.run)
+
+    def run(self) -> None:
+        """Run one whole turn; a failing call is reported by the loop and costs no other call."""
+        self._scheduled = True  # calls posted from here on are part of this turn
+        work = self._work
+        try:
+            while True:
+                while work:
+                    work.popleft()()
+                if self._flushes:
+                    _run_each(self._flushes)
+                elif self._writes:
+                    _run_each(self._writes)
+                else:
+                    break
+        finally:
+            self._scheduled = False
+            if work or self._flushes or self._writes:
+                self.schedule()
+
+
+def _run_each(calls: list[Call]) -> None:
+    while calls:
+        calls.pop()()

@@ -117,10 +117,15 @@ def test_add_offsets(world: Any, version: int) -> None:
     assert world.state().partitions == {TopicPartition("__consumer_offsets", partition_for("group", 5))}
 
 
-@pytest.mark.parametrize("version", range(6))
-def test_end_txn(world: Any, version: int) -> None:
-    if version == 5 and world.emulation.is_3_9:
-        pytest.skip("3.9 has no version 5")
+NEWER = ("4.3-tv0", "4.3-tv1", "4.3-tv2")
+
+
+@pytest.mark.parametrize(
+    ("target", "version"),
+    [("3.9-tv0", version) for version in range(5)] + [(target, version) for target in NEWER for version in range(6)],
+)
+def test_end_txn(make_world: Any, target: str, version: int) -> None:
+    world = make_world(target)
     producer_id = world.init().producer_id
     world.add(producer_id, 0, 0)
     stale = world.call(ApiKey.END_TXN, version, EndTxnRequest("app", producer_id, 3, True))
@@ -169,8 +174,6 @@ def test_describe_transactions(world: Any) -> None:
 
 
 def listed(world: Any, version: int = 0, **filters: Any) -> Any:
-    if world.emulation.is_3_9 and version == 2:
-        pytest.skip("3.9 has no version 2")
     return world.call(ApiKey.LIST_TRANSACTIONS, version, ListTransactionsRequest(**filters))
 
 
@@ -201,7 +204,9 @@ def test_list_transactions_by_duration_lets_idle_ids_pass(world: Any) -> None:
     assert names(listed(world, 1, duration_filter=-1)) == {"app", "other"}
 
 
-def test_list_transactions_by_pattern(world: Any) -> None:
+@pytest.mark.parametrize("target", NEWER)
+def test_list_transactions_by_pattern(make_world: Any, target: str) -> None:
+    world = make_world(target)
     world.init()
     world.init("other")
     assert names(listed(world, 2, transactional_id_pattern="app")) == {"app"}

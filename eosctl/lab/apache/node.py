@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import socket
-import struct
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +12,11 @@ from eosctl.lab.apache.java import Runtime, log_configuration, run_tool
 from eosctl.lab.apache.process import POLL_INTERVAL_S, RecordedProcess
 from eosctl.lab.apache.properties import HOST, NodeAddress
 from eosctl.lab.engine import BrokerState, EngineError
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.frames import FrameSplitter, decode_response, encode_request
+from eosctl.wire.messages.metadata import MetadataRequest
+
+METADATA_VERSION = 1  # the first that can ask for no topics at all
 
 # Short-lived test brokers gain more from a quick start than from the second compiler and a concurrent collector.
 QUICK_START = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
@@ -175,21 +179,19 @@ class KafkaNode:
 def count_brokers(port: int, timeout_s: float = 2.0) -> int:
     """Return how many brokers the node on this loopback port shows in its metadata; 0 when it does not answer.
 
-    Fenced brokers are not in the metadata, so the count says who serves. The request is written out byte by byte: all
-    that is wanted from the answer to Metadata v0 is the length of its first array.
+    Fenced brokers are not in the metadata, so the count says who serves.
     """
-    header = struct.pack(">hhih", 3, 0, 1, -1)  # Metadata, version 0, correlation id 1, no client id
-    request = header + struct.pack(">i", 1) + struct.pack(">h", 1) + b"?"  # one topic with a name that cannot exist
+    request = encode_request(ApiKey.METADATA, METADATA_VERSION, 1, None, MetadataRequest(topics=[]))
+    splitter, frames = FrameSplitter(), list[bytes]()
     try:
         with socket.create_connection((HOST, port), timeout_s) as connection:
-            connection.settimeout(timeout_s)
-            connection.sendall(struct.pack(">i", len(request)) + request)
-            answer = b""
-            while len(answer) < 12:  # size, correlation id, broker count
-                received = connection.recv(4096)
+            connection.sendall(request)
+            while not frames:
+                received = connection.recv(65536)
                 if not received:
                     return 0
-                answer += received
+                frames = splitter.feed(received)
     except OSError:
         return 0
-    return int(struct.unpack_from(">i", answer, 8)[0])
+    _, metadata = decode_response(ApiKey.METADATA, METADATA_VERSION, frames[0])
+    return len(metadata.brokers)

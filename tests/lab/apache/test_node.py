@@ -6,7 +6,6 @@ import asyncio
 import random
 import socket
 import stat
-import struct
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,11 +20,14 @@ from eosctl.lab.apache import engine as engine_module
 from eosctl.lab.apache import ports as ports_module
 from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine, random_cluster_id
 from eosctl.lab.apache.java import Runtime
-from eosctl.lab.apache.node import count_brokers
+from eosctl.lab.apache.node import METADATA_VERSION, count_brokers
 from eosctl.lab.apache.ports import CANDIDATES, free_ports
 from eosctl.lab.apache.properties import NodeAddress, node_settings, render_properties
 from eosctl.lab.apache.releases import RELEASES
 from eosctl.lab.engine import Capability, Engine, EngineError
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.frames import encode_response
+from eosctl.wire.messages.metadata import MetadataResponse, MetadataResponseBroker
 
 ONE = (NodeAddress(1, 20_001, 20_002),)
 THREE = (NodeAddress(1, 20_001, 20_002), NodeAddress(2, 20_003, 20_004), NodeAddress(3, 20_005, 20_006))
@@ -92,7 +94,8 @@ def answering(*parts: bytes) -> Iterator[int]:
 
 
 def test_the_brokers_of_a_metadata_answer_are_counted_however_it_arrives() -> None:
-    answer = struct.pack(">iii", 100, 1, 3)
+    brokers = [MetadataResponseBroker(node_id=node_id, host="127.0.0.1", port=9092) for node_id in (1, 2, 3)]
+    answer = encode_response(ApiKey.METADATA, METADATA_VERSION, 1, MetadataResponse(brokers=brokers))
     with answering(answer[:5], answer[5:]) as port:
         assert count_brokers(port) == 3
 

@@ -15,8 +15,8 @@ from eosctl.lab.apache.process import RecordedProcess, end_recorded, read_record
 from eosctl.lab.engine import EngineError
 
 # Says that it has set up its signals, then waits for one for ever.
-DEAF = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); signal.pause()"
-POLITE = "import signal; print('up', flush=True); signal.pause()"
+DEAF = "import os, signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); os.write(1, b'.'); signal.pause()"
+POLITE = "import os, signal; os.write(1, b'.'); signal.pause()"
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def start(record: Path) -> Iterator[Callable[[str], RecordedProcess]]:
             process = RecordedProcess([sys.executable, "-c", program], output=output, record=record)
             started.append(process)
             os.set_blocking(reader, True)
-            assert os.read(reader, 3) == b"up\n"
+            assert os.read(reader, 1) == b"."
         finally:
             os.close(reader)
         return process

@@ -153,6 +153,10 @@ class Client:
             raise answer.error
         return answer
 
+    async def request_any(self, api_key: ApiKey, message: Any, *, floor: int = 0, cap: int | None = None) -> Any:
+        """Send a request to the first broker that answers; raises as :meth:`request`."""
+        return await self.request(Role.ANY, api_key, message, floor=floor, cap=cap)
+
     async def fan_out(
         self,
         destinations: Iterable[Destination],

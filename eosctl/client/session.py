@@ -192,6 +192,9 @@ class Session:
         try:
             await self._agree_on_versions(deadline)
         except _HungUp as error:
+            # A refused client certificate shows only now: in TLS 1.3 the client's handshake ends before the server's.
+            if isinstance(error.cause, ssl.SSLError):
+                raise explain_connect_error(self.endpoint, error.cause) from error
             raise await explain_early_close(connector, self.endpoint, self._protocol) from error
         if config.sasl is not None and self._protocol.uses_sasl:
             await self._authenticate(config.sasl, deadline)
@@ -258,6 +261,7 @@ class _HungUp(ClusterUnreachable):
     """The broker closed the stream."""
 
     def __init__(self, endpoint: Endpoint, error: Exception | None) -> None:
+        self.cause = error
         super().__init__(
             f"{endpoint} closed the connection" + (f": {error}." if error is not None else "."),
             "The broker stopped, or refused what it was sent.",

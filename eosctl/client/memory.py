@@ -1,0 +1,104 @@
+"""Streams inside one event loop, for simulation: the same client, no sockets."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections import deque
+from collections.abc import Callable
+from typing import TypeAlias
+
+from eosctl.client.ports import Receiver, Transport
+from eosctl.model.client_config import Endpoint
+
+Accept: TypeAlias = Callable[[Transport], Receiver]
+"""Takes the way back to a new client and returns what receives its bytes."""
+
+Latency: TypeAlias = Callable[[], float]
+"""Returns how long the next bytes travel, in seconds."""
+
+
+def _no_latency() -> float:
+    return 0.0
+
+
+class MemoryNetwork:
+    """A connector whose listeners are functions; bytes arrive in order, after the call that sent them.
+
+    Args:
+        latency: Travel time of each write; none by default.
+    """
+
+    def __init__(self, latency: Latency = _no_latency) -> None:
+        self._latency = latency
+        self._listeners: dict[Endpoint, Accept] = {}
+
+    def listen(self, endpoint: Endpoint, accept: Accept) -> None:
+        """Take connections to ``endpoint`` from now on."""
+        self._listeners[endpoint] = accept
+
+    def stop_listening(self, endpoint: Endpoint) -> None:
+        """Refuse connections to ``endpoint``; the open ones stay."""
+        self._listeners.pop(endpoint, None)
+
+    async def open(self, endpoint: Endpoint, receiver: Receiver, tls: ssl.SSLContext | None) -> Transport:
+        """Connect to a listener; see :class:`~eosctl.client.ports.Connector`. TLS is left out in memory."""
+        await asyncio.sleep(self._latency())
+        accept = self._listeners.get(endpoint)
+        if accept is None:
+            raise ConnectionRefusedError(f"nobody listens on {endpoint}")
+        here, there = MemoryStream(self._latency), MemoryStream(self._latency)
+        here.join(there, receiver)
+        there.join(here, accept(there))
+        return here
+
+
+class MemoryStream:
+    """One end of a stream: what is written arrives at the other end's receiver."""
+
+    def __init__(self, latency: Latency) -> None:
+        self._latency = latency
+        self._peer: MemoryStream | None = None
+        self._receiver: Receiver | None = None
+        self._travelling: deque[bytes | None] = deque()
+        self._arrival_at = 0.0
+        self._closed = False
+
+    def join(self, peer: MemoryStream, receiver: Receiver) -> None:
+        """Set the other end and the receiver of this one."""
+        self._peer = peer
+        self._receiver = receiver
+
+    def write(self, data: bytes) -> None:
+        """Send bytes to the other end."""
+        if not self._closed:
+            self._send(data)
+
+    def close(self) -> None:
+        """Close this end; the other end learns of it after what was sent before."""
+        if not self._closed:
+            self._closed = True
+            self._send(None)
+
+    def arrive(self) -> None:
+        """Take what has travelled longest; each thing that was sent arrives by one call, so order is kept."""
+        data = self._travelling.popleft()
+        if self._closed or self._receiver is None:
+            return
+        if data is None:
+            self._closed = True
+            self._receiver.connection_lost(None)
+        else:
+            self._receiver.data_received(data)
+
+    def _send(self, data: bytes | None) -> None:
+        if self._peer is None:
+            return
+        loop = asyncio.get_running_loop()
+        self._peer._travelling.append(data)
+        latency = self._latency()
+        if latency <= 0 and self._arrival_at <= loop.time():
+            loop.call_soon(self._peer.arrive)
+        else:
+            self._arrival_at = max(self._arrival_at, loop.time() + latency)
+            loop.call_at(self._arrival_at, self._peer.arrive)

@@ -23,18 +23,9 @@ class OffsetEntry(NamedTuple):
 
 
 def decode_offset_entries(data: bytes, base_offset: int) -> Iterator[OffsetEntry]:
-    """Decode the entries as they stand in a file; bytes after the last whole entry are left out."""
-    for relative_offset, position in _ENTRY.iter_unpack(data[: len(data) // ENTRY_BYTES * ENTRY_BYTES]):
+    """Decode entries as they stand in a file, in order or not."""
+    for relative_offset, position in _ENTRY.iter_unpack(data):
         yield OffsetEntry(base_offset + relative_offset, position)
-
-
-def used_entry_bytes(data: bytes) -> int:
-    """Size of the entries in use at the start of a file.
-
-    A broker preallocates the active segment's index with zeros, which stay there when it is killed. No entry is all
-    zeros: the first one in use lies behind at least one batch.
-    """
-    return -(-len(data.rstrip(b"\0")) // ENTRY_BYTES) * ENTRY_BYTES
 
 
 class OffsetIndex:

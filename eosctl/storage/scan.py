@@ -211,6 +211,8 @@ class _Scanner:
         budget = 4 * self._end
         while position + HEADER_BYTES <= self._end:
             at = self._load(position, HEADER_BYTES)
+            if at + HEADER_BYTES > len(self._chunk):  # the file has shrunk
+                return None
             magic_at = self._chunk.find(
                 b"\x02", at + MAGIC_POSITION, len(self._chunk) - HEADER_BYTES + MAGIC_POSITION + 1
             )

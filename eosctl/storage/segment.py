@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from eosctl.storage import offset_index, time_index
 from eosctl.storage.config import LogConfig
+from eosctl.storage.index_file import read_index_file
 from eosctl.storage.names import Suffix, segment_file_name
 from eosctl.storage.offset_index import OffsetIndex
 from eosctl.storage.time_index import NO_TIMESTAMP, TimeIndex
@@ -161,15 +162,15 @@ class Segment:
         """Take over the indexes of a segment that was closed properly.
 
         Raises:
-            WireError: When the transaction index has entries of an unknown version.
             ValueError: When an index fails the check that Kafka makes at start-up; it must then be built again.
+            OSError: When an index cannot be read.
         """
-        entries = self.path(Suffix.OFFSET_INDEX).read_bytes()
-        times = self.path(Suffix.TIME_INDEX).read_bytes()
-        if len(entries) % offset_index.ENTRY_BYTES or len(times) % time_index.ENTRY_BYTES:
+        offsets = read_index_file(self.path(Suffix.OFFSET_INDEX), offset_index.ENTRY_BYTES)
+        times = read_index_file(self.path(Suffix.TIME_INDEX), time_index.ENTRY_BYTES)
+        if offsets.stray_bytes or times.stray_bytes:
             raise ValueError("an index ends inside an entry")
-        self.offset_index = OffsetIndex(self.base_offset, entries[: offset_index.used_entry_bytes(entries)])
-        self.time_index = TimeIndex(self.base_offset, times[: time_index.used_entry_bytes(times)])
+        self.offset_index = OffsetIndex(self.base_offset, offsets.entries)
+        self.time_index = TimeIndex(self.base_offset, times.entries)
         with suppress(FileNotFoundError):
             self.aborted_txns = decode_aborted_txns(self.path(Suffix.TXN_INDEX).read_bytes())
         last, latest = self.offset_index.last, self.time_index.last

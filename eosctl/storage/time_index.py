@@ -24,14 +24,9 @@ class TimeEntry(NamedTuple):
 
 
 def decode_time_entries(data: bytes, base_offset: int) -> Iterator[TimeEntry]:
-    """Decode the entries as they stand in a file; bytes after the last whole entry are left out."""
-    for timestamp, relative_offset in _ENTRY.iter_unpack(data[: len(data) // ENTRY_BYTES * ENTRY_BYTES]):
+    """Decode entries as they stand in a file, in order or not."""
+    for timestamp, relative_offset in _ENTRY.iter_unpack(data):
         yield TimeEntry(timestamp, base_offset + relative_offset)
-
-
-def used_entry_bytes(data: bytes) -> int:
-    """Size of the entries in use at the start of a file; see the offset index's function of that name."""
-    return -(-len(data.rstrip(b"\0")) // ENTRY_BYTES) * ENTRY_BYTES
 
 
 class TimeIndex:

@@ -40,16 +40,16 @@ def encode_aborted_txn(txn: AbortedTxn) -> bytes:
 
 
 def decode_aborted_txns(data: bytes) -> list[AbortedTxn]:
-    """Decode the entries as they stand in a file; bytes after the last whole entry are left out.
+    """Decode the entries of a file.
 
     Raises:
-        WireError: At an entry of a version that Kafka refuses too.
+        WireError: When the data ends inside an entry, or an entry has a version that Kafka refuses too.
     """
+    if len(data) % ENTRY_BYTES:
+        raise WireError(f"{len(data) % ENTRY_BYTES} bytes follow the last entry", "entry", len(data))
     txns = [
         AbortedTxn(producer_id, first_offset, last_offset, last_stable_offset, version)
-        for version, producer_id, first_offset, last_offset, last_stable_offset in _ENTRY.iter_unpack(
-            data[: len(data) // ENTRY_BYTES * ENTRY_BYTES]
-        )
+        for version, producer_id, first_offset, last_offset, last_stable_offset in _ENTRY.iter_unpack(data)
     ]
     for index, txn in enumerate(txns):
         if txn.version > VERSION or txn.version < 0:

@@ -72,7 +72,7 @@ def decode_header(buffer: ByteSource, position: int = 0) -> BatchHeader:
 def _decode_unusual_header(buffer: ByteSource, position: int) -> BatchHeader:
     available = len(buffer) - position
     if position < 0 or available <= MAGIC_POSITION:
-        raise WireError(f"a batch header needs more than {max(available, 0)} bytes", "batch", position)
+        raise WireError(f"{max(available, 0)} bytes are too few for a batch header", "batch", position)
     magic = int.from_bytes(buffer[position + MAGIC_POSITION : position + MAGIC_POSITION + 1], "big", signed=True)
     if magic in (0, 1):
         return legacy.decode_header(buffer, position)

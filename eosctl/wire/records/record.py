@@ -11,6 +11,8 @@ from eosctl.wire.records.varint import ZIGZAG, decode_varint, encode_varint
 Headers = tuple[tuple[str, bytes | None], ...]
 
 _NULL: Final = encode_varint(-1)
+#: Attributes, timestamp delta and offset delta of the record that the batch's base values are taken from.
+_FIRST_RECORD: Final = bytes(3)
 
 
 class Record(NamedTuple):
@@ -25,8 +27,11 @@ class Record(NamedTuple):
 
 def encode_record(record: Record, offset_delta: int, timestamp_delta: int) -> bytes:
     """Encode one record of a magic 2 batch, given its distance from the batch's base offset and timestamp."""
-    key, value, headers = record.key, record.value, record.headers
-    parts = [b"\0", encode_varint(timestamp_delta), encode_varint(offset_delta)]
+    _, _, key, value, headers = record
+    if timestamp_delta or offset_delta:
+        parts = [b"\0", encode_varint(timestamp_delta), encode_varint(offset_delta)]
+    else:
+        parts = [_FIRST_RECORD]
     parts += (_NULL,) if key is None else (encode_varint(len(key)), key)
     parts += (_NULL,) if value is None else (encode_varint(len(value)), value)
     parts.append(encode_varint(len(headers)))

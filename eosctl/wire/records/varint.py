@@ -13,14 +13,18 @@ MAX_VARINT_BYTES = 10
 #: The signed value of every one-byte varint: the fast path of the record decoder.
 ZIGZAG = tuple((n >> 1) ^ -(n & 1) for n in range(128))
 
-_ONE_BYTE = tuple(bytes((n,)) for n in range(128))
+_SHORT = tuple(
+    bytes((n,)) if n < 128 else bytes((n & 0x7F | 0x80, n >> 7)) for n in range(1024)
+)  # by zigzag value: deltas and the lengths of small keys and values
 
 
 def encode_varint(value: int) -> bytes:
     """Encode a signed number (32 or 64 bits alike) as a zigzag varint."""
     rest = value << 1 if value >= 0 else (-value << 1) - 1
-    if rest < 128:
-        return _ONE_BYTE[rest]
+    if rest < 1024:
+        return _SHORT[rest]
+    if rest < 1 << 14:
+        return bytes((rest & 0x7F | 0x80, rest >> 7))
     groups = bytearray()
     while rest >= 128:
         groups.append(rest & 0x7F | 0x80)

@@ -7,7 +7,7 @@ Time and chance come from :class:`Runtime`; nothing in the sandbox reads a clock
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from eosctl.model.transaction import ProducerState, TopicPartition
@@ -61,6 +61,10 @@ class PartitionLeadership(NamedTuple):
 
 class MetadataView(Protocol):
     """The cluster as this broker has replayed it from the metadata log."""
+
+    @property
+    def topics(self) -> Mapping[str, Any]:
+        """All topics by name."""
 
     def leadership(self, partition: TopicPartition) -> PartitionLeadership | None:
         """Return leader and epoch, or None when the partition does not exist."""

@@ -1,0 +1,232 @@
+"""A classic consumer group as an immutable value (KIP-62, KIP-345, KIP-394)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from types import MappingProxyType
+from typing import NamedTuple
+
+from eosctl.sandbox.coordinator.group.subscription import CONSUMER_PROTOCOL_TYPE, decode_subscribed_topics
+from eosctl.wire.error_codes import ErrorCode
+
+NO_MEMBERS: Mapping[str, Member] = MappingProxyType({})
+
+
+class ClassicState(StrEnum):
+    """The states of a classic group under their names on the wire."""
+
+    EMPTY = "Empty"
+    PREPARING_REBALANCE = "PreparingRebalance"
+    COMPLETING_REBALANCE = "CompletingRebalance"
+    STABLE = "Stable"
+    DEAD = "Dead"
+
+
+class MemberProtocol(NamedTuple):
+    """One assignment protocol that a member offers, most wanted first."""
+
+    name: str
+    metadata: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member of a classic group; ``group_instance_id`` is None for a dynamic one."""
+
+    member_id: str
+    group_instance_id: str | None
+    client_id: str
+    client_host: str
+    rebalance_timeout_ms: int
+    session_timeout_ms: int
+    protocol_type: str
+    protocols: tuple[MemberProtocol, ...]
+    assignment: bytes = b""
+    is_awaiting_join: bool = False
+    is_awaiting_sync: bool = False
+    is_new: bool = False
+
+    @property
+    def is_static(self) -> bool:
+        """Whether the member keeps its place by instance id (KIP-345)."""
+        return self.group_instance_id is not None
+
+    @property
+    def holds_session(self) -> bool:
+        """Whether an expired session timer spares the member: it waits for the coordinator, so it cannot heartbeat."""
+        return not self.is_new and (self.is_awaiting_join or self.is_awaiting_sync)
+
+    def metadata(self, protocol_name: str) -> bytes:
+        """Return the member's metadata for one protocol, empty when it does not offer it."""
+        return next((protocol.metadata for protocol in self.protocols if protocol.name == protocol_name), b"")
+
+
+class InitialDelay(NamedTuple):
+    """What is left of the first rebalance's waiting time (``group.initial.rebalance.delay.ms``)."""
+
+    delay_ms: int
+    remaining_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClassicGroup:
+    """A classic group.
+
+    ``pending_members`` were given an id and have not used it yet (KIP-394); ``pending_sync_members`` have not sent
+    SyncGroup in this generation. ``initial_delay`` is set while a group that was empty gathers its first members.
+    ``subscribed_topics`` is None when unknown, which counts as every topic.
+    """
+
+    group_id: str
+    state: ClassicState = ClassicState.EMPTY
+    state_timestamp_ms: int = -1
+    generation_id: int = 0
+    protocol_type: str | None = None
+    protocol_name: str | None = None
+    leader_id: str | None = None
+    members: Mapping[str, Member] = field(default_factory=lambda: NO_MEMBERS)
+    pending_members: frozenset[str] = frozenset()
+    pending_sync_members: frozenset[str] = frozenset()
+    initial_delay: InitialDelay | None = None
+    new_member_added: bool = False
+    subscribed_topics: frozenset[str] | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the group has no members and is not rebalancing."""
+        return self.state is ClassicState.EMPTY
+
+    @property
+    def awaiting_join_count(self) -> int:
+        """Number of members whose JoinGroup waits for the answer."""
+        return sum(member.is_awaiting_join for member in self.members.values())
+
+    @property
+    def has_all_members_joined(self) -> bool:
+        """Whether nobody is left to wait for in this rebalance."""
+        return not self.pending_members and all(member.is_awaiting_join for member in self.members.values())
+
+    @property
+    def rebalance_timeout_ms(self) -> int:
+        """The longest rebalance timeout of the members."""
+        return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
+
+    def static_member_id(self, group_instance_id: str) -> str | None:
+        """Return the member id that holds this instance id now."""
+        for member in self.members.values():
+            if member.group_instance_id == group_instance_id:
+                return member.member_id
+        return None
+
+    def is_subscribed_to(self, topic: str) -> bool:
+        """Whether the members may consume this topic, so that its offsets must stay."""
+        if self.protocol_type != CONSUMER_PROTOCOL_TYPE:
+            return False
+        return self.subscribed_topics is None or topic in self.subscribed_topics
+
+    def with_member(self, member: Member) -> ClassicGroup:
+        """Return the group with this member added or replaced."""
+        return replace(self, members={**self.members, member.member_id: member})
+
+    def with_subscribed_topics(self, topics: frozenset[str] | None) -> ClassicGroup:
+        """Return the group with what its members subscribe to."""
+        return replace(self, subscribed_topics=topics)
+
+    def with_state(self, state: ClassicState, now_ms: int) -> ClassicGroup:
+        """Return the group in another state, entered now."""
+        return replace(self, state=state, state_timestamp_ms=now_ms)
+
+
+def validate_member(group: ClassicGroup, member_id: str, group_instance_id: str | None) -> ErrorCode:
+    """Check that the caller is the member it says it is.
+
+    An instance id decides first: another member id behind it is FENCED_INSTANCE_ID, none at all UNKNOWN_MEMBER_ID.
+    """
+    if group_instance_id is not None:
+        current = group.static_member_id(group_instance_id)
+        if current is None:
+            return ErrorCode.UNKNOWN_MEMBER_ID
+        return ErrorCode.NONE if current == member_id else ErrorCode.FENCED_INSTANCE_ID
+    return ErrorCode.NONE if member_id in group.members else ErrorCode.UNKNOWN_MEMBER_ID
+
+
+def supports_protocols(group: ClassicGroup, protocol_type: str, protocol_names: list[str]) -> bool:
+    """Whether a member with these protocols fits into the group: one protocol must be known to every member."""
+    if group.is_empty:
+        return bool(protocol_type) and bool(protocol_names)
+    if protocol_type != group.protocol_type:
+        return False
+    return not group.members or not _common_protocols(group).isdisjoint(protocol_names)
+
+
+def select_protocol(group: ClassicGroup) -> str:
+    """Choose the protocol of the next generation: each member votes for its first one that all of them support."""
+    common = _common_protocols(group)
+    votes = Counter(
+        next(protocol.name for protocol in member.protocols if protocol.name in common)
+        for member in group.members.values()
+    )
+    return votes.most_common(1)[0][0]
+
+
+def compute_subscribed_topics(group: ClassicGroup) -> frozenset[str] | None:
+    """Return all topics that the members subscribed to under the selected protocol, None when it cannot be known."""
+    if not group.members:
+        return frozenset()
+    if group.protocol_type != CONSUMER_PROTOCOL_TYPE or group.protocol_name is None:
+        return None
+    topics: set[str] = set()
+    for member in group.members.values():
+        subscribed = decode_subscribed_topics(member.metadata(group.protocol_name))
+        if subscribed is None:
+            return None
+        topics |= subscribed
+    return frozenset(topics)
+
+
+def add_member(group: ClassicGroup, member: Member) -> ClassicGroup:
+    """Admit a member; the first one sets the protocol type and leads."""
+    return replace(
+        group.with_member(member),
+        protocol_type=group.protocol_type if group.members else member.protocol_type,
+        leader_id=group.leader_id if group.leader_id is not None else member.member_id,
+        pending_members=group.pending_members - {member.member_id},
+    )
+
+
+def remove_member(group: ClassicGroup, member_id: str) -> ClassicGroup:
+    """Drop a member or a pending id; the oldest remaining member leads when the leader goes."""
+    members = {key: member for key, member in group.members.items() if key != member_id}
+    leader_id = group.leader_id if group.leader_id != member_id else next(iter(members), None)
+    return replace(
+        group,
+        members=members,
+        leader_id=leader_id,
+        pending_members=group.pending_members - {member_id},
+        pending_sync_members=group.pending_sync_members - {member_id},
+    )
+
+
+def replace_static_member(group: ClassicGroup, old_member_id: str, new_member_id: str) -> ClassicGroup:
+    """Let a restarted static member take the place of its former self, with its assignment and its leadership."""
+    member = replace(
+        group.members[old_member_id], member_id=new_member_id, is_awaiting_join=False, is_awaiting_sync=False
+    )
+    members = {
+        (new_member_id if key == old_member_id else key): (member if key == old_member_id else other)
+        for key, other in group.members.items()
+    }
+    return replace(
+        group,
+        members=members,
+        leader_id=new_member_id if group.leader_id == old_member_id else group.leader_id,
+        pending_sync_members=group.pending_sync_members - {old_member_id},
+    )
+
+
+def _common_protocols(group: ClassicGroup) -> set[str]:
+    offers = [{protocol.name for protocol in member.protocols} for member in group.members.values()]
+    return set.intersection(*offers) if offers else set()

@@ -1,0 +1,200 @@
+"""The records of a KIP-848 group in ``__consumer_offsets``, as 4.3.1 writes them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from typing import Any
+
+from eosctl.sandbox.coordinator.group.consumer.group import (
+    Assignment,
+    ConsumerGroup,
+    ConsumerMember,
+    MemberState,
+    ResolvedRegex,
+    TopicIdPartition,
+)
+from eosctl.sandbox.coordinator.group.records import StoredRecord, stored
+from eosctl.wire.messages.internal.consumer_offsets import (
+    consumer_group_current_member_assignment as current_assignment,
+)
+from eosctl.wire.messages.internal.consumer_offsets import consumer_group_member_metadata as member_metadata
+from eosctl.wire.messages.internal.consumer_offsets import consumer_group_metadata as group_metadata
+from eosctl.wire.messages.internal.consumer_offsets import consumer_group_partition_metadata as partition_metadata
+from eosctl.wire.messages.internal.consumer_offsets import consumer_group_regular_expression as regular_expression
+from eosctl.wire.messages.internal.consumer_offsets import consumer_group_target_assignment_member as target_member
+from eosctl.wire.messages.internal.consumer_offsets import (
+    consumer_group_target_assignment_metadata as target_metadata,
+)
+
+CONSUMER_RECORD_KEYS = (
+    current_assignment.ConsumerGroupCurrentMemberAssignmentKey,
+    member_metadata.ConsumerGroupMemberMetadataKey,
+    group_metadata.ConsumerGroupMetadataKey,
+    partition_metadata.ConsumerGroupPartitionMetadataKey,
+    regular_expression.ConsumerGroupRegularExpressionKey,
+    target_member.ConsumerGroupTargetAssignmentMemberKey,
+    target_metadata.ConsumerGroupTargetAssignmentMetadataKey,
+)
+
+
+def group_by_topic(assignment: Assignment) -> list[tuple[bytes, list[int]]]:
+    """Return (topic id, sorted partitions) pairs in order of topic id, as messages carry an assignment."""
+    by_topic: dict[bytes, list[int]] = defaultdict(list)
+    for topic_id, partition in sorted(assignment):
+        by_topic[topic_id].append(partition)
+    return list(by_topic.items())
+
+
+def member_record(group_id: str, member: ConsumerMember) -> StoredRecord:
+    """Encode a member's subscription."""
+    value = member_metadata.ConsumerGroupMemberMetadataValue(
+        instance_id=member.instance_id,
+        rack_id=member.rack_id,
+        client_id=member.client_id,
+        client_host=member.client_host,
+        subscribed_topic_names=sorted(member.subscribed_topic_names),
+        subscribed_topic_regex=member.subscribed_topic_regex,
+        rebalance_timeout_ms=member.rebalance_timeout_ms,
+        server_assignor=member.server_assignor,
+        classic_member_metadata=None,
+    )
+    return stored(member_metadata.ConsumerGroupMemberMetadataKey(group_id, member.member_id), value)
+
+
+def epoch_record(group: ConsumerGroup) -> StoredRecord:
+    """Encode the group's epoch with the hash of its topics."""
+    value = group_metadata.ConsumerGroupMetadataValue(group.group_epoch, group.metadata_hash)
+    return stored(group_metadata.ConsumerGroupMetadataKey(group.group_id), value)
+
+
+def target_record(group_id: str, member_id: str, target: Assignment) -> StoredRecord:
+    """Encode a member's target assignment."""
+    topics = [target_member.TopicPartition(topic_id, indexes) for topic_id, indexes in group_by_topic(target)]
+    value = target_member.ConsumerGroupTargetAssignmentMemberValue(topics)
+    return stored(target_member.ConsumerGroupTargetAssignmentMemberKey(group_id, member_id), value)
+
+
+def target_epoch_record(group: ConsumerGroup) -> StoredRecord:
+    """Encode the epoch and time of the target assignment."""
+    value = target_metadata.ConsumerGroupTargetAssignmentMetadataValue(
+        group.assignment_epoch, group.assignment_timestamp_ms
+    )
+    return stored(target_metadata.ConsumerGroupTargetAssignmentMetadataKey(group.group_id), value)
+
+
+def current_record(group_id: str, member: ConsumerMember) -> StoredRecord:
+    """Encode where a member stands."""
+    value = current_assignment.ConsumerGroupCurrentMemberAssignmentValue(
+        member.member_epoch,
+        member.previous_member_epoch,
+        member.state,
+        _current_topics(member.assigned),
+        _current_topics(member.pending_revocation),
+    )
+    return stored(current_assignment.ConsumerGroupCurrentMemberAssignmentKey(group_id, member.member_id), value)
+
+
+def regex_record(group_id: str, pattern: str, resolved: ResolvedRegex) -> StoredRecord:
+    """Encode what a pattern matched."""
+    value = regular_expression.ConsumerGroupRegularExpressionValue(
+        sorted(resolved.topics), resolved.version, resolved.timestamp_ms
+    )
+    return stored(regular_expression.ConsumerGroupRegularExpressionKey(group_id, pattern), value)
+
+
+def regex_tombstone(group_id: str, pattern: str) -> StoredRecord:
+    """Encode the removal of a pattern that no member uses any more."""
+    return stored(regular_expression.ConsumerGroupRegularExpressionKey(group_id, pattern))
+
+
+def member_tombstones(group_id: str, member_id: str) -> list[StoredRecord]:
+    """Encode the removal of a member: its place, its target and its subscription."""
+    return [
+        stored(current_assignment.ConsumerGroupCurrentMemberAssignmentKey(group_id, member_id)),
+        stored(target_member.ConsumerGroupTargetAssignmentMemberKey(group_id, member_id)),
+        stored(member_metadata.ConsumerGroupMemberMetadataKey(group_id, member_id)),
+    ]
+
+
+def consumer_group_tombstones(group: ConsumerGroup) -> list[StoredRecord]:
+    """Encode the removal of an empty group."""
+    return [
+        *(regex_tombstone(group.group_id, pattern) for pattern in group.regexes),
+        stored(target_metadata.ConsumerGroupTargetAssignmentMetadataKey(group.group_id)),
+        stored(partition_metadata.ConsumerGroupPartitionMetadataKey(group.group_id)),
+        stored(group_metadata.ConsumerGroupMetadataKey(group.group_id)),
+    ]
+
+
+def replay_consumer_record(group: ConsumerGroup, key: Any, value: Any | None) -> ConsumerGroup | None:
+    """Return the group after one of its records; None when the group itself is removed."""
+    match key:
+        case group_metadata.ConsumerGroupMetadataKey():
+            if value is None:
+                return None
+            return replace(group, group_epoch=value.epoch, metadata_hash=value.metadata_hash)
+        case target_metadata.ConsumerGroupTargetAssignmentMetadataKey():
+            epoch, timestamp_ms = (0, -1) if value is None else (value.assignment_epoch, value.assignment_timestamp)
+            return replace(group, assignment_epoch=epoch, assignment_timestamp_ms=timestamp_ms)
+        case target_member.ConsumerGroupTargetAssignmentMemberKey():
+            targets = {member: target for member, target in group.targets.items() if member != key.member_id}
+            if value is not None:
+                targets[key.member_id] = _restore(value.topic_partitions)
+            return replace(group, targets=targets)
+        case regular_expression.ConsumerGroupRegularExpressionKey():
+            regexes = {text: known for text, known in group.regexes.items() if text != key.regular_expression}
+            if value is not None:
+                regexes[key.regular_expression] = ResolvedRegex(frozenset(value.topics), value.version, value.timestamp)
+            return replace(group, regexes=regexes)
+        case member_metadata.ConsumerGroupMemberMetadataKey():
+            return _replay_member(group, key.member_id, value)
+        case current_assignment.ConsumerGroupCurrentMemberAssignmentKey():
+            return _replay_current(group, key.member_id, value)
+    return group
+
+
+def _replay_member(group: ConsumerGroup, member_id: str, value: Any | None) -> ConsumerGroup:
+    if value is None:
+        members = {key: member for key, member in group.members.items() if key != member_id}
+        return replace(group, members=members)
+    member = replace(
+        group.members.get(member_id, ConsumerMember(member_id)),
+        instance_id=value.instance_id,
+        rack_id=value.rack_id,
+        client_id=value.client_id,
+        client_host=value.client_host,
+        subscribed_topic_names=frozenset(value.subscribed_topic_names),
+        subscribed_topic_regex=value.subscribed_topic_regex or "",
+        rebalance_timeout_ms=value.rebalance_timeout_ms,
+        server_assignor=value.server_assignor,
+    )
+    return group.with_member(member)
+
+
+def _replay_current(group: ConsumerGroup, member_id: str, value: Any | None) -> ConsumerGroup:
+    member = group.members.get(member_id)
+    if value is None:
+        return group if member is None else group.with_member(ConsumerMember(member_id))
+    return group.with_member(
+        replace(
+            member or ConsumerMember(member_id),
+            member_epoch=value.member_epoch,
+            previous_member_epoch=value.previous_member_epoch,
+            state=MemberState(value.state),
+            assigned=_restore(value.assigned_partitions),
+            pending_revocation=_restore(value.partitions_pending_revocation),
+        )
+    )
+
+
+def _current_topics(assignment: Assignment) -> list[current_assignment.TopicPartitions]:
+    # 4.3.1 writes an assignment epoch of 0 beside each partition and does not read it yet (KIP-1251).
+    return [
+        current_assignment.TopicPartitions(topic_id, indexes, [0] * len(indexes))
+        for topic_id, indexes in group_by_topic(assignment)
+    ]
+
+
+def _restore(topics: Any) -> Assignment:
+    return frozenset(TopicIdPartition(topic.topic_id, index) for topic in topics for index in topic.partitions)

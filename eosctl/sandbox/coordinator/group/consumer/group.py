@@ -1,0 +1,147 @@
+"""A KIP-848 consumer group as an immutable value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
+from types import MappingProxyType
+from typing import NamedTuple
+
+JOIN_EPOCH = 0
+LEAVE_EPOCH = -1
+STATIC_LEAVE_EPOCH = -2
+FIRST_GROUP_EPOCH = 1
+"""The epoch of a group before its first subscription; the first member therefore joins with epoch 2."""
+
+
+class TopicIdPartition(NamedTuple):
+    """A partition of a topic incarnation; ``topic_id`` is 16 bytes."""
+
+    topic_id: bytes
+    partition: int
+
+
+Assignment = frozenset[TopicIdPartition]
+NO_PARTITIONS: Assignment = frozenset()
+
+
+class MemberState(IntEnum):
+    """Where a member stands on its way to the target assignment, as the log stores it."""
+
+    STABLE = 0
+    UNREVOKED_PARTITIONS = 1
+    UNRELEASED_PARTITIONS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerMember:
+    """A member; ``subscribed_topic_regex`` is empty without a pattern, ``server_assignor`` None without a wish."""
+
+    member_id: str
+    instance_id: str | None = None
+    rack_id: str | None = None
+    client_id: str = ""
+    client_host: str = ""
+    subscribed_topic_names: frozenset[str] = frozenset()
+    subscribed_topic_regex: str = ""
+    rebalance_timeout_ms: int = -1
+    server_assignor: str | None = None
+    member_epoch: int = 0
+    previous_member_epoch: int = 0
+    state: MemberState = MemberState.STABLE
+    assigned: Assignment = NO_PARTITIONS
+    pending_revocation: Assignment = NO_PARTITIONS
+
+    def at_epoch(self, member_epoch: int) -> ConsumerMember:
+        """Return the member in another epoch; its last one stays known, for an answer that got lost."""
+        if member_epoch == self.member_epoch:
+            return self
+        return replace(self, member_epoch=member_epoch, previous_member_epoch=self.member_epoch)
+
+    def is_reconciled_to(self, assignment_epoch: int) -> bool:
+        """Whether the member has fully adopted the target assignment of this epoch."""
+        return self.state is MemberState.STABLE and self.member_epoch == assignment_epoch
+
+
+class ResolvedRegex(NamedTuple):
+    """The topics that a pattern matched; ``version`` is the metadata offset and ``timestamp_ms`` the time of that."""
+
+    topics: frozenset[str]
+    version: int
+    timestamp_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerGroup:
+    """A consumer group: its epoch, its members, and the target assignment that they converge to.
+
+    ``assignment_timestamp_ms`` is -1 before the first assignment.
+    """
+
+    group_id: str
+    group_epoch: int = 0
+    metadata_hash: int = 0
+    members: Mapping[str, ConsumerMember] = field(default_factory=lambda: MappingProxyType({}))
+    assignment_epoch: int = 0
+    assignment_timestamp_ms: int = -1
+    targets: Mapping[str, Assignment] = field(default_factory=lambda: MappingProxyType({}))
+    regexes: Mapping[str, ResolvedRegex] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the group has no members."""
+        return not self.members
+
+    @property
+    def state(self) -> str:
+        """The group's state under its name on the wire."""
+        if not self.members:
+            return "Empty"
+        if self.group_epoch > self.assignment_epoch:
+            return "Assigning"
+        if all(member.is_reconciled_to(self.assignment_epoch) for member in self.members.values()):
+            return "Stable"
+        return "Reconciling"
+
+    def static_member(self, instance_id: str) -> ConsumerMember | None:
+        """Return the member that holds this instance id."""
+        return next((member for member in self.members.values() if member.instance_id == instance_id), None)
+
+    def subscription_of(self, member: ConsumerMember) -> frozenset[str]:
+        """Return the topics that the member subscribes to, by name or by a pattern already resolved."""
+        resolved = self.regexes.get(member.subscribed_topic_regex)
+        return member.subscribed_topic_names | (resolved.topics if resolved is not None else frozenset())
+
+    def subscribed_topics(self) -> frozenset[str]:
+        """Return the topics of all members."""
+        return frozenset().union(*(self.subscription_of(member) for member in self.members.values()))
+
+    def is_subscribed_to(self, topic: str) -> bool:
+        """Whether some member subscribes to the topic."""
+        return any(topic in self.subscription_of(member) for member in self.members.values())
+
+    def owned_partitions(self, besides: str) -> Assignment:
+        """Return the partitions that other members hold or have not yet given back."""
+        return frozenset().union(
+            *(
+                member.assigned | member.pending_revocation
+                for member in self.members.values()
+                if member.member_id != besides
+            )
+        )
+
+    def with_member(self, member: ConsumerMember) -> ConsumerGroup:
+        """Return the group with this member added or replaced."""
+        return replace(self, members={**self.members, member.member_id: member})
+
+    def without_member(self, member_id: str) -> ConsumerGroup:
+        """Return the group without a member, its target and a pattern that nobody else uses."""
+        members = {key: member for key, member in self.members.items() if key != member_id}
+        patterns = {member.subscribed_topic_regex for member in members.values()}
+        return replace(
+            self,
+            members=members,
+            targets={key: target for key, target in self.targets.items() if key != member_id},
+            regexes={pattern: resolved for pattern, resolved in self.regexes.items() if pattern in patterns},
+        )

@@ -1,0 +1,73 @@
+"""Bring one member a step closer to its target: revoke first, then assign what is free (Kafka's state machine)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from eosctl.sandbox.coordinator.group.consumer.group import (
+    NO_PARTITIONS,
+    Assignment,
+    ConsumerMember,
+    MemberState,
+)
+
+
+def reconcile(
+    member: ConsumerMember,
+    target: Assignment,
+    target_epoch: int,
+    subscribed: Assignment,
+    owned_by_others: Assignment,
+    reported: Assignment | None,
+    subscription_changed: bool,
+) -> ConsumerMember:
+    """Return the member after this heartbeat.
+
+    Args:
+        member: The member with its subscription already updated.
+        target: Its target assignment.
+        target_epoch: The epoch of the target assignment.
+        subscribed: All partitions of the topics it subscribes to; others are taken from it at once.
+        owned_by_others: Partitions that other members hold or have not given back yet.
+        reported: What the member says it owns; None when the heartbeat does not say.
+        subscription_changed: Whether this heartbeat changed the subscription.
+    """
+    if member.state is MemberState.STABLE and member.member_epoch == target_epoch:
+        return _drop_unsubscribed(member, subscribed, reported) if subscription_changed else member
+    waits = member.state is MemberState.UNREVOKED_PARTITIONS and _owns(reported, member.pending_revocation)
+    if waits:
+        return _drop_unsubscribed(member, subscribed, reported) if subscription_changed else member
+    return _next_assignment(member, target & subscribed, target_epoch, owned_by_others, reported)
+
+
+def _next_assignment(
+    member: ConsumerMember,
+    target: Assignment,
+    target_epoch: int,
+    owned_by_others: Assignment,
+    reported: Assignment | None,
+) -> ConsumerMember:
+    kept = member.assigned & target
+    revoked = member.assigned - kept
+    wanted = target - kept
+    free = wanted - owned_by_others
+    if revoked and _owns(reported, revoked):
+        return replace(member, state=MemberState.UNREVOKED_PARTITIONS, assigned=kept, pending_revocation=revoked)
+    state = MemberState.STABLE if free == wanted else MemberState.UNRELEASED_PARTITIONS
+    advanced = member.at_epoch(target_epoch)
+    return replace(advanced, state=state, assigned=kept | free, pending_revocation=NO_PARTITIONS)
+
+
+def _drop_unsubscribed(member: ConsumerMember, subscribed: Assignment, reported: Assignment | None) -> ConsumerMember:
+    kept = member.assigned & subscribed
+    if kept == member.assigned:
+        return member
+    revoked = member.pending_revocation | (member.assigned - kept)
+    if _owns(reported, revoked):
+        return replace(member, state=MemberState.UNREVOKED_PARTITIONS, assigned=kept, pending_revocation=revoked)
+    return replace(member, assigned=kept)
+
+
+def _owns(reported: Assignment | None, partitions: Assignment) -> bool:
+    """Whether the member may still own some of these; one that does not say is taken to."""
+    return reported is None or not reported.isdisjoint(partitions)

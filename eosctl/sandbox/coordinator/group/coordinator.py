@@ -1,0 +1,135 @@
+"""The group coordinator of one broker: which partitions of ``__consumer_offsets`` it serves, and who does the work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.coordinator.group.admin import GroupAdmin
+from eosctl.sandbox.coordinator.group.classic_driver import ClassicDriver
+from eosctl.sandbox.coordinator.group.classic_group import ClassicGroup
+from eosctl.sandbox.coordinator.group.consumer.driver import ConsumerDriver
+from eosctl.sandbox.coordinator.group.host import GroupHost
+from eosctl.sandbox.coordinator.group.loader import replay_log
+from eosctl.sandbox.coordinator.group.offset_manager import OffsetManager
+from eosctl.sandbox.coordinator.group.shard import Shard
+from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC, Timer
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.internal.partitioner import partition_for
+
+Materialise = Callable[[Callable[[], None]], None]
+
+
+def materialise_at_once(end_transaction: Callable[[], None]) -> None:
+    """End a transaction's offsets before its marker is acknowledged."""
+    end_transaction()
+
+
+class GroupCoordinator:
+    """Finds the shard of a group and hands requests to the part that knows them.
+
+    ``materialise`` is the seam between a marker and the offsets that it commits or drops: the default does it before
+    the marker is acknowledged; Kafka's classic coordinator up to 3.9.0 did it some time later (KAFKA-17507).
+    """
+
+    def __init__(self, host: GroupHost) -> None:
+        self._host = host
+        self.classic = ClassicDriver(host)
+        self.consumer = ConsumerDriver(host)
+        self.offsets = OffsetManager(host, self.classic)
+        self.admin = GroupAdmin(host)
+        self.materialise: Materialise = materialise_at_once
+        self._shards: dict[int, Shard] = {}
+        self._expiry: Timer | None = None
+
+    def partition_for(self, group_id: str) -> int:
+        """Return the partition of ``__consumer_offsets`` that holds the group."""
+        count = self._host.metadata.partition_count(CONSUMER_OFFSETS_TOPIC)
+        return partition_for(group_id, count or self._host.config.get_int("offsets.topic.num.partitions"))
+
+    def find_shard(self, group_id: str) -> Shard | ErrorCode:
+        """Return the shard of a group, or why this broker cannot serve it now (14 loading, 16 not the coordinator)."""
+        shard = self._shards.get(self.partition_for(group_id))
+        if shard is None:
+            return ErrorCode.NOT_COORDINATOR
+        return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if shard.is_loading else shard
+
+    @property
+    def shards(self) -> Sequence[Shard]:
+        """All shards that are loaded."""
+        return [shard for shard in self._shards.values() if not shard.is_loading]
+
+    @property
+    def is_loading(self) -> bool:
+        """Whether some shard is still loading; ListGroups then answers 14."""
+        return any(shard.is_loading for shard in self._shards.values())
+
+    # --- leadership (CoordinatorHooks) --------------------------------------------------------------------------
+
+    def become_leader(self, partition_index: int, leader_epoch: int) -> None:
+        """Load a partition at the end of this turn; requests are answered 14 until then."""
+        known = self._shards.get(partition_index)
+        if known is not None:
+            known.leader_epoch = leader_epoch
+            return
+        shard = self._shards[partition_index] = Shard(self._host, partition_index, leader_epoch)
+        self._host.runtime.call_soon(partial(self._load, shard))
+
+    def resign(self, partition_index: int, leader_epoch: int | None) -> None:
+        """Forget a partition; whoever waits there is told that this broker no longer coordinates the group.
+
+        A resignation older than the election is ignored.
+        """
+        shard = self._shards.get(partition_index)
+        if shard is None or (leader_epoch is not None and leader_epoch < shard.leader_epoch):
+            return
+        del self._shards[partition_index]
+        for group in list(shard.groups.values()):
+            if isinstance(group, ClassicGroup):
+                self.classic.unloaded(shard, group)
+        shard.close()
+
+    def marker_written(self, partition_index: int, producer_id: int, producer_epoch: int, committed: bool) -> None:
+        """Commit or drop the pending offsets of a producer; a shard that is loading reads the marker from its log."""
+        shard = self._shards.get(partition_index)
+        if shard is not None and not shard.is_loading:
+            self.materialise(partial(shard.end_transaction, producer_id, committed))
+
+    def partitions_deleted(self, partitions: Iterable[TopicPartition]) -> None:
+        """Remove the offsets of deleted partitions from all groups."""
+        gone = set(partitions)
+        for shard in self.shards:
+            wanted = [
+                (group_id, partition)
+                for group_id in shard.offsets.group_ids()
+                for partition in {*shard.offsets.committed(group_id), *shard.offsets.pending_partitions(group_id)}
+                if partition in gone
+            ]
+            if wanted:
+                self.offsets.remove(shard, wanted)
+
+    def _load(self, shard: Shard) -> None:
+        if shard.is_closed:
+            return
+        replay_log(self._host.replicas.read_all(shard.partition), shard.groups, shard.offsets)
+        shard.is_loading = False
+        for group in list(shard.groups.values()):
+            if isinstance(group, ClassicGroup):
+                self.classic.loaded(shard, group)
+            else:
+                self.consumer.loaded(shard, group)
+        if self._expiry is None:
+            self._schedule_expiry()
+
+    def _schedule_expiry(self) -> None:
+        interval_ms = self._host.config.get_int("offsets.retention.check.interval.ms")
+        self._expiry = self._host.runtime.call_later(interval_ms, self._expire)
+
+    def _expire(self) -> None:
+        for shard in self.shards:
+            self.admin.expire(shard)
+        if self._shards:
+            self._schedule_expiry()
+        else:
+            self._expiry = None

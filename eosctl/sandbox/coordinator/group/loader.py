@@ -1,0 +1,70 @@
+"""Rebuild the groups and offsets of a partition from its log (Kafka's GroupMetadataManager.loadGroupsAndOffsets)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.coordinator.group.classic_group import ClassicGroup
+from eosctl.sandbox.coordinator.group.consumer.consumer_records import CONSUMER_RECORD_KEYS, replay_consumer_record
+from eosctl.sandbox.coordinator.group.consumer.group import ConsumerGroup
+from eosctl.sandbox.coordinator.group.offset_store import OffsetStore
+from eosctl.sandbox.coordinator.group.records import Replayed, decode_batch, restore_group, restore_offset
+from eosctl.wire.messages.internal.consumer_offsets.group_metadata import GroupMetadataKey
+from eosctl.wire.messages.internal.consumer_offsets.offset_commit import OffsetCommitKey
+from eosctl.wire.records.batch import BatchHeader, decode_records
+from eosctl.wire.records.control import EndTxnMarker, decode_control
+
+Groups = dict[str, ClassicGroup | ConsumerGroup]
+
+
+def replay_log(batches: Iterable[tuple[BatchHeader, bytes]], groups: Groups, offsets: OffsetStore) -> None:
+    """Apply every batch in order: offsets of transactions stay pending until their marker.
+
+    A group that has offsets but no record of its own exists as an empty classic group.
+    """
+    for header, batch in batches:
+        if header.is_control:
+            for record in decode_records(batch, header):
+                marker = decode_control(record)
+                if isinstance(marker, EndTxnMarker):
+                    offsets.end_transaction(header.producer_id, marker.committed)
+        else:
+            for replayed in decode_batch(header, batch):
+                _replay(replayed, groups, offsets)
+    for group_id in offsets.group_ids():
+        groups.setdefault(group_id, ClassicGroup(group_id))
+
+
+def _replay(record: Replayed, groups: Groups, offsets: OffsetStore) -> None:
+    key, value = record.key, record.value
+    if isinstance(key, OffsetCommitKey):
+        partition = TopicPartition(key.topic, key.partition)
+        if value is None:
+            offsets.remove(key.group, partition)
+        elif record.producer_id < 0:
+            offsets.commit(key.group, partition, restore_offset(value, record.offset))
+        else:
+            offsets.put_pending(record.producer_id, key.group, partition, restore_offset(value, record.offset))
+    elif isinstance(key, GroupMetadataKey):
+        if value is None:
+            if isinstance(groups.get(key.group), ClassicGroup):
+                del groups[key.group]
+        else:
+            groups[key.group] = restore_group(key.group, value)
+    elif isinstance(key, CONSUMER_RECORD_KEYS):
+        _replay_consumer(record, groups)
+
+
+def _replay_consumer(record: Replayed, groups: Groups) -> None:
+    group_id = record.key.group_id
+    known = groups.get(group_id)
+    if not isinstance(known, ConsumerGroup):
+        if record.value is None:
+            return
+        known = ConsumerGroup(group_id)
+    group = replay_consumer_record(known, record.key, record.value)
+    if group is None:
+        del groups[group_id]
+    else:
+        groups[group_id] = group

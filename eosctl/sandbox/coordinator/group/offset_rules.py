@@ -1,0 +1,137 @@
+"""Who may commit, read and delete offsets of a group, and which offsets have expired."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from eosctl.sandbox.coordinator.group.classic_group import ClassicGroup, ClassicState, validate_member
+from eosctl.sandbox.coordinator.group.consumer.group import ConsumerGroup
+from eosctl.sandbox.coordinator.group.offset_store import CommittedOffset
+from eosctl.sandbox.coordinator.group.subscription import CONSUMER_PROTOCOL_TYPE
+from eosctl.wire.error_codes import ErrorCode
+
+Group = ClassicGroup | ConsumerGroup
+MEMBER_EPOCH_VERSION = 9
+"""First version of OffsetCommit and OffsetFetch that speaks of member epochs (KIP-848)."""
+
+
+class Committer(NamedTuple):
+    """Who commits: a member with its generation (or member epoch), or nobody in particular (-1)."""
+
+    member_id: str
+    group_instance_id: str | None
+    generation_id: int
+    api_version: int
+
+
+def validate_commit(group: Group | None, committer: Committer, is_3_9: bool) -> ErrorCode:
+    """Check an OffsetCommit; a group that does not exist is made by a commit without a generation."""
+    if group is None:
+        if committer.generation_id < 0:
+            return ErrorCode.NONE
+        if is_3_9 or committer.api_version < MEMBER_EPOCH_VERSION:
+            return ErrorCode.ILLEGAL_GENERATION
+        return ErrorCode.GROUP_ID_NOT_FOUND
+    if isinstance(group, ConsumerGroup):
+        return _validate_consumer_commit(group, committer)
+    error = _validate_classic(group, committer)
+    if error is not ErrorCode.NONE:
+        return error
+    if _is_unfenced(committer) and not group.is_empty:
+        return ErrorCode.UNKNOWN_MEMBER_ID
+    if group.state is ClassicState.COMPLETING_REBALANCE:
+        return ErrorCode.REBALANCE_IN_PROGRESS
+    return ErrorCode.NONE
+
+
+def validate_transactional_commit(group: Group | None, committer: Committer, is_3_9: bool) -> ErrorCode:
+    """Check a TxnOffsetCommit (KIP-447): a producer that names no member passes whatever the group's state.
+
+    3.9 makes the group before it looks at the generation, so an unknown group answers UNKNOWN_MEMBER_ID there.
+    """
+    if group is None:
+        if committer.generation_id < 0:
+            return ErrorCode.NONE
+        return ErrorCode.UNKNOWN_MEMBER_ID if is_3_9 else ErrorCode.ILLEGAL_GENERATION
+    if _is_unfenced(committer):
+        return ErrorCode.NONE
+    if isinstance(group, ConsumerGroup):
+        if committer.generation_id < 0 and group.is_empty:
+            return ErrorCode.NONE
+        error = _validate_member_epoch(group, committer.member_id, committer.generation_id)
+        return ErrorCode.ILLEGAL_GENERATION if error is ErrorCode.STALE_MEMBER_EPOCH else error
+    return _validate_classic(group, committer)
+
+
+def validate_fetch(group: Group | None, member_id: str | None, member_epoch: int) -> ErrorCode:
+    """Check an OffsetFetch 9+ of a consumer group's member; all others may read."""
+    if not isinstance(group, ConsumerGroup) or (member_id is None and member_epoch < 0):
+        return ErrorCode.NONE
+    return _validate_member_epoch(group, member_id or "", member_epoch)
+
+
+def validate_offset_delete(group: Group | None) -> ErrorCode:
+    """Check an OffsetDelete: a live group must at least be one whose subscription is known."""
+    if group is None:
+        return ErrorCode.GROUP_ID_NOT_FOUND
+    if isinstance(group, ConsumerGroup) or group.is_empty or group.protocol_type == CONSUMER_PROTOCOL_TYPE:
+        return ErrorCode.NONE
+    return ErrorCode.NON_EMPTY_GROUP
+
+
+def is_expired(group: Group, offset: CommittedOffset, topic: str, now_ms: int, retention_ms: int) -> bool:
+    """Whether an offset has outlived ``offsets.retention.minutes`` (KIP-211, KIP-496).
+
+    The time counts from the moment a group that used subscriptions became empty; for a stable group's topic that
+    nobody subscribes to any more, and for groups without members ever, from the commit.
+    """
+    since_ms = _retention_start_ms(group, offset, topic)
+    if since_ms is None:
+        return False
+    if offset.expire_timestamp_ms >= 0:
+        return now_ms >= offset.expire_timestamp_ms
+    return now_ms - since_ms >= retention_ms
+
+
+def _retention_start_ms(group: Group, offset: CommittedOffset, topic: str) -> int | None:
+    if isinstance(group, ConsumerGroup):
+        return None if group.is_subscribed_to(topic) else offset.commit_timestamp_ms
+    if group.protocol_type is None:
+        return offset.commit_timestamp_ms
+    if group.is_empty:
+        return group.state_timestamp_ms if group.state_timestamp_ms >= 0 else offset.commit_timestamp_ms
+    stable_consumers = group.protocol_type == CONSUMER_PROTOCOL_TYPE and group.state is ClassicState.STABLE
+    if stable_consumers and group.subscribed_topics is not None and topic not in group.subscribed_topics:
+        return offset.commit_timestamp_ms
+    return None
+
+
+def _is_unfenced(committer: Committer) -> bool:
+    anonymous = not committer.member_id and committer.group_instance_id is None
+    return committer.generation_id < 0 and anonymous
+
+
+def _validate_classic(group: ClassicGroup, committer: Committer) -> ErrorCode:
+    if group.state is ClassicState.DEAD:
+        return ErrorCode.COORDINATOR_NOT_AVAILABLE
+    if _is_unfenced(committer) or (committer.generation_id < 0 and group.is_empty):
+        return ErrorCode.NONE
+    error = validate_member(group, committer.member_id, committer.group_instance_id)
+    if error is ErrorCode.NONE and committer.generation_id != group.generation_id:
+        return ErrorCode.ILLEGAL_GENERATION
+    return error
+
+
+def _validate_consumer_commit(group: ConsumerGroup, committer: Committer) -> ErrorCode:
+    if committer.generation_id < 0 and not group.members:
+        return ErrorCode.NONE
+    if committer.member_id in group.members and committer.api_version < MEMBER_EPOCH_VERSION:
+        return ErrorCode.UNSUPPORTED_VERSION
+    return _validate_member_epoch(group, committer.member_id, committer.generation_id)
+
+
+def _validate_member_epoch(group: ConsumerGroup, member_id: str, member_epoch: int) -> ErrorCode:
+    member = group.members.get(member_id)
+    if member is None:
+        return ErrorCode.UNKNOWN_MEMBER_ID
+    return ErrorCode.NONE if member_epoch == member.member_epoch else ErrorCode.STALE_MEMBER_EPOCH

@@ -1,0 +1,178 @@
+"""The records of ``__consumer_offsets`` that this coordinator writes and reads, as 3.9 and 4.3 write them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.coordinator.group.classic_group import (
+    ClassicGroup,
+    ClassicState,
+    Member,
+    MemberProtocol,
+    compute_subscribed_topics,
+)
+from eosctl.sandbox.coordinator.group.offset_store import CommittedOffset
+from eosctl.sandbox.ports import Emulation
+from eosctl.wire.internal.offsets import decode_key, decode_value, encode_key, encode_value
+from eosctl.wire.internal.versioned import UnknownRecordError
+from eosctl.wire.messages.internal.consumer_offsets.group_metadata import (
+    GroupMetadataKey,
+    GroupMetadataValue,
+    MemberMetadata,
+)
+from eosctl.wire.messages.internal.consumer_offsets.offset_commit import OffsetCommitKey, OffsetCommitValue
+from eosctl.wire.records.batch import BatchHeader, decode_records, encode_batch
+from eosctl.wire.records.record import Record
+
+GROUP_METADATA_VERSION = 3
+NO_SEQUENCE = -1
+FIRST_SEQUENCE = 0
+
+
+class StoredRecord(NamedTuple):
+    """A key and its value; a value of None is a tombstone."""
+
+    key: bytes
+    value: bytes | None
+
+
+class Replayed(NamedTuple):
+    """A record as it is read back: where it lies, whose transaction it belongs to (-1: none), and what it says."""
+
+    offset: int
+    producer_id: int
+    key: Any
+    value: Any | None
+
+
+def encode_batch_of(
+    records: Iterable[StoredRecord], timestamp_ms: int, base_sequence: int, producer: tuple[int, int] | None = None
+) -> bytes:
+    """Encode a batch; ``producer`` (id, epoch) makes it part of a transaction.
+
+    Offset commits of a transaction always have base sequence 0, so that no sequence is checked in this topic.
+    """
+    producer_id, producer_epoch = producer or (-1, -1)
+    return encode_batch(
+        [Record(0, timestamp_ms, key, value) for key, value in records],
+        producer_id=producer_id,
+        producer_epoch=producer_epoch,
+        base_sequence=base_sequence,
+        transactional=producer is not None,
+    )
+
+
+def stored(key: Any, value: Any | None = None, version: int = 0) -> StoredRecord:
+    """Encode a key with its value in one version, or its tombstone."""
+    return StoredRecord(encode_key(key), None if value is None else encode_value(value, version))
+
+
+def offset_record(
+    group_id: str, partition: TopicPartition, committed: CommittedOffset, emulation: Emulation
+) -> StoredRecord:
+    """Encode an offset commit: value version 3 on 3.9 and 4 on 4.3, 1 when the commit has its own expiry."""
+    version = 3 if emulation.is_3_9 else 4
+    value = OffsetCommitValue(
+        committed.offset,
+        committed.leader_epoch,
+        committed.metadata,
+        committed.commit_timestamp_ms,
+        committed.expire_timestamp_ms,
+        committed.topic_id,
+    )
+    key = OffsetCommitKey(group_id, partition.topic, partition.partition)
+    return stored(key, value, 1 if committed.expire_timestamp_ms >= 0 else version)
+
+
+def offset_tombstone(group_id: str, partition: TopicPartition) -> StoredRecord:
+    """Encode the removal of an offset."""
+    return stored(OffsetCommitKey(group_id, partition.topic, partition.partition))
+
+
+def group_record(group: ClassicGroup) -> StoredRecord:
+    """Encode the metadata of a classic group with the members' subscriptions under the selected protocol."""
+    protocol_name = group.protocol_name or ""
+    members = [
+        MemberMetadata(
+            member.member_id,
+            member.group_instance_id,
+            member.client_id,
+            member.client_host,
+            member.rebalance_timeout_ms,
+            member.session_timeout_ms,
+            member.metadata(protocol_name),
+            member.assignment,
+        )
+        for member in group.members.values()
+    ]
+    value = GroupMetadataValue(
+        group.protocol_type or "",
+        group.generation_id,
+        group.protocol_name,
+        group.leader_id,
+        group.state_timestamp_ms,
+        members,
+    )
+    return stored(GroupMetadataKey(group.group_id), value, GROUP_METADATA_VERSION)
+
+
+def group_tombstone(group_id: str) -> StoredRecord:
+    """Encode the removal of a classic group."""
+    return stored(GroupMetadataKey(group_id))
+
+
+def decode_batch(header: BatchHeader, batch: bytes) -> Iterator[Replayed]:
+    """Iterate the records of a data batch; types and versions of a newer release are left out, as Kafka does."""
+    for record in decode_records(batch, header):
+        if record.key is None:
+            continue
+        try:
+            key = decode_key(record.key)
+            value = None if record.value is None else decode_value(key, record.value)
+        except UnknownRecordError:
+            continue
+        yield Replayed(record.offset, header.producer_id, key, value)
+
+
+def restore_offset(value: OffsetCommitValue, record_offset: int) -> CommittedOffset:
+    """Return the offset that a record holds."""
+    return CommittedOffset(
+        value.offset,
+        value.leader_epoch,
+        value.metadata,
+        value.commit_timestamp,
+        value.expire_timestamp,
+        value.topic_id,
+        record_offset,
+    )
+
+
+def restore_group(group_id: str, value: GroupMetadataValue) -> ClassicGroup:
+    """Return the group that a record holds: stable with its members, or empty."""
+    members = {
+        member.member_id: Member(
+            member.member_id,
+            member.group_instance_id,
+            member.client_id,
+            member.client_host,
+            member.rebalance_timeout if member.rebalance_timeout >= 0 else member.session_timeout,
+            member.session_timeout,
+            value.protocol_type,
+            (MemberProtocol(value.protocol or "", bytes(member.subscription)),),
+            bytes(member.assignment),
+        )
+        for member in value.members
+    }
+    group = ClassicGroup(
+        group_id,
+        ClassicState.STABLE if members else ClassicState.EMPTY,
+        value.current_state_timestamp,
+        value.generation,
+        value.protocol_type or None,
+        value.protocol,
+        value.leader,
+        members,
+    )
+    return group.with_subscribed_topics(compute_subscribed_topics(group))

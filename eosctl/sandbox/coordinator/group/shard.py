@@ -1,0 +1,115 @@
+"""One partition of ``__consumer_offsets`` while this broker coordinates it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.coordinator.group.classic_effects import JoinResult, SyncResult
+from eosctl.sandbox.coordinator.group.classic_group import ClassicGroup
+from eosctl.sandbox.coordinator.group.consumer.group import ConsumerGroup
+from eosctl.sandbox.coordinator.group.host import GroupHost
+from eosctl.sandbox.coordinator.group.offset_store import OffsetStore
+from eosctl.sandbox.coordinator.group.records import StoredRecord, encode_batch_of
+from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC, AppendResult, Timer
+from eosctl.wire.error_codes import ErrorCode
+
+AppendDone = Callable[[ErrorCode, int], None]
+WaitingKey = tuple[str, str]
+
+
+class Shard:
+    """The groups and offsets of one partition, with their timers, waiting answers and appends under way.
+
+    A shard lives from election to resignation. What comes back to it afterwards (an append, a timer) finds it closed.
+    """
+
+    def __init__(self, host: GroupHost, index: int, leader_epoch: int) -> None:
+        self.host = host
+        self.partition = TopicPartition(CONSUMER_OFFSETS_TOPIC, index)
+        self.leader_epoch = leader_epoch
+        self.is_loading = True
+        self.is_closed = False
+        self.groups: dict[str, ClassicGroup | ConsumerGroup] = {}
+        self.offsets = OffsetStore()
+        self.waiting_joins: dict[WaitingKey, Callable[[JoinResult], None]] = {}
+        self.waiting_syncs: dict[WaitingKey, Callable[[SyncResult], None]] = {}
+        self._timers: dict[tuple[Any, ...], Timer] = {}
+        self._appends_started = 0
+        self._appends_ended = 0
+        self._waiting: deque[tuple[int, Callable[[], None]]] = deque()
+
+    def append(
+        self,
+        records: Sequence[StoredRecord],
+        done: AppendDone,
+        *,
+        base_sequence: int,
+        producer: tuple[int, int] | None = None,
+        guard: object | None = None,
+    ) -> None:
+        """Append records as one batch; ``done`` gets the error and the offset of the first record when replicated."""
+        self._appends_started += 1
+
+        def appended(result: AppendResult) -> None:
+            self._appends_ended += 1
+            error = ErrorCode.NOT_LEADER_OR_FOLLOWER if self.is_closed else result.error
+            done(error, result.base_offset)
+            self._release_waiting()
+
+        batch = encode_batch_of(records, self.host.runtime.now_ms(), base_sequence, producer)
+        timeout_ms = self.host.config.get_int("offsets.commit.timeout.ms")
+        self.host.replicas.append_internal(self.partition, batch, appended, timeout_ms=timeout_ms, guard=guard)
+
+    def after_appends(self, call: Callable[[], None]) -> None:
+        """Run ``call`` when every append that is under way now has ended: at once when there is none."""
+        if self._appends_started == self._appends_ended:
+            call()
+        else:
+            self._waiting.append((self._appends_started, call))
+
+    def end_transaction(self, producer_id: int, committed: bool) -> None:
+        """Commit or drop the pending offsets of a producer."""
+        self.offsets.end_transaction(producer_id, committed)
+
+    def start_timer(self, key: tuple[Any, ...], delay_ms: float, call: Callable[[], None]) -> None:
+        """(Re)start the timer of this key."""
+        self.stop_timer(key)
+
+        def fired() -> None:
+            self._timers.pop(key, None)
+            if not self.is_closed:
+                call()
+
+        self._timers[key] = self.host.runtime.call_later(delay_ms, fired)
+
+    def stop_timer(self, key: tuple[Any, ...]) -> None:
+        """Stop the timer of this key if it runs."""
+        timer = self._timers.pop(key, None)
+        if timer is not None:
+            timer.cancel()
+
+    def has_timer(self, key: tuple[Any, ...]) -> bool:
+        """Whether the timer of this key runs."""
+        return key in self._timers
+
+    def stop_timers_of(self, group_id: str) -> None:
+        """Stop every timer of a group; keys begin with the group id."""
+        for key in [key for key in self._timers if key[0] == group_id]:
+            self.stop_timer(key)
+
+    def close(self) -> None:
+        """Stop all timers and let appends and waiting reads end without effect on the groups."""
+        self.is_closed = True
+        for timer in self._timers.values():
+            timer.cancel()
+        self._timers.clear()
+        waiting, self._waiting = self._waiting, deque()
+        for _, call in waiting:
+            call()
+
+    def _release_waiting(self) -> None:
+        while self._waiting and self._waiting[0][0] <= self._appends_ended:
+            self._waiting.popleft()[1]()

@@ -83,9 +83,10 @@ async def explain_early_close(connector: Connector, endpoint: Endpoint, protocol
     """Find out why a broker hung up without an answer: greet it in TLS once when this client speaks plaintext."""
     if not protocol.uses_tls and looks_like_tls(await _first_answer(connector, endpoint, _client_hello())):
         return _expects_tls(endpoint)
+    certificate = "asks for a client certificate that it trusts, " if protocol.uses_tls else ""
     return ClusterUnreachable(
         f"{endpoint} closed the connection before it answered.",
-        "The broker is starting or stopping, refuses this address, or is not a Kafka broker.",
+        f"The broker {certificate}is starting or stopping, refuses this address, or is not a Kafka broker.",
         "Look into the broker's log for this client's address.",
     )
 

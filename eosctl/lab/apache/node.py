@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from eosctl.lab.apache.java import Runtime, log_configuration, run_tool
-from eosctl.lab.apache.process import POLL_INTERVAL_S, RecordedProcess
+from eosctl.lab.apache.process import RecordedProcess
 from eosctl.lab.apache.properties import HOST, NodeAddress
 from eosctl.lab.engine import BrokerState, EngineError
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.frames import FrameSplitter, decode_response, encode_request
 from eosctl.wire.messages.metadata import MetadataRequest
 
+POLL_INTERVAL_S = 0.02
 METADATA_VERSION = 1  # the first that can ask for no topics at all
 
 # Short-lived test brokers gain more from a quick start than from the second compiler and a concurrent collector.

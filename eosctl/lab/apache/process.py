@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from eosctl.lab.engine import EngineError
+from eosctl.sandbox.process.identity import is_same_process, send_signal, start_ticks, wait_for_exit
 
-POLL_INTERVAL_S = 0.02
+KILL_PATIENCE_S = 10.0
 
 
 class ProcessIdentity(NamedTuple):
@@ -73,23 +72,13 @@ class RecordedProcess:
         self._record.unlink(missing_ok=True)
 
 
-def start_ticks(pid: int) -> int | None:
-    """Return when a process started, in clock ticks since boot; None when there is no such process (or a zombie)."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text("utf-8", errors="replace")
-    except OSError:
-        return None
-    fields = stat.rpartition(")")[2].split()  # the command name before it may hold anything
-    return None if fields[0] == "Z" else int(fields[19])
-
-
 def read_record(record: Path) -> ProcessIdentity | None:
     """Return the recorded process while it runs; None without a record or when the pid is gone or another's by now."""
     try:
         pid, ticks = (int(word) for word in record.read_text("utf-8").split())
     except (OSError, ValueError):
         return None
-    return ProcessIdentity(pid, ticks) if start_ticks(pid) == ticks else None
+    return ProcessIdentity(pid, ticks) if is_same_process(pid, ticks) else None
 
 
 def end_recorded(record: Path, *, patience_ms: int) -> bool:
@@ -98,15 +87,11 @@ def end_recorded(record: Path, *, patience_ms: int) -> bool:
     For what an interrupted run left behind: SIGTERM first, SIGKILL after ``patience_ms``.
     """
     identity = read_record(record)
-    if identity is None:
-        record.unlink(missing_ok=True)
-        return False
-    os.kill(identity.pid, signal.SIGCONT)  # a paused process would not hear the next one
-    os.kill(identity.pid, signal.SIGTERM)
-    deadline = time.monotonic() + patience_ms / 1000
-    while read_record(record) is not None:
-        if time.monotonic() > deadline:
-            os.kill(identity.pid, signal.SIGKILL)
-        time.sleep(POLL_INTERVAL_S)
+    if identity is not None:
+        send_signal(*identity, signal.SIGCONT)  # a paused process would not hear the next one
+        send_signal(*identity, signal.SIGTERM)
+        if not wait_for_exit(*identity, patience_ms / 1000):
+            send_signal(*identity, signal.SIGKILL)
+            wait_for_exit(*identity, KILL_PATIENCE_S)
     record.unlink(missing_ok=True)
-    return True
+    return identity is not None

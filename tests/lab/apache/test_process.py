@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from eosctl.lab.apache.process import RecordedProcess, end_recorded, read_record, start_ticks
+from eosctl.lab.apache.process import RecordedProcess, end_recorded, read_record
 from eosctl.lab.engine import EngineError
+from eosctl.sandbox.process.identity import start_ticks
 
 # Says that it has set up its signals, then waits for one for ever.
 DEAF = "import os, signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); os.write(1, b'.'); signal.pause()"

@@ -33,17 +33,17 @@ def encode_value(metadata: TransactionMetadata, version: int, *, writes_tags: bo
     """
     tags = writes_tags and version >= 1
     return transaction_log.encode_value(
-        TransactionValue(
-            producer_id=metadata.producer_id,
-            producer_epoch=metadata.producer_epoch,
-            transaction_timeout_ms=metadata.timeout_ms,
-            transaction_status=STATUS_BY_STATE[metadata.state],
-            transaction_partitions=None if metadata.state is EMPTY else _by_topic(metadata.partitions),
-            transaction_last_update_timestamp_ms=metadata.last_update_ms,
-            transaction_start_timestamp_ms=metadata.start_ms,
-            previous_producer_id=metadata.previous_producer_id if tags else NO_PRODUCER_ID,
-            next_producer_id=metadata.next_producer_id if tags else NO_PRODUCER_ID,
-            client_transaction_version=metadata.client_transaction_version if tags else 0,
+        TransactionValue(  # in the order of its fields: three of these are encoded for every transaction
+            metadata.producer_id,
+            metadata.producer_epoch,
+            metadata.timeout_ms,
+            STATUS_BY_STATE[metadata.state],
+            None if metadata.state is EMPTY else _by_topic(metadata.partitions),
+            metadata.last_update_ms,
+            metadata.start_ms,
+            metadata.previous_producer_id if tags else NO_PRODUCER_ID,
+            metadata.next_producer_id if tags else NO_PRODUCER_ID,
+            metadata.client_transaction_version if tags else 0,
         ),
         version,
     )

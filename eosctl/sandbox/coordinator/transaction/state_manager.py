@@ -65,7 +65,7 @@ class StatePartition:
         self.topic_partition = TopicPartition(TRANSACTION_STATE_TOPIC, index)
         self.loading = True
         self.transactions: dict[str, CachedTransaction] = {}
-        self.queue: list[tuple[CachedTransaction, TransactionMetadata | None, Done]] = []
+        self.queue: list[Waiting] = []
 
 
 class CachedTransaction:
@@ -83,6 +83,10 @@ class CachedTransaction:
         self.key = key
         self.pending: TransactionState | None = None
         self.has_failed_epoch_fence = False
+
+
+Waiting = tuple[CachedTransaction, TransactionMetadata | None, Done]
+"""A value (None for a tombstone) that is to be written, and who hears of it."""
 
 
 class StateManager:
@@ -104,6 +108,7 @@ class StateManager:
         self._metadata = metadata
         self._replicas = replicas
         self._loaded = loaded
+        self._writes_tags = not emulation.is_3_9
         self._partitions: dict[int, StatePartition] = {}
         self._cache: dict[str, CachedTransaction] = {}
 
@@ -220,30 +225,33 @@ class StateManager:
     def _flush(self, partition: StatePartition) -> None:
         queue, partition.queue = partition.queue, []
         version = 1 if self._metadata.finalized_feature("transaction.version") >= 1 else 0
-        writes_tags = not self._emulation.is_3_9
         now_ms = self._runtime.now_ms()
         records: list[Record] = []
-        size_bytes = first = timeout_ms = 0
-        for position, (cached, following, _) in enumerate(queue):
-            value = None if following is None else encode_value(following, version, writes_tags=writes_tags)
-            records.append(Record(len(records), now_ms, cached.key, value))
-            size_bytes += len(cached.key) + len(value or b"")
-            timeout_ms = max(timeout_ms, cached.metadata.timeout_ms)
-            if size_bytes >= GROUP_BYTES or position == len(queue) - 1:
-                self._replicas.append_internal(
-                    partition.topic_partition,
-                    encode_batch(records),
-                    partial(self._appended, partition, queue[first : position + 1]),
-                    timeout_ms=timeout_ms,
-                )
+        size_bytes = first = 0
+        for cached, following, _ in queue:
+            value = None if following is None else encode_value(following, version, writes_tags=self._writes_tags)
+            records.append(Record(0, now_ms, cached.key, value))
+            size_bytes += len(cached.key) + (0 if value is None else len(value))
+            if size_bytes >= GROUP_BYTES:
+                self._write(partition, records, queue[first : first + len(records)])
+                first += len(records)
                 records = []
-                size_bytes = timeout_ms = 0
-                first = position + 1
+                size_bytes = 0
+        if records:
+            self._write(partition, records, queue[first:])
+
+    def _write(self, partition: StatePartition, records: list[Record], written: list[Waiting]) -> None:
+        self._replicas.append_internal(
+            partition.topic_partition,
+            encode_batch(records),
+            partial(self._appended, partition, written),
+            timeout_ms=max([cached.metadata.timeout_ms for cached, _, _ in written]),
+        )
 
     def _appended(
         self,
         partition: StatePartition,
-        written: list[tuple[CachedTransaction, TransactionMetadata | None, Done]],
+        written: list[Waiting],
         result: AppendResult,
     ) -> None:
         if self._partitions.get(partition.index) is not partition:

@@ -116,7 +116,7 @@ def test_a_client_certificate_comes_from_pem_or_from_a_pkcs12_store(authority: A
         ),
     ):
         asyncio.run(reach(identity_config, ScriptedBroker(), server))
-    with pytest.raises((AuthenticationFailed, ClusterUnreachable)) as refused:  # with or without an alert before the end
+    with pytest.raises((AuthenticationFailed, ClusterUnreachable)) as refused:
         asyncio.run(reach(tls_config(ca_pem=authority.pem), ScriptedBroker(), server))
     assert "client certificate" in refused.value.why
     with pytest.raises(ConfigFileError, match="cannot be opened") as caught:

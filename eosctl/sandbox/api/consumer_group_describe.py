@@ -1,0 +1,79 @@
+"""ConsumerGroupDescribe (69), versions 0-1 (KIP-848, KIP-1099).
+
+- a group that does not exist, or is a classic one, answers 69 with a text
+- 3.9 answers 35
+
+Not validated: authorisation of groups and topics; authorised operations are never filled in.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eosctl.sandbox.coordinator.group.consumer import group as values
+from eosctl.sandbox.coordinator.group.consumer.consumer_records import group_by_topic
+from eosctl.sandbox.coordinator.group.consumer.driver import read_consumer_config
+from eosctl.sandbox.coordinator.group.consumer.heartbeat import preferred_assignor
+from eosctl.sandbox.ports import RequestContext
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.consumer_group_describe import (
+    Assignment,
+    ConsumerGroupDescribeRequest,
+    ConsumerGroupDescribeResponse,
+    DescribedGroup,
+    Member,
+    TopicPartitions,
+)
+
+_CONSUMER_MEMBER = 1
+_DEAD = "Dead"
+
+
+def handle(broker: Any, context: RequestContext, request: ConsumerGroupDescribeRequest) -> None:
+    """Describe groups of the new protocol."""
+    groups = [_describe(broker, group_id) for group_id in request.group_ids]
+    context.reply(ConsumerGroupDescribeResponse(groups=groups))
+
+
+def _describe(broker: Any, group_id: str) -> DescribedGroup:
+    if broker.emulation.is_3_9:
+        return DescribedGroup(ErrorCode.UNSUPPORTED_VERSION, group_id=group_id)
+    shard = broker.groups.find_shard(group_id) if group_id else ErrorCode.INVALID_GROUP_ID
+    if isinstance(shard, ErrorCode):
+        return DescribedGroup(shard, group_id=group_id)
+    group = shard.groups.get(group_id)
+    if not isinstance(group, values.ConsumerGroup):
+        reason = "not found" if group is None else "is not a consumer group"
+        return DescribedGroup(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {reason}.", group_id, _DEAD)
+    return DescribedGroup(
+        group_id=group_id,
+        group_state=group.state,
+        group_epoch=group.group_epoch,
+        assignment_epoch=group.assignment_epoch,
+        assignor_name=preferred_assignor(group, read_consumer_config(broker).assignors),
+        members=[
+            Member(
+                member.member_id,
+                member.instance_id,
+                member.rack_id,
+                member.member_epoch,
+                member.client_id,
+                member.client_host,
+                sorted(member.subscribed_topic_names),
+                member.subscribed_topic_regex,
+                _assignment(broker, member.assigned),
+                _assignment(broker, group.targets.get(member.member_id, values.NO_PARTITIONS)),
+                _CONSUMER_MEMBER,
+            )
+            for member in group.members.values()
+        ],
+    )
+
+
+def _assignment(broker: Any, assignment: values.Assignment) -> Assignment:
+    return Assignment(
+        [
+            TopicPartitions(topic_id, broker.metadata.topic_name(topic_id) or "", indexes)
+            for topic_id, indexes in group_by_topic(assignment)
+        ]
+    )

@@ -1,0 +1,85 @@
+"""ConsumerGroupHeartbeat (68), versions 0-1 (KIP-848).
+
+- 3.9 has the coordinator for it switched off and answers 35
+- an error answer carries nothing but code and text
+
+Not validated: authorisation of group and topics. Classic members cannot join a consumer group that has members, nor the
+other way round (live migration between the protocols).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eosctl.sandbox.coordinator.group.consumer.consumer_records import group_by_topic
+from eosctl.sandbox.coordinator.group.consumer.driver import HeartbeatAnswer
+from eosctl.sandbox.coordinator.group.consumer.group import TopicIdPartition
+from eosctl.sandbox.coordinator.group.consumer.request import ConsumerHeartbeat, RefusedError
+from eosctl.sandbox.coordinator.group.requests import java_address
+from eosctl.sandbox.ports import RequestContext
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.consumer_group_heartbeat import (
+    Assignment,
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+    TopicPartitions,
+)
+from eosctl.wire.uuid import render_uuid
+
+
+def handle(broker: Any, context: RequestContext, request: ConsumerGroupHeartbeatRequest) -> None:
+    """Let a member join, report or leave."""
+
+    def reply(answer: HeartbeatAnswer) -> None:
+        assignment = None
+        if answer.assignment is not None:
+            assignment = Assignment([TopicPartitions(*topic) for topic in group_by_topic(answer.assignment)])
+        context.reply(
+            ConsumerGroupHeartbeatResponse(
+                error_code=answer.error,
+                error_message=answer.message,
+                member_id=answer.member_id,
+                member_epoch=answer.member_epoch,
+                heartbeat_interval_ms=answer.heartbeat_interval_ms,
+                assignment=assignment,
+            )
+        )
+
+    if broker.emulation.is_3_9:
+        reply(HeartbeatAnswer(ErrorCode.UNSUPPORTED_VERSION, "The consumer group protocol is not enabled."))
+        return
+    heartbeat = _read(broker, context, request)
+    try:
+        broker.groups.consumer.check(heartbeat)
+    except RefusedError as refusal:
+        reply(HeartbeatAnswer(refusal.error, refusal.message))
+        return
+    shard = broker.groups.find_shard(request.group_id)
+    if isinstance(shard, ErrorCode):
+        reply(HeartbeatAnswer(shard, shard.message))
+        return
+    if not heartbeat.member_id:
+        random_id = broker.runtime.random.getrandbits(128).to_bytes(16, "big")
+        heartbeat = heartbeat._replace(member_id=render_uuid(random_id))
+    broker.groups.consumer.heartbeat(shard, heartbeat, reply)
+
+
+def _read(broker: Any, context: RequestContext, request: ConsumerGroupHeartbeatRequest) -> ConsumerHeartbeat:
+    names, owned = request.subscribed_topic_names, request.topic_partitions
+    return ConsumerHeartbeat(
+        request.group_id,
+        request.member_id,
+        request.member_epoch,
+        request.instance_id,
+        request.rack_id,
+        request.rebalance_timeout_ms,
+        context.client_id or "",
+        java_address(context.client_host),
+        None if names is None else frozenset(names),
+        request.subscribed_topic_regex,
+        request.server_assignor,
+        None
+        if owned is None
+        else frozenset(TopicIdPartition(topic.topic_id, index) for topic in owned for index in topic.partitions),
+        context.api_version,
+    )

@@ -1,0 +1,32 @@
+"""DeleteGroups (42), versions 0-2 (KIP-229).
+
+- only an empty group goes, with its offsets: 68 otherwise, 69 when there is none
+- 3.9 answers before its tombstones are replicated, 4.3 after
+
+Not validated: authorisation of the groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from eosctl.sandbox.coordinator.group.requests import gather
+from eosctl.sandbox.ports import RequestContext
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.delete_groups import DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
+
+
+def handle(broker: Any, context: RequestContext, request: DeleteGroupsRequest) -> None:
+    """Delete groups."""
+    names = list(dict.fromkeys(request.groups_names))
+    gather(names, partial(_delete, broker), lambda results: context.reply(DeleteGroupsResponse(results=results)))
+
+
+def _delete(broker: Any, group_id: str, done: Callable[[DeletableGroupResult], None]) -> None:
+    shard = broker.groups.find_shard(group_id)
+    if isinstance(shard, ErrorCode):
+        done(DeletableGroupResult(group_id, shard))
+    else:
+        broker.groups.admin.delete(shard, group_id, lambda error: done(DeletableGroupResult(group_id, error)))

@@ -1,0 +1,61 @@
+"""DescribeGroups (15), versions 0-5 on 3.9 and 0-6 on 4.3 (KIP-345, KIP-430, KIP-1043).
+
+- a group that does not exist is Dead without an error below version 6, from there 69 with a text
+- members' metadata and assignments are shown only while the group is stable
+- groups of the new protocol count as not existing here
+
+Not validated: authorisation of the groups; authorised operations are never filled in.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eosctl.sandbox.coordinator.group.admin import describe_state
+from eosctl.sandbox.coordinator.group.classic_group import ClassicGroup, ClassicState
+from eosctl.sandbox.ports import RequestContext
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.describe_groups import (
+    DescribedGroup,
+    DescribedGroupMember,
+    DescribeGroupsRequest,
+    DescribeGroupsResponse,
+)
+
+_NOT_FOUND_VERSION = 6
+
+
+def handle(broker: Any, context: RequestContext, request: DescribeGroupsRequest) -> None:
+    """Describe classic groups."""
+    context.reply(DescribeGroupsResponse(groups=[_describe(broker, context, group_id) for group_id in request.groups]))
+
+
+def _describe(broker: Any, context: RequestContext, group_id: str) -> DescribedGroup:
+    shard = broker.groups.find_shard(group_id)
+    if isinstance(shard, ErrorCode):
+        return DescribedGroup(error_code=shard, group_id=group_id)
+    group = shard.groups.get(group_id)
+    if not isinstance(group, ClassicGroup):
+        if context.api_version >= _NOT_FOUND_VERSION:
+            message = f"Group {group_id} not found." if group is None else f"Group {group_id} is not a classic group."
+            return DescribedGroup(ErrorCode.GROUP_ID_NOT_FOUND, message, group_id, ClassicState.DEAD.value)
+        return DescribedGroup(group_id=group_id, group_state=ClassicState.DEAD.value)
+    state, protocol, shows_metadata = describe_state(group)
+    members = [
+        DescribedGroupMember(
+            member.member_id,
+            member.group_instance_id,
+            member.client_id,
+            member.client_host,
+            member.metadata(protocol) if shows_metadata else b"",
+            member.assignment if shows_metadata else b"",
+        )
+        for member in group.members.values()
+    ]
+    return DescribedGroup(
+        group_id=group_id,
+        group_state=state,
+        protocol_type=group.protocol_type or "",
+        protocol_data=protocol,
+        members=members,
+    )

@@ -1,0 +1,61 @@
+"""FindCoordinator (10), versions 0-6 (KIP-98, KIP-699, KIP-890, KIP-932).
+
+- the leader of the internal topic's partition that the key hashes to; an empty key is a key like any other
+- an internal topic that does not exist is created; until it has leaders the answer is 15
+- from version 4 several keys at once, each with its own code; a success has the text NONE below version 4
+- an unknown type answers 42, so do share groups, whose coordinator is not there
+
+Not validated: authorisation of groups and transactional ids.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC, TRANSACTION_STATE_TOPIC, RequestContext
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.internal.partitioner import partition_for
+from eosctl.wire.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
+
+_BATCH_VERSION = 4
+_TOPICS = {0: CONSUMER_OFFSETS_TOPIC, 1: TRANSACTION_STATE_TOPIC}
+
+
+class _Found(NamedTuple):
+    error: ErrorCode
+    node_id: int = -1
+    host: str = ""
+    port: int = -1
+
+
+def handle(broker: Any, context: RequestContext, request: FindCoordinatorRequest) -> None:
+    """Name the broker that coordinates each key."""
+    if context.api_version >= _BATCH_VERSION:
+        coordinators = []
+        for key in request.coordinator_keys:
+            error, node_id, host, port = _find(broker, context, request.key_type, key)
+            coordinators.append(Coordinator(key, node_id, host, port, error, ""))
+        context.reply(FindCoordinatorResponse(coordinators=coordinators))
+        return
+    error, node_id, host, port = _find(broker, context, request.key_type, request.key)
+    text = "NONE" if error is ErrorCode.NONE else error.message
+    context.reply(FindCoordinatorResponse(error_code=error, error_message=text, node_id=node_id, host=host, port=port))
+
+
+def _find(broker: Any, context: RequestContext, key_type: int, key: str) -> _Found:
+    topic = _TOPICS.get(key_type)
+    if topic is None:
+        return _Found(ErrorCode.INVALID_REQUEST)
+    count = broker.metadata.partition_count(topic)
+    if not count:
+        broker.ensure_internal_topic(topic)
+        return _Found(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+    leadership = broker.metadata.leadership(TopicPartition(topic, partition_for(key, count)))
+    node = None if leadership is None else broker.metadata.brokers.get(leadership.leader_id)
+    if node is None or node.fenced:
+        return _Found(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+    for endpoint in node.endpoints:
+        if endpoint.name == context.listener:
+            return _Found(ErrorCode.NONE, node.broker_id, endpoint.host, endpoint.port)
+    return _Found(ErrorCode.COORDINATOR_NOT_AVAILABLE)

@@ -1,0 +1,30 @@
+"""Heartbeat (12), versions 0-4 (KIP-62, KIP-345).
+
+- 27 tells the member to join again
+- while the coordinator loads the answer is no error: the member stays
+
+Not validated: authorisation of the group.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eosctl.sandbox.coordinator.group.requests import find_named_shard
+from eosctl.sandbox.ports import RequestContext
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+
+
+def handle(broker: Any, context: RequestContext, request: HeartbeatRequest) -> None:
+    """Renew a member's session."""
+    shard = find_named_shard(broker.groups, request.group_id)
+    if shard is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
+        error = ErrorCode.NONE
+    elif isinstance(shard, ErrorCode):
+        error = shard
+    else:
+        error = broker.groups.classic.heartbeat(
+            shard, request.group_id, request.member_id, request.group_instance_id, request.generation_id
+        )
+    context.reply(HeartbeatResponse(error_code=error))

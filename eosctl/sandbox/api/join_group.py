@@ -1,0 +1,71 @@
+"""JoinGroup (11), versions 0-9 (KIP-62, KIP-345, KIP-394, KIP-559, KIP-800, KIP-814).
+
+- from version 4 a dynamic newcomer first gets an id with 79 and must join again with it
+- the answer waits for the rebalance: the initial delay of an empty group, else until all members have joined
+- a static member that restarts keeps its assignment without a rebalance while the selected protocol stays the same;
+  its former self is told 82
+- version 0 has no rebalance timeout: the session timeout counts
+
+Not validated: authorisation of the group, the form of the instance id.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eosctl.sandbox.coordinator.group.classic_effects import JoinResult
+from eosctl.sandbox.coordinator.group.classic_group import MemberProtocol
+from eosctl.sandbox.coordinator.group.classic_join import JoinRequest
+from eosctl.sandbox.coordinator.group.requests import find_named_shard, java_address
+from eosctl.sandbox.ports import RequestContext
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.join_group import JoinGroupRequest, JoinGroupResponse, JoinGroupResponseMember
+
+_KNOWN_MEMBER_ID_VERSION = 4
+_NULL_PROTOCOL_VERSION = 7
+_SKIP_ASSIGNMENT_VERSION = 9
+
+
+def handle(broker: Any, context: RequestContext, request: JoinGroupRequest) -> None:
+    """Let a member join, now or when the rebalance completes."""
+
+    def reply(result: JoinResult) -> None:
+        protocol_name = result.protocol_name
+        if protocol_name is None and context.api_version < _NULL_PROTOCOL_VERSION:
+            protocol_name = ""
+        context.reply(
+            JoinGroupResponse(
+                error_code=result.error,
+                generation_id=result.generation_id,
+                protocol_type=result.protocol_type,
+                protocol_name=protocol_name,
+                leader=result.leader_id,
+                skip_assignment=result.skip_assignment,
+                member_id=result.member_id,
+                members=[JoinGroupResponseMember(*member) for member in result.members],
+            )
+        )
+
+    shard = find_named_shard(broker.groups, request.group_id)
+    if isinstance(shard, ErrorCode):
+        reply(JoinResult(shard, request.member_id))
+        return
+    has_rebalance_timeout = context.api_version > 0
+    is_dynamic = request.group_instance_id is None
+    broker.groups.classic.join(
+        shard,
+        request.group_id,
+        JoinRequest(
+            request.member_id,
+            request.group_instance_id,
+            context.client_id or "",
+            java_address(context.client_host),
+            request.session_timeout_ms,
+            request.rebalance_timeout_ms if has_rebalance_timeout else request.session_timeout_ms,
+            request.protocol_type,
+            tuple(MemberProtocol(protocol.name, bytes(protocol.metadata)) for protocol in request.protocols),
+            requires_known_member_id=is_dynamic and context.api_version >= _KNOWN_MEMBER_ID_VERSION,
+            can_skip_assignment=context.api_version >= _SKIP_ASSIGNMENT_VERSION,
+        ),
+        reply,
+    )

@@ -1,0 +1,39 @@
+"""LeaveGroup (13), versions 0-5 (KIP-62, KIP-345, KIP-800).
+
+- from version 3 several members at once, each with its own code; a static one may come with its instance id alone
+- below version 3 the one member's code is that of the answer
+
+Not validated: authorisation of the group.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eosctl.sandbox.coordinator.group.classic_sync import LeavingMember
+from eosctl.sandbox.coordinator.group.requests import find_named_shard
+from eosctl.sandbox.ports import RequestContext
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity, MemberResponse
+
+_BATCH_VERSION = 3
+
+
+def handle(broker: Any, context: RequestContext, request: LeaveGroupRequest) -> None:
+    """Remove members on their own request."""
+    is_batch = context.api_version >= _BATCH_VERSION
+    members = request.members if is_batch else [MemberIdentity(request.member_id)]
+    shard = find_named_shard(broker.groups, request.group_id)
+    if isinstance(shard, ErrorCode):
+        context.reply(LeaveGroupResponse(error_code=shard))
+        return
+    leaving = [LeavingMember(member.member_id, member.group_instance_id) for member in members]
+    errors = broker.groups.classic.leave(shard, request.group_id, leaving)
+    if not is_batch:
+        context.reply(LeaveGroupResponse(error_code=errors[0]))
+        return
+    answers = [
+        MemberResponse(member.member_id, member.group_instance_id, error)
+        for member, error in zip(members, errors, strict=True)
+    ]
+    context.reply(LeaveGroupResponse(members=answers))

@@ -1,0 +1,23 @@
+"""ListGroups (16), versions 0-5 (KIP-518, KIP-848).
+
+- the groups of this broker alone; filters by state (version 4) and type (version 5), regardless of case
+- while some partition still loads the code is 14 and the groups of the others are listed
+
+Not validated: authorisation of cluster and groups.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eosctl.sandbox.coordinator.group.admin import list_groups
+from eosctl.sandbox.ports import RequestContext
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
+
+
+def handle(broker: Any, context: RequestContext, request: ListGroupsRequest) -> None:
+    """List the groups that this broker coordinates."""
+    error = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if broker.groups.is_loading else ErrorCode.NONE
+    lines = list_groups(broker.groups.shards, request.states_filter, request.types_filter)
+    context.reply(ListGroupsResponse(error_code=error, groups=[ListedGroup(*line) for line in lines]))

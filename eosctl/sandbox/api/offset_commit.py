@@ -1,0 +1,101 @@
+"""OffsetCommit (8), versions 0-9 on 3.9 and 2-10 on 4.3 (KIP-62, KIP-211, KIP-320, KIP-345, KIP-848).
+
+- a commit without generation and member makes a simple group; into a live group only its members commit
+- unknown topics and partitions answer 3 each, the rest is committed; version 10 names topics by id (100 when unknown)
+- metadata longer than ``offset.metadata.max.bytes`` answers 12
+- versions 2 to 4 may choose a retention of their own; version 1 a commit time; version 0 (ZooKeeper) is refused
+
+Not validated: authorisation of group and topics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.coordinator.group.offset_rules import Committer
+from eosctl.sandbox.coordinator.group.offset_store import CommittedOffset
+from eosctl.sandbox.coordinator.group.requests import partition_exists
+from eosctl.sandbox.ports import RequestContext
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestTopic,
+    OffsetCommitResponse,
+    OffsetCommitResponsePartition,
+    OffsetCommitResponseTopic,
+)
+from eosctl.wire.uuid import ZERO_UUID
+
+_TOPIC_ID_VERSION = 10
+
+
+def handle(broker: Any, context: RequestContext, request: OffsetCommitRequest) -> None:
+    """Commit offsets of a group."""
+    topics = [_named(broker, context, topic) for topic in request.topics]
+    known = _known_offsets(broker, request, topics)
+
+    def reply(errors: Mapping[TopicPartition, ErrorCode]) -> None:
+        context.reply(OffsetCommitResponse(topics=[_answer(topic, errors) for topic in topics]))
+
+    if context.api_version == 0:
+        reply(dict.fromkeys(_partitions(topics), ErrorCode.UNSUPPORTED_VERSION))
+        return
+    shard = broker.groups.find_shard(request.group_id)
+    if isinstance(shard, ErrorCode):
+        reply(dict.fromkeys(_partitions(topics), shard))
+    elif not known:
+        reply({})
+    else:
+        committer = Committer(
+            request.member_id,
+            request.group_instance_id,
+            request.generation_id_or_member_epoch,
+            context.api_version,
+        )
+        broker.groups.offsets.commit(shard, request.group_id, committer, known, reply)
+
+
+def _named(broker: Any, context: RequestContext, topic: OffsetCommitRequestTopic) -> OffsetCommitRequestTopic:
+    if context.api_version < _TOPIC_ID_VERSION:
+        return topic
+    return topic._replace(name=broker.metadata.topic_name(topic.topic_id) or "")
+
+
+def _partitions(topics: list[OffsetCommitRequestTopic]) -> list[TopicPartition]:
+    return [TopicPartition(topic.name, entry.partition_index) for topic in topics for entry in topic.partitions]
+
+
+def _known_offsets(
+    broker: Any, request: OffsetCommitRequest, topics: list[OffsetCommitRequestTopic]
+) -> dict[TopicPartition, CommittedOffset]:
+    now_ms = broker.runtime.now_ms()
+    expire_ms = now_ms + request.retention_time_ms if request.retention_time_ms != -1 else -1
+    known = {}
+    for topic in topics:
+        # 4.x writes the topic's id beside the offset, 3.9 has no field for it.
+        topic_id = ZERO_UUID if broker.emulation.is_3_9 else broker.metadata.topic_id(topic.name) or ZERO_UUID
+        for entry in topic.partitions:
+            partition = TopicPartition(topic.name, entry.partition_index)
+            if topic.name and partition_exists(broker.metadata, partition):
+                known[partition] = CommittedOffset(
+                    entry.committed_offset,
+                    entry.committed_leader_epoch,
+                    entry.committed_metadata or "",
+                    entry.commit_timestamp if entry.commit_timestamp != -1 else now_ms,
+                    expire_ms,
+                    topic_id,
+                )
+    return known
+
+
+def _answer(topic: OffsetCommitRequestTopic, errors: Mapping[TopicPartition, ErrorCode]) -> OffsetCommitResponseTopic:
+    missing = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if topic.name else ErrorCode.UNKNOWN_TOPIC_ID
+    partitions = [
+        OffsetCommitResponsePartition(
+            entry.partition_index, errors.get(TopicPartition(topic.name, entry.partition_index), missing)
+        )
+        for entry in topic.partitions
+    ]
+    return OffsetCommitResponseTopic(topic.name, topic.topic_id, partitions)

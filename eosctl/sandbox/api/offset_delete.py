@@ -1,0 +1,58 @@
+"""OffsetDelete (47), version 0 (KIP-496).
+
+- unknown partitions answer 3, topics that a live group subscribes to 86
+- a group that does not exist answers 69, a live one that is not of type consumer 68
+
+Not validated: authorisation of group and topics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.coordinator.group.requests import find_named_shard, partition_exists
+from eosctl.sandbox.ports import RequestContext
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.offset_delete import (
+    OffsetDeleteRequest,
+    OffsetDeleteResponse,
+    OffsetDeleteResponsePartition,
+    OffsetDeleteResponseTopic,
+)
+
+
+def handle(broker: Any, context: RequestContext, request: OffsetDeleteRequest) -> None:
+    """Remove committed offsets."""
+    wanted = [
+        TopicPartition(topic.name, entry.partition_index) for topic in request.topics for entry in topic.partitions
+    ]
+    existing = [partition for partition in wanted if partition_exists(broker.metadata, partition)]
+
+    def reply(error: ErrorCode, errors: Mapping[TopicPartition, ErrorCode]) -> None:
+        if error is not ErrorCode.NONE:
+            context.reply(OffsetDeleteResponse(error_code=error))
+            return
+        missing = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        topics = [
+            OffsetDeleteResponseTopic(
+                topic.name,
+                [
+                    OffsetDeleteResponsePartition(
+                        entry.partition_index, errors.get(TopicPartition(topic.name, entry.partition_index), missing)
+                    )
+                    for entry in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]
+        context.reply(OffsetDeleteResponse(topics=topics))
+
+    shard = find_named_shard(broker.groups, request.group_id)
+    if isinstance(shard, ErrorCode):
+        reply(shard, {})
+    elif existing:
+        broker.groups.offsets.delete(shard, request.group_id, existing, reply)
+    else:
+        reply(ErrorCode.NONE, {})

@@ -1,0 +1,168 @@
+"""OffsetFetch (9), versions 0-9 on 3.9 and 1-10 on 4.3 (KIP-88, KIP-320, KIP-447, KIP-709, KIP-848).
+
+- topics of null (version 2 and up) ask for all offsets of the group; unknown groups and partitions have offset -1
+- require_stable (version 7 and up): an offset that an open transaction wrote answers 88 and -1
+- from version 8 several groups; version 9 checks a consumer group's member epoch; version 10 names topics by id
+- below version 2 the group's error is that of each partition; version 0 (ZooKeeper) is refused
+
+Not validated: authorisation of groups and topics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.coordinator.group.offset_manager import FetchedOffset
+from eosctl.sandbox.coordinator.group.requests import gather
+from eosctl.sandbox.ports import RequestContext
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopics,
+    OffsetFetchResponse,
+    OffsetFetchResponseGroup,
+    OffsetFetchResponsePartition,
+    OffsetFetchResponsePartitions,
+    OffsetFetchResponseTopic,
+    OffsetFetchResponseTopics,
+)
+from eosctl.wire.uuid import ZERO_UUID
+
+_GROUP_ERROR_VERSION = 2
+_GROUPS_VERSION = 8
+_TOPIC_ID_VERSION = 10
+_NO_OFFSET = -1
+
+
+class _Fetched(NamedTuple):
+    """What was found for one group of the request."""
+
+    request: OffsetFetchRequestGroup
+    error: ErrorCode
+    offsets: Sequence[FetchedOffset]
+
+
+def handle(broker: Any, context: RequestContext, request: OffsetFetchRequest) -> None:
+    """Read committed offsets of groups."""
+    if context.api_version >= _GROUPS_VERSION:
+        groups = list(request.groups)
+    else:
+        topics = request.topics
+        groups = [
+            OffsetFetchRequestGroup(
+                request.group_id,
+                topics=None
+                if topics is None
+                else [
+                    OffsetFetchRequestTopics(topic.name, partition_indexes=topic.partition_indexes) for topic in topics
+                ],
+            )
+        ]
+
+    def reply(found: list[_Fetched]) -> None:
+        if context.api_version >= _GROUPS_VERSION:
+            answers = [_group(broker, fetched, context.api_version) for fetched in found]
+            context.reply(OffsetFetchResponse(groups=answers))
+        else:
+            context.reply(_single_group(found[0], context.api_version))
+
+    gather(groups, partial(_fetch, broker, context, request.require_stable), reply)
+
+
+def _fetch(
+    broker: Any,
+    context: RequestContext,
+    require_stable: bool,
+    group: OffsetFetchRequestGroup,
+    done: Callable[[_Fetched], None],
+) -> None:
+    shard = broker.groups.find_shard(group.group_id)
+    error = ErrorCode.UNSUPPORTED_VERSION if context.api_version == 0 else shard
+    if isinstance(error, ErrorCode):
+        done(_Fetched(group, error, ()))
+        return
+    partitions = None
+    if group.topics is not None:
+        partitions = [
+            TopicPartition(name, index)
+            for name, topic in ((_name(broker, context, topic), topic) for topic in group.topics)
+            for index in topic.partition_indexes
+            if name is not None
+        ]
+    broker.groups.offsets.fetch(
+        shard,
+        group.group_id,
+        partitions,
+        require_stable,
+        group.member_id,
+        group.member_epoch,
+        lambda error, offsets: done(_Fetched(group, error, offsets)),
+    )
+
+
+def _name(broker: Any, context: RequestContext, topic: OffsetFetchRequestTopics) -> str | None:
+    if context.api_version < _TOPIC_ID_VERSION:
+        return topic.name
+    name: str | None = broker.metadata.topic_name(topic.topic_id)
+    return name
+
+
+def _by_topic(offsets: Sequence[FetchedOffset]) -> list[tuple[str, list[FetchedOffset]]]:
+    ordered = sorted(offsets, key=lambda fetched: fetched.partition)
+    return [(topic, list(of_topic)) for topic, of_topic in groupby(ordered, lambda fetched: fetched.partition.topic)]
+
+
+def _fields(fetched: FetchedOffset) -> tuple[int, int, int, str, ErrorCode]:
+    committed, index = fetched.committed, fetched.partition.partition
+    if committed is None:
+        return index, _NO_OFFSET, -1, "", fetched.error
+    return index, committed.offset, committed.leader_epoch, committed.metadata, fetched.error
+
+
+def _group(broker: Any, fetched: _Fetched, version: int) -> OffsetFetchResponseGroup:
+    topics = [
+        OffsetFetchResponseTopics(
+            topic,
+            broker.metadata.topic_id(topic) or ZERO_UUID,
+            [OffsetFetchResponsePartitions(*_fields(entry)) for entry in of_topic],
+        )
+        for topic, of_topic in _by_topic(fetched.offsets)
+    ]
+    if version >= _TOPIC_ID_VERSION and fetched.error is ErrorCode.NONE:
+        topics += _unknown_ids(broker, fetched.request)
+    return OffsetFetchResponseGroup(fetched.request.group_id, topics, fetched.error)
+
+
+def _unknown_ids(broker: Any, request: OffsetFetchRequestGroup) -> list[OffsetFetchResponseTopics]:
+    unknown = [topic for topic in request.topics or () if broker.metadata.topic_name(topic.topic_id) is None]
+    return [
+        OffsetFetchResponseTopics(
+            "",
+            topic.topic_id,
+            [
+                OffsetFetchResponsePartitions(index, _NO_OFFSET, -1, "", ErrorCode.UNKNOWN_TOPIC_ID)
+                for index in topic.partition_indexes
+            ],
+        )
+        for topic in unknown
+    ]
+
+
+def _single_group(fetched: _Fetched, version: int) -> OffsetFetchResponse:
+    offsets = fetched.offsets
+    if fetched.error is not ErrorCode.NONE and version < _GROUP_ERROR_VERSION:
+        offsets = [
+            FetchedOffset(TopicPartition(topic.name, index), None, fetched.error)
+            for topic in fetched.request.topics or ()
+            for index in topic.partition_indexes
+        ]
+    topics = [
+        OffsetFetchResponseTopic(topic, [OffsetFetchResponsePartition(*_fields(entry)) for entry in of_topic])
+        for topic, of_topic in _by_topic(offsets)
+    ]
+    return OffsetFetchResponse(topics=topics, error_code=fetched.error)

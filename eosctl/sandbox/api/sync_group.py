@@ -1,0 +1,59 @@
+"""SyncGroup (14), versions 0-5 (KIP-62, KIP-345, KIP-559).
+
+- the leader's request carries the assignment; the others wait until it is written to ``__consumer_offsets``
+- a member that asks again in a stable group gets its assignment at once
+- while the coordinator loads the answer is 27, so that the member joins again
+
+Not validated: authorisation of the group.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eosctl.sandbox.coordinator.group.classic_effects import SyncResult
+from eosctl.sandbox.coordinator.group.classic_sync import SyncRequest
+from eosctl.sandbox.coordinator.group.requests import find_named_shard
+from eosctl.sandbox.ports import RequestContext
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.sync_group import SyncGroupRequest, SyncGroupResponse
+
+_PROTOCOL_VERSION = 5
+
+
+def handle(broker: Any, context: RequestContext, request: SyncGroupRequest) -> None:
+    """Hand out assignments."""
+
+    def reply(result: SyncResult) -> None:
+        context.reply(
+            SyncGroupResponse(
+                error_code=result.error,
+                protocol_type=result.protocol_type,
+                protocol_name=result.protocol_name,
+                assignment=result.assignment,
+            )
+        )
+
+    names_protocol = request.protocol_type is not None and request.protocol_name is not None
+    if context.api_version >= _PROTOCOL_VERSION and not names_protocol:
+        reply(SyncResult(ErrorCode.INCONSISTENT_GROUP_PROTOCOL))
+        return
+    shard = find_named_shard(broker.groups, request.group_id)
+    if shard is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:
+        shard = ErrorCode.REBALANCE_IN_PROGRESS
+    if isinstance(shard, ErrorCode):
+        reply(SyncResult(shard))
+        return
+    broker.groups.classic.sync(
+        shard,
+        request.group_id,
+        SyncRequest(
+            request.member_id,
+            request.group_instance_id,
+            request.generation_id,
+            request.protocol_type,
+            request.protocol_name,
+            {entry.member_id: bytes(entry.assignment) for entry in request.assignments},
+        ),
+        reply,
+    )

@@ -138,9 +138,7 @@ def _judge(sighting: _Sighting, scene: _Scene) -> HangVerdict:
     info = scene.partitions.get(sighting.partition)
     if info is not None and info.leader_id is not None and info.leader_id != sighting.broker_id:
         # Any replica answers DescribeProducers, and one that lags shows what has long ended.
-        reason = (
-            f"Broker {sighting.broker_id}, which answered, does not lead the partition; broker {info.leader_id} does."
-        )
+        reason = f"Broker {sighting.broker_id} answered, but broker {info.leader_id} leads the partition."
         return _undecided(transaction, reason, sighting, owner)
 
     where_before = scene.seen_before.get(sighting.partition)

@@ -1,0 +1,179 @@
+"""Who ended a transaction that its producer had not ended, told from the transaction log.
+
+A client's EndTxn and the coordinator's own abort leave different traces. Below TV2 only the coordinator raises the
+epoch when it aborts (the fence), so PrepareAbort at a later epoch than Ongoing is its doing: after the timeout, or
+because an InitProducerId found the transaction open. With TV2 every end of a transaction raises the epoch, and a fence
+shows only in what follows: the InitProducerId that caused it is retried until the abort is complete, so an Empty record
+of the next epoch comes right behind CompleteAbort.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from eosctl.analysis.state_log import history_by_id
+from eosctl.analysis.wording import duration_text, time_text
+from eosctl.model.fencing import AbortedRange, FencingCause, FencingEvent
+from eosctl.model.finding import Confidence, Evidence
+from eosctl.model.history import TransactionLogEntry
+from eosctl.model.limits import Limits
+from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.model.transaction import TransactionState
+
+TV2: Final = 2
+# Admin.fenceProducers sent this timeout up to Kafka 3.7 (KAFKA-16047).
+ADMIN_FENCE_TIMEOUT_MS: Final = 1
+
+
+class _Abort(NamedTuple):
+    """The records of one aborted transaction; ``complete`` and ``successor`` as far as they follow."""
+
+    ongoing: TransactionLogEntry
+    prepare: TransactionLogEntry
+    complete: TransactionLogEntry | None
+    successor: TransactionLogEntry | None
+
+
+def find_fencings(snapshot: ClusterSnapshot, limits: Limits | None = None) -> tuple[FencingEvent, ...]:
+    """Find transactions that the coordinator aborted and not their producer, oldest first.
+
+    Args:
+        snapshot: With ``transaction_history``; aborted ranges and coordinators are joined where they were collected.
+        limits: Thresholds.
+    """
+    limits = limits or Limits()
+    coordinators = {t.transactional_id: t.coordinator_id for t in snapshot.transactions}
+    events = [
+        replace(
+            event,
+            coordinator_id=coordinators.get(transactional_id),
+            aborted_ranges=_ranges_of(event, snapshot.aborted_ranges),
+        )
+        for transactional_id, entries in history_by_id(snapshot).items()
+        for abort in _aborts(entries)
+        if (event := _explain(abort, limits)) is not None
+    ]
+    return tuple(sorted(events, key=lambda e: (e.aborted_at_ms or 0, e.transactional_id)))
+
+
+def _aborts(entries: Sequence[TransactionLogEntry]) -> Iterator[_Abort]:
+    """Walk through one id's records and cut out every Ongoing … PrepareAbort … CompleteAbort … Empty."""
+    for index, prepare in enumerate(entries):
+        if prepare.state != TransactionState.PREPARE_ABORT or index == 0:
+            continue
+        ongoing = entries[index - 1]
+        if ongoing.state != TransactionState.ONGOING or ongoing.producer_id != prepare.producer_id:
+            continue
+        following = entries[index + 1 : index + 3]
+        complete = following[0] if following and following[0].state == TransactionState.COMPLETE_ABORT else None
+        successor = following[1] if complete is not None and len(following) == 2 else None
+        yield _Abort(ongoing, prepare, complete, successor)
+
+
+def _explain(abort: _Abort, limits: Limits) -> FencingEvent | None:
+    raised = abort.prepare.producer_epoch > abort.ongoing.producer_epoch
+    if not raised:
+        return None
+    # The coordinator's own abort carries the cluster's level; a client of a lower level never raises the epoch.
+    by_coordinator = abort.ongoing.client_transaction_version < TV2
+    if _lasted_to_its_timeout(abort):
+        return _timed_out(abort)
+    successor = abort.successor
+    reinitialised = (
+        successor is not None
+        and successor.state == TransactionState.EMPTY
+        and abort.complete is not None
+        and successor.written_at_ms - abort.complete.written_at_ms <= limits.reinit_within_ms
+    )
+    if by_coordinator:
+        return _fenced(abort, Confidence.CERTAIN, certain=True)
+    if reinitialised:
+        return _fenced(abort, Confidence.POSSIBLE, certain=False)
+    return None
+
+
+def _lasted_to_its_timeout(abort: _Abort) -> bool:
+    started = abort.ongoing.start_time_ms
+    return started is not None and abort.prepare.updated_at_ms - started >= abort.ongoing.timeout_ms > 0
+
+
+def _timed_out(abort: _Abort) -> FencingEvent:
+    explanation = (
+        f"The transaction reached its timeout of {duration_text(abort.ongoing.timeout_ms)}; the coordinator aborted it "
+        f"and raised the epoch to {abort.prepare.producer_epoch}, so the producer's next request is refused as fenced."
+    )
+    return _event(abort, FencingCause.TIMEOUT, Confidence.CERTAIN, explanation)
+
+
+def _fenced(abort: _Abort, confidence: Confidence, *, certain: bool) -> FencingEvent:
+    successor = abort.successor
+    lasted = _lasted(abort)
+    if successor is not None and successor.timeout_ms == ADMIN_FENCE_TIMEOUT_MS != abort.ongoing.timeout_ms:
+        explanation = (
+            f"An administrator fenced the id (Admin.fenceProducers) {lasted} after the transaction began; the "
+            "coordinator aborted it."
+        )
+        return _event(abort, FencingCause.ADMIN_FENCE, Confidence.LIKELY, explanation)
+    who = "Another producer initialised with the same transactional id"
+    if certain:
+        explanation = (
+            f"{who} {lasted} after the transaction began, well before its timeout: the coordinator raised the epoch "
+            f"from {abort.ongoing.producer_epoch} to {abort.prepare.producer_epoch} and aborted it. "
+            "The earlier instance is a zombie: whatever it still sends is refused."
+        )
+    else:
+        explanation = (
+            f"{who} right after the transaction was aborted, {lasted} after it began. Under TV2 that is the trace of a "
+            "newer instance that fences an older one; a producer that aborts and is restarted at once leaves the same."
+        )
+    return _event(abort, FencingCause.NEWER_INSTANCE, confidence, explanation)
+
+
+def _lasted(abort: _Abort) -> str:
+    started = abort.ongoing.start_time_ms
+    return "some time" if started is None else duration_text(max(0, abort.prepare.updated_at_ms - started))
+
+
+def _event(abort: _Abort, cause: FencingCause, confidence: Confidence, explanation: str) -> FencingEvent:
+    records = [record for record in abort if record is not None]
+    successor = abort.successor
+    handed_on = successor is not None and successor.state == TransactionState.EMPTY
+    return FencingEvent(
+        transactional_id=abort.ongoing.transactional_id,
+        cause=cause,
+        confidence=confidence,
+        producer_id=abort.ongoing.producer_id,
+        fenced_epoch=abort.ongoing.producer_epoch,
+        abort_epoch=abort.prepare.producer_epoch,
+        successor_epoch=successor.producer_epoch if successor is not None and handed_on else None,
+        partitions=abort.prepare.partitions,
+        explanation=explanation,
+        started_at_ms=abort.ongoing.start_time_ms,
+        aborted_at_ms=abort.prepare.written_at_ms,
+        succeeded_at_ms=successor.written_at_ms if successor is not None and handed_on else None,
+        log_partition=abort.prepare.log_partition,
+        log_offsets=tuple(record.offset for record in records),
+        evidence=tuple(_evidence(record) for record in records),
+    )
+
+
+def _evidence(record: TransactionLogEntry) -> Evidence:
+    partitions = ", ".join(str(partition) for partition in record.partitions)
+    value = f"producer id {record.producer_id}, epoch {record.producer_epoch}, {time_text(record.written_at_ms)}"
+    if partitions:
+        value += f", {partitions}"
+    source = f"__transaction_state-{record.log_partition} offset {record.offset}"
+    return Evidence(record.state or "expired", value, source)
+
+
+def _ranges_of(event: FencingEvent, ranges: Sequence[AbortedRange]) -> tuple[AbortedRange, ...]:
+    """Pick the aborted ranges whose marker carries this abort's epoch, or whose marker was not read."""
+    return tuple(
+        found
+        for found in ranges
+        if found.producer_id == event.producer_id
+        and found.partition in event.partitions
+        and found.producer_epoch in (event.abort_epoch, -1)
+    )

@@ -1,0 +1,1 @@
+"""Checks of brokers: settings and versions on which exactly-once rests."""

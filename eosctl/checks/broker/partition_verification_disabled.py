@@ -1,0 +1,72 @@
+"""EOS-BRK-002."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.checks.settings import Told, told
+from eosctl.model.evidence import EvidenceKind
+from eosctl.model.finding import Command, Resource, Severity
+
+SETTING = "transaction.partition.verification.enable"
+
+
+@check(
+    "EOS-BRK-002",
+    "Partition verification is disabled",
+    Area.BROKER,
+    Severity.WARNING,
+    needs=frozenset({EvidenceKind.BROKER_CONFIGS}),
+    since=(3, 6),
+    tags=("hanging", "configuration"),
+    references=("KIP-890", "KAFKA-14402"),
+)
+def partition_verification_disabled(case: Case) -> Iterator[Problem]:
+    """Find brokers that append transactional records without asking the coordinator.
+
+    What it checks:
+        transaction.partition.verification.enable on every broker. It is true by default since Kafka 3.6: before
+        the first append of a transaction the broker asks the coordinator whether the partition belongs to it.
+
+    Why it matters for exactly-once:
+        Without it a delayed Produce request that arrives after the end of its transaction is appended and opens a
+        transaction that nobody will end: the partition's last stable offset stops (EOS-TXN-001).
+
+    Example:
+        transaction.partition.verification.enable=false, left over from the workaround for KAFKA-16992.
+
+    Fix:
+        Set it to true; it is dynamic, cluster-wide. Brokers 3.6.0 to 3.7.0 have bugs in the verification (KAFKA-15653,
+        KAFKA-16992): upgrade them first.
+
+    Verify:
+        eosctl check run EOS-BRK-002 passes.
+
+    References:
+        KIP-890; transaction.partition.verification.enable; KAFKA-14402, KAFKA-15653, KAFKA-16992.
+    """
+    disabled = [found for found in told(case.snapshot, SETTING) if found.setting.value == "false"]
+    if not disabled:
+        return
+    brokers = ", ".join(str(found.broker_id) for found in disabled)
+    yield Problem(
+        resource=Resource("cluster", case.snapshot.cluster_id),
+        message=f"{SETTING} is false on broker{'s' if len(disabled) > 1 else ''} {brokers}.",
+        cause=_source(disabled[0]),
+        impact="A delayed Produce request can leave a hanging transaction on any partition these brokers lead.",
+        evidence=tuple(found.evidence for found in disabled),
+        remedy=("Set it to true again; the change takes effect at once.",),
+        commands=(
+            Command(
+                f"kafka-configs.sh --bootstrap-server {case.bootstrap} --alter --entity-type brokers --entity-default "
+                f"--add-config {SETTING}=true"
+            ),
+        ),
+        verify=(Command(f"eosctl check run EOS-BRK-002 -b {case.bootstrap}"),),
+        facts=(("setting", SETTING), ("brokers", brokers)),
+    )
+
+
+def _source(found: Told) -> str:
+    return f"It is set explicitly ({found.setting.source.value}); the default is true."

@@ -1,0 +1,163 @@
+"""How a check is declared: one function, one decorator, and a docstring that is its manual."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+
+from eosctl.analysis.fencing import find_fencings
+from eosctl.analysis.hanging import classify_open_transactions
+from eosctl.analysis.lifetime import classify_transactions
+from eosctl.analysis.lso import StableOffsetGap, find_stable_offset_gaps
+from eosctl.analysis.release import Release
+from eosctl.model.evidence import EvidenceKind
+from eosctl.model.fencing import FencingEvent
+from eosctl.model.finding import Command, Confidence, Evidence, Finding, Resource, Severity
+from eosctl.model.hang import HangVerdict, TransactionVerdict
+from eosctl.model.limits import Limits
+from eosctl.model.snapshot import ClusterSnapshot
+
+
+class Area(StrEnum):
+    """What a check is about; the middle part of its id."""
+
+    BROKER = "BRK"
+    TOPIC = "TOP"
+    TRANSACTION = "TXN"
+
+
+@dataclass(frozen=True)
+class Case:
+    """What every check is given: a snapshot, the limits, and the analyses that several checks share, made once."""
+
+    snapshot: ClusterSnapshot
+    limits: Limits = field(default_factory=Limits)
+
+    @cached_property
+    def open_transactions(self) -> tuple[HangVerdict, ...]:
+        """Verdicts on transactions that are open on partition leaders."""
+        return classify_open_transactions(self.snapshot, self.limits)
+
+    @cached_property
+    def transactions(self) -> tuple[TransactionVerdict, ...]:
+        """Verdicts on transactions that coordinators hold open."""
+        return classify_transactions(self.snapshot, self.limits)
+
+    @cached_property
+    def fencings(self) -> tuple[FencingEvent, ...]:
+        """Transactions that ended under their producers."""
+        return find_fencings(self.snapshot, self.limits)
+
+    @cached_property
+    def stable_offset_gaps(self) -> tuple[StableOffsetGap, ...]:
+        """Partitions whose last stable offset lies behind."""
+        return find_stable_offset_gaps(self.snapshot, self.open_transactions)
+
+    @property
+    def bootstrap(self) -> str:
+        """An address for the commands that findings propose: the first broker that answered."""
+        broker = next((b for b in self.snapshot.brokers if b.reachable), None)
+        return "HOST:PORT" if broker is None else f"{broker.host}:{broker.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What a check found on one resource; the runner adds id, title and, unless given here, severity."""
+
+    resource: Resource
+    message: str
+    severity: Severity | None = None
+    confidence: Confidence = Confidence.CERTAIN
+    cause: str = ""
+    impact: str = ""
+    evidence: tuple[Evidence, ...] = ()
+    remedy: tuple[str, ...] = ()
+    commands: tuple[Command, ...] = ()
+    verify: tuple[Command, ...] = ()
+    incident: str = ""
+    facts: tuple[tuple[str, str | int | bool], ...] = ()
+
+
+Evaluate = Callable[[Case], Iterator[Problem]]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A declared check.
+
+    ``since`` and ``until`` are the first and the last Kafka release it applies to. ``applies`` returns why it does
+    not apply to a cluster, or nothing.
+    """
+
+    id: str
+    title: str
+    area: Area
+    severity: Severity
+    needs: frozenset[EvidenceKind]
+    evaluate: Evaluate
+    manual: str
+    since: Release | None = None
+    until: Release | None = None
+    tags: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+    applies: Callable[[Case], str] | None = None
+
+    def __call__(self, case: Case) -> tuple[Finding, ...]:
+        """Evaluate the check, whatever evidence the case holds."""
+        return tuple(self._finding(problem) for problem in self.evaluate(case))
+
+    def _finding(self, problem: Problem) -> Finding:
+        return Finding(
+            check_id=self.id,
+            title=self.title,
+            severity=problem.severity or self.severity,
+            resource=problem.resource,
+            message=problem.message,
+            confidence=problem.confidence,
+            cause=problem.cause,
+            impact=problem.impact,
+            evidence=problem.evidence,
+            remedy=problem.remedy,
+            commands=problem.commands,
+            verify=problem.verify,
+            references=self.references,
+            incident=problem.incident,
+            facts=problem.facts,
+        )
+
+
+def check(
+    id: str,
+    title: str,
+    area: Area,
+    severity: Severity,
+    *,
+    needs: frozenset[EvidenceKind],
+    since: Release | None = None,
+    until: Release | None = None,
+    tags: tuple[str, ...] = (),
+    references: tuple[str, ...] = (),
+    applies: Callable[[Case], str] | None = None,
+) -> Callable[[Evaluate], Check]:
+    """Declare a check; the decorated function's docstring becomes its manual.
+
+    Args:
+        id: ``EOS-<AREA>-<NNN>``, never used twice (``catalogue.lock``).
+        title: What is wrong, in a few words.
+        area: What it is about.
+        severity: How bad it is, unless a problem says otherwise.
+        needs: Evidence without which the check is skipped.
+        since: First Kafka release it applies to.
+        until: Last Kafka release it applies to.
+        tags: Words to select it by.
+        references: KIPs, settings, issues.
+        applies: Returns why it does not apply to this cluster, or an empty text.
+    """
+
+    def declare(evaluate: Evaluate) -> Check:
+        manual = evaluate.__doc__ or ""
+        return Check(id, title, area, severity, needs, evaluate, manual, since, until, tags, references, applies)
+
+    return declare

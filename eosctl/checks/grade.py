@@ -1,0 +1,44 @@
+"""A letter for a cluster, with its arithmetic: every failed check costs points by its worst finding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from eosctl.model.finding import CheckResult, CheckStatus, Deduction, Grade, Severity
+
+FULL_SCORE: Final = 100
+POINTS: Final = {Severity.CRITICAL: 40, Severity.ERROR: 20, Severity.WARNING: 5, Severity.INFO: 0}
+LETTERS: Final = ((90, "A"), (80, "B"), (70, "C"), (60, "D"), (0, "F"))
+NO_LETTER: Final = "-"
+
+
+def grade(results: Iterable[CheckResult]) -> Grade:
+    """Grade a run.
+
+    A check counts once however many resources it found, so that a large cluster is not worse than a small one with
+    the same fault. A critical finding allows no better than D, incomplete evidence no better than B, and without a
+    single evaluated check there is no letter.
+    """
+    results = tuple(results)
+    worst = [
+        min((finding.severity for finding in result.findings), key=lambda s: s.rank)
+        for result in results
+        if result.findings
+    ]
+    deductions = tuple(
+        Deduction(
+            f"failed with {severity.value} findings", worst.count(severity), points, worst.count(severity) * points
+        )
+        for severity, points in POINTS.items()
+        if severity in worst
+    )
+    score = max(0, FULL_SCORE - sum(deduction.points for deduction in deductions))
+    letter = next(letter for floor, letter in LETTERS if score >= floor)
+    if not any(result.status in (CheckStatus.PASSED, CheckStatus.FAILED) for result in results):
+        return Grade(NO_LETTER, score, deductions, "no check could be evaluated")
+    if Severity.CRITICAL in worst and letter < "D":
+        return Grade("D", score, deductions, "a critical finding allows no better than D")
+    if letter == "A" and any(result.incomplete or result.status is CheckStatus.SKIPPED for result in results):
+        return Grade("B", score, deductions, "incomplete evidence allows no better than B")
+    return Grade(letter, score, deductions)

@@ -1,0 +1,119 @@
+"""Run checks over a snapshot; missing evidence is a skip, never a pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from eosctl.analysis.release import release_floor, release_text
+from eosctl.checks.declaration import Case, Check
+from eosctl.checks.grade import grade
+from eosctl.checks.summary import summarise
+from eosctl.model.evidence import EvidenceGap, EvidenceKind
+from eosctl.model.finding import CheckResult, CheckStatus, Diagnosis
+from eosctl.model.snapshot import ClusterSnapshot
+
+
+class _Evidence(NamedTuple):
+    """What is missing for one check: ``missing`` forbids a verdict, ``partial`` makes it incomplete."""
+
+    missing: str = ""
+    partial: str = ""
+
+
+def diagnose(checks: Iterable[Check], case: Case) -> Diagnosis:
+    """Run checks and grade the cluster."""
+    results = tuple(run_check(check, case) for check in checks)
+    return Diagnosis(
+        cluster_id=case.snapshot.cluster_id,
+        captured_at_ms=case.snapshot.captured_at_ms,
+        results=results,
+        grade=grade(results),
+        gaps=case.snapshot.gaps,
+        summary=summarise(results),
+    )
+
+
+def run_check(check: Check, case: Case) -> CheckResult:
+    """Run one check, or say why it cannot be run."""
+    reason = _why_not_applicable(check, case)
+    if reason:
+        return _result(check, CheckStatus.NOT_APPLICABLE, reason)
+    evidence = _evidence(check, case.snapshot)
+    if evidence.missing:
+        return _result(check, CheckStatus.SKIPPED, evidence.missing)
+    findings = check(case)
+    incomplete = bool(evidence.partial)
+    if findings:
+        status, reason = CheckStatus.FAILED, evidence.partial
+    elif incomplete:
+        # What was seen is in order; what was not seen may not be.
+        status, reason = CheckStatus.SKIPPED, f"nothing found, but the evidence is incomplete: {evidence.partial}"
+    else:
+        status, reason = CheckStatus.PASSED, ""
+    return CheckResult(check.id, check.title, check.area.value, status, findings, reason, incomplete)
+
+
+def _result(check: Check, status: CheckStatus, reason: str) -> CheckResult:
+    return CheckResult(check.id, check.title, check.area.value, status, reason=reason)
+
+
+def _why_not_applicable(check: Check, case: Case) -> str:
+    floors = [floor for broker in case.snapshot.brokers if (floor := release_floor(broker)) is not None]
+    if floors and check.since is not None and max(floors) < check.since:
+        return f"applies to Kafka {release_text(check.since)} and later"
+    if floors and check.until is not None and min(floors) > check.until:
+        return f"applies to Kafka up to {release_text(check.until)}"
+    return "" if check.applies is None else check.applies(case)
+
+
+def _evidence(check: Check, snapshot: ClusterSnapshot) -> _Evidence:
+    partial: list[str] = []
+    for kind in sorted(check.needs):
+        if kind not in snapshot.collected:
+            return _Evidence(missing=f"{kind.value}: not collected")
+        gaps = [gap for gap in snapshot.gaps if gap.kind is kind]
+        if not gaps:
+            continue
+        text = _describe(gaps)
+        if _nothing_left(kind, gaps, snapshot):
+            return _Evidence(missing=text)
+        partial.append(text)
+    return _Evidence(partial="; ".join(partial))
+
+
+def _nothing_left(kind: EvidenceKind, gaps: list[EvidenceGap], snapshot: ClusterSnapshot) -> bool:
+    """Return whether the gaps cover all of a kind: every broker was silent, or nothing was delivered at all."""
+    subjects = {gap.subject for gap in gaps}
+    silent = snapshot.brokers and all(f"broker {broker.node_id}" in subjects for broker in snapshot.brokers)
+    return "*" in subjects or bool(silent) or not _delivered(kind, snapshot)
+
+
+def _delivered(kind: EvidenceKind, snapshot: ClusterSnapshot) -> bool:
+    partitions = [info for topic in snapshot.topics for info in topic.partitions]
+    match kind:
+        case EvidenceKind.BROKER_CONFIGS:
+            return any(broker.settings for broker in snapshot.brokers)
+        case EvidenceKind.TOPIC_CONFIGS:
+            return any(topic.settings for topic in snapshot.topics)
+        case EvidenceKind.OFFSETS:
+            return any(info.high_watermark is not None for info in partitions)
+        case EvidenceKind.PRODUCERS:
+            return bool(snapshot.producers)
+        case EvidenceKind.TRANSACTION_HISTORY:
+            return bool(snapshot.transaction_history)
+        case EvidenceKind.GROUPS | EvidenceKind.GROUP_OFFSETS:
+            return bool(snapshot.groups)
+        case EvidenceKind.API_VERSIONS:
+            return any(broker.api_ranges for broker in snapshot.brokers)
+        case EvidenceKind.FEATURES:
+            return bool(snapshot.features)
+        case _:
+            return True
+
+
+def _describe(gaps: list[EvidenceGap]) -> str:
+    """Name the first gaps; one cause often closes many doors."""
+    first = [f"{gap.subject} {gap.error or gap.reason.value}" for gap in gaps[:3]]
+    more = f" and {len(gaps) - 3} more" if len(gaps) > 3 else ""
+    return f"{gaps[0].kind.value}: {', '.join(first)}{more}"

@@ -1,0 +1,101 @@
+"""EOS-TXN-001."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.analysis.hanging import describe_looks
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.checks.impact import impact_text, radius_facts
+from eosctl.model.evidence import EvidenceKind
+from eosctl.model.finding import Command, Evidence, Resource, Severity
+from eosctl.model.hang import HangStatus, HangVerdict
+
+
+@check(
+    "EOS-TXN-001",
+    "Hanging transaction",
+    Area.TRANSACTION,
+    Severity.CRITICAL,
+    needs=frozenset({EvidenceKind.TRANSACTIONS, EvidenceKind.PRODUCERS}),
+    since=(3, 0),
+    tags=("hanging", "lso"),
+    references=("KIP-664", "KIP-890", "KAFKA-20734"),
+)
+def hanging_transaction(case: Case) -> Iterator[Problem]:
+    """Find transactions that are open on a partition and that no coordinator will ever end.
+
+    What it checks:
+        Every producer with an open transaction on every partition leader is compared with what the coordinators know,
+        twice. A transaction hangs when no transactional id has its producer id, when the coordinator's transaction does
+        not hold the partition, or when the coordinator has moved on to a later epoch. Client timestamps play no part;
+        a hang is recognised when it is a second old.
+
+    Why it matters for exactly-once:
+        The last stable offset of the partition stops at the transaction's first record. Consumers with
+        isolation.level=read_committed stand still there while their lag seems to be zero, compaction of the partition
+        stops, and in __consumer_offsets the group's offsets stay unstable. It lasts until somebody acts.
+
+    Example:
+        A producer timed out, its transaction was aborted, and a delayed Produce request arrived afterwards. With
+        transaction.partition.verification.enable=false the broker appends it: a transaction without a coordinator.
+
+    Fix:
+        Abort it with eosctl txn abort, which plans first and refuses what is not hanging. Find out how it came about:
+        partition verification switched off, an id that expired, a marker that was skipped (KAFKA-20734).
+
+    Verify:
+        eosctl txn hanging reports nothing for the partition, and its last stable offset has moved.
+
+    References:
+        KIP-664, KIP-890; transaction.partition.verification.enable; KAFKA-20734.
+    """
+    for verdict in case.open_transactions:
+        if verdict.status is HangStatus.HANGING:
+            yield _problem(verdict, case)
+
+
+def _problem(verdict: HangVerdict, case: Case) -> Problem:
+    transaction = verdict.transaction
+    where = str(transaction.partition)
+    bootstrap = f"-b {case.bootstrap}"
+    owner = f" ({transaction.transactional_id})" if transaction.transactional_id else ""
+    commands: tuple[Command, ...] = (Command(f"eosctl txn hanging {bootstrap}", "all open transactions, with causes"),)
+    remedy: tuple[str, ...]
+    if verdict.can_abort:
+        abort = f"eosctl txn abort {where} --producer-id {transaction.producer_id} {bootstrap}"
+        commands = (Command(abort, "prints the plan; add --yes to carry it out"),)
+        remedy = ("Abort it: one ABORT marker on this partition.",)
+    else:
+        remedy = (f"Do not abort it: {verdict.abort_refusal}",)
+    evidence = (*verdict.evidence, Evidence("observation", describe_looks(case.snapshot), "eosctl"))
+    return Problem(
+        resource=Resource("partition", where),
+        message=(
+            f"Producer id {transaction.producer_id}{owner}, epoch {transaction.producer_epoch}, has had a transaction "
+            f"open on {where} since offset {transaction.first_offset}, and nobody will end it."
+        ),
+        confidence=verdict.confidence,
+        cause=verdict.explanation,
+        impact=impact_text(verdict),
+        evidence=evidence,
+        remedy=(*remedy, "Then find out how it came about, see the manual of this check."),
+        commands=commands,
+        verify=(
+            Command(
+                f"eosctl txn hanging {bootstrap}",
+                f"{where} is gone and its last stable offset lies beyond {transaction.first_offset}",
+            ),
+        ),
+        incident=f"{where}@{transaction.first_offset}",
+        facts=(
+            ("cause", verdict.cause.value),
+            ("can_abort", verdict.can_abort),
+            ("producer_id", transaction.producer_id),
+            ("producer_epoch", transaction.producer_epoch),
+            ("transactional_id", transaction.transactional_id or ""),
+            ("broker_id", transaction.broker_id),
+            ("first_offset", transaction.first_offset),
+            *radius_facts(verdict.blast_radius),
+        ),
+    )

@@ -1,0 +1,144 @@
+"""A diagnosis as text: the verdict first, then each finding with what to do, then what was not evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.analysis.hanging import describe_looks
+from eosctl.analysis.wording import count_text, time_text
+from eosctl.model.finding import CheckStatus, Command, Confidence, Finding, Severity
+from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
+from eosctl.render.report import Report
+
+TONES = {Severity.CRITICAL: "bold red", Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+EVIDENCE_SHOWN = 6
+
+
+def render_diagnosis_text(report: Report, style: Style = PLAIN, *, wide: bool = False) -> str:
+    """Render a report for people.
+
+    Args:
+        report: The report.
+        style: Width and colour.
+        wide: All evidence, fingerprints, passed checks by title, and the gaps one by one.
+    """
+    return render_page(list(_blocks(report, wide)), style)
+
+
+def _blocks(report: Report, wide: bool) -> Iterator[Block]:
+    yield from _head(report)
+    for number, finding in enumerate(report.diagnosis.findings, 1):
+        yield Line("")
+        yield from _finding(number, finding, wide)
+    yield from _not_evaluated(report, wide)
+    yield from _passed(report, wide)
+    yield from _grade(report)
+    if report.next_commands:
+        yield Line("")
+        yield Line("NEXT", "bold")
+        yield from (_command("", command) for command in report.next_commands)
+
+
+def _head(report: Report) -> Iterator[Block]:
+    snapshot, diagnosis = report.snapshot, report.diagnosis
+    letter = diagnosis.grade.letter
+    worst = diagnosis.findings[0].severity if diagnosis.findings else None
+    tone = TONES[worst] if worst else "green"
+    yield Line(f"Grade {letter} ({diagnosis.grade.score}/100). {diagnosis.summary[0]}", f"bold {tone}")
+    for impact in diagnosis.summary[1:]:
+        yield Line(f"  {impact}")
+    brokers = count_text(len(snapshot.brokers), "broker")
+    yield Line(
+        f"Cluster {snapshot.cluster_id or 'unknown'}, {brokers}, as of {time_text(snapshot.captured_at_ms)}, "
+        f"{describe_looks(snapshot)}.",
+        "dim",
+    )
+
+
+def _finding(number: int, finding: Finding, wide: bool) -> Iterator[Block]:
+    tone = TONES[finding.severity]
+    sure = "" if finding.confidence is Confidence.CERTAIN else f", {finding.confidence.value}"
+    yield Line(
+        f"{number}. {finding.severity.value.upper()}{sure}  {finding.check_id}  {finding.title}: {finding.resource}",
+        tone,
+    )
+    yield Field("what", finding.message)
+    if finding.cause:
+        yield Field("cause", finding.cause)
+    if finding.impact:
+        yield Field("impact", finding.impact)
+    shown = finding.evidence if wide else finding.evidence[:EVIDENCE_SHOWN]
+    for index, evidence in enumerate(shown):
+        yield Field("evidence" if index == 0 else "", f"{evidence.name}: {evidence.value}  [{evidence.source}]")
+    if len(shown) < len(finding.evidence):
+        yield Field("", f"{len(finding.evidence) - len(shown)} more with -o wide")
+    for index, step in enumerate(finding.remedy):
+        yield Field("do" if index == 0 else "", step)
+    yield from (_command("", command) for command in finding.commands)
+    for index, command in enumerate(finding.verify):
+        yield _command("verify" if index == 0 else "", command)
+    yield Field("more", f"eosctl check explain {finding.check_id}")
+    if wide:
+        yield Field("id", finding.fingerprint)
+
+
+def _command(label: str, command: Command) -> Field:
+    note = f"    # {command.note}" if command.note else ""
+    return Field(label, f"$ {command.line}{note}", "bold")
+
+
+def _not_evaluated(report: Report, wide: bool) -> Iterator[Block]:
+    skipped = [r for r in report.diagnosis.results if r.status is CheckStatus.SKIPPED]
+    partial = [r for r in report.diagnosis.results if r.incomplete and r.status is not CheckStatus.SKIPPED]
+    inapplicable = [r for r in report.diagnosis.results if r.status is CheckStatus.NOT_APPLICABLE]
+    if skipped or partial or inapplicable:
+        yield Line("")
+        yield Line("NOT EVALUATED, OR NOT IN FULL", "bold")
+        rows = [(r.check_id, r.title, r.reason) for r in skipped]
+        rows += [(r.check_id, r.title, f"found something, but the evidence is incomplete: {r.reason}") for r in partial]
+        rows += [(r.check_id, r.title, f"does not apply: {r.reason}") for r in inapplicable]
+        yield Grid(tuple(rows), indent=2)
+    steps = dict.fromkeys(gap.next_step for gap in report.snapshot.gaps if gap.next_step)
+    for step in steps:
+        yield Field("do", step)
+    if wide and report.snapshot.gaps:
+        yield Line("")
+        yield Line("MISSING EVIDENCE", "bold")
+        yield Grid(
+            tuple(
+                (gap.kind.value, gap.subject, gap.error or gap.reason.value, gap.detail) for gap in report.snapshot.gaps
+            ),
+            indent=2,
+        )
+
+
+def _passed(report: Report, wide: bool) -> Iterator[Block]:
+    passed = [r for r in report.diagnosis.results if r.status is CheckStatus.PASSED]
+    if not passed:
+        return
+    yield Line("")
+    if wide:
+        yield Line("PASSED", "bold")
+        yield Grid(tuple((r.check_id, r.title) for r in passed), indent=2)
+    else:
+        yield Line(f"PASSED  {', '.join(r.check_id for r in passed)}", "dim")
+
+
+def _grade(report: Report) -> Iterator[Block]:
+    grade = report.diagnosis.grade
+    yield Line("")
+    terms = [
+        f"100 - {d.count} {'check' if d.count == 1 else 'checks'} {d.label} x {d.points_each}"
+        for d in grade.deductions[:1]
+    ]
+    terms += [
+        f"{d.count} {'check' if d.count == 1 else 'checks'} {d.label} x {d.points_each}" for d in grade.deductions[1:]
+    ]
+    arithmetic = " - ".join(terms) if terms else "100, nothing deducted"
+    cap = f"; {grade.cap}" if grade.cap else ""
+    yield Line(
+        f"GRADE   {grade.letter}: {arithmetic} = {grade.score}{cap}"
+        if terms
+        else f"GRADE   {grade.letter}: {arithmetic}{cap}",
+        "bold",
+    )

@@ -1,0 +1,84 @@
+"""The frame around every machine-readable result: what it is, where it comes from, how whole it is."""
+
+from __future__ import annotations
+
+from typing import Generic, TypeVar
+
+import msgspec
+
+from eosctl.analysis.wording import time_text
+from eosctl.model.evidence import EvidenceGap
+from eosctl.model.snapshot import ClusterSnapshot
+
+T = TypeVar("T")
+
+
+class ClusterView(msgspec.Struct, frozen=True):
+    """Which cluster a result is about."""
+
+    id: str
+    broker_count: int
+    controller_id: int | None
+
+
+class EvidenceView(msgspec.Struct, frozen=True):
+    """What a result rests on. ``complete`` is False when any piece that was asked for is missing."""
+
+    captured_at: str
+    observer: str
+    look_count: int
+    collected: tuple[str, ...]
+    complete: bool
+    gaps: tuple[EvidenceGap, ...]
+
+
+class Listing(msgspec.Struct, Generic[T], frozen=True):
+    """A list of like things, with its envelope."""
+
+    schema: str
+    schema_version: int
+    command: str
+    generated_at: str
+    cluster: ClusterView | None
+    evidence: EvidenceView | None
+    items: tuple[T, ...]
+
+
+def cluster_view(snapshot: ClusterSnapshot) -> ClusterView:
+    """Describe a snapshot's cluster."""
+    return ClusterView(snapshot.cluster_id, len(snapshot.brokers), snapshot.controller_id)
+
+
+def evidence_view(snapshot: ClusterSnapshot) -> EvidenceView:
+    """Describe a snapshot's evidence."""
+    return EvidenceView(
+        captured_at=time_text(snapshot.captured_at_ms),
+        observer=snapshot.observer,
+        look_count=len(snapshot.looks),
+        collected=tuple(sorted(kind.value for kind in snapshot.collected)),
+        complete=not snapshot.gaps,
+        gaps=snapshot.gaps,
+    )
+
+
+def listing(
+    kind: str, command: str, generated_at_ms: int, items: tuple[T, ...], snapshot: ClusterSnapshot | None = None
+) -> Listing[T]:
+    """Put items into an envelope.
+
+    Args:
+        kind: The schema's name without the program: ``transactions`` becomes ``eosctl.transactions``.
+        command: The command without the program's name: ``txn list``.
+        generated_at_ms: When this is rendered, ms since the epoch.
+        items: The things themselves.
+        snapshot: What they were read from, if they come from a cluster.
+    """
+    return Listing(
+        schema=f"eosctl.{kind}",
+        schema_version=1,
+        command=command,
+        generated_at=time_text(generated_at_ms),
+        cluster=None if snapshot is None else cluster_view(snapshot),
+        evidence=None if snapshot is None else evidence_view(snapshot),
+        items=items,
+    )

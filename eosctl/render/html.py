@@ -1,0 +1,100 @@
+"""A diagnosis as one HTML file that needs no network: style and pictures are inside, there is no script."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from eosctl import __version__
+from eosctl.analysis.hanging import describe_looks
+from eosctl.analysis.wording import count_text, time_text
+from eosctl.model.finding import CheckStatus, Finding, Severity
+from eosctl.model.hang import HangStatus, HangVerdict
+from eosctl.render.picture import draw_blast_radius
+from eosctl.render.report import Report
+
+PICTURES: Final = 20
+WORTH_A_PICTURE: Final = (HangStatus.HANGING, HangStatus.STALLED, HangStatus.LATE, HangStatus.LONG_RUNNING)
+
+
+class Tile(NamedTuple):
+    """A number at the head of the report; ``tone`` is a class of the style sheet."""
+
+    number: str
+    label: str
+    tone: str
+
+
+class Picture(NamedTuple):
+    """One transaction's blast radius, drawn and said."""
+
+    title: str
+    caption: str
+    svg: str
+
+
+def render_html(report: Report) -> str:
+    """Render a report."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=PackageLoader("eosctl.render", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    diagnosis = report.diagnosis
+    # The drawing escapes every text in it.
+    pictures = [
+        Picture(_title(verdict), verdict.explanation, Markup(svg))
+        for verdict in report.verdicts
+        if verdict.status in WORTH_A_PICTURE and (svg := draw_blast_radius(verdict))
+    ]
+    results = {status: [r for r in diagnosis.results if r.status is status] for status in CheckStatus}
+    return environment.get_template("report.html.j2").render(
+        version=__version__,
+        command=report.command,
+        diagnosis=diagnosis,
+        grade=diagnosis.grade,
+        snapshot=report.snapshot,
+        looks=describe_looks(report.snapshot),
+        captured_at=time_text(report.snapshot.captured_at_ms),
+        generated_at=time_text(report.generated_at_ms),
+        tiles=_tiles(report),
+        findings=diagnosis.findings,
+        incidents=_incidents(diagnosis.findings),
+        pictures=pictures[:PICTURES],
+        pictures_left_out=max(0, len(pictures) - PICTURES),
+        passed=results[CheckStatus.PASSED],
+        skipped=results[CheckStatus.SKIPPED],
+        not_applicable=results[CheckStatus.NOT_APPLICABLE],
+        next_commands=report.next_commands,
+    )
+
+
+def _tiles(report: Report) -> tuple[Tile, ...]:
+    diagnosis = report.diagnosis
+    counts = [
+        Tile(str(number), severity.value, severity.value)
+        for severity in Severity
+        if (number := sum(1 for finding in diagnosis.findings if finding.severity is severity))
+    ]
+    return (
+        *counts,
+        Tile(str(diagnosis.count(CheckStatus.PASSED)), "checks passed", "passed"),
+        Tile(str(diagnosis.count(CheckStatus.SKIPPED)), "not evaluated", "skipped"),
+    )
+
+
+def _incidents(findings: tuple[Finding, ...]) -> dict[str, int]:
+    """Count the findings of each incident that has several."""
+    names = [finding.incident for finding in findings if finding.incident]
+    return {name: names.count(name) for name in names if names.count(name) > 1}
+
+
+def _title(verdict: HangVerdict) -> str:
+    radius = verdict.blast_radius
+    hidden = radius.invisible_records if radius is not None else None
+    tail = "" if hidden is None else f", {count_text(hidden, 'record')} from its first to the end"
+    return f"{verdict.transaction.partition}: {verdict.status.value}{tail}"

@@ -1,0 +1,66 @@
+"""Lists of like things as a table for people or in the machine formats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Generic, NamedTuple, TypeVar
+
+from eosctl.render.envelope import Listing
+from eosctl.render.formats import OutputFormat
+from eosctl.render.machine import render_json, render_tsv, render_yaml
+from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
+
+T = TypeVar("T")
+
+
+class Column(NamedTuple, Generic[T]):
+    """A column: its hyphenated header, the cell's text, and whether only ``-o wide`` and ``-o tsv`` show it."""
+
+    header: str
+    cell: Callable[[T], str]
+    wide: bool = False
+
+
+def render_listing(
+    listing: Listing[T],
+    columns: Sequence[Column[T]],
+    output: OutputFormat,
+    style: Style = PLAIN,
+    *,
+    empty: str = "Nothing.",
+) -> str:
+    """Render a list.
+
+    Args:
+        listing: The items in their envelope.
+        columns: What the table shows.
+        output: The format.
+        style: Width and colour of the table.
+        empty: What people read when there are no items; machine formats show an empty list.
+    """
+    match output:
+        case OutputFormat.JSON:
+            return render_json(listing)
+        case OutputFormat.YAML:
+            return render_yaml(listing)
+        case OutputFormat.TSV:
+            return render_tsv([column.cell(item) for column in columns] for item in listing.items)
+        case OutputFormat.TABLE | OutputFormat.WIDE:
+            shown = [column for column in columns if output is OutputFormat.WIDE or not column.wide]
+            return render_page(_blocks(listing, shown, empty), style)
+
+
+def _blocks(listing: Listing[T], columns: Sequence[Column[T]], empty: str) -> list[Block]:
+    blocks: list[Block] = []
+    if listing.items:
+        rows = tuple(tuple(column.cell(item) for column in columns) for item in listing.items)
+        blocks.append(Grid(rows, tuple(column.header for column in columns)))
+    else:
+        blocks.append(Line(empty))
+    if listing.evidence is not None and listing.evidence.gaps:
+        blocks += [Line(""), Line("INCOMPLETE: this could not be had", "yellow")]
+        blocks += [
+            Field(gap.kind.value[:9], f"{gap.subject}: {gap.error or gap.reason.value}. {gap.next_step}".rstrip())
+            for gap in listing.evidence.gaps
+        ]
+    return blocks

@@ -1,0 +1,148 @@
+"""A diagnosis with everything that its renderers show, and its machine-readable shape."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+
+from eosctl.analysis.wording import time_text
+from eosctl.model.finding import CheckStatus, Command, Deduction, Diagnosis, Evidence, Finding, Resource
+from eosctl.model.hang import HangVerdict
+from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.render.envelope import ClusterView, EvidenceView, cluster_view, evidence_view
+
+SCHEMA = "eosctl.diagnosis"
+SCHEMA_VERSION = 1
+
+
+class Report(NamedTuple):
+    """What the renderers of a diagnosis are given.
+
+    ``verdicts`` are the open transactions, for the picture of the blast radius; ``next_commands`` what to type next.
+    """
+
+    command: str
+    diagnosis: Diagnosis
+    snapshot: ClusterSnapshot
+    verdicts: tuple[HangVerdict, ...]
+    generated_at_ms: int
+    next_commands: tuple[Command, ...] = ()
+
+
+class GradeView(msgspec.Struct, frozen=True):
+    """The grade with its arithmetic: 100 minus the deductions, never below 0."""
+
+    letter: str
+    score: int
+    deductions: tuple[Deduction, ...]
+    cap: str
+
+
+class CountsView(msgspec.Struct, frozen=True):
+    """How many checks ended how, and how many findings there are."""
+
+    passed: int
+    failed: int
+    skipped: int
+    not_applicable: int
+    findings: int
+
+
+class CheckView(msgspec.Struct, frozen=True):
+    """What became of one check."""
+
+    id: str
+    title: str
+    area: str
+    status: CheckStatus
+    reason: str
+    incomplete: bool
+    finding_count: int
+
+
+class FindingView(msgspec.Struct, frozen=True):
+    """One finding; ``fingerprint`` stays the same from run to run."""
+
+    check_id: str
+    fingerprint: str
+    title: str
+    severity: str
+    confidence: str
+    resource: Resource
+    message: str
+    cause: str
+    impact: str
+    evidence: tuple[Evidence, ...]
+    remedy: tuple[str, ...]
+    commands: tuple[Command, ...]
+    verify: tuple[Command, ...]
+    references: tuple[str, ...]
+    incident: str
+    facts: dict[str, str | int | bool]
+
+
+class DiagnosisView(msgspec.Struct, frozen=True):
+    """The whole diagnosis as JSON and YAML show it."""
+
+    schema: str
+    schema_version: int
+    command: str
+    generated_at: str
+    cluster: ClusterView
+    evidence: EvidenceView
+    summary: tuple[str, ...]
+    grade: GradeView
+    counts: CountsView
+    checks: tuple[CheckView, ...]
+    items: tuple[FindingView, ...]
+
+
+def diagnosis_view(report: Report) -> DiagnosisView:
+    """Shape a report for machines."""
+    diagnosis = report.diagnosis
+    grade = diagnosis.grade
+    return DiagnosisView(
+        schema=SCHEMA,
+        schema_version=SCHEMA_VERSION,
+        command=report.command,
+        generated_at=time_text(report.generated_at_ms),
+        cluster=cluster_view(report.snapshot),
+        evidence=evidence_view(report.snapshot),
+        summary=diagnosis.summary,
+        grade=GradeView(grade.letter, grade.score, grade.deductions, grade.cap),
+        counts=CountsView(
+            passed=diagnosis.count(CheckStatus.PASSED),
+            failed=diagnosis.count(CheckStatus.FAILED),
+            skipped=diagnosis.count(CheckStatus.SKIPPED),
+            not_applicable=diagnosis.count(CheckStatus.NOT_APPLICABLE),
+            findings=len(diagnosis.findings),
+        ),
+        checks=tuple(
+            CheckView(r.check_id, r.title, r.area, r.status, r.reason, r.incomplete, len(r.findings))
+            for r in diagnosis.results
+        ),
+        items=tuple(finding_view(finding) for finding in diagnosis.findings),
+    )
+
+
+def finding_view(finding: Finding) -> FindingView:
+    """Shape one finding for machines."""
+    return FindingView(
+        check_id=finding.check_id,
+        fingerprint=finding.fingerprint,
+        title=finding.title,
+        severity=finding.severity.value,
+        confidence=finding.confidence.value,
+        resource=finding.resource,
+        message=finding.message,
+        cause=finding.cause,
+        impact=finding.impact,
+        evidence=finding.evidence,
+        remedy=finding.remedy,
+        commands=finding.commands,
+        verify=finding.verify,
+        references=finding.references,
+        incident=finding.incident,
+        facts=dict(finding.facts),
+    )

@@ -1,0 +1,38 @@
+"""Copies of the project for tests that plant something in it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("eosctl", "spark_log_analytics", "config_profiles")
+
+
+@pytest.fixture(scope="session")
+def project_root() -> Path:
+    """The project itself."""
+    return ROOT
+
+
+def copy_sources(target: Path) -> Path:
+    """Copy what the wheel is built from, without caches."""
+    for package in PACKAGES:
+        shutil.copytree(ROOT / package, target / package, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, target)
+    return target
+
+
+@pytest.fixture
+def source_copy(tmp_path: Path) -> Path:
+    """A copy of the packages that a test may change."""
+    return copy_sources(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def module_source_copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same for all tests of one module together."""
+    return copy_sources(tmp_path_factory.mktemp("project"))

@@ -1,0 +1,97 @@
+"""The import contracts hold, and each of them refuses a violation planted in a copy of the project."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+LINT = (sys.executable, "-c", "from importlinter.cli import lint_imports_command; lint_imports_command()")
+
+
+class Planted(NamedTuple):
+    """A module with one import that a contract must refuse."""
+
+    contract: str
+    module: str
+    imported: str
+
+
+PLANTED = (
+    Planted("order", "eosctl.model.planted", "eosctl.wire.errors"),
+    Planted("order", "eosctl.wire.planted", "eosctl.storage.log"),
+    Planted("order", "eosctl.storage.planted", "eosctl.settings"),
+    Planted("order", "eosctl.client.planted", "eosctl.collect"),
+    Planted("order", "eosctl.lab.planted", "eosctl.render"),
+    Planted("order", "eosctl.errors", "eosctl.model"),
+    Planted("pure-rooms", "eosctl.analysis.planted", "socket"),
+    Planted("pure-rooms", "eosctl.checks.planted", "time"),
+    Planted("pure-rooms", "eosctl.capacity.planted", "os"),
+    Planted("pure-rooms", "eosctl.history.planted", "asyncio"),
+    Planted("pure-rooms", "eosctl.analysis.planted_too", "confluent_kafka"),
+    Planted("typer-in-commands", "eosctl.render.planted", "typer"),
+    Planted("rich-in-render", "eosctl.commands.planted", "rich"),
+    Planted("sandbox-is-a-server", "eosctl.sandbox.planted", "eosctl.client"),
+    Planted("sandbox-is-a-server", "eosctl.sandbox.planted_too", "eosctl.checks"),
+    Planted("judges-know-no-sandbox", "eosctl.collect.planted", "eosctl.sandbox"),
+    Planted("judges-know-no-sandbox", "eosctl.analysis.planted", "eosctl.sandbox"),
+    Planted("spark-needs-little", "spark_log_analytics.planted", "eosctl.client"),
+    Planted("spark-is-optional", "eosctl.render.planted", "spark_log_analytics"),
+)
+
+
+def lint(directory: Path, contract: str | None = None) -> subprocess.CompletedProcess[str]:
+    """Run import-linter on the packages of a directory."""
+    limit = ["--contract", contract] if contract else []
+    return subprocess.run(
+        [*LINT, "--no-cache", "--config", "pyproject.toml", *limit],
+        cwd=directory,
+        env=os.environ | {"PYTHONPATH": str(directory), "COLUMNS": "200", "NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def plant(directory: Path, planted: Planted) -> None:
+    path = directory.joinpath(*planted.module.split(".")).with_suffix(".py")
+    before = path.read_text("utf-8") if path.exists() else '"""Planted."""\n'
+    path.write_text(f"{before}\nimport {planted.imported}\n", "utf-8")
+
+
+def contracts(root: Path) -> set[str]:
+    configuration = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))
+    return {contract["id"] for contract in configuration["tool"]["importlinter"]["contracts"]}
+
+
+def test_the_project_keeps_its_contracts(project_root: Path) -> None:
+    done = lint(project_root)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_contract_has_a_planted_violation(project_root: Path) -> None:
+    assert {planted.contract for planted in PLANTED} == contracts(project_root)
+
+
+@pytest.mark.parametrize("contract", sorted({planted.contract for planted in PLANTED}))
+def test_planted_violations_are_refused(contract: str, source_copy: Path) -> None:
+    mine = [planted for planted in PLANTED if planted.contract == contract]
+    for planted in mine:
+        plant(source_copy, planted)
+    done = lint(source_copy, contract)
+    assert done.returncode == 1, done.stdout + done.stderr
+    for planted in mine:
+        assert f"{planted.module} -> {planted.imported} (l." in done.stdout, done.stdout
+
+
+def test_a_room_that_has_no_place_in_the_order_is_refused(source_copy: Path) -> None:
+    (source_copy / "eosctl" / "attic").mkdir()
+    (source_copy / "eosctl" / "attic" / "__init__.py").write_text('"""Planted."""\n', "utf-8")
+    done = lint(source_copy, "order")
+    assert done.returncode == 1
+    assert "attic" in done.stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -52,6 +53,28 @@ Outcome: TypeAlias = T | Failure
 def error_of(response: Any) -> ErrorCode:
     """Return the top-level error code of a response; NONE for APIs that have none."""
     return known_error(getattr(response, "error_code", 0))
+
+
+def any_error(response: Any) -> ErrorCode:
+    """Return the first error code anywhere in a response, NONE when there is none.
+
+    OPERATION_NOT_ATTEMPTED counts only when nothing else is wrong: it is what the neighbours of the cause are told.
+    """
+    codes = [known_error(code) for code in _error_codes(response)]
+    causes = [code for code in codes if code is not ErrorCode.OPERATION_NOT_ATTEMPTED]
+    return next(iter(causes or codes), ErrorCode.NONE)
+
+
+def _error_codes(message: Any) -> Iterator[int]:
+    for name in message._fields:
+        value = getattr(message, name)
+        if name.endswith("error_code"):
+            if value:
+                yield value
+        elif isinstance(value, list | tuple):
+            for item in value:
+                if hasattr(item, "_fields"):
+                    yield from _error_codes(item)
 
 
 def known_error(code: int) -> ErrorCode:

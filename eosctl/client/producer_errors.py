@@ -1,0 +1,113 @@
+"""What an error means to a transactional producer: try again, abort the transaction, or give up."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Final
+
+from eosctl.client.outcome import AUTHORIZATION_CODES, error_for_code, known_error
+from eosctl.errors import BrokerError, EosctlError
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
+
+
+class Severity(Enum):
+    """What is left to do, as Kafka's producer sees it (``TransactionManager``)."""
+
+    RETRIABLE = "retriable"
+    ABORTABLE = "abortable"
+    FATAL = "fatal"
+
+
+class TransactionFailed(BrokerError):  # noqa: N818
+    """A step of a transaction was refused.
+
+    Attributes:
+        severity: Whether the transaction can still be aborted and the producer go on.
+    """
+
+    def __init__(self, what: str, why: str = "", next_step: str = "", *, error_code: int, severity: Severity) -> None:
+        super().__init__(what, why, next_step, error_code=error_code)
+        self.severity = severity
+
+
+class ProducerFenced(TransactionFailed):
+    """Another producer with the same transactional id has taken over, or the coordinator has ended the transaction."""
+
+
+_FENCED: Final = frozenset({ErrorCode.PRODUCER_FENCED, ErrorCode.INVALID_PRODUCER_EPOCH})
+
+_ABORTABLE_EVERYWHERE: Final = frozenset(
+    {
+        ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+        ErrorCode.GROUP_AUTHORIZATION_FAILED,
+        ErrorCode.OPERATION_NOT_ATTEMPTED,
+        ErrorCode.TRANSACTION_ABORTABLE,
+    }
+)
+
+_ABORTABLE: Final = {
+    ApiKey.PRODUCE: _ABORTABLE_EVERYWHERE
+    | {
+        ErrorCode.INVALID_PRODUCER_EPOCH,
+        ErrorCode.INVALID_TXN_STATE,
+        ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
+        ErrorCode.UNKNOWN_PRODUCER_ID,
+        ErrorCode.INVALID_RECORD,
+        ErrorCode.MESSAGE_TOO_LARGE,
+        ErrorCode.RECORD_LIST_TOO_LARGE,
+        ErrorCode.CORRUPT_MESSAGE,
+    },
+    ApiKey.TXN_OFFSET_COMMIT: _ABORTABLE_EVERYWHERE
+    | {
+        ErrorCode.ILLEGAL_GENERATION,
+        ErrorCode.UNKNOWN_MEMBER_ID,
+        ErrorCode.FENCED_INSTANCE_ID,
+    },
+    ApiKey.INIT_PRODUCER_ID: _ABORTABLE_EVERYWHERE
+    | {
+        ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
+        ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+    },
+}
+
+
+def classify_producer_error(api_key: ApiKey, error: ErrorCode) -> Severity:
+    """Return what Kafka's Java producer (4.x) would do about an error.
+
+    Codes that nothing says anything about end a produce or an added partition (abortable) and are fatal elsewhere.
+    """
+    if error.retriable:
+        return Severity.RETRIABLE
+    if error in _ABORTABLE.get(api_key, _ABORTABLE_EVERYWHERE):
+        return Severity.ABORTABLE
+    if error in _FENCED or error in AUTHORIZATION_CODES:
+        return Severity.FATAL
+    known_fatal = {
+        ErrorCode.INVALID_TXN_STATE,
+        ErrorCode.INVALID_PRODUCER_ID_MAPPING,
+        ErrorCode.UNSUPPORTED_VERSION,
+        ErrorCode.INVALID_REQUEST,
+        ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT,
+    }
+    if api_key in (ApiKey.PRODUCE, ApiKey.ADD_PARTITIONS_TO_TXN) and error not in known_fatal:
+        return Severity.ABORTABLE
+    return Severity.FATAL
+
+
+def producer_error(api_key: ApiKey, code: int, operation: str) -> EosctlError:
+    """Return the exception for a refused step; ``operation`` says which, e.g. ``EndTxn of payments``."""
+    error = known_error(code)
+    if error in AUTHORIZATION_CODES:
+        return error_for_code(code, operation)
+    severity = classify_producer_error(api_key, error)
+    what = f"{operation}: {error.name}"
+    if error in _FENCED:
+        return ProducerFenced(
+            what,
+            "A newer producer with this transactional id was initialised, or the transaction ran into its timeout.",
+            "Stop this instance, or initialise it again if it is the one that should work.",
+            error_code=code,
+            severity=severity,
+        )
+    return TransactionFailed(what, error.message, error_code=code, severity=severity)

@@ -1,0 +1,248 @@
+"""The requests of a transactional producer, one function each, in the versions that its protocol level speaks."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, Final, NamedTuple
+
+from eosctl.client.client import Client
+from eosctl.client.destinations import Destination, group_coordinator, transaction_coordinator
+from eosctl.client.negotiation import BrokerVersions
+from eosctl.client.outcome import any_error
+from eosctl.client.producer_errors import producer_error
+from eosctl.model.transaction import TopicPartition
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
+from eosctl.wire.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
+from eosctl.wire.messages.end_txn import EndTxnRequest
+from eosctl.wire.messages.init_producer_id import InitProducerIdRequest
+from eosctl.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from eosctl.wire.messages.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+)
+
+
+class ProducerIdentity(NamedTuple):
+    """Who a transactional producer is to the cluster."""
+
+    transactional_id: str
+    producer_id: int
+    producer_epoch: int
+
+
+class GroupIdentity(NamedTuple):
+    """Who a consumer is to its group (KIP-447); the defaults skip the fencing check."""
+
+    group_id: str
+    generation_id: int = -1
+    member_id: str = ""
+    group_instance_id: str | None = None
+
+
+class OffsetToCommit(NamedTuple):
+    """The offset of the next record to process, with the leader epoch it was read under (-1: unknown)."""
+
+    offset: int
+    leader_epoch: int = -1
+    metadata: str = ""
+
+
+class Bounds(NamedTuple):
+    """The lowest and highest version to speak."""
+
+    floor: int
+    cap: int
+
+
+class TransactionDialect(NamedTuple):
+    """Which versions make up a protocol level, and whether partitions are declared before they are written.
+
+    A broker goes by the version of the request, not by the cluster's ``transaction.version`` (KIP-890).
+    """
+
+    name: str
+    declares_partitions: bool
+    produce: Bounds
+    offset_commit: Bounds
+    end: Bounds
+
+
+TV1: Final = TransactionDialect("TV1", True, Bounds(3, 11), Bounds(0, 4), Bounds(0, 4))
+TV2: Final = TransactionDialect("TV2", False, Bounds(12, 12), Bounds(5, 5), Bounds(5, 5))
+
+_ADD_PARTITIONS_CAP: Final = 3  # later versions are for brokers
+_INIT_PRODUCER_ID_CAP: Final = 5  # version 6 is not stable (KIP-939)
+
+# None of these requests does harm when it arrives twice.
+_AGAIN: Final = frozenset({ErrorCode.REQUEST_TIMED_OUT, ErrorCode.NETWORK_EXCEPTION})
+_COORDINATOR_AGAIN: Final = _AGAIN | {ErrorCode.CONCURRENT_TRANSACTIONS, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
+_PRODUCE_AGAIN: Final = _COORDINATOR_AGAIN | {
+    ErrorCode.NOT_ENOUGH_REPLICAS,
+    ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
+    ErrorCode.KAFKA_STORAGE_ERROR,
+}
+
+
+def dialect_of(versions: BrokerVersions) -> TransactionDialect:
+    """Return the level that Kafka's Java client would speak: TV2 where ``transaction.version`` 2 is finalized."""
+    end = versions.apis.get(ApiKey.END_TXN)
+    speaks_tv2 = end is not None and end.max_version >= TV2.end.floor
+    return TV2 if speaks_tv2 and versions.features_epoch >= 0 and versions.transaction_version >= 2 else TV1
+
+
+async def init_producer_id(
+    client: Client, transactional_id: str, timeout_ms: int, known: ProducerIdentity | None = None
+) -> ProducerIdentity:
+    """Register a producer: fence its predecessors, and wait until their open transaction is aborted.
+
+    Args:
+        client: The client.
+        transactional_id: The id.
+        timeout_ms: ``transaction.timeout.ms``.
+        known: The identity to go on from (KIP-360); None to take over whatever there is.
+    """
+    request = InitProducerIdRequest(
+        transactional_id,
+        timeout_ms,
+        known.producer_id if known is not None else -1,
+        known.producer_epoch if known is not None else -1,
+    )
+    response = await _send(
+        client,
+        transaction_coordinator(transactional_id),
+        ApiKey.INIT_PRODUCER_ID,
+        request,
+        Bounds(0 if known is None else 3, _INIT_PRODUCER_ID_CAP),
+        _COORDINATOR_AGAIN,
+        f"InitProducerId of {transactional_id}",
+    )
+    return ProducerIdentity(transactional_id, response.producer_id, response.producer_epoch)
+
+
+async def add_partitions_to_txn(
+    client: Client, identity: ProducerIdentity, partitions: Iterable[TopicPartition]
+) -> None:
+    """Declare the partitions that the transaction is going to write (TV0 and TV1)."""
+    by_topic: dict[str, list[int]] = defaultdict(list)
+    for topic, partition in sorted(partitions):
+        by_topic[topic].append(partition)
+    topics = [AddPartitionsToTxnTopic(topic, indexes) for topic, indexes in by_topic.items()]
+    await _send(
+        client,
+        transaction_coordinator(identity.transactional_id),
+        ApiKey.ADD_PARTITIONS_TO_TXN,
+        AddPartitionsToTxnRequest(*identity, topics),
+        Bounds(0, _ADD_PARTITIONS_CAP),
+        _COORDINATOR_AGAIN,
+        f"AddPartitionsToTxn of {identity.transactional_id}",
+    )
+
+
+async def produce(
+    client: Client,
+    partition: TopicPartition,
+    batch: bytes,
+    *,
+    transactional_id: str | None,
+    bounds: Bounds,
+    acks: int = -1,
+) -> int:
+    """Append one encoded batch to a partition and return the offset of its first record.
+
+    A transactional batch is written with the id whatever the state of its transaction: that is for the broker to
+    judge. Produce 12 adds the partition to the transaction (TV2), lower versions need it declared.
+    """
+    data = [TopicProduceData(name=partition.topic, partition_data=[_partition_data(partition.partition, batch)])]
+    request = ProduceRequest(transactional_id, acks, client.config.request_timeout_ms, data)
+    operation = f"Produce to {partition}"
+    response = await _send(client, partition, ApiKey.PRODUCE, request, bounds, _PRODUCE_AGAIN, operation)
+    return int(response.responses[0].partition_responses[0].base_offset)
+
+
+async def add_offsets_to_txn(client: Client, identity: ProducerIdentity, group_id: str) -> None:
+    """Declare that the transaction is going to commit offsets of a group (TV0 and TV1)."""
+    await _send(
+        client,
+        transaction_coordinator(identity.transactional_id),
+        ApiKey.ADD_OFFSETS_TO_TXN,
+        AddOffsetsToTxnRequest(*identity, group_id),
+        Bounds(0, 4),
+        _COORDINATOR_AGAIN,
+        f"AddOffsetsToTxn of {identity.transactional_id}",
+    )
+
+
+async def commit_offsets_in_txn(
+    client: Client,
+    identity: ProducerIdentity,
+    group: GroupIdentity,
+    offsets: Mapping[TopicPartition, OffsetToCommit],
+    dialect: TransactionDialect,
+) -> None:
+    """Commit a group's offsets as part of the transaction; they count when it commits."""
+    by_topic: dict[str, list[TxnOffsetCommitRequestPartition]] = defaultdict(list)
+    for (topic, partition), offset in sorted(offsets.items()):
+        by_topic[topic].append(TxnOffsetCommitRequestPartition(partition, *offset))
+    request = TxnOffsetCommitRequest(
+        identity.transactional_id,
+        group.group_id,
+        identity.producer_id,
+        identity.producer_epoch,
+        group.generation_id,
+        group.member_id,
+        group.group_instance_id,
+        [TxnOffsetCommitRequestTopic(topic, partitions) for topic, partitions in by_topic.items()],
+    )
+    await _send(
+        client,
+        group_coordinator(group.group_id),
+        ApiKey.TXN_OFFSET_COMMIT,
+        request,
+        dialect.offset_commit,
+        _COORDINATOR_AGAIN,
+        f"TxnOffsetCommit of {identity.transactional_id} for group {group.group_id}",
+    )
+
+
+async def end_txn(
+    client: Client, identity: ProducerIdentity, *, committed: bool, dialect: TransactionDialect
+) -> ProducerIdentity:
+    """Commit or abort, and return the identity for the next transaction (TV2 bumps the epoch at every end)."""
+    response = await _send(
+        client,
+        transaction_coordinator(identity.transactional_id),
+        ApiKey.END_TXN,
+        EndTxnRequest(*identity, committed),
+        dialect.end,
+        _AGAIN | {ErrorCode.CONCURRENT_TRANSACTIONS},
+        f"EndTxn of {identity.transactional_id}",
+    )
+    if response.producer_id < 0:
+        return identity
+    return identity._replace(producer_id=response.producer_id, producer_epoch=response.producer_epoch)
+
+
+def _partition_data(index: int, batch: bytes) -> PartitionProduceData:
+    return PartitionProduceData(index=index, records=batch)
+
+
+async def _send(
+    client: Client,
+    destination: Destination,
+    api_key: ApiKey,
+    request: Any,
+    bounds: Bounds,
+    again: Collection[ErrorCode],
+    operation: str,
+) -> Any:
+    response = await client.request(
+        destination, api_key, request, floor=bounds.floor, cap=bounds.cap, retry_on=again, error_of=any_error
+    )
+    code = any_error(response)
+    if code is not ErrorCode.NONE:
+        raise producer_error(api_key, code, operation)
+    return response

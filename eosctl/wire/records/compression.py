@@ -102,7 +102,9 @@ def _compress_snappy(data: bytes) -> bytes:
 
 def _decompress_snappy(data: bytes, max_bytes: int) -> bytes:
     if not data.startswith(_XERIAL_MAGIC):  # librdkafka and others send one raw block
-        return _decompress_snappy_block(data, max_bytes)
+        if _snappy_size(data, 0) > max_bytes:
+            raise _too_large("snappy", max_bytes)
+        return _decompress_snappy_block(data, 0)
     parts: list[bytes] = []
     room, position = max_bytes, len(_XERIAL_HEADER)
     while position < len(data):
@@ -113,19 +115,28 @@ def _decompress_snappy(data: bytes, max_bytes: int) -> bytes:
         size = int.from_bytes(data[position:start], "big", signed=True)
         if not 0 <= size <= len(data) - start:
             raise _damaged("snappy", f"block length {size} with {len(data) - start} bytes left", position)
-        parts.append(_decompress_snappy_block(data[start : start + size], room, start))
+        block = data[start : start + size]
+        if _snappy_size(block, start) > room:
+            raise _too_large("snappy", max_bytes)
+        parts.append(_decompress_snappy_block(block, start))
         room -= len(parts[-1])
         position = start + size
     return b"".join(parts)
 
 
-def _decompress_snappy_block(block: bytes, max_bytes: int, offset: int = 0) -> bytes:
+def _snappy_size(block: bytes, offset: int) -> int:
+    """Size that a raw block claims to decompress to, refused when the format could not hold so much."""
     try:
-        size = cramjam.snappy.decompress_raw_len(block)
-        if size > max_bytes:
-            raise _too_large("snappy", max_bytes)
-        if size > _SNAPPY_MAX_RATIO * len(block):
-            raise _damaged("snappy", f"{len(block)} bytes claim to hold {size}", offset)
+        size: int = cramjam.snappy.decompress_raw_len(block)
+    except cramjam.DecompressionError as error:
+        raise _damaged("snappy", error, offset) from None
+    if size > _SNAPPY_MAX_RATIO * len(block):
+        raise _damaged("snappy", f"{len(block)} bytes claim to hold {size}", offset)
+    return size
+
+
+def _decompress_snappy_block(block: bytes, offset: int) -> bytes:
+    try:
         return bytes(cramjam.snappy.decompress_raw(block))
     except cramjam.DecompressionError as error:
         raise _damaged("snappy", error, offset) from None

@@ -79,8 +79,9 @@ def _decode_inner(message_set: bytes, wrapper: BatchHeader) -> list[Record]:
         position += header.size_bytes
     if not inner:
         raise WireError("a compressed message holds no messages", "value", 0)
-    # The wrapper carries the offset of its last inner message, so magic 1's relative offsets are counted from there.
-    shift = wrapper.base_offset - inner[-1].offset if wrapper.magic else 0
+    # The wrapper carries the offset of its last inner message, so magic 1's relative offsets are counted from there;
+    # some producers leave it 0.
+    shift = wrapper.base_offset - inner[-1].offset if wrapper.magic and wrapper.base_offset else 0
     append_time = wrapper.max_timestamp if wrapper.magic and wrapper.attributes & LOG_APPEND_TIME else None
     return [
         record._replace(

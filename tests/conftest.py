@@ -13,7 +13,8 @@ from hypothesis import settings
 
 # A busy machine makes single examples slow; that says nothing about the code.
 settings.register_profile("eosctl", deadline=None)
-settings.load_profile("eosctl")
+settings.register_profile("prove", deadline=None, max_examples=10_000)
+settings.load_profile(os.environ.get("EOSCTL_HYPOTHESIS_PROFILE", "eosctl"))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,0 +1,49 @@
+# The commands of a developer; `make` alone lists them. Each first makes .venv when it is missing or out of date.
+
+.DEFAULT_GOAL := help
+.PHONY: help environment demo test lint test-kafka transcripts prove bench docs
+
+# Two workers suit the two cores that the time limits are meant for; JOBS=0 runs everything in one process.
+JOBS ?= 2
+EXTRAS ?= dev
+RUN := .venv/bin/python
+
+help: ## List the commands.
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
+
+environment:
+	@scripts/bootstrap $(EXTRAS)
+
+demo: EXTRAS =
+demo: environment ## Start a cluster, break it, diagnose it, mend it (30 s after installation).
+	@$(RUN) scripts/demo.py
+
+test: lint ## Lint, then every test but those against real Kafka.
+	$(RUN) -m pytest -n $(JOBS) -m "not apache" --cov --cov-report=term:skip-covered
+
+lint: environment ## Style, types and import contracts.
+	.venv/bin/ruff check
+	.venv/bin/mypy
+	.venv/bin/lint-imports --no-logo
+
+test-kafka: environment ## The verdicts and bytes against real Apache Kafka (needs Java 17 and Maven).
+	$(RUN) -m pytest -m apache tests/apache
+
+transcripts: environment ## The recorded answers of real brokers against the sandbox, by area.
+	$(RUN) scripts/transcripts.py
+
+# `make prove NAME`: the name is a goal of its own, which does nothing.
+ifeq (prove,$(firstword $(MAKECMDGOALS)))
+PROOFS := $(wordlist 2,$(words $(MAKECMDGOALS)),$(MAKECMDGOALS))
+.PHONY: $(PROOFS)
+$(PROOFS):
+	@:
+endif
+prove: environment ## The long runs; `make prove` lists them, `make prove NAME` writes docs/proofs/NAME.json.
+	@$(RUN) scripts/prove.py $(PROOFS)
+
+bench: environment ## Measure against the named peers, one program after the other.
+	@for program in benchmarks/*.py; do echo "== $$program"; $(RUN) $$program || exit 1; done
+
+docs: environment ## Generate the pages that are made from code.
+	$(RUN) scripts/generate_docs.py

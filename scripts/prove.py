@@ -1,0 +1,125 @@
+"""Run one of the long proofs and keep what it showed in docs/proofs/NAME.json.
+
+    python scripts/prove.py              list the proofs
+    python scripts/prove.py NAME...      run them one after the other
+
+A proof is a command. Its record names the commit it was run on, so the work tree must be clean: a claim that nobody can
+repeat is none. The exit status is 0 when every proof succeeded, 1 when one failed (its record says so), 2 for a name
+that does not exist or a work tree with changes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[1]
+RECORDS = ROOT / "docs" / "proofs"
+LAST_LINES = 15
+
+
+class Proof(NamedTuple):
+    """A long run.
+
+    Attributes:
+        claim: What its success shows, in one sentence.
+        command: What to run, from the root of the project.
+        environment: Variables on top of those of the caller.
+    """
+
+    claim: str
+    command: tuple[str, ...]
+    environment: tuple[tuple[str, str], ...] = ()
+
+
+PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
+MANY_EXAMPLES = (("EOSCTL_HYPOTHESIS_PROFILE", "prove"),)
+
+PROOFS = {
+    "storage": Proof(
+        "No generated log, index or snapshot and no cut through one breaks reading, writing or recovery.",
+        (*PYTEST, "tests/storage"),
+        MANY_EXAMPLES,
+    ),
+    "real-kafka": Proof(
+        "Real Apache Kafka 3.9.2 and 4.3.1 give the same verdicts and read the same bytes.",
+        (*PYTEST, "-m", "apache", "tests/apache"),
+        (("EOSCTL_REQUIRE", "java"),),
+    ),
+}
+
+
+def main(names: Sequence[str]) -> int:
+    """List the proofs, or run those that are named."""
+    if not names:
+        for name, proof in PROOFS.items():
+            print(f"{name:<12} {proof.claim}")
+        return 0
+    if unknown := [name for name in names if name not in PROOFS]:
+        print(f"There is no proof {', '.join(unknown)}. Known: {', '.join(PROOFS)}.", file=sys.stderr)
+        return 2
+    if changed := git("status", "--porcelain"):
+        print(
+            f"The work tree has changes; commit them first, so that the record names its code:\n{changed}",
+            file=sys.stderr,
+        )
+        return 2
+    results = [run(name, PROOFS[name]) for name in names]
+    return 0 if all(results) else 1
+
+
+def run(name: str, proof: Proof) -> bool:
+    """Run a proof, show its output and write its record; return whether it succeeded."""
+    print(f"{name}: {proof.claim}\n$ {shown(proof)}", flush=True)
+    began_at, began = datetime.now(UTC), time.monotonic()
+    lines: list[str] = []
+    with subprocess.Popen(
+        proof.command,
+        cwd=ROOT,
+        env=os.environ | dict(proof.environment),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    ) as process:
+        for line in process.stdout or ():
+            print(line, end="", flush=True)
+            lines = [*lines[1 - LAST_LINES :], line.rstrip()]
+    record = {
+        "claim": proof.claim,
+        "command": shown(proof),
+        "commit": git("rev-parse", "HEAD"),
+        "began_at": began_at.isoformat(timespec="seconds"),
+        "duration_ms": round((time.monotonic() - began) * 1000),
+        "machine": f"{os.cpu_count()} CPUs, {platform.platform()}, Python {platform.python_version()}",
+        "succeeded": process.returncode == 0,
+        "exit_code": process.returncode,
+        "last_lines": lines,
+    }
+    RECORDS.mkdir(parents=True, exist_ok=True)
+    (RECORDS / f"{name}.json").write_text(json.dumps(record, indent=2) + "\n", "utf-8")
+    return process.returncode == 0
+
+
+def shown(proof: Proof) -> str:
+    """Return the command as one would type it in the project."""
+    words = ["python" if word == sys.executable else word for word in proof.command]
+    return " ".join([f"{key}={value}" for key, value in proof.environment] + [shlex.join(words)])
+
+
+def git(*args: str) -> str:
+    """Return what a git command printed, without the last line end."""
+    return subprocess.run(["git", *args], cwd=ROOT, capture_output=True, text=True, check=True).stdout.rstrip()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

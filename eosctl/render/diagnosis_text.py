@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 
 from eosctl.analysis.hanging import describe_looks
 from eosctl.analysis.wording import count_text, time_text
@@ -11,7 +12,7 @@ from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_pa
 from eosctl.render.report import Report
 
 TONES = {Severity.CRITICAL: "bold red", Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
-EVIDENCE_SHOWN = 6
+SOURCES_SHOWN = 8
 
 
 def render_diagnosis_text(report: Report, style: Style = PLAIN, *, wide: bool = False) -> str:
@@ -67,11 +68,13 @@ def _finding(number: int, finding: Finding, wide: bool) -> Iterator[Block]:
         yield Field("cause", finding.cause)
     if finding.impact:
         yield Field("impact", finding.impact)
-    shown = finding.evidence if wide else finding.evidence[:EVIDENCE_SHOWN]
-    for index, evidence in enumerate(shown):
-        yield Field("evidence" if index == 0 else "", f"{evidence.name}: {evidence.value}  [{evidence.source}]")
-    if len(shown) < len(finding.evidence):
-        yield Field("", f"{len(finding.evidence) - len(shown)} more with -o wide")
+    by_source = [(source, tuple(facts)) for source, facts in groupby(finding.evidence, key=lambda e: e.source)]
+    shown = by_source if wide else by_source[:SOURCES_SHOWN]
+    for index, (source, facts) in enumerate(shown):
+        text = "; ".join(f"{fact.name} {fact.value}" for fact in facts)
+        yield Field("evidence" if index == 0 else "", f"{source}: {text}")
+    if len(shown) < len(by_source):
+        yield Field("", f"{count_text(len(by_source) - len(shown), 'more source')} with -o wide")
     for index, step in enumerate(finding.remedy):
         yield Field("do" if index == 0 else "", step)
     yield from (_command("", command) for command in finding.commands)
@@ -126,19 +129,9 @@ def _passed(report: Report, wide: bool) -> Iterator[Block]:
 
 def _grade(report: Report) -> Iterator[Block]:
     grade = report.diagnosis.grade
-    yield Line("")
-    terms = [
-        f"100 - {d.count} {'check' if d.count == 1 else 'checks'} {d.label} x {d.points_each}"
-        for d in grade.deductions[:1]
-    ]
-    terms += [
-        f"{d.count} {'check' if d.count == 1 else 'checks'} {d.label} x {d.points_each}" for d in grade.deductions[1:]
-    ]
-    arithmetic = " - ".join(terms) if terms else "100, nothing deducted"
-    cap = f"; {grade.cap}" if grade.cap else ""
-    yield Line(
-        f"GRADE   {grade.letter}: {arithmetic} = {grade.score}{cap}"
-        if terms
-        else f"GRADE   {grade.letter}: {arithmetic}{cap}",
-        "bold",
+    deductions = "".join(
+        f" - {count_text(d.count, 'check')} {d.label} x {d.points_each}" for d in grade.deductions if d.points_each
     )
+    cap = f"; {grade.cap}" if grade.cap else ""
+    yield Line("")
+    yield Line(f"GRADE   {grade.letter}: 100{deductions} = {grade.score}{cap}", "bold")

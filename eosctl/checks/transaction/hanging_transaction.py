@@ -63,7 +63,10 @@ def _problem(verdict: HangVerdict, case: Case) -> Problem:
     commands: tuple[Command, ...] = (Command(f"eosctl txn hanging {bootstrap}", "all open transactions, with causes"),)
     remedy: tuple[str, ...]
     if verdict.can_abort:
-        abort = f"eosctl txn abort {where} --producer-id {transaction.producer_id} {bootstrap}"
+        abort = (
+            f"eosctl txn abort --topic {transaction.partition.topic} --partition {transaction.partition.partition} "
+            f"--producer-id {transaction.producer_id} {bootstrap}"
+        )
         commands = (Command(abort, "prints the plan; add --yes to carry it out"),)
         remedy = ("Abort it: one ABORT marker on this partition.",)
     else:

@@ -1,0 +1,101 @@
+"""The program: its commands, and the one wrapper that turns an error into an exit code.
+
+Modules that only some commands need are imported inside those commands; ``eosctl --help`` loads none of them.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from eosctl import __version__
+from eosctl.commands import doctor
+from eosctl.commands.invocation import Invocation, invocation_of
+from eosctl.errors import EosctlError
+from eosctl.render.terminal import ColorChoice
+
+DIAGNOSE = "Diagnose"
+ACT = "Act"
+PLAN = "Plan"
+LAB = "Lab"
+SETTINGS = "Settings"
+INTERRUPTED = 130
+
+app = typer.Typer(
+    name="eosctl",
+    help="Operations and diagnosis for Apache Kafka exactly-once deployments.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command(rich_help_panel=DIAGNOSE)(doctor.doctor)
+
+
+def _show_version(value: bool) -> None:
+    if value:
+        sys.stdout.write(f"eosctl {__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    context: typer.Context,
+    color: Annotated[ColorChoice, typer.Option("--color", help="When to use colour.")] = ColorChoice.AUTO,
+    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Take the options that stand before the command."""
+    invocation = invocation_of(context)
+    invocation.color = color
+    invocation.debug = debug
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the program.
+
+    Args:
+        arguments: The command line without the program's name; that of the process when None.
+
+    Returns:
+        The exit code.
+    """
+    invocation = Invocation()
+    try:
+        app(arguments, obj=invocation)
+    except SystemExit as ending:
+        return ending.code if isinstance(ending.code, int) else 0 if ending.code is None else 1
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except EosctlError as error:
+        if invocation.debug:
+            raise
+        return _report(error, invocation)
+    except Exception as error:
+        # The last resort: a defect ends in three lines, not in a traceback.
+        if invocation.debug:
+            raise
+        defect = EosctlError(
+            f"eosctl failed: {type(error).__name__}: {error}",
+            "This is a defect in eosctl, not in your cluster.",
+            "Run it again with: eosctl --debug ... and report the traceback.",
+        )
+        return _report(defect, invocation)
+    return 0
+
+
+def _report(error: EosctlError, invocation: Invocation) -> int:
+    """Write an error: three lines on standard error, and under ``-o json`` an object on standard output."""
+    lines = [f"error: {error.what}"]
+    lines += [f"  why: {error.why}"] if error.why else []
+    lines += [f"  next: {error.next_step}"] if error.next_step else []
+    sys.stderr.write("\n".join(lines) + "\n")
+    if invocation.output == "json":
+        from eosctl.render.failure import render_failure
+
+        sys.stdout.write(render_failure(error))
+        sys.stdout.flush()
+    return error.exit_code

@@ -1,0 +1,82 @@
+"""What one run of the program was asked for, kept where the error wrapper can see it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+import typer
+
+from eosctl.errors import EosctlError
+from eosctl.render.formats import FOR_PEOPLE
+from eosctl.render.page import PLAIN, Style
+from eosctl.render.terminal import ColorChoice, style_for
+
+
+@dataclass
+class Invocation:
+    """Choices of the root command, and the output format as soon as it is known.
+
+    Tests replace the clock.
+    """
+
+    color: ColorChoice = ColorChoice.AUTO
+    debug: bool = False
+    output: str = "table"
+    now_ms: Callable[[], int] = field(default=lambda: time.time_ns() // 1_000_000)
+
+    def style(self) -> Style:
+        """Return how to write to standard output in the chosen format."""
+        return style_for(sys.stdout, self.color) if self.output in FOR_PEOPLE else PLAIN
+
+
+def invocation_of(context: typer.Context) -> Invocation:
+    """Return the run's invocation."""
+    found = context.find_object(Invocation)
+    if found is None:
+        found = context.obj = Invocation()
+    return found
+
+
+def remember_output(context: typer.Context, value: StrEnum) -> StrEnum:
+    """Note the format while the options are parsed, so that a later error can answer in it."""
+    if not context.resilient_parsing:
+        invocation_of(context).output = value.value
+    return value
+
+
+def write_result(text: str, output_file: Path | None = None) -> None:
+    """Write the result to standard output, and beside it to a file.
+
+    Raises:
+        EosctlError: The file cannot be written.
+    """
+    sys.stdout.write(text)
+    # A closed pipe shows here, where it is handled, and not when the interpreter ends.
+    sys.stdout.flush()
+    if output_file is not None:
+        write_file(text, output_file)
+
+
+def write_file(text: str, path: Path) -> None:
+    """Write a file, whole or not at all.
+
+    Raises:
+        EosctlError: The file cannot be written.
+    """
+    temporary = path.with_name(path.name + ".tmp")
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(path)
+    except OSError as error:
+        raise EosctlError(f"Cannot write {path}.", error.strerror or str(error), "Choose another path.") from error
+
+
+def note(text: str) -> None:
+    """Write a remark to standard error."""
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()

@@ -1,0 +1,87 @@
+"""The options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from eosctl.commands.invocation import remember_output
+from eosctl.render.formats import FindingFormat, OutputFormat
+
+CONNECTION = "Connection"
+OUTPUT = "Output"
+
+_UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "min": 60_000, "h": 3_600_000}
+
+
+def parse_duration_ms(text: str) -> int:
+    """Parse ``500ms``, ``30s``, ``15m`` or ``2h``; a bare number is seconds."""
+    digits = text.rstrip("abcdefghijklmnopqrstuvwxyz")
+    unit = text[len(digits) :] or "s"
+    if not digits.isdigit() or unit not in _UNITS_MS or int(digits) == 0:
+        raise typer.BadParameter(f"{text!r} is not a duration; write 500ms, 30s, 15m or 2h")
+    return int(digits) * _UNITS_MS[unit]
+
+
+Bootstrap = Annotated[
+    str | None,
+    typer.Option(
+        "--bootstrap-server", "-b", metavar="HOST:PORT", help="Brokers to connect to.", rich_help_panel=CONNECTION
+    ),
+]
+CommandConfig = Annotated[
+    Path | None,
+    typer.Option("--command-config", metavar="FILE", help="A Java client.properties file.", rich_help_panel=CONNECTION),
+]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option("-X", metavar="KEY=VALUE", help="A client setting; repeatable.", rich_help_panel=CONNECTION),
+]
+Profile = Annotated[
+    str | None,
+    typer.Option("--profile", metavar="NAME", help="A profile of the profiles file.", rich_help_panel=CONNECTION),
+]
+Timeout = Annotated[
+    int | None,
+    typer.Option(
+        "--timeout",
+        metavar="DURATION",
+        parser=parse_duration_ms,
+        help="How long an operation may take in all, e.g. 30s.",
+        rich_help_panel=CONNECTION,
+    ),
+]
+SecondLookAfter = Annotated[
+    int,
+    typer.Option(
+        "--second-look-after",
+        metavar="DURATION",
+        parser=parse_duration_ms,
+        help="Pause between the two looks at open transactions.",
+        rich_help_panel=CONNECTION,
+    ),
+]
+SnapshotFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--snapshot", metavar="FILE", help="Read a saved snapshot instead of a cluster.", rich_help_panel=CONNECTION
+    ),
+]
+Output = Annotated[
+    OutputFormat,
+    typer.Option("--output", "-o", callback=remember_output, help="Format of the result.", rich_help_panel=OUTPUT),
+]
+FindingOutput = Annotated[
+    FindingFormat,
+    typer.Option("--output", "-o", callback=remember_output, help="Format of the result.", rich_help_panel=OUTPUT),
+]
+OutputFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--output-file", metavar="FILE", help="Write the result to this file as well.", rich_help_panel=OUTPUT
+    ),
+]
+
+DEFAULT_SECOND_LOOK = "500ms"

@@ -33,7 +33,6 @@ from eosctl.sandbox.coordinator.transaction.state_manager import (
     StateManager,
     StatePartition,
 )
-from eosctl.sandbox.coordinator.transaction.verification import VerificationManager
 from eosctl.sandbox.ports import BrokerConfig, Channel, Emulation, MetadataView, Replicas, Runtime, Timer
 from eosctl.wire.error_codes import ErrorCode
 
@@ -78,10 +77,6 @@ class TransactionCoordinator:
             states=self.states,
             request_timeout_ms=config.get_int("request.timeout.ms"),
         )
-        self._verification = VerificationManager(
-            runtime=runtime, config=config, emulation=emulation, metadata=metadata, channel=channel
-        )
-        self.verify_partition = self._verification.verify_partition
         self._timers: dict[str, Timer] = {}
 
     def start(self) -> None:

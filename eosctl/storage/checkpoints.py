@@ -41,7 +41,7 @@ def write_epoch_checkpoint(path: Path, epochs: Iterable[EpochStart], *, sync: bo
 
 
 def read_offset_checkpoint(path: Path) -> dict[TopicPartition, int]:
-    """Read an offset checkpoint; an absent file is an empty one, as for Kafka.
+    """Read an offset checkpoint; an absent or empty file holds no entries, as for Kafka.
 
     Raises:
         DamagedFile: When version, count or an entry is wrong; `offset` is the line, from 1.
@@ -54,7 +54,7 @@ def read_offset_checkpoint(path: Path) -> dict[TopicPartition, int]:
 
 
 def read_epoch_checkpoint(path: Path) -> list[EpochStart]:
-    """Read a leader-epoch checkpoint; an absent file is an empty one, as for Kafka.
+    """Read a leader-epoch checkpoint; an absent or empty file holds no entries, as for Kafka.
 
     Raises:
         DamagedFile: When version, count or an entry is wrong; `offset` is the line, from 1.
@@ -73,6 +73,8 @@ def _read_entries(path: Path, width: int) -> list[tuple[int, list[str]]]:
         return []
     except UnicodeDecodeError as error:
         raise DamagedFile(path, "not UTF-8 text", 1) from error
+    if not any(line.strip("0") for line in lines):  # a broker makes the file empty, and fills it some time later
+        return []
     if len(lines) < 2:
         raise DamagedFile(path, f"{len(lines)} lines; a version and a count were expected", len(lines) + 1)
     if lines[0] != str(VERSION):

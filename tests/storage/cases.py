@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from eosctl.storage.names import Suffix, parse_segment_file
+from eosctl.model.transaction import TopicPartition
+from eosctl.storage.checkpoints import read_offset_checkpoint
+from eosctl.storage.names import LOG_START_CHECKPOINT, Suffix, parse_segment_file
 from eosctl.storage.scan import LogBatch, scan_log
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "storage"
@@ -35,6 +37,12 @@ class Partition(NamedTuple):
     @property
     def was_closed(self) -> bool:
         return (self.path.parent / ".kafka_cleanshutdown").exists()
+
+    @property
+    def log_start_offset(self) -> int:
+        starts = read_offset_checkpoint(self.path.parent / LOG_START_CHECKPOINT)
+        topic, _, number = self.path.name.rpartition("-")
+        return starts.get(TopicPartition(topic, int(number)), 0)
 
     def files(self, suffix: Suffix) -> list[Path]:
         found = [(parse_segment_file(path.name), path) for path in sorted(self.path.iterdir())]

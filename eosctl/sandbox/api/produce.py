@@ -141,7 +141,7 @@ class Produce:
         given.guard = partition.log.producers.begin_verification(
             header.producer_id, header.producer_epoch, header.base_sequence
         )
-        self._broker.transactions.verify_partition(
+        self._broker.verification.verify_partition(
             self._request.transactional_id or "",
             header.producer_id,
             header.producer_epoch,
@@ -154,8 +154,8 @@ class Produce:
     def _verified(self, slot: Slot, target: TopicPartition, given: ClientBatch, error: ErrorCode) -> None:
         if error:
             implicit = self._context.api_version >= FIRST_IMPLICIT_ADD_VERSION
-            shown, message = produce_error(error, implicit)
-            self._refuse(slot, Refusal(shown, message))
+            shown = produce_error(error, add_partition=implicit)
+            self._refuse(slot, Refusal(shown, _verification_text(error, shown)))
         else:
             self._append(slot, target, given)
         self._maybe_reply()
@@ -268,3 +268,11 @@ class Produce:
                 leadership.leader_id, endpoint.host, endpoint.port, endpoint.rack
             )
         return response._replace(current_leader=LeaderIdAndEpoch(leadership.leader_id, leadership.leader_epoch))
+
+
+def _verification_text(error: ErrorCode, shown: ErrorCode) -> str | None:
+    if shown is ErrorCode.INVALID_TXN_STATE:
+        return "Partition was not added to the transaction"
+    if shown is ErrorCode.NOT_ENOUGH_REPLICAS:
+        return f"Unable to verify the partition has been added to the transaction. Underlying error: {error.name}"
+    return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.log.leader_epochs import LeaderEpochs
@@ -31,7 +31,7 @@ class PartitionLog:
     watermark is the caller's to advance, the last stable offset follows from it.
     """
 
-    __slots__ = ("closed", "epochs", "high_watermark", "partition", "producers", "settings", "store")
+    __slots__ = ("closed", "dirty", "epochs", "high_watermark", "partition", "producers", "settings", "snapshot", "store")
 
     def __init__(
         self,
@@ -49,6 +49,8 @@ class PartitionLog:
         self.settings = settings
         self.high_watermark = min(max(high_watermark, store.log_start_offset), store.log_end_offset)
         self.closed = False
+        self.dirty: Callable[[PartitionLog], None] = _nothing  # told when bytes wait to be flushed
+        self.snapshot: Callable[[PartitionLog, int], None] = _no_snapshot  # writes producer state as of an offset
 
     @property
     def start_offset(self) -> int:
@@ -99,9 +101,12 @@ class PartitionLog:
         leader_epoch = header.partition_leader_epoch
         if leader_epoch > epochs.latest:
             epochs.assign(leader_epoch, header.base_offset)
-        rolled = self.store.append(batch, header, now_ms)
+        store = self.store
+        if not store.has_unwritten:
+            self.dirty(self)
+        rolled = store.append(batch, header, now_ms)
         if rolled is not None:
-            self.snapshot_producers(rolled)
+            self.snapshot(self, rolled)
         if header.producer_id >= 0:
             completed = replay_producer(self.producers, header, batch)
             if completed is not None and completed.aborted:
@@ -113,9 +118,6 @@ class PartitionLog:
                         self.producers.last_stable_offset_after(completed),
                     )
                 )
-
-    def snapshot_producers(self, offset: int) -> None:
-        """Write the producer state as of ``offset`` to its ``.snapshot`` file."""
 
     # --- reading ------------------------------------------------------------------------------------------------
 
@@ -177,8 +179,16 @@ class PartitionLog:
         if not self.closed:
             self.closed = True
             if clean:
-                self.snapshot_producers(self.store.log_end_offset)
+                self.snapshot(self, self.store.log_end_offset)
             self.store.close(clean=clean)
+
+
+def _nothing(_: PartitionLog) -> None:
+    """Take a notice that nobody waits for."""
+
+
+def _no_snapshot(_: PartitionLog, __: int) -> None:
+    """Take a notice that nobody waits for."""
 
 
 def log_config(settings: TopicSettings) -> LogConfig:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Protocol
 
 from eosctl.model.transaction import ProducerState, TopicPartition
 from eosctl.sandbox.log.partition_log import PartitionLog
 from eosctl.sandbox.log.topic_settings import TopicSettings
 from eosctl.sandbox.metadata.image import ClusterImage, ImageDelta, PartitionState
-from eosctl.sandbox.ports import AppendResult
+from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC, AppendResult
 from eosctl.sandbox.replication.appends import LeaderAppends
 from eosctl.sandbox.replication.partition import Partition
 from eosctl.sandbox.replication.purgatory import Deadlines
@@ -38,8 +39,10 @@ class RoleListener(Protocol):
     def became_follower(self, partition: Partition) -> None:
         """This broker follows (or no longer hosts) the partition."""
 
-    def marker_appended(self, partition: Partition, header: BatchHeader, committed: bool) -> None:
-        """A transaction marker was appended as leader."""
+    def marker_replicated(
+        self, partition: Partition, producer_id: int, producer_epoch: int, committed: bool
+    ) -> None:
+        """A transaction marker of a group's offsets, appended here as leader, is replicated."""
 
 
 class ReplicaManager:
@@ -150,6 +153,8 @@ class ReplicaManager:
         if hosted is None and not self.known(partition):
             done(AppendResult(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
             return
+        if hosted is not None and partition.topic == CONSUMER_OFFSETS_TOPIC:
+            done = partial(self._marker_done, hosted, producer_id, producer_epoch, committed, done)
         self.appends.marker(
             hosted,
             producer_id,
@@ -159,6 +164,21 @@ class ReplicaManager:
             done,
             timeout_ms,
         )
+
+    def _marker_done(
+        self,
+        partition: Partition,
+        producer_id: int,
+        producer_epoch: int,
+        committed: bool,
+        done: Callable[[AppendResult], None],
+        result: AppendResult,
+    ) -> None:
+        """Materialise or drop the offsets of the transaction before the marker is acknowledged."""
+        if result.error is ErrorCode.NONE:
+            for listener in self.listeners:
+                listener.marker_replicated(partition, producer_id, producer_epoch, committed)
+        done(result)
 
     def leader_epoch_if_leader(self, partition: TopicPartition) -> int | None:
         """Return the leader epoch when this broker leads the partition now, else None."""

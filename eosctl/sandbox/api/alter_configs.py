@@ -1,0 +1,19 @@
+"""AlterConfigs (key 33, versions 0 to 2): forwarded to the controller (KIP-133).
+
+- Replaces all dynamic settings of a resource.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from eosctl.sandbox.ports import RequestContext
+from eosctl.wire.messages.alter_configs import AlterConfigsRequest
+
+if TYPE_CHECKING:
+    from eosctl.sandbox.broker.broker import Broker
+
+
+def handle(broker: Broker, context: RequestContext, request: AlterConfigsRequest) -> None:
+    """Forward to the active controller."""
+    broker.forward(context, request, 30_000)

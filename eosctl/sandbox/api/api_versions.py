@@ -1,0 +1,82 @@
+"""ApiVersions (key 18, versions 0 to 4): what this broker serves (KIP-511, KIP-584).
+
+- An unknown version is answered in the layout of version 0 with UNSUPPORTED_VERSION and the range of this API alone.
+- From version 3 on the client's name and version must match ``[a-zA-Z0-9](?:[a-zA-Z0-9\\-.]*[a-zA-Z0-9])?``.
+- Up to version 3 a supported feature whose minimum is 0 is left out (KAFKA-17011).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+from eosctl.sandbox.api.registry import client_versions
+from eosctl.sandbox.controller.features import FEATURES
+from eosctl.sandbox.ports import Emulation, RequestContext
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.codec import served_versions
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.api_versions import (
+    ApiVersion,
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    FinalizedFeatureKey,
+    SupportedFeatureKey,
+)
+
+if TYPE_CHECKING:
+    from eosctl.sandbox.broker.broker import Broker
+
+MAX_VERSION = 4
+_SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
+
+
+def handle(broker: Broker, context: RequestContext, request: ApiVersionsRequest) -> None:
+    """Announce APIs, supported and finalized features."""
+    version = context.api_version
+    if not 0 <= version <= MAX_VERSION:
+        own = ApiVersion(ApiKey.API_VERSIONS, 0, MAX_VERSION)
+        context.reply(ApiVersionsResponse(ErrorCode.UNSUPPORTED_VERSION, [own]))
+        return
+    if version >= 3 and not (
+        _SOFTWARE.fullmatch(request.client_software_name) and _SOFTWARE.fullmatch(request.client_software_version)
+    ):
+        context.reply(ApiVersionsResponse(ErrorCode.INVALID_REQUEST))
+        return
+    supported = [
+        SupportedFeatureKey(name, levels.minimum, levels.maximum)
+        for name, levels in FEATURES[broker.emulation.release].items()
+        if version >= 4 or levels.minimum > 0
+    ]
+    finalized = [FinalizedFeatureKey(name, level, level) for name, level in sorted(broker.metadata.features.items())]
+    context.reply(
+        ApiVersionsResponse(
+            0, announced_apis(broker.emulation), 0, supported, broker.metadata.features_offset, finalized
+        )
+    )
+
+
+@cache
+def announced_apis(emulation: Emulation) -> list[ApiVersion]:
+    """Return the APIs as a broker of this release announces them on a client listener."""
+    apis = []
+    for key in ApiKey:
+        versions = client_versions(key, emulation) if key in _served(emulation.release) else range(0)
+        if key == ApiKey.PRODUCE:
+            versions = range(0, versions.stop)
+        if len(versions):
+            apis.append(ApiVersion(key, versions.start, versions.stop - 1))
+    return apis
+
+
+@cache
+def _served(release: str) -> frozenset[int]:
+    found = set()
+    for key in ApiKey:
+        try:
+            if len(served_versions(key, release)):
+                found.add(int(key))
+        except KeyError:
+            continue
+    return frozenset(found)

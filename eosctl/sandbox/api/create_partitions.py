@@ -1,0 +1,19 @@
+"""CreatePartitions (key 37, versions 0 to 3): forwarded to the controller (KIP-195).
+
+- A topic grows only; assignments may be given.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from eosctl.sandbox.ports import RequestContext
+from eosctl.wire.messages.create_partitions import CreatePartitionsRequest
+
+if TYPE_CHECKING:
+    from eosctl.sandbox.broker.broker import Broker
+
+
+def handle(broker: Broker, context: RequestContext, request: CreatePartitionsRequest) -> None:
+    """Forward to the active controller."""
+    broker.forward(context, request, request.timeout_ms)

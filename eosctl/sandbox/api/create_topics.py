@@ -1,0 +1,19 @@
+"""CreateTopics (key 19, versions 2 to 7; 3.9 serves 0 to 7): forwarded to the controller (KIP-4, KIP-195, KIP-525).
+
+- Answered when the records are committed; a broker may learn of the topic a moment later, as in Kafka.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from eosctl.sandbox.ports import RequestContext
+from eosctl.wire.messages.create_topics import CreateTopicsRequest
+
+if TYPE_CHECKING:
+    from eosctl.sandbox.broker.broker import Broker
+
+
+def handle(broker: Broker, context: RequestContext, request: CreateTopicsRequest) -> None:
+    """Forward to the active controller."""
+    broker.forward(context, request, request.timeout_ms)

@@ -1,0 +1,19 @@
+"""DeleteTopics (key 20, versions 1 to 6; 3.9 serves 0 to 6): forwarded to the controller (KIP-516: by id in version 6).
+
+- Not done: ``delete.topic.enable=false``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from eosctl.sandbox.ports import RequestContext
+from eosctl.wire.messages.delete_topics import DeleteTopicsRequest
+
+if TYPE_CHECKING:
+    from eosctl.sandbox.broker.broker import Broker
+
+
+def handle(broker: Broker, context: RequestContext, request: DeleteTopicsRequest) -> None:
+    """Forward to the active controller."""
+    broker.forward(context, request, request.timeout_ms)

@@ -1,0 +1,19 @@
+"""ElectLeaders (key 43, versions 0 to 2): forwarded to the controller (KIP-183, KIP-460).
+
+- Preferred or unclean election.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from eosctl.sandbox.ports import RequestContext
+from eosctl.wire.messages.elect_leaders import ElectLeadersRequest
+
+if TYPE_CHECKING:
+    from eosctl.sandbox.broker.broker import Broker
+
+
+def handle(broker: Broker, context: RequestContext, request: ElectLeadersRequest) -> None:
+    """Forward to the active controller."""
+    broker.forward(context, request, request.timeout_ms)

@@ -1,0 +1,19 @@
+"""IncrementalAlterConfigs (key 44, versions 0 to 1): forwarded to the controller (KIP-339).
+
+- Read-only broker settings are refused; unknown broker settings are kept, as for plugins.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from eosctl.sandbox.ports import RequestContext
+from eosctl.wire.messages.incremental_alter_configs import IncrementalAlterConfigsRequest
+
+if TYPE_CHECKING:
+    from eosctl.sandbox.broker.broker import Broker
+
+
+def handle(broker: Broker, context: RequestContext, request: IncrementalAlterConfigsRequest) -> None:
+    """Forward to the active controller."""
+    broker.forward(context, request, 30_000)

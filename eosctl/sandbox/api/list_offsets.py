@@ -1,0 +1,78 @@
+"""ListOffsets (key 2, versions 1 to 11; 3.9 serves 0 to 9): offsets by time or by name of a position.
+
+KIP-98 (isolation level), KIP-320 (leader epochs), KIP-734 (max timestamp, version 7), KIP-405/KIP-1005 (tiered
+storage positions, versions 8 and 9).
+
+- -1 latest (last stable offset at isolation level 1), -2 earliest, -3 max timestamp, -4 earliest local, -5 last tiered.
+- Anything else below 0, or asked for in a version that does not have it, is UNSUPPORTED_VERSION.
+- Offsets at or above the reader's bound are not told.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.replication.partition import Partition
+from eosctl.sandbox.replication.reading import check_leader_epoch, upper_bound
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsPartitionResponse,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopicResponse,
+)
+
+if TYPE_CHECKING:
+    from eosctl.sandbox.broker.broker import Broker
+
+LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = -1, -2, -3, -4, -5, -6
+_FIRST_VERSION = {MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING_UPLOAD: 11}
+
+
+def handle(broker: Broker, context: RequestContext, request: ListOffsetsRequest) -> None:
+    """Look every partition up in the log that this broker leads."""
+    topics = [
+        ListOffsetsTopicResponse(
+            topic.name, [_list(broker, context.api_version, request, topic.name, part) for part in topic.partitions]
+        )
+        for topic in request.topics
+    ]
+    context.reply(ListOffsetsResponse(0, topics))
+
+
+def _list(
+    broker: Broker, version: int, request: ListOffsetsRequest, topic: str, asked: ListOffsetsPartition
+) -> ListOffsetsPartitionResponse:
+    index, timestamp = asked.partition_index, asked.timestamp
+    if timestamp < EARLIEST_PENDING_UPLOAD or version < _FIRST_VERSION.get(timestamp, 0):
+        return ListOffsetsPartitionResponse(index, ErrorCode.UNSUPPORTED_VERSION)
+    partition = broker.replicas.leader(TopicPartition(topic, index))
+    if isinstance(partition, ErrorCode):
+        return ListOffsetsPartitionResponse(index, partition)
+    error = check_leader_epoch(asked.current_leader_epoch, partition.leader_epoch)
+    if error:
+        return ListOffsetsPartitionResponse(index, error)
+    bound = upper_bound(partition, request.isolation_level, request.replica_id)
+    found_time, offset, epoch = _find(partition, timestamp, bound)
+    if version == 0:
+        return ListOffsetsPartitionResponse(index, 0, [offset] if offset >= 0 else [])
+    return ListOffsetsPartitionResponse(index, 0, (), found_time, offset, epoch)
+
+
+def _find(partition: Partition, timestamp: int, bound: int) -> tuple[int, int, int]:
+    """Return (timestamp, offset, leader epoch), -1 each when there is nothing."""
+    log = partition.log
+    if timestamp == LATEST:
+        return -1, bound, partition.leader_epoch
+    if timestamp in (EARLIEST, EARLIEST_LOCAL):
+        epoch = log.epochs.epoch_for_offset(log.start_offset)
+        return -1, log.start_offset, epoch if epoch >= 0 else partition.leader_epoch
+    if timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
+        return -1, -1, -1
+    found = log.store.offset_of_max_timestamp() if timestamp == MAX_TIMESTAMP else log.store.offset_for_time(timestamp)
+    if found is None or found.offset >= bound:
+        return -1, -1, -1
+    return found.timestamp, found.offset, found.leader_epoch

@@ -1,0 +1,139 @@
+"""Metadata (key 3, versions 0 to 13): brokers, topics, leaders.
+
+KIP-4, KIP-430 (authorized operations), KIP-516 (topic ids), KIP-1102 (rebootstrap).
+
+- Version 0: an empty list means all topics; later null means all and empty none.
+- A topic that does not exist is created when the client allows it and ``auto.create.topics.enable`` is set.
+- ``controllerId`` is an alive broker, as in KRaft clusters: clients reach the controller through brokers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from eosctl.sandbox.controller.topics import topic_name_problem
+from eosctl.sandbox.metadata.image import PartitionState, TopicState
+from eosctl.sandbox.ports import RequestContext
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.metadata import (
+    MetadataRequest,
+    MetadataResponse,
+    MetadataResponseBroker,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
+from eosctl.wire.uuid import ZERO_UUID
+
+if TYPE_CHECKING:
+    from eosctl.sandbox.broker.broker import Broker
+
+AUTHORIZED_NOT_ASKED = -2147483648
+CLUSTER_OPERATIONS = 0b1_1111_1111_0000 & ~0b1_0000  # filled in by authorized_cluster_operations
+TOPIC_OPERATIONS = 0b1101_1111_1000
+
+
+def handle(broker: Broker, context: RequestContext, request: MetadataRequest) -> None:
+    """Describe the cluster and the topics asked for."""
+    version = context.api_version
+    if request.topics is None or (version == 0 and not request.topics):
+        topics = [_describe(broker, context, topic) for topic in broker.metadata.topics.values()]
+    else:
+        topics = _asked_topics(broker, context, request)
+    if request.include_topic_authorized_operations:
+        topics = [
+            topic._replace(topic_authorized_operations=TOPIC_OPERATIONS) if not topic.error_code else topic
+            for topic in topics
+        ]
+    context.reply(
+        MetadataResponse(
+            0,
+            alive_brokers(broker, context.listener),
+            broker.cluster_id,
+            controller_id(broker),
+            topics,
+            0b1101_0110_1100_0 if request.include_cluster_authorized_operations else AUTHORIZED_NOT_ASKED,
+        )
+    )
+
+
+def alive_brokers(broker: Broker, listener: str) -> list[MetadataResponseBroker]:
+    """Return the brokers that serve this listener."""
+    found = []
+    for state in broker.metadata.active_brokers():
+        address = broker.endpoint_of(state.broker_id, listener)
+        if address is not None:
+            found.append(MetadataResponseBroker(state.broker_id, address.host, address.port, address.rack))
+    return found
+
+
+def controller_id(broker: Broker) -> int:
+    """Return the broker that is named as controller: a random alive one."""
+    alive = broker.metadata.active_brokers()
+    return broker.runtime.random.choice(alive).broker_id if alive else -1
+
+
+def _asked_topics(broker: Broker, context: RequestContext, request: MetadataRequest) -> list[MetadataResponseTopic]:
+    named = [topic.name for topic in request.topics or () if topic.name is not None]
+    topics = []
+    for name in dict.fromkeys(named):
+        state = broker.metadata.topics.get(name)
+        if state is not None:
+            topics.append(_describe(broker, context, state))
+        else:
+            topics.append(_missing(broker, name, request.allow_auto_topic_creation))
+    for asked in request.topics or ():
+        if asked.name is None:
+            state = broker.metadata.topics_by_id.get(asked.topic_id)
+            if state is not None:
+                topics.append(_describe(broker, context, state))
+            else:
+                topics.append(MetadataResponseTopic(ErrorCode.UNKNOWN_TOPIC_ID, None, asked.topic_id))
+    return topics
+
+
+def _missing(broker: Broker, name: str, may_create: bool) -> MetadataResponseTopic:
+    if topic_name_problem(name) is not None:
+        return MetadataResponseTopic(ErrorCode.INVALID_TOPIC_EXCEPTION, name)
+    if may_create and broker.config.get_bool("auto.create.topics.enable"):
+        if name in ("__consumer_offsets", "__transaction_state"):
+            broker.ensure_internal_topic(name)
+        else:
+            broker.create_topic(name, -1, -1, {})
+    return MetadataResponseTopic(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, name)
+
+
+def is_internal(topic: str) -> bool:
+    """Whether Kafka marks a topic as internal."""
+    return topic in ("__consumer_offsets", "__transaction_state", "__share_group_state")
+
+
+def _describe(broker: Broker, context: RequestContext, topic: TopicState) -> MetadataResponseTopic:
+    return MetadataResponseTopic(
+        0,
+        topic.name,
+        topic.topic_id if context.api_version >= 10 else ZERO_UUID,
+        is_internal(topic.name),
+        [
+            describe_partition(broker, context.listener, index, state)
+            for index, state in sorted(topic.partitions.items())
+        ],
+    )
+
+
+def describe_partition(
+    broker: Broker, listener: str, index: int, state: PartitionState
+) -> MetadataResponsePartition:
+    """Describe one partition as the metadata cache of a broker does."""
+    offline = offline_replicas(broker, state.replicas)
+    leader, error = state.leader, ErrorCode.NONE
+    if leader < 0 or broker.endpoint_of(leader, listener) is None:
+        error = ErrorCode.LEADER_NOT_AVAILABLE
+        leader = -1
+    return MetadataResponsePartition(error, index, leader, state.leader_epoch, state.replicas, state.isr, offline)
+
+
+def offline_replicas(broker: Broker, replicas: Iterable[int]) -> list[int]:
+    """Return the replicas on brokers that do not serve."""
+    brokers = broker.metadata.brokers
+    return [replica for replica in replicas if replica not in brokers or brokers[replica].fenced]

@@ -1,0 +1,345 @@
+"""One broker: its parts, how metadata reaches them, and what API handlers ask of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.broker.config import ConfigSources, NodeConfig
+from eosctl.sandbox.broker.connection import Exchange
+from eosctl.sandbox.broker.lifecycle import Lifecycle
+from eosctl.sandbox.channel import NodeChannel
+from eosctl.sandbox.coordinator.group.coordinator import GroupCoordinator
+from eosctl.sandbox.coordinator.transaction.coordinator import TransactionCoordinator
+from eosctl.sandbox.coordinator.transaction.producer_ids import ProducerIdManager
+from eosctl.sandbox.coordinator.transaction.verification import VerificationManager
+from eosctl.sandbox.log.directory import LogDirectory
+from eosctl.sandbox.log.topic_settings import TopicSettings
+from eosctl.sandbox.metadata.image import (
+    BROKER_RESOURCE,
+    TOPIC_RESOURCE,
+    ClusterImage,
+    ImageDelta,
+    ListenerEndpoint,
+)
+from eosctl.sandbox.metadata.records import ReplayedBatch
+from eosctl.sandbox.ports import (
+    CONSUMER_OFFSETS_TOPIC,
+    TRANSACTION_STATE_TOPIC,
+    CoordinatorHooks,
+    Emulation,
+    RequestContext,
+)
+from eosctl.sandbox.replication.fetch_sessions import FetchSessions
+from eosctl.sandbox.replication.follower import FollowerManager
+from eosctl.sandbox.replication.isr import IsrManager
+from eosctl.sandbox.replication.partition import Partition
+from eosctl.sandbox.replication.replica_manager import ReplicaManager
+from eosctl.sandbox.runtime import NodeRuntime
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.messages.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
+
+if TYPE_CHECKING:
+    from eosctl.sandbox.coordinator.group.host import GroupHost
+
+CLIENT_LISTENER = "PLAINTEXT"
+INTERNAL_TOPICS = (CONSUMER_OFFSETS_TOPIC, TRANSACTION_STATE_TOPIC)
+ADMIN_CLIENT_ID = "__admin_client"
+CREATE_TOPICS_VERSION = 7
+
+
+class Address(NamedTuple):
+    """Where clients of one listener find a broker."""
+
+    host: str
+    port: int
+    rack: str | None
+
+
+class Broker:
+    """A broker of the sandbox; attributes are its parts, methods what handlers and coordinators need of the whole."""
+
+    def __init__(
+        self,
+        node_id: int,
+        cluster_id: str,
+        runtime: NodeRuntime,
+        channel: NodeChannel,
+        config: NodeConfig,
+        emulation: Emulation,
+        logs: LogDirectory,
+        listeners: Mapping[str, ListenerEndpoint],
+        directory_id: bytes,
+    ) -> None:
+        self.node_id = node_id
+        self.cluster_id = cluster_id
+        self.runtime = runtime
+        self.channel = channel
+        self.config = config
+        self.emulation = emulation
+        self.logs = logs
+        self.listeners = dict(listeners)
+        self.metadata = ClusterImage()
+        self.is_ready = False
+        self.on_ready: Callable[[], None] = _nothing
+        self.stopped = False
+        self.replicas = ReplicaManager(node_id, runtime, logs)
+        self.replicas.known = self._is_known
+        self.fetch_sessions = FetchSessions(
+            runtime.random, config.get_int("max.incremental.fetch.session.cache.slots"), 120_000
+        )
+        self.lifecycle = Lifecycle(self, runtime.random.randbytes(16), directory_id)
+        self.isr = IsrManager(
+            self.replicas,
+            runtime,
+            channel,
+            broker_epoch=lambda: self.lifecycle.broker_epoch,
+            epoch_of=self._epoch_of,
+            is_active=self._is_active,
+            max_lag_ms=lambda: config.get_int("replica.lag.time.max.ms"),
+        )
+        self.followers = FollowerManager(
+            self.replicas, runtime, channel, config.get_int("replica.fetch.wait.max.ms")
+        )
+        self.producer_ids = ProducerIdManager(
+            node_id=node_id, runtime=runtime, channel=channel, broker_epoch=lambda: self.lifecycle.broker_epoch
+        )
+        self.verification = VerificationManager(
+            runtime=runtime, config=config, emulation=emulation, metadata=self.metadata, channel=channel
+        )
+        self.transactions = TransactionCoordinator(
+            runtime=runtime,
+            config=config,
+            emulation=emulation,
+            metadata=self.metadata,
+            replicas=self.replicas,
+            channel=channel,
+            producer_ids=self.producer_ids,
+        )
+        self.groups = GroupCoordinator(self._as_group_host())
+        self._coordinators: dict[str, CoordinatorHooks] = {
+            TRANSACTION_STATE_TOPIC: self.transactions,
+            CONSUMER_OFFSETS_TOPIC: self.groups,
+        }
+        self._creating: set[str] = set()
+        self.replicas.listeners += [self.followers, self]
+
+    def _as_group_host(self) -> GroupHost:
+        return self
+
+    # --- life ---------------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Register and begin the periodic work; ``on_ready`` is called once the controller lets this broker serve."""
+        self.lifecycle.start()
+        self._every("replica.lag.time.max.ms", 0.5, self.isr.shrink_lagging)
+        self._every("replica.high.watermark.checkpoint.interval.ms", 1, self.logs.checkpoint)
+        self._every("producer.id.expiration.check.interval.ms", 1, self._expire_producers)
+
+    def registered(self) -> None:
+        """Go on after registration: producer ids and transaction timers need the broker epoch."""
+        self.followers.broker_epoch = self.lifecycle.broker_epoch
+        self.producer_ids.start()
+        self.transactions.start()
+
+    def stop(self, *, clean: bool) -> None:
+        """Stop serving; a clean stop leaves complete files, any other what a killed process leaves."""
+        self.stopped = True
+        self.runtime.stop()
+        self.logs.close(clean=clean, broker_epoch=self.lifecycle.broker_epoch)
+
+    def _every(self, setting: str, factor: float, call: Callable[[], None]) -> None:
+        def run() -> None:
+            self.runtime.call_later(self.config.get_int(setting) * factor, run)
+            call()
+
+        self.runtime.call_later(self.config.get_int(setting) * factor, run)
+
+    def _expire_producers(self) -> None:
+        now_ms = self.runtime.now_ms()
+        expiration_ms = self.config.get_int("producer.id.expiration.ms")
+        for partition in self.replicas.partitions.values():
+            partition.log.producers.expire(now_ms, expiration_ms)
+
+    # --- metadata -----------------------------------------------------------------------------------------------
+
+    def apply_metadata(self, batch: ReplayedBatch) -> None:
+        """Take over a committed batch of the metadata log."""
+        image, delta = self.metadata, ImageDelta()
+        for record in batch.records:
+            image.replay(record, delta)
+        image.last_offset = batch.last_offset
+        image.last_epoch = batch.epoch
+        if delta.features:
+            image.features_offset = batch.last_offset
+        if delta.configs:
+            self._apply_configs(delta)
+        if delta.partitions or delta.removed_topics:
+            self.replicas.apply(image, delta, self.topic_settings)
+            if delta.removed_topics:
+                self.groups.partitions_deleted(
+                    TopicPartition(topic.name, index)
+                    for topic in delta.removed_topics
+                    for index in range(topic.partition_count)
+                )
+        for broker_id in delta.brokers:
+            self.followers.leader_changed_state(broker_id)
+            if broker_id == self.node_id:
+                self._note_own_state()
+
+    def _apply_configs(self, delta: ImageDelta) -> None:
+        image = self.metadata
+        names = {(BROKER_RESOURCE, ""), (BROKER_RESOURCE, str(self.node_id))}
+        topics = {name for kind, name in delta.configs if kind == TOPIC_RESOURCE}
+        if names & delta.configs:
+            self.config.replace_dynamic(
+                ConfigSources(image.config(BROKER_RESOURCE, str(self.node_id)), image.config(BROKER_RESOURCE, ""))
+            )
+            topics = {partition.topic for partition in self.replicas.partitions}
+        for topic in topics:
+            self.replicas.apply_settings(topic, self.topic_settings(topic))
+
+    def _note_own_state(self) -> None:
+        own = self.metadata.brokers.get(self.node_id)
+        if (
+            own is not None
+            and not own.fenced
+            and own.broker_epoch == self.lifecycle.broker_epoch
+            and not self.is_ready
+        ):
+            self.is_ready = True
+            self.on_ready()
+
+    def topic_settings(self, topic: str) -> TopicSettings:
+        """Return the effective settings of a topic."""
+        return TopicSettings.of(self.config, self.metadata.config(TOPIC_RESOURCE, topic))
+
+    def _is_known(self, partition: TopicPartition) -> bool:
+        return self.metadata.partition(partition) is not None
+
+    def _epoch_of(self, broker_id: int) -> int:
+        broker = self.metadata.brokers.get(broker_id)
+        return broker.broker_epoch if broker is not None else -1
+
+    def _is_active(self, broker_id: int) -> bool:
+        broker = self.metadata.brokers.get(broker_id)
+        return broker is not None and not broker.fenced and not broker.in_controlled_shutdown
+
+    # --- roles (RoleListener) -----------------------------------------------------------------------------------
+
+    def became_leader(self, partition: Partition) -> None:
+        """Tell the coordinator whose topic this is."""
+        coordinator = self._coordinators.get(partition.partition.topic)
+        if coordinator is not None:
+            coordinator.become_leader(partition.partition.partition, partition.leader_epoch)
+
+    def became_follower(self, partition: Partition) -> None:
+        """Tell the coordinator whose topic this is."""
+        coordinator = self._coordinators.get(partition.partition.topic)
+        if coordinator is not None:
+            coordinator.resign(partition.partition.partition, partition.leader_epoch)
+
+    def marker_replicated(
+        self, partition: Partition, producer_id: int, producer_epoch: int, committed: bool
+    ) -> None:
+        """Let the group coordinator commit or drop the offsets of a transaction."""
+        coordinator = self._coordinators.get(partition.partition.topic)
+        if coordinator is not None:
+            coordinator.marker_written(partition.partition.partition, producer_id, producer_epoch, committed)
+
+    # --- what handlers ask --------------------------------------------------------------------------------------
+
+    @property
+    def verifies_transactions(self) -> bool:
+        """Whether transactional appends are verified with their coordinator (KIP-890)."""
+        return self.config.get_bool("transaction.partition.verification.enable")
+
+    def endpoint_of(self, broker_id: int, listener: str) -> Address | None:
+        """Return where clients of a listener find a broker."""
+        if broker_id == self.node_id:
+            own = self.listeners.get(listener) or self.listeners[CLIENT_LISTENER]
+            return Address(own.host, own.port, self.config.get_str("broker.rack") or None)
+        broker = self.metadata.brokers.get(broker_id)
+        if broker is None or broker.fenced:
+            return None
+        for endpoint in broker.endpoints:
+            if endpoint.name == listener:
+                return Address(endpoint.host, endpoint.port, broker.rack)
+        return None
+
+    def end_without_answer(self, context: RequestContext) -> None:
+        """Finish a request that has no answer (acks=0)."""
+        if isinstance(context.reply, Exchange):
+            context.reply.without_answer()
+
+    def may_produce_to(self, topic: str, context: RequestContext) -> bool:
+        """Whether this client may write to a topic: internal ones are for admin clients only."""
+        return topic not in INTERNAL_TOPICS or context.client_id == ADMIN_CLIENT_ID
+
+    def forward(self, context: RequestContext, request: Any, timeout_ms: int) -> None:
+        """Let the active controller answer a request; without one, try again until ``timeout_ms`` are over."""
+        deadline_ms = self.runtime.now_ms() + timeout_ms
+
+        def send() -> None:
+            self.channel.send_to_controller(
+                context.api_key, context.api_version, request, answered, timeout_ms=max(timeout_ms, 1000)
+            )
+
+        def answered(response: Any | None) -> None:
+            if response is not None or self.runtime.now_ms() >= deadline_ms:
+                context.reply(response)
+            else:
+                self.runtime.call_later(50, send)
+
+        send()
+
+    # --- topics that brokers create -----------------------------------------------------------------------------
+
+    def ensure_internal_topic(self, name: str) -> None:
+        """Begin to create ``__transaction_state`` or ``__consumer_offsets`` unless it is there or on its way."""
+        prefix = "transaction.state.log" if name == TRANSACTION_STATE_TOPIC else "offsets.topic"
+        configs = {"cleanup.policy": "compact", "segment.bytes": self.config.get_str(f"{prefix}.segment.bytes")}
+        if name == TRANSACTION_STATE_TOPIC:
+            configs |= {
+                "compression.type": "uncompressed",
+                "min.insync.replicas": self.config.get_str("transaction.state.log.min.isr"),
+                "unclean.leader.election.enable": "false",
+            }
+        else:
+            configs["compression.type"] = "producer"
+        self.create_topic(
+            name,
+            self.config.get_int(f"{prefix}.num.partitions"),
+            self.config.get_int(f"{prefix}.replication.factor"),
+            configs,
+        )
+
+    def create_topic(
+        self, name: str, partition_count: int, replication_factor: int, configs: Mapping[str, str]
+    ) -> None:
+        """Ask the controller for a topic unless that was asked already (auto-creation)."""
+        if name in self._creating or self.metadata.partition_count(name):
+            return
+        self._creating.add(name)
+        topic = CreatableTopic(
+            name,
+            partition_count,
+            replication_factor,
+            (),
+            [CreatableTopicConfig(key, value) for key, value in configs.items()],
+        )
+        self.channel.send_to_controller(
+            ApiKey.CREATE_TOPICS,
+            CREATE_TOPICS_VERSION,
+            CreateTopicsRequest([topic], 30_000, False),
+            partial(self._created, name),
+        )
+
+    def _created(self, name: str, _: Any | None) -> None:
+        self._creating.discard(name)
+
+
+def _nothing() -> None:
+    """Take a notice that nobody waits for."""

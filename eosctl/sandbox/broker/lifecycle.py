@@ -1,0 +1,99 @@
+"""A broker's life in the cluster: register, heartbeat until unfenced, leave in order (Kafka's BrokerLifecycleManager)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from eosctl.sandbox.controller.features import FEATURES
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.messages.broker_heartbeat import BrokerHeartbeatRequest
+from eosctl.wire.messages.broker_registration import BrokerRegistrationRequest, Feature, Listener
+
+if TYPE_CHECKING:
+    from eosctl.sandbox.broker.broker import Broker
+
+REGISTRATION_VERSION = 4
+HEARTBEAT_VERSION = 1
+RETRY_MS = 20
+
+
+class Lifecycle:
+    """Keeps one broker registered."""
+
+    def __init__(self, broker: Broker, incarnation_id: bytes, directory_id: bytes) -> None:
+        self._broker = broker
+        self._incarnation_id = incarnation_id
+        self._directory_id = directory_id
+        self._shutting_down: Callable[[], None] | None = None
+        self._timer_armed = False
+        self.broker_epoch = -1
+        self.unfenced = False
+
+    def start(self) -> None:
+        """Register with the active controller; tries until one answers."""
+        broker = self._broker
+        request = BrokerRegistrationRequest(
+            broker.node_id,
+            broker.cluster_id,
+            self._incarnation_id,
+            [Listener(name, end.host, end.port, end.security_protocol) for name, end in broker.listeners.items()],
+            [
+                Feature(name, levels.minimum, levels.maximum)
+                for name, levels in FEATURES[broker.emulation.release].items()
+            ],
+            broker.config.get_str("broker.rack") or None,
+            False,
+            [self._directory_id],
+        )
+        broker.channel.send_to_controller(
+            ApiKey.BROKER_REGISTRATION, REGISTRATION_VERSION, request, self._registered
+        )
+
+    def _registered(self, response: Any | None) -> None:
+        if response is None or response.error_code:
+            self._broker.runtime.call_later(RETRY_MS, self.start)
+            return
+        self.broker_epoch = response.broker_epoch
+        self._broker.registered()
+        self._heartbeat()
+
+    def _heartbeat(self) -> None:
+        self._timer_armed = False
+        broker = self._broker
+        request = BrokerHeartbeatRequest(
+            broker.node_id,
+            self.broker_epoch,
+            broker.metadata.last_offset,
+            False,
+            self._shutting_down is not None,
+        )
+        broker.channel.send_to_controller(
+            ApiKey.BROKER_HEARTBEAT, HEARTBEAT_VERSION, request, self._heard, timeout_ms=4500
+        )
+
+    def _heard(self, response: Any | None) -> None:
+        interval_ms = self._broker.config.get_int("broker.heartbeat.interval.ms")
+        if response is None:
+            self._again(RETRY_MS)
+            return
+        if response.error_code:  # the controller forgot this registration
+            self._broker.runtime.call_later(RETRY_MS, self.start)
+            return
+        self.unfenced = not response.is_fenced
+        if self._shutting_down is not None and response.should_shut_down:
+            done, self._shutting_down = self._shutting_down, None
+            done()
+            return
+        busy = response.is_fenced or self._shutting_down is not None
+        self._again(min(RETRY_MS, interval_ms) if busy else interval_ms)
+
+    def _again(self, delay_ms: float) -> None:
+        if not self._timer_armed:
+            self._timer_armed = True
+            self._broker.runtime.call_later(delay_ms, self._heartbeat)
+
+    def shut_down(self, done: Callable[[], None]) -> None:
+        """Hand over every leadership, then call ``done``."""
+        self._shutting_down = done
+        self._heartbeat()

@@ -1,0 +1,327 @@
+"""A cluster on loopback sockets, embedded in an asyncio program or run by the sandbox process."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shutil
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any, Self
+
+from eosctl.errors import EosctlError
+from eosctl.sandbox.broker.broker import CLIENT_LISTENER, Broker
+from eosctl.sandbox.core import ClusterCore, ClusterShape
+from eosctl.sandbox.listener import ListenerServer
+from eosctl.sandbox.metadata.image import ListenerEndpoint
+from eosctl.sandbox.network import FaultAction, LinkFault
+from eosctl.sandbox.ports import Emulation
+from eosctl.sandbox.process.spec import SandboxSpec
+from eosctl.sandbox.settings import InvalidSetting
+from eosctl.storage.errors import DamagedFile
+from eosctl.wire.api_keys import ApiKey
+
+HOST = "127.0.0.1"
+START_TIMEOUT_S = 20.0
+SHUTDOWN_TIMEOUT_S = 5.0
+
+Command = Callable[[dict[str, Any]], Awaitable[Any]]
+
+
+class Cluster:
+    """Brokers with listeners, in the running event loop."""
+
+    def __init__(self, spec: SandboxSpec) -> None:
+        """Plan a cluster; nothing happens before :meth:`start`."""
+        self._spec = spec
+        self._core: ClusterCore | None = None
+        self._servers: dict[int, ListenerServer] = {}
+
+    # --- start and stop -----------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Bind the listeners, start every node and wait until all brokers serve.
+
+        Raises:
+            EosctlError: When a port is in use, the data cannot be read or written, or a setting is not allowed.
+        """
+        loop = asyncio.get_running_loop()
+        spec = self._spec
+        settings = dict(spec.settings)
+        unstable = settings.get("unstable.api.versions.enable") == "true"
+        shape = ClusterShape(
+            spec.brokers, Emulation(spec.emulate, unstable), spec.transaction_version, settings, spec.fast
+        )
+        core = ClusterCore(shape, Path(spec.data_dir), loop, time.time() * 1000 - loop.time() * 1000)
+        self._core = core
+        try:
+            await self._bind(core)
+            ready = asyncio.Event()
+            core.start()
+            for broker in core.brokers():
+                broker.on_ready = lambda: ready.set() if core.is_ready else None
+            core.ticks.run()
+            if not core.is_ready:
+                await asyncio.wait_for(ready.wait(), START_TIMEOUT_S)
+            for server in self._servers.values():
+                await server.serve()
+        except BaseException as error:
+            self._close()
+            raise _explained(error, spec) from error
+
+    async def _bind(self, core: ClusterCore) -> None:
+        for broker_id in core.broker_ids:
+            server = ListenerServer(HOST, core.ticks, self._broker_getter(broker_id), CLIENT_LISTENER)
+            port = 0 if self._spec.port_base is None else self._spec.port_base + broker_id - 1
+            try:
+                await server.open(port)
+            except OSError as error:
+                raise EosctlError(
+                    f"Port {port} of {HOST} cannot be used.",
+                    error.strerror or str(error),
+                    "Stop the program that listens there, or choose another --port-base.",
+                ) from error
+            self._servers[broker_id] = server
+            core.addresses[broker_id] = ListenerEndpoint(CLIENT_LISTENER, HOST, server.port, 0)
+
+    def _broker_getter(self, broker_id: int) -> Callable[[], Broker | None]:
+        def running() -> Broker | None:
+            node = self.core.nodes.get(broker_id)
+            return node.broker if node is not None else None
+
+        return running
+
+    async def stop(self) -> None:
+        """Stop every node in order; data stays on disk, complete."""
+        for server in self._servers.values():
+            server.close()
+        if self._core is not None:
+            self._core.ticks.run()
+            self._core.stop(clean=True)
+        self._servers.clear()
+
+    def _close(self) -> None:
+        for server in self._servers.values():
+            server.close()
+        if self._core is not None:
+            self._core.stop(clean=False)
+
+    # --- looking in ---------------------------------------------------------------------------------------------
+
+    @property
+    def core(self) -> ClusterCore:
+        """The nodes themselves."""
+        if self._core is None:
+            raise RuntimeError("the cluster is not started")
+        return self._core
+
+    @property
+    def bootstrap(self) -> str:
+        """Bootstrap servers: every broker's address, also of one that is down."""
+        return ",".join(f"{HOST}:{server.port}" for _, server in sorted(self._servers.items()))
+
+    def status(self) -> dict[str, Any]:
+        """Describe brokers, topics, leaders, ISRs and open transactions."""
+        core = self.core
+        image = next((broker.metadata for broker in core.brokers()), None)
+        brokers = [
+            {
+                "id": broker_id,
+                "address": f"{HOST}:{self._servers[broker_id].port}",
+                "running": broker_id in core.nodes,
+                "ready": broker_id in core.nodes and core.broker(broker_id).is_ready,
+            }
+            for broker_id in core.broker_ids
+        ]
+        topics = []
+        for name, topic in sorted(image.topics.items()) if image is not None else ():
+            for index, state in sorted(topic.partitions.items()):
+                topics.append(
+                    {
+                        "topic": name,
+                        "partition": index,
+                        "leader": state.leader,
+                        "leader_epoch": state.leader_epoch,
+                        "replicas": list(state.replicas),
+                        "isr": list(state.isr),
+                        **self._offsets(name, index, state.leader),
+                    }
+                )
+        return {
+            "cluster_id": core.cluster_id,
+            "emulate": self._spec.emulate,
+            "transaction_version": image.finalized_feature("transaction.version") if image is not None else None,
+            "controller": core.controller_ids[0],
+            "brokers": brokers,
+            "partitions": topics,
+        }
+
+    def _offsets(self, topic: str, index: int, leader: int) -> dict[str, int]:
+        node = self.core.nodes.get(leader)
+        if node is None or node.broker is None:
+            return {}
+        for name, partition in node.broker.replicas.partitions.items():
+            if name == (topic, index):
+                log = partition.log
+                return {
+                    "high_watermark": log.high_watermark,
+                    "last_stable_offset": log.last_stable_offset(),
+                    "log_end_offset": log.end_offset,
+                    "open_transactions": len(log.producers.ongoing),
+                }
+        return {}
+
+    # --- faults -------------------------------------------------------------------------------------------------
+
+    async def kill_broker(self, broker_id: int) -> None:
+        """End a broker as kill -9 does: connections break, nothing is flushed or handed over."""
+        self._require_running(broker_id)
+        self._servers[broker_id].close()
+        self.core.stop_node(broker_id, clean=False)
+
+    async def stop_broker(self, broker_id: int) -> None:
+        """Shut a broker down in order: leaderships move first (controlled shutdown)."""
+        self._require_running(broker_id)
+        handed_over = asyncio.Event()
+        self.core.broker(broker_id).lifecycle.shut_down(handed_over.set)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(handed_over.wait(), SHUTDOWN_TIMEOUT_S)
+        self._servers[broker_id].close()
+        self.core.stop_node(broker_id, clean=True)
+
+    async def start_broker(self, broker_id: int) -> None:
+        """Start a broker again on its files and port, and wait until it serves."""
+        if broker_id in self.core.nodes or broker_id not in self.core.broker_ids:
+            raise EosctlError(f"Broker {broker_id} is running or does not exist.")
+        node = self.core.start_node(broker_id)
+        if node.broker is None:
+            raise EosctlError(f"Node {broker_id} is no broker.")
+        ready = asyncio.Event()
+        node.broker.on_ready = ready.set
+        self.core.ticks.run()
+        if not node.broker.is_ready:
+            await asyncio.wait_for(ready.wait(), START_TIMEOUT_S)
+        await self._servers[broker_id].reopen()
+
+    def _require_running(self, broker_id: int) -> None:
+        if broker_id not in self.core.nodes or broker_id not in self.core.broker_ids:
+            raise EosctlError(f"Broker {broker_id} is not running.")
+
+    def commands(self) -> Mapping[str, Command]:
+        """Return what the control socket offers besides ``stop`` and ``status``."""
+
+        async def kill(arguments: dict[str, Any]) -> str:
+            await self.kill_broker(int(arguments["broker"]))
+            return "killed"
+
+        async def stop(arguments: dict[str, Any]) -> str:
+            await self.stop_broker(int(arguments["broker"]))
+            return "stopped"
+
+        async def start(arguments: dict[str, Any]) -> str:
+            await self.start_broker(int(arguments["broker"]))
+            return "started"
+
+        async def cut(arguments: dict[str, Any]) -> str:
+            other = arguments.get("other")
+            self.core.network.cut(int(arguments["node"]), None if other is None else int(other))
+            return "cut"
+
+        async def fault(arguments: dict[str, Any]) -> str:
+            self.core.network.add_fault(_fault(arguments))
+            return "set"
+
+        async def heal(arguments: dict[str, Any]) -> str:
+            self.core.network.heal()
+            return "healed"
+
+        async def skew(arguments: dict[str, Any]) -> str:
+            self.core.nodes[int(arguments["node"])].runtime.skew_ms = float(arguments["ms"])
+            return "skewed"
+
+        return {
+            "kill-broker": kill,
+            "stop-broker": stop,
+            "start-broker": start,
+            "cut-link": cut,
+            "fault": fault,
+            "heal": heal,
+            "skew-clock": skew,
+        }
+
+
+def _fault(arguments: dict[str, Any]) -> LinkFault:
+    api = arguments.get("api")
+    return LinkFault(
+        FaultAction(arguments["action"]),
+        source=arguments.get("source"),
+        destination=arguments.get("destination"),
+        api_key=None if api is None else ApiKey[str(api).upper()],
+        requests=arguments.get("requests"),
+        skip=int(arguments.get("skip", 0)),
+        count=arguments.get("count"),
+        delay_ms=float(arguments.get("delay_ms", 0)),
+    )
+
+
+def _explained(error: BaseException, spec: SandboxSpec) -> BaseException:
+    if isinstance(error, TimeoutError):
+        return EosctlError(f"The brokers did not get ready within {START_TIMEOUT_S:.0f} s.")
+    if isinstance(error, InvalidSetting):
+        return EosctlError("A broker setting is not allowed.", str(error), "Correct the --config option.")
+    if isinstance(error, DamagedFile):
+        return EosctlError(f"The data in {spec.data_dir} cannot be used.", str(error), "Choose another --data-dir.")
+    if isinstance(error, OSError):
+        return EosctlError(
+            f"The data directory {spec.data_dir} cannot be used.",
+            error.strerror or str(error),
+            "Make it writable or choose another --data-dir.",
+        )
+    return error
+
+
+class EmbeddedCluster:
+    """``async with EmbeddedCluster(brokers=3) as cluster``: a cluster on loopback for tests, removed afterwards."""
+
+    def __init__(
+        self,
+        *,
+        brokers: int = 1,
+        config: Mapping[str, str] | None = None,
+        emulate: str = "4.3",
+        transaction_version: int | None = None,
+        fast: bool = True,
+        data_dir: Path | None = None,
+    ) -> None:
+        self._temporary = None if data_dir is not None else Path(tempfile.mkdtemp(prefix="eosctl-"))
+        spec = SandboxSpec(
+            name="embedded",
+            data_dir=str(data_dir or self._temporary),
+            brokers=brokers,
+            emulate=emulate,
+            transaction_version=transaction_version,
+            settings=tuple((config or {}).items()),
+            fast=fast,
+        )
+        self.cluster = Cluster(spec)
+
+    async def __aenter__(self) -> Self:
+        await self.cluster.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.cluster.stop()
+        if self._temporary is not None:
+            shutil.rmtree(self._temporary, ignore_errors=True)
+
+    @property
+    def bootstrap(self) -> str:
+        """Bootstrap servers of the cluster."""
+        return self.cluster.bootstrap
+
+    @property
+    def core(self) -> ClusterCore:
+        """The nodes themselves, for faults and inspection."""
+        return self.cluster.core

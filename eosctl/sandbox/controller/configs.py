@@ -1,0 +1,174 @@
+"""Dynamic settings change: IncrementalAlterConfigs and the older AlterConfigs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from eosctl.sandbox.broker.config import check_topic_setting
+from eosctl.sandbox.controller.controller import Controller
+from eosctl.sandbox.controller.topics import Refused
+from eosctl.sandbox.metadata.image import BROKER_RESOURCE, GROUP_RESOURCE, TOPIC_RESOURCE
+from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.settings import ConfigType, InvalidSetting, Setting
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.alter_configs import (
+    AlterConfigsRequest,
+    AlterConfigsResponse,
+)
+from eosctl.wire.messages.alter_configs import (
+    AlterConfigsResourceResponse as LegacyResourceResponse,
+)
+from eosctl.wire.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    AlterConfigsResourceResponse,
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+)
+from eosctl.wire.messages.internal.metadata.config_record import ConfigRecord
+
+SET, DELETE, APPEND, SUBTRACT = 0, 1, 2, 3
+_OPERATION_NAMES = {SET: "SET", DELETE: "DELETE", APPEND: "APPEND", SUBTRACT: "SUBTRACT"}
+
+
+def incremental_alter_configs(
+    controller: Controller, context: RequestContext, request: IncrementalAlterConfigsRequest
+) -> None:
+    """Set, delete, append to or subtract from single settings; a resource changes as a whole or not at all."""
+    records: list[Any] = []
+    responses = []
+    for resource in request.resources:
+        error, message = ErrorCode.NONE, None
+        try:
+            records += _plan_resource(controller, resource)
+        except Refused as refused:
+            error, message = refused.error, refused.message
+        responses.append(
+            AlterConfigsResourceResponse(error, message, resource.resource_type, resource.resource_name)
+        )
+    response = IncrementalAlterConfigsResponse(0, responses)
+    controller.write([] if request.validate_only else records, lambda: context.reply(response))
+
+
+def alter_configs(controller: Controller, context: RequestContext, request: AlterConfigsRequest) -> None:
+    """Replace all dynamic settings of a resource."""
+    records: list[Any] = []
+    responses = []
+    for resource in request.resources:
+        error, message = ErrorCode.NONE, None
+        given = {config.name: config.value for config in resource.configs}
+        present = controller.image.config(resource.resource_type, resource.resource_name)
+        changes = [AlterableConfig(name, SET, value) for name, value in given.items()]
+        changes += [AlterableConfig(name, DELETE, None) for name in present if name not in given]
+        try:
+            records += _plan_resource(
+                controller, AlterConfigsResource(resource.resource_type, resource.resource_name, changes)
+            )
+        except Refused as refused:
+            error, message = refused.error, refused.message
+        responses.append(LegacyResourceResponse(error, message, resource.resource_type, resource.resource_name))
+    response = AlterConfigsResponse(0, responses)
+    controller.write([] if request.validate_only else records, lambda: context.reply(response))
+
+
+def _plan_resource(controller: Controller, resource: AlterConfigsResource) -> list[Any]:
+    names = [config.name for config in resource.configs]
+    if len(set(names)) < len(names):
+        raise Refused(ErrorCode.INVALID_REQUEST, "Error due to duplicate config keys")
+    check, settings, current = _resource_rules(controller, resource)
+    records: list[Any] = []
+    for config in resource.configs:
+        value = _new_value(config, settings.get(config.name), current(config.name))
+        if value is not None:
+            check(config.name, value)
+        if controller.image.config(resource.resource_type, resource.resource_name).get(config.name) != value:
+            records.append(ConfigRecord(resource.resource_type, resource.resource_name, config.name, value))
+    return records
+
+
+def _resource_rules(
+    controller: Controller, resource: AlterConfigsResource
+) -> tuple[Callable[[str, str], None], Mapping[str, Setting], Callable[[str], str]]:
+    """Return how values of this resource are checked, their definitions, and their present values."""
+    overrides = controller.image.config(resource.resource_type, resource.resource_name)
+    if resource.resource_type == TOPIC_RESOURCE:
+        name = resource.resource_name
+        if name not in controller.image.topics:
+            raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{name}' does not exist.")
+        table = controller.config.table.topic
+
+        def present(key: str) -> str:
+            return controller.config.topic_value(overrides, key) if key in table else ""
+
+        return _check_topic(controller), table, present
+    if resource.resource_type == BROKER_RESOURCE:
+        _check_broker_name(controller, resource)
+        return (
+            _check_broker(controller, per_broker=bool(resource.resource_name)),
+            controller.config.table.broker,
+            lambda key: overrides.get(key, controller.config.table.broker[key].default or "")
+            if key in controller.config.table.broker
+            else "",
+        )
+    if resource.resource_type == GROUP_RESOURCE:
+        return (lambda _key, _value: None), {}, lambda key: overrides.get(key, "")
+    raise Refused(
+        ErrorCode.INVALID_REQUEST, f"Unexpected resource type {resource.resource_type}."
+    )
+
+
+def _check_broker_name(controller: Controller, resource: AlterConfigsResource) -> None:
+    name = resource.resource_name
+    if name and (not name.lstrip("-").isdigit() or int(name) not in controller.image.brokers):
+        raise Refused(ErrorCode.INVALID_REQUEST, f"No broker with id {name} found.")
+
+
+def _check_topic(controller: Controller) -> Callable[[str, str], None]:
+    def check(name: str, value: str) -> None:
+        try:
+            check_topic_setting(controller.config.table.topic, name, value)
+        except InvalidSetting as error:
+            raise Refused(ErrorCode.INVALID_CONFIG, str(error)) from None
+
+    return check
+
+
+def _check_broker(controller: Controller, *, per_broker: bool) -> Callable[[str, str], None]:
+    def check(name: str, value: str) -> None:
+        setting = controller.config.table.broker.get(name)
+        if setting is None:
+            return  # Kafka keeps settings that it does not know, for plugins
+        if not setting.is_dynamic:
+            raise Refused(ErrorCode.INVALID_REQUEST, f"Cannot update these configs dynamically: Set({name})")
+        if setting.detail == "per-broker" and not per_broker:
+            raise Refused(
+                ErrorCode.INVALID_REQUEST,
+                f"Cannot update these configs at default cluster level, broker-specific configs: Set({name})",
+            )
+        try:
+            setting.check(value)
+        except InvalidSetting as error:
+            raise Refused(ErrorCode.INVALID_REQUEST, str(error)) from None
+
+    return check
+
+
+def _new_value(config: AlterableConfig, setting: Setting | None, present: str) -> str | None:
+    operation = config.config_operation
+    if operation == DELETE:
+        return None
+    if config.value is None:
+        raise Refused(ErrorCode.INVALID_REQUEST, f"Null value not supported for : {config.name}")
+    if operation == SET:
+        return config.value
+    if setting is None or setting.type is not ConfigType.LIST:
+        name = _OPERATION_NAMES.get(operation, str(operation))
+        raise Refused(
+            ErrorCode.INVALID_CONFIG, f"Can't {name} to key {config.name} because its type is not LIST."
+        )
+    items = [item for item in present.split(",") if item]
+    given = [item for item in config.value.split(",") if item]
+    if operation == APPEND:
+        return ",".join([*items, *(item for item in given if item not in items)])
+    return ",".join(item for item in items if item not in given)

@@ -1,0 +1,109 @@
+"""Finalized features: the bootstrap of a new cluster, UpdateFeatures (KIP-584, KIP-1022)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from eosctl.sandbox.controller.controller import Controller
+from eosctl.sandbox.metadata.image import BROKER_RESOURCE
+from eosctl.sandbox.ports import Emulation, RequestContext
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.internal.metadata.config_record import ConfigRecord
+from eosctl.wire.messages.internal.metadata.feature_level_record import FeatureLevelRecord
+from eosctl.wire.messages.update_features import (
+    FeatureUpdateKey,
+    UpdatableFeatureResult,
+    UpdateFeaturesRequest,
+    UpdateFeaturesResponse,
+)
+
+TRANSACTION_VERSION = "transaction.version"
+UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE = 1, 2, 3
+
+
+class FeatureRange(NamedTuple):
+    """The levels that a release supports, and the one that a new cluster begins with (0: not finalized)."""
+
+    minimum: int
+    maximum: int
+    default: int
+
+
+#: What brokers announce in ApiVersions and ``kafka-storage format`` finalizes.
+FEATURES: dict[str, dict[str, FeatureRange]] = {
+    "3.9": {
+        "kraft.version": FeatureRange(0, 1, 0),
+        "metadata.version": FeatureRange(1, 21, 21),
+    },
+    "4.3": {
+        "eligible.leader.replicas.version": FeatureRange(0, 1, 1),
+        "group.version": FeatureRange(0, 1, 1),
+        "kraft.version": FeatureRange(0, 1, 0),
+        "metadata.version": FeatureRange(7, 30, 30),
+        "share.version": FeatureRange(0, 1, 1),
+        "streams.version": FeatureRange(0, 1, 1),
+        "transaction.version": FeatureRange(0, 2, 2),
+    },
+}
+
+
+def bootstrap_records(emulation: Emulation, transaction_version: int | None, min_insync_replicas: int) -> list[Any]:
+    """Build the records that a formatted cluster begins with."""
+    records: list[Any] = []
+    for name, levels in FEATURES[emulation.release].items():
+        level = levels.default
+        if name == TRANSACTION_VERSION and transaction_version is not None:
+            level = transaction_version
+        if level > 0:
+            records.append(FeatureLevelRecord(name, level))
+    if "eligible.leader.replicas.version" in FEATURES[emulation.release]:
+        # Eligible leader replicas need one min.insync.replicas for the whole cluster (KIP-966).
+        records.append(ConfigRecord(BROKER_RESOURCE, "", "min.insync.replicas", str(min_insync_replicas)))
+    records.sort(key=lambda record: getattr(record, "name", "") != "metadata.version")
+    return records
+
+
+def update_features(controller: Controller, context: RequestContext, request: UpdateFeaturesRequest) -> None:
+    """Raise or lower finalized levels; all of them or none."""
+    records: list[Any] = []
+    results = []
+    failed: tuple[ErrorCode, str] | None = None
+    for update in request.feature_updates:
+        error, message = _check(controller, update)
+        results.append(UpdatableFeatureResult(update.feature, error, message or None))
+        if error:
+            failed = failed or (error, message)
+        elif controller.image.finalized_feature(update.feature) != update.max_version_level:
+            records.append(FeatureLevelRecord(update.feature, update.max_version_level))
+    if context.api_version >= 2:  # one result for the whole request (KIP-1022)
+        if failed is not None:
+            text = f"The update failed for all features since the following feature had an error: {failed[1]}"
+            context.reply(UpdateFeaturesResponse(0, failed[0], text, []))
+            return
+        response = UpdateFeaturesResponse(0, 0, None, [])
+    else:
+        response = UpdateFeaturesResponse(0, 0, None, results)
+    write = [] if request.validate_only or failed is not None else records
+    controller.write(write, lambda: context.reply(response))
+
+
+def _check(controller: Controller, update: FeatureUpdateKey) -> tuple[ErrorCode, str]:
+    levels = FEATURES[controller.emulation.release].get(update.feature)
+    level = update.max_version_level
+    prefix = f"Invalid update version {level} for feature {update.feature}."
+    if levels is None:
+        return ErrorCode.INVALID_UPDATE_VERSION, f"{prefix} Local controller {controller.node_id} does not support this feature."
+    if not levels.minimum <= level <= levels.maximum and level != 0:
+        return (
+            ErrorCode.INVALID_UPDATE_VERSION,
+            f"{prefix} Local controller {controller.node_id} only supports versions {levels.minimum}-{levels.maximum}",
+        )
+    present = controller.image.finalized_feature(update.feature)
+    downgrade = update.allow_downgrade or update.upgrade_type in (SAFE_DOWNGRADE, UNSAFE_DOWNGRADE)
+    if level < present and not downgrade:
+        return (
+            ErrorCode.INVALID_UPDATE_VERSION,
+            f"{prefix} Can't downgrade the version of this feature without setting the upgrade type to either safe "
+            "or unsafe downgrade.",
+        )
+    return ErrorCode.NONE, ""

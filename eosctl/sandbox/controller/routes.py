@@ -1,0 +1,28 @@
+"""Which function of the controller answers which API."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from eosctl.sandbox.controller import configs, features, membership, partitions, producer_ids, raft, topics
+from eosctl.sandbox.controller.controller import Controller
+from eosctl.sandbox.ports import RequestContext
+from eosctl.wire.api_keys import ApiKey
+
+ControllerHandler = Callable[[Controller, RequestContext, Any], None]
+
+ROUTES: dict[int, ControllerHandler] = {
+    ApiKey.ALLOCATE_PRODUCER_IDS: producer_ids.allocate_producer_ids,
+    ApiKey.ALTER_CONFIGS: configs.alter_configs,
+    ApiKey.ALTER_PARTITION: partitions.alter_partition,
+    ApiKey.BROKER_HEARTBEAT: membership.broker_heartbeat,
+    ApiKey.BROKER_REGISTRATION: membership.register_broker,
+    ApiKey.CREATE_PARTITIONS: topics.create_partitions,
+    ApiKey.CREATE_TOPICS: topics.create_topics,
+    ApiKey.DELETE_TOPICS: topics.delete_topics,
+    ApiKey.DESCRIBE_QUORUM: raft.describe_quorum,
+    ApiKey.ELECT_LEADERS: partitions.elect_leaders,
+    ApiKey.INCREMENTAL_ALTER_CONFIGS: configs.incremental_alter_configs,
+    ApiKey.UPDATE_FEATURES: features.update_features,
+}

@@ -1,0 +1,147 @@
+"""A whole cluster without sockets: nodes on a network, driven by any loop, real or virtual."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from eosctl.sandbox.broker.broker import CLIENT_LISTENER, Broker
+from eosctl.sandbox.metadata.image import ListenerEndpoint
+from eosctl.sandbox.network import Network
+from eosctl.sandbox.node import ClusterPlan, Node, NodePlan
+from eosctl.sandbox.ports import Emulation
+from eosctl.sandbox.profile import node_settings
+from eosctl.sandbox.runtime import NodeRuntime
+from eosctl.sandbox.ticks import Loop, Ticks
+from eosctl.storage.errors import DamagedFile
+from eosctl.storage.meta_properties import read_meta_properties
+from eosctl.wire.uuid import render_uuid
+
+FIRST_CONTROLLER_ID = 100
+PLAINTEXT_PROTOCOL = 0
+
+
+class ClusterShape(NamedTuple):
+    """What a cluster consists of."""
+
+    broker_count: int = 1
+    emulation: Emulation = Emulation("4.3")
+    transaction_version: int | None = None
+    settings: Mapping[str, str] = {}
+    fast: bool = False
+
+
+class ClusterCore:
+    """N brokers and a controller in one thread.
+
+    A cluster of one is a node with both roles, as Kafka's quick start; with more brokers the controller is a node of
+    its own (id 100), so that every broker can be killed. ``wall_base_ms`` is the wall clock at the loop's time 0.
+    """
+
+    def __init__(
+        self, shape: ClusterShape, data_dir: Path, loop: Loop, wall_base_ms: float, seed: int | None = None
+    ) -> None:
+        self.shape = shape
+        self.data_dir = data_dir
+        self.loop = loop
+        self.ticks = Ticks(loop)
+        self.network = Network(loop, self.ticks)
+        self.random = random.Random(seed)  # noqa: S311 - reproducible chance, no secret
+        self._wall_base_ms = wall_base_ms
+        self.nodes: dict[int, Node] = {}
+        self.addresses: dict[int, ListenerEndpoint] = {
+            broker_id: ListenerEndpoint(CLIENT_LISTENER, "127.0.0.1", 9091 + broker_id, PLAINTEXT_PROTOCOL)
+            for broker_id in self.broker_ids
+        }
+        self.cluster_id = self._find_cluster_id()
+        combined = shape.broker_count == 1
+        self.controller_ids: Sequence[int] = (1,) if combined else (FIRST_CONTROLLER_ID,)
+        self._plan = ClusterPlan(
+            self.cluster_id, shape.emulation, shape.transaction_version, self.controller_ids
+        )
+
+    @property
+    def broker_ids(self) -> range:
+        """The ids of all brokers, running or not."""
+        return range(1, self.shape.broker_count + 1)
+
+    @property
+    def node_ids(self) -> list[int]:
+        """The ids of all nodes, controllers first: brokers need one."""
+        return [*self.controller_ids, *(broker for broker in self.broker_ids if broker not in self.controller_ids)]
+
+    def start(self) -> None:
+        """Start every node; brokers are ready once the controller has unfenced them."""
+        for node_id in self.node_ids:
+            self.start_node(node_id)
+
+    def start_node(self, node_id: int) -> Node:
+        """Start a node on its files.
+
+        Raises:
+            OSError: When its directory cannot be used.
+        """
+        if node_id in self.nodes:
+            raise ValueError(f"node {node_id} is running")
+        is_broker, is_controller = node_id in self.broker_ids, node_id in self.controller_ids
+        plan = NodePlan(
+            node_id,
+            is_broker,
+            is_controller,
+            self.directory_of(node_id),
+            node_settings(
+                node_id, self.shape.broker_count, fast=self.shape.fast, overrides=self.shape.settings
+            ),
+        )
+        runtime = NodeRuntime(self.loop, self.ticks, self._wall_base_ms, self.random.getrandbits(64))
+        listeners = {CLIENT_LISTENER: self.addresses[node_id]} if is_broker else {}
+        node = Node(plan, self._plan, runtime, self.network, listeners)
+        self.nodes[node_id] = node
+        node.start()
+        return node
+
+    def stop_node(self, node_id: int, *, clean: bool) -> None:
+        """End a node: in order, or as kill -9 does."""
+        node = self.nodes.pop(node_id)
+        node.stop(clean=clean)
+
+    def stop(self, *, clean: bool = True) -> None:
+        """End every node, brokers first."""
+        for node_id in reversed(self.node_ids):
+            if node_id in self.nodes:
+                self.stop_node(node_id, clean=clean)
+
+    def directory_of(self, node_id: int) -> Path:
+        """Return a node's data directory."""
+        return self.data_dir / (f"broker-{node_id}" if node_id in self.broker_ids else f"controller-{node_id}")
+
+    def broker(self, broker_id: int) -> Broker:
+        """Return a running broker.
+
+        Raises:
+            KeyError: When it is not running.
+        """
+        broker = self.nodes[broker_id].broker
+        if broker is None:
+            raise KeyError(broker_id)
+        return broker
+
+    def brokers(self) -> list[Broker]:
+        """Return the running brokers."""
+        return [node.broker for _, node in sorted(self.nodes.items()) if node.broker is not None]
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether every broker serves."""
+        brokers = self.brokers()
+        return len(brokers) == self.shape.broker_count and all(broker.is_ready for broker in brokers)
+
+    def _find_cluster_id(self) -> str:
+        for broker_id in self.broker_ids:
+            try:
+                return read_meta_properties(self.directory_of(broker_id)).cluster_id
+            except (OSError, DamagedFile):
+                continue
+        return render_uuid(self.random.randbytes(16))

@@ -1,0 +1,131 @@
+"""A broker's listener: sockets in front of sans-I/O connections."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import cast
+
+from eosctl.sandbox.broker.broker import Broker
+from eosctl.sandbox.broker.connection import Connection
+from eosctl.sandbox.ticks import Ticks
+
+WRITE_LIMIT_BYTES = 64 << 20  # a client that reads nothing for so long is cut off
+
+
+class ClientProtocol(asyncio.Protocol):
+    """One accepted socket; answers of a turn leave in one write."""
+
+    def __init__(self, broker: Broker, listener: str, ticks: Ticks, open_sockets: set[ClientProtocol]) -> None:
+        self._broker = broker
+        self._listener = listener
+        self._ticks = ticks
+        self._open_sockets = open_sockets
+        self._transport: asyncio.Transport | None = None
+        self._connection: Connection | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin a conversation."""
+        self._transport = cast("asyncio.Transport", transport)
+        peer = transport.get_extra_info("peername") or ("",)
+        self._open_sockets.add(self)
+        self._connection = Connection(
+            self._broker, self._listener, peer[0], self._output_ready, self._hang_up
+        )
+
+    def data_received(self, data: bytes) -> None:
+        """Handle every frame of this read."""
+        if self._connection is not None:
+            self._connection.feed(data)
+            self._ticks.schedule()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Note that the client is gone."""
+        self._open_sockets.discard(self)
+        if self._connection is not None:
+            self._connection.lost()
+        self._transport = None
+
+    def abort(self) -> None:
+        """Break the connection without a word, as a killed broker does."""
+        if self._connection is not None:
+            self._connection.lost()
+        if self._transport is not None:
+            self._transport.abort()
+
+    def _output_ready(self) -> None:
+        self._ticks.at_write(self._write)
+
+    def _write(self) -> None:
+        if self._connection is None:
+            return
+        data = self._connection.take_output()
+        transport = self._transport
+        if transport is not None and not transport.is_closing():
+            transport.write(data)
+            if transport.get_write_buffer_size() > WRITE_LIMIT_BYTES:
+                transport.abort()
+
+    def _hang_up(self) -> None:
+        self._ticks.at_write(self._close)
+
+    def _close(self) -> None:
+        if self._transport is not None:
+            self._write()
+            self._transport.close()
+
+
+class ListenerServer:
+    """A listening socket that outlives the incarnations of its broker: the port stays the same."""
+
+    def __init__(self, host: str, ticks: Ticks, broker: Callable[[], Broker | None], listener: str) -> None:
+        self.host = host
+        self.port = 0
+        self._ticks = ticks
+        self._broker = broker
+        self._listener = listener
+        self._server: asyncio.Server | None = None
+        self._open_sockets: set[ClientProtocol] = set()
+
+    async def open(self, port: int) -> None:
+        """Bind the port (0: an ephemeral one).
+
+        Raises:
+            OSError: When the port is in use.
+        """
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(self._accept, self.host, port, start_serving=False, reuse_address=True)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    async def serve(self) -> None:
+        """Accept clients."""
+        if self._server is not None:
+            await self._server.start_serving()
+
+    async def reopen(self) -> None:
+        """Bind the same port again after :meth:`close`."""
+        await self.open(self.port)
+        await self.serve()
+
+    def close(self) -> None:
+        """Stop listening and break every connection."""
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+        for protocol in tuple(self._open_sockets):
+            protocol.abort()
+        self._open_sockets.clear()
+
+    def _accept(self) -> asyncio.Protocol:
+        broker = self._broker()
+        if broker is None:
+            return _Refused()
+        return ClientProtocol(broker, self._listener, self._ticks, self._open_sockets)
+
+
+class _Refused(asyncio.Protocol):
+    """Closes a connection that came while the broker was going down."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Hang up."""
+        transport.close()

@@ -1,0 +1,240 @@
+"""A node's log directory in Kafka's layout: logs, checkpoints, meta.properties, the clean-shutdown file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.log.leader_epochs import LeaderEpochs
+from eosctl.sandbox.log.partition_log import PartitionLog, log_config
+from eosctl.sandbox.log.producer_state import ProducerEntry, ProducerStateManager, RetainedBatch
+from eosctl.sandbox.log.topic_settings import TopicSettings
+from eosctl.sandbox.ticks import Ticks
+from eosctl.storage.checkpoints import (
+    EpochStart,
+    read_epoch_checkpoint,
+    read_offset_checkpoint,
+    write_epoch_checkpoint,
+    write_offset_checkpoint,
+)
+from eosctl.storage.descriptors import Descriptors
+from eosctl.storage.errors import DamagedFile
+from eosctl.storage.meta_properties import (
+    MetaProperties,
+    read_meta_properties,
+    take_clean_shutdown,
+    write_clean_shutdown,
+    write_meta_properties,
+)
+from eosctl.storage.names import (
+    HIGH_WATERMARK_CHECKPOINT,
+    LEADER_EPOCH_CHECKPOINT,
+    LOG_START_CHECKPOINT,
+    META_PROPERTIES,
+    PARTITION_METADATA,
+    RECOVERY_POINT_CHECKPOINT,
+    partition_directory_name,
+)
+from eosctl.storage.partition_metadata import read_partition_metadata, write_partition_metadata
+from eosctl.storage.producer_snapshot import ProducerSnapshotEntry, write_snapshot
+from eosctl.storage.recovery import open_log
+from eosctl.wire.uuid import render_uuid
+
+
+class LogDirectory:
+    """Opens, flushes and closes the logs of one node.
+
+    Partition directories appear with their first batch. What was appended in a turn is written at its end, one write
+    per log; leader epochs and ``partition.metadata`` go with it. Checkpoints are written by :meth:`checkpoint`.
+    """
+
+    def __init__(self, path: Path, ticks: Ticks) -> None:
+        self.path = path
+        self.failed: OSError | None = None
+        self._ticks = ticks
+        self._descriptors = Descriptors()
+        self._logs: dict[TopicPartition, PartitionLog] = {}
+        self._topic_ids: dict[TopicPartition, bytes] = {}
+        self._new_directories: set[TopicPartition] = set()
+        self._clean = False
+        self._high_watermarks: dict[TopicPartition, int] = {}
+        self._start_offsets: dict[TopicPartition, int] = {}
+        self._recovery_points: dict[TopicPartition, int] = {}
+
+    def open_directory(self, node_id: int, cluster_id: str, directory_id: bytes) -> MetaProperties:
+        """Create or read the directory and its checkpoints.
+
+        Raises:
+            OSError: When it cannot be written.
+            DamagedFile: When it belongs to another node or cluster.
+        """
+        self.path.mkdir(parents=True, exist_ok=True)
+        meta_path = self.path / META_PROPERTIES
+        if meta_path.exists():
+            meta = read_meta_properties(self.path)
+            if meta.node_id != node_id:
+                raise DamagedFile(meta_path, f"node id {meta.node_id}, {node_id} was expected")
+            if meta.cluster_id != cluster_id:
+                raise DamagedFile(meta_path, f"cluster id {meta.cluster_id}, {cluster_id} was expected")
+        else:
+            meta = MetaProperties(node_id, cluster_id, render_uuid(directory_id))
+            write_meta_properties(self.path, meta)
+        self._clean = take_clean_shutdown(self.path) is not None
+        self._high_watermarks = read_offset_checkpoint(self.path / HIGH_WATERMARK_CHECKPOINT)
+        self._start_offsets = read_offset_checkpoint(self.path / LOG_START_CHECKPOINT)
+        self._recovery_points = read_offset_checkpoint(self.path / RECOVERY_POINT_CHECKPOINT)
+        return meta
+
+    # --- logs ---------------------------------------------------------------------------------------------------
+
+    def open(self, partition: TopicPartition, topic_id: bytes, settings: TopicSettings) -> PartitionLog:
+        """Open the log of a partition, recovering it when files are there; files of another topic id are dropped."""
+        directory = self.directory_of(partition)
+        metadata = directory / PARTITION_METADATA
+        if metadata.exists() and read_partition_metadata(metadata) != topic_id:
+            self._delete_tree(directory)
+        opened = open_log(
+            directory,
+            log_config(settings),
+            self._descriptors,
+            clean=self._clean,
+            log_start_offset=self._start_offsets.get(partition, 0),
+            recovery_point=self._recovery_points.get(partition, 0),
+        )
+        log = PartitionLog(
+            partition,
+            opened.log,
+            _restore_producers(opened.producers),
+            _restore_epochs(directory, opened.epochs, opened.log.log_end_offset),
+            settings,
+            self._high_watermarks.get(partition, 0),
+        )
+        log.dirty = self._note_dirty
+        log.snapshot = write_producer_snapshot
+        self._logs[partition] = log
+        self._topic_ids[partition] = topic_id
+        if not metadata.exists():
+            self._new_directories.add(partition)
+        return log
+
+    def remove(self, partition: TopicPartition, log: PartitionLog) -> None:
+        """Delete a partition's files."""
+        self._logs.pop(partition, None)
+        self._topic_ids.pop(partition, None)
+        self._new_directories.discard(partition)
+        log.close(clean=False)
+        log.store.delete()
+
+    def directory_of(self, partition: TopicPartition) -> Path:
+        """Return where a partition's files are."""
+        return self.path / partition_directory_name(*partition)
+
+    def logs(self) -> Iterator[tuple[TopicPartition, PartitionLog]]:
+        """Iterate the open logs."""
+        return iter(self._logs.items())
+
+    # --- writing ------------------------------------------------------------------------------------------------
+
+    def _note_dirty(self, log: PartitionLog) -> None:
+        self._ticks.at_flush(log.flush)
+        if log.partition in self._new_directories:
+            self._new_directories.discard(log.partition)
+            self._ticks.at_flush(lambda: self._begin_directory(log))
+        elif log.epochs.dirty:
+            self._ticks.at_flush(lambda: self._write_epochs(log))
+
+    def _begin_directory(self, log: PartitionLog) -> None:
+        topic_id = self._topic_ids.get(log.partition)
+        if topic_id is None or log.closed:
+            return
+        directory = self.directory_of(log.partition)
+        directory.mkdir(parents=True, exist_ok=True)
+        write_partition_metadata(directory / PARTITION_METADATA, topic_id)
+        self._write_epochs(log)
+
+    def _write_epochs(self, log: PartitionLog) -> None:
+        directory = self.directory_of(log.partition)
+        if not log.closed and directory.is_dir():
+            log.epochs.dirty = False
+            write_epoch_checkpoint(directory / LEADER_EPOCH_CHECKPOINT, log.epochs.entries)
+
+    def checkpoint(self) -> None:
+        """Write high watermarks and log start offsets (Kafka does every 5 and 60 s)."""
+        marks = {partition: log.high_watermark for partition, log in self._logs.items() if log.end_offset}
+        starts = {partition: log.start_offset for partition, log in self._logs.items() if log.start_offset}
+        write_offset_checkpoint(self.path / HIGH_WATERMARK_CHECKPOINT, marks)
+        write_offset_checkpoint(self.path / LOG_START_CHECKPOINT, starts)
+        for log in self._logs.values():
+            if log.epochs.dirty:
+                self._write_epochs(log)
+
+    def close(self, *, clean: bool, broker_epoch: int = -1) -> None:
+        """Close every log; a clean end leaves checkpoints, snapshots and the clean-shutdown file."""
+        for log in self._logs.values():
+            log.close(clean=clean)
+        if clean:
+            self.checkpoint()
+            points = {partition: log.end_offset for partition, log in self._logs.items() if log.end_offset}
+            write_offset_checkpoint(self.path / RECOVERY_POINT_CHECKPOINT, points)
+            write_clean_shutdown(self.path, broker_epoch)
+        self._descriptors.close()
+
+    def _delete_tree(self, directory: Path) -> None:
+        for path in directory.iterdir():
+            path.unlink()
+        directory.rmdir()
+
+
+def _restore_producers(entries: list[ProducerSnapshotEntry]) -> ProducerStateManager:
+    producers = ProducerStateManager()
+    for entry in sorted(entries, key=lambda found: found.current_txn_first_offset):
+        restored = ProducerEntry(entry.producer_id)
+        restored.producer_epoch = entry.producer_epoch
+        if entry.last_sequence >= 0:
+            restored.batches = (
+                RetainedBatch(entry.last_sequence, entry.last_offset, entry.offset_delta, entry.timestamp),
+            )
+        restored.last_timestamp = entry.timestamp
+        restored.coordinator_epoch = entry.coordinator_epoch
+        restored.txn_first_offset = entry.current_txn_first_offset
+        producers.restore(restored)
+    return producers
+
+
+def snapshot_entries(producers: ProducerStateManager) -> list[ProducerSnapshotEntry]:
+    """Return producer state as a ``.snapshot`` file keeps it: only the last batch of each producer."""
+    entries = []
+    for entry in producers.producers.values():
+        last = entry.batches[-1] if entry.batches else RetainedBatch(-1, -1, 0, entry.last_timestamp)
+        entries.append(
+            ProducerSnapshotEntry(
+                entry.producer_id,
+                entry.producer_epoch,
+                last.last_sequence,
+                last.last_offset,
+                last.offset_delta,
+                entry.last_timestamp,
+                entry.coordinator_epoch,
+                entry.txn_first_offset,
+            )
+        )
+    return entries
+
+
+def write_producer_snapshot(log: PartitionLog, offset: int) -> None:
+    """Write the ``.snapshot`` file of a log for the state as of ``offset``."""
+    directory = Path(log.store.directory)
+    if directory.is_dir():
+        write_snapshot(directory, offset, snapshot_entries(log.producers))
+
+
+def _restore_epochs(directory: Path, recovered: list[EpochStart], end_offset: int) -> LeaderEpochs:
+    try:
+        entries = read_epoch_checkpoint(directory / LEADER_EPOCH_CHECKPOINT)
+    except DamagedFile:
+        entries = []
+    epochs = LeaderEpochs([entry for entry in entries if entry.start_offset <= end_offset])
+    for entry in recovered:
+        epochs.assign(entry.epoch, entry.start_offset)
+    return epochs

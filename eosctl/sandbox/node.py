@@ -1,0 +1,154 @@
+"""One node of the cluster: a process with a broker, a controller, or both, one data directory and one place on the network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from eosctl.sandbox.api.registry import peer_route
+from eosctl.sandbox.broker.broker import Broker
+from eosctl.sandbox.broker.config import NodeConfig
+from eosctl.sandbox.channel import NodeChannel
+from eosctl.sandbox.controller.controller import Controller
+from eosctl.sandbox.controller.features import bootstrap_records
+from eosctl.sandbox.controller.membership import fence_stale_brokers
+from eosctl.sandbox.controller.raft import fetch_metadata
+from eosctl.sandbox.controller.routes import ROUTES
+from eosctl.sandbox.log.directory import LogDirectory
+from eosctl.sandbox.log.topic_settings import TopicSettings
+from eosctl.sandbox.metadata.fetcher import MetadataFetcher
+from eosctl.sandbox.metadata.image import ListenerEndpoint
+from eosctl.sandbox.metadata.log import METADATA_PARTITION, METADATA_TOPIC_ID, MetadataLog
+from eosctl.sandbox.network import Network, Port
+from eosctl.sandbox.ports import Emulation, RequestContext
+from eosctl.sandbox.runtime import NodeRuntime
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.codec import codec
+from eosctl.wire.uuid import parse_uuid
+
+
+class NodePlan(NamedTuple):
+    """What a node is: fixed for the cluster's life, unlike its processes."""
+
+    node_id: int
+    is_broker: bool
+    is_controller: bool
+    data_dir: Path
+    settings: Mapping[str, str]
+
+
+class ClusterPlan(NamedTuple):
+    """What all nodes have in common."""
+
+    cluster_id: str
+    emulation: Emulation
+    transaction_version: int | None
+    controllers: Sequence[int]
+
+
+class Node:
+    """One incarnation of a node, from start to stop or kill; a restart makes a new object on the same files."""
+
+    def __init__(
+        self,
+        plan: NodePlan,
+        cluster: ClusterPlan,
+        runtime: NodeRuntime,
+        network: Network,
+        listeners: Mapping[str, ListenerEndpoint],
+    ) -> None:
+        self.plan = plan
+        self.cluster = cluster
+        self.runtime = runtime
+        self._network = network
+        self.config = NodeConfig(cluster.emulation.release, plan.settings)
+        self.logs = LogDirectory(plan.data_dir, runtime.ticks)
+        meta = self.logs.open_directory(plan.node_id, cluster.cluster_id, runtime.random.randbytes(16))
+        self.channel = NodeChannel(plan.node_id, network, runtime, self, self._locate_controller)
+        self.metadata_log = MetadataLog(
+            self.logs.open(METADATA_PARTITION, METADATA_TOPIC_ID, TopicSettings()), cluster.emulation.release
+        )
+        self.controller: Controller | None = None
+        self.broker: Broker | None = None
+        if plan.is_controller:
+            self.controller = Controller(
+                plan.node_id,
+                cluster.cluster_id,
+                runtime,
+                self.metadata_log,
+                NodeConfig(cluster.emulation.release, plan.settings),
+                cluster.emulation,
+                cluster.controllers,
+            )
+        if plan.is_broker:
+            self.broker = Broker(
+                plan.node_id,
+                cluster.cluster_id,
+                runtime,
+                self.channel,
+                self.config,
+                cluster.emulation,
+                self.logs,
+                listeners,
+                parse_uuid(meta.directory_id),
+            )
+
+    def start(self) -> None:
+        """Join the network and begin."""
+        self._network.attach(self.plan.node_id, Port(self.channel.receive, self.channel.disconnected))
+        if self.broker is not None:
+            self.metadata_log.listen(self.broker.apply_metadata)
+        if self.controller is not None:
+            self.controller.start(self._bootstrap)
+            self._check_sessions()
+        else:
+            MetadataFetcher(self.plan.node_id, self.metadata_log, self.runtime, self.channel).start()
+        if self.broker is not None:
+            self.broker.start()
+
+    def stop(self, *, clean: bool) -> None:
+        """End this incarnation at once; see :meth:`Broker.stop` for what it leaves behind."""
+        self.runtime.stop()
+        self._network.detach(self.plan.node_id)
+        if self.broker is not None:
+            self.broker.stop(clean=clean)
+        else:
+            self.logs.close(clean=clean)
+
+    def _bootstrap(self) -> list[Any]:
+        return bootstrap_records(
+            self.cluster.emulation,
+            self.cluster.transaction_version,
+            self.config.get_int("min.insync.replicas"),
+        )
+
+    def _check_sessions(self) -> None:
+        controller = self.controller
+        if controller is not None:
+            interval_ms = max(10, self.config.get_int("broker.session.timeout.ms") / 8)
+            self.runtime.call_later(interval_ms, self._check_sessions)
+            fence_stale_brokers(controller)
+
+    def _locate_controller(self) -> int | None:
+        return self.cluster.controllers[0] if self.cluster.controllers else None
+
+    # --- requests of other nodes (PeerService) --------------------------------------------------------------------
+
+    def decode(self, api_key: int, version: int, frame: bytes, position: int) -> Any:
+        """Decode a request's body."""
+        message, _ = codec(api_key, version).decode_request(frame, position)
+        return message
+
+    def serve(self, api_key: int, version: int, context: RequestContext, request: Any) -> None:
+        """Let the controller or the broker of this node answer."""
+        if self.controller is not None:
+            route = ROUTES.get(api_key)
+            if route is not None:
+                route(self.controller, context, request)
+                return
+            if api_key == ApiKey.FETCH and request.topics and request.topics[0].topic_id == METADATA_TOPIC_ID:
+                fetch_metadata(self.controller, context, request)
+                return
+        if self.broker is not None:
+            peer_route(api_key, version).handle(self.broker, context, request)

@@ -1,0 +1,299 @@
+"""Followers: one fetcher per leader, incremental sessions, truncation by leader epoch."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.ports import Channel
+from eosctl.sandbox.replication.partition import Partition
+from eosctl.sandbox.replication.replica_manager import ReplicaManager
+from eosctl.sandbox.runtime import NodeRuntime
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.fetch import (
+    FetchPartition,
+    FetchRequest,
+    FetchTopic,
+    ForgottenTopic,
+    PartitionData,
+    ReplicaState,
+)
+from eosctl.wire.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
+
+FETCH_VERSION = 17
+LIST_OFFSETS_VERSION = 9
+RETRY_MS = 20
+MAX_BYTES = 10_485_760
+EARLIEST, LATEST = -2, -1
+
+
+class FollowerManager:
+    """Keeps every partition that this broker follows with the fetcher of its leader (a RoleListener)."""
+
+    def __init__(self, replicas: ReplicaManager, runtime: NodeRuntime, channel: Channel, max_wait_ms: int) -> None:
+        self._replicas = replicas
+        self._runtime = runtime
+        self._channel = channel
+        self._max_wait_ms = max_wait_ms
+        self._fetchers: dict[int, ReplicaFetcher] = {}
+        self.broker_epoch = -1
+
+    def became_leader(self, partition: Partition) -> None:
+        """Stop fetching: the log is the truth now."""
+        self._remove(partition)
+
+    def became_follower(self, partition: Partition) -> None:
+        """Fetch from the new leader, or stop when the partition is no longer hosted or has no leader."""
+        leader = partition.leader_id
+        hosted = self._replicas.partitions.get(partition.partition) is partition
+        for leader_id, fetcher in self._fetchers.items():
+            if leader_id != leader or not hosted:
+                fetcher.remove(partition)
+        if hosted and leader >= 0 and leader != self._replicas.broker_id:
+            fetcher = self._fetchers.get(leader)
+            if fetcher is None:
+                fetcher = ReplicaFetcher(self, self._replicas, self._runtime, self._channel, leader, self._max_wait_ms)
+                self._fetchers[leader] = fetcher
+            fetcher.add(partition)
+
+    def marker_replicated(
+        self, partition: Partition, producer_id: int, producer_epoch: int, committed: bool
+    ) -> None:
+        """Nothing to do: followers see markers in what they fetch."""
+
+    def leader_changed_state(self, broker_id: int) -> None:
+        """Try a leader again that was unreachable."""
+        fetcher = self._fetchers.get(broker_id)
+        if fetcher is not None:
+            fetcher.restart()
+
+    def _remove(self, partition: Partition) -> None:
+        for fetcher in self._fetchers.values():
+            fetcher.remove(partition)
+
+
+class ReplicaFetcher:
+    """Fetches everything that this broker follows from one leader.
+
+    A change of partitions sends a request at once, in the same session, and leaves the one that still waits at the
+    leader to itself: its answer is taken, but does not cause another request.
+    """
+
+    def __init__(
+        self,
+        manager: FollowerManager,
+        replicas: ReplicaManager,
+        runtime: NodeRuntime,
+        channel: Channel,
+        leader_id: int,
+        max_wait_ms: int,
+    ) -> None:
+        self._manager = manager
+        self._replicas = replicas
+        self._runtime = runtime
+        self._channel = channel
+        self._leader_id = leader_id
+        self._max_wait_ms = max_wait_ms
+        self._partitions: dict[TopicPartition, Partition] = {}
+        self._by_id: dict[tuple[bytes, int], Partition] = {}
+        self._sent: dict[TopicPartition, FetchPartition] = {}  # what the session knows of each partition
+        self._forgotten: list[Partition] = []
+        self._paused: set[TopicPartition] = set()
+        self._session_id = 0
+        self._session_epoch = 0
+        self._latest = 0  # the request whose answer goes on with the conversation; 0: none is under way
+        self._count = 0
+        self._waking = False
+
+    def add(self, partition: Partition) -> None:
+        """Fetch a partition from now on."""
+        if self._partitions.get(partition.partition) is not partition:
+            self._partitions[partition.partition] = partition
+            self._by_id[partition.topic_id, partition.partition.partition] = partition
+        self._paused.discard(partition.partition)
+        self._sent.pop(partition.partition, None)
+        self._wake()
+
+    def remove(self, partition: Partition) -> None:
+        """Fetch a partition no more."""
+        if self._partitions.pop(partition.partition, None) is not None:
+            self._by_id.pop((partition.topic_id, partition.partition.partition), None)
+            self._paused.discard(partition.partition)
+            if self._sent.pop(partition.partition, None) is not None:
+                self._forgotten.append(partition)
+
+    def restart(self) -> None:
+        """Begin a new session."""
+        self._session_id = self._session_epoch = 0
+        self._sent.clear()
+        self._forgotten.clear()
+        self._wake()
+
+    def _wake(self) -> None:
+        if not self._waking:
+            self._waking = True
+            self._runtime.call_soon(self._send)
+
+    # --- requests -----------------------------------------------------------------------------------------------
+
+    def _send(self) -> None:
+        self._waking = False
+        if not self._partitions:
+            self._latest = 0
+            return
+        if not self._session_epoch:
+            self._sent.clear()  # a new session begins with everything
+        topics: dict[bytes, list[FetchPartition]] = {}
+        for name, partition in self._partitions.items():
+            if name in self._paused:
+                continue
+            wanted = self._wanted(partition)
+            if self._sent.get(name) != wanted:
+                self._sent[name] = wanted
+                topics.setdefault(partition.topic_id, []).append(wanted)
+        forgotten: dict[bytes, list[int]] = {}
+        if self._session_epoch:
+            for partition in self._forgotten:
+                forgotten.setdefault(partition.topic_id, []).append(partition.partition.partition)
+        self._forgotten.clear()
+        request = FetchRequest(
+            max_wait_ms=self._max_wait_ms,
+            min_bytes=1,
+            max_bytes=MAX_BYTES,
+            session_id=self._session_id,
+            session_epoch=self._session_epoch,
+            topics=[FetchTopic("", topic_id, partitions) for topic_id, partitions in topics.items()],
+            forgotten_topics_data=[ForgottenTopic("", topic_id, indexes) for topic_id, indexes in forgotten.items()],
+            replica_state=ReplicaState(self._replicas.broker_id, self._manager.broker_epoch),
+        )
+        self._count += 1
+        self._latest = self._count
+        if self._session_id:
+            self._session_epoch += 1
+        self._channel.send(
+            self._leader_id, ApiKey.FETCH, FETCH_VERSION, request, partial(self._answered, self._latest)
+        )
+
+    def _wanted(self, partition: Partition) -> FetchPartition:
+        log = partition.log
+        return FetchPartition(
+            partition.partition.partition,
+            partition.leader_epoch,
+            log.end_offset,
+            log.epochs.latest,
+            log.start_offset,
+            MAX_BYTES,
+        )
+
+    # --- answers ------------------------------------------------------------------------------------------------
+
+    def _answered(self, number: int, response: Any | None) -> None:
+        is_latest = number == self._latest
+        if response is None:
+            if is_latest:
+                self._fail()
+            return
+        if response.error_code:
+            if is_latest:
+                self.restart()
+            return
+        if is_latest and response.session_id and response.session_id != self._session_id:
+            self._session_id = response.session_id
+            self._session_epoch = 1
+        for topic in response.responses:
+            for data in topic.partitions:
+                partition = self._by_id.get((topic.topic_id, data.partition_index))
+                if partition is not None and partition.leader_id == self._leader_id:
+                    self._take(partition, data)
+        if is_latest:
+            self._latest = 0
+            self._wake()
+
+    def _fail(self) -> None:
+        self._latest = 0
+        self._session_id = self._session_epoch = 0
+        self._sent.clear()
+        self._forgotten.clear()
+        self._runtime.call_later(RETRY_MS, self._retry)
+
+    def _retry(self) -> None:
+        if not self._latest and not self._waking:
+            self._send()
+
+    def _take(self, partition: Partition, data: PartitionData) -> None:
+        name = partition.partition
+        if data.error_code:
+            self._handle_error(partition, ErrorCode(data.error_code))
+            return
+        log = partition.log
+        if data.diverging_epoch.epoch >= 0:
+            _, own_end = log.epochs.end_offset_for(data.diverging_epoch.epoch, log.end_offset)
+            end = data.diverging_epoch.end_offset
+            log.truncate_to(min(end, own_end) if own_end >= 0 else end)
+            self._sent.pop(name, None)
+            return
+        sent = self._sent.get(name)
+        if data.records and sent is not None and sent.fetch_offset == log.end_offset:
+            log.append_as_follower(data.records, self._runtime.now_ms())
+        high_watermark = min(data.high_watermark, log.end_offset)
+        if high_watermark > log.high_watermark:
+            log.advance_high_watermark(high_watermark)
+        if data.log_start_offset > log.start_offset:
+            log.advance_start_offset(data.log_start_offset)
+
+    def _handle_error(self, partition: Partition, error: ErrorCode) -> None:
+        self._paused.add(partition.partition)
+        self._sent.pop(partition.partition, None)
+        self._forgotten.append(partition)
+        if error is ErrorCode.OFFSET_OUT_OF_RANGE:
+            self._find_offsets(partition)
+        else:
+            self._runtime.call_later(RETRY_MS, partial(self._resume, partition))
+
+    def _resume(self, partition: Partition) -> None:
+        if self._partitions.get(partition.partition) is partition:
+            self._paused.discard(partition.partition)
+            self._wake()
+
+    # --- out of range: the leader deleted what this follower needs, or has less than it ---------------------------
+
+    def _find_offsets(self, partition: Partition) -> None:
+        self._list_offset(partition, LATEST, partial(self._have_latest, partition))
+
+    def _list_offset(self, partition: Partition, timestamp: int, done: Any) -> None:
+        index = partition.partition.partition
+        request = ListOffsetsRequest(
+            self._replicas.broker_id,
+            0,
+            [
+                ListOffsetsTopic(
+                    partition.partition.topic, [ListOffsetsPartition(index, partition.leader_epoch, timestamp)]
+                )
+            ],
+        )
+        self._channel.send(self._leader_id, ApiKey.LIST_OFFSETS, LIST_OFFSETS_VERSION, request, done)
+
+    def _have_latest(self, partition: Partition, response: Any | None) -> None:
+        offset = _listed_offset(response)
+        if offset is None:
+            self._runtime.call_later(RETRY_MS, partial(self._resume, partition))
+        elif offset < partition.log.end_offset:
+            partition.log.truncate_to(offset)
+            self._resume(partition)
+        else:
+            self._list_offset(partition, EARLIEST, partial(self._have_earliest, partition))
+
+    def _have_earliest(self, partition: Partition, response: Any | None) -> None:
+        offset = _listed_offset(response)
+        if offset is not None and offset > partition.log.end_offset:
+            partition.log.restart_at(offset)
+        self._runtime.call_later(RETRY_MS if offset is None else 0, partial(self._resume, partition))
+
+
+def _listed_offset(response: Any | None) -> int | None:
+    if response is None:
+        return None
+    answer = response.topics[0].partitions[0]
+    return None if answer.error_code else int(answer.offset)

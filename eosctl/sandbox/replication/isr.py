@@ -1,0 +1,194 @@
+"""In-sync replicas: what leaders see of their followers, and what they ask of the controller (KIP-497)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.ports import Channel
+from eosctl.sandbox.replication.partition import Partition
+from eosctl.sandbox.replication.replica_manager import ReplicaManager
+from eosctl.sandbox.runtime import NodeRuntime
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.alter_partition import (
+    AlterPartitionRequest,
+    BrokerState,
+    RequestPartitionData,
+    RequestTopicData,
+    ResponsePartitionData,
+)
+from eosctl.wire.messages.fetch import FetchPartition, FetchRequest
+
+ALTER_PARTITION_VERSION = 3
+RETRY_MS = 50
+
+
+class IsrManager:
+    """Follows the followers of every partition that this broker leads.
+
+    ``broker_epoch`` returns this broker's epoch, ``epoch_of`` another broker's, ``is_active`` whether a broker may be
+    in an ISR at all. One AlterPartition is in flight at a time; it carries everything that waits.
+    """
+
+    def __init__(
+        self,
+        replicas: ReplicaManager,
+        runtime: NodeRuntime,
+        channel: Channel,
+        *,
+        broker_epoch: Callable[[], int],
+        epoch_of: Callable[[int], int],
+        is_active: Callable[[int], bool],
+        max_lag_ms: Callable[[], int],
+    ) -> None:
+        self._replicas = replicas
+        self._runtime = runtime
+        self._channel = channel
+        self._broker_epoch = broker_epoch
+        self._epoch_of = epoch_of
+        self._is_active = is_active
+        self._max_lag_ms = max_lag_ms
+        self._waiting: dict[TopicPartition, None] = {}
+        self._in_flight = False
+        self._told: dict[tuple[TopicPartition, int], int] = {}  # (partition, follower) -> high watermark told
+
+    # --- fetches of followers -----------------------------------------------------------------------------------
+
+    def follower_fetched(
+        self, partition: Partition, replica_id: int, asked: FetchPartition, request: FetchRequest
+    ) -> bool:
+        """Note a follower's fetch; returns whether it should hear of a newer high watermark at once."""
+        follower = partition.followers.get(replica_id)
+        log = partition.log
+        if follower is None:
+            return False
+        if asked.fetch_offset > log.end_offset or asked.current_leader_epoch not in (-1, partition.leader_epoch):
+            return False
+        follower.fetched(
+            asked.fetch_offset,
+            asked.log_start_offset,
+            self._runtime.now_ms(),
+            log.end_offset,
+            request.replica_state.replica_epoch,
+        )
+        if partition.maybe_advance_high_watermark():
+            partition.poke_watchers()
+        if replica_id not in partition.isr:
+            self._maybe_expand(partition, replica_id)
+        return self._told.get((partition.partition, replica_id), -1) < log.high_watermark
+
+    def answered(self, replica_id: int, partitions: Iterable[Partition]) -> None:
+        """Note the high watermarks that a follower was told."""
+        for partition in partitions:
+            self._told[partition.partition, replica_id] = partition.log.high_watermark
+
+    def _maybe_expand(self, partition: Partition, replica_id: int) -> None:
+        follower = partition.followers[replica_id]
+        log = partition.log
+        if (
+            partition.pending_isr is None
+            and partition.is_leader
+            and follower.end_offset >= max(log.high_watermark, partition.leader_start_offset)
+            and self._is_active(replica_id)
+            and follower.broker_epoch in (-1, self._epoch_of(replica_id))
+        ):
+            self._ask(partition, (*partition.isr, replica_id))
+
+    # --- lag ----------------------------------------------------------------------------------------------------
+
+    def shrink_lagging(self) -> None:
+        """Take followers out of ISRs that have not caught up for ``replica.lag.time.max.ms``."""
+        now_ms, max_lag_ms = self._runtime.now_ms(), self._max_lag_ms()
+        for partition in self._replicas.partitions.values():
+            if not partition.is_leader or partition.pending_isr is not None or len(partition.isr) < 2:
+                continue
+            end_offset = partition.log.end_offset
+            kept = tuple(
+                broker
+                for broker in partition.isr
+                if broker == partition.broker_id
+                or (
+                    (follower := partition.followers.get(broker)) is not None
+                    and follower.is_caught_up(end_offset, now_ms, max_lag_ms)
+                )
+            )
+            if len(kept) < len(partition.isr):
+                self._ask(partition, kept)
+
+    # --- AlterPartition -----------------------------------------------------------------------------------------
+
+    def _ask(self, partition: Partition, isr: tuple[int, ...]) -> None:
+        partition.pending_isr = isr
+        self._waiting[partition.partition] = None
+        if not self._in_flight:
+            self._in_flight = True
+            self._runtime.call_soon(self._send)
+
+    def _send(self) -> None:
+        topics: dict[bytes, list[RequestPartitionData]] = {}
+        sent = []
+        for topic_partition in self._waiting:
+            partition = self._replicas.partitions.get(topic_partition)
+            if partition is None or not partition.is_leader or partition.pending_isr is None:
+                continue
+            sent.append(topic_partition)
+            topics.setdefault(partition.topic_id, []).append(
+                RequestPartitionData(
+                    topic_partition.partition,
+                    partition.leader_epoch,
+                    (),
+                    [BrokerState(broker, self._member_epoch(broker)) for broker in partition.pending_isr],
+                    0,
+                    partition.partition_epoch,
+                )
+            )
+        self._waiting.clear()
+        if not sent:
+            self._in_flight = False
+            return
+        request = AlterPartitionRequest(
+            self._replicas.broker_id,
+            self._broker_epoch(),
+            [RequestTopicData("", topic_id, partitions) for topic_id, partitions in topics.items()],
+        )
+        self._channel.send_to_controller(
+            ApiKey.ALTER_PARTITION, ALTER_PARTITION_VERSION, request, partial(self._answered, sent)
+        )
+
+    def _member_epoch(self, broker_id: int) -> int:
+        return self._broker_epoch() if broker_id == self._replicas.broker_id else self._epoch_of(broker_id)
+
+    def _answered(self, sent: list[TopicPartition], response: Any | None) -> None:
+        self._in_flight = False
+        if response is None or response.error_code:
+            for topic_partition in sent:
+                self._waiting[topic_partition] = None
+            self._in_flight = True
+            self._runtime.call_later(RETRY_MS, self._send)
+            return
+        by_id = {partition.topic_id: name for name, partition in self._replicas.partitions.items()}
+        for topic in response.topics:
+            known = by_id.get(topic.topic_id)
+            for answer in topic.partitions:
+                if known is not None:
+                    self._apply(TopicPartition(known.topic, answer.partition_index), answer)
+        if self._waiting and not self._in_flight:
+            self._in_flight = True
+            self._runtime.call_soon(self._send)
+
+    def _apply(self, topic_partition: TopicPartition, answer: ResponsePartitionData) -> None:
+        partition = self._replicas.partitions.get(topic_partition)
+        if partition is None or not partition.is_leader:
+            return
+        if answer.error_code == ErrorCode.NONE and answer.leader_epoch == partition.leader_epoch:
+            if answer.partition_epoch >= partition.partition_epoch:
+                partition.isr = tuple(answer.isr)
+                partition.partition_epoch = answer.partition_epoch
+                partition.pending_isr = None
+                if partition.maybe_advance_high_watermark():
+                    partition.poke_watchers()
+        else:
+            partition.pending_isr = None  # the truth arrives through the metadata log; lag is looked at again

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from eosctl.client.client import Client
+from eosctl.client.deadline import Deadline
 from eosctl.client.destinations import Destination, group_coordinator, transaction_coordinator
 from eosctl.client.negotiation import BrokerVersions
 from eosctl.client.outcome import any_error
 from eosctl.client.producer_errors import producer_error
-from eosctl.model.transaction import TopicPartition
+from eosctl.errors import RequestTimedOut
+from eosctl.model.transaction import TopicPartition, TransactionState
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
 from eosctl.wire.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
+from eosctl.wire.messages.describe_transactions import DescribeTransactionsRequest
 from eosctl.wire.messages.end_txn import EndTxnRequest
 from eosctl.wire.messages.init_producer_id import InitProducerIdRequest
 from eosctl.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
@@ -75,6 +79,7 @@ TV1: Final = TransactionDialect("TV1", True, Bounds(3, 11), Bounds(0, 4), Bounds
 TV2: Final = TransactionDialect("TV2", False, Bounds(12, 12), Bounds(5, 5), Bounds(5, 5))
 
 _ADD_PARTITIONS_CAP: Final = 3  # later versions are for brokers
+_POLL_MS: Final = 10
 _INIT_PRODUCER_ID_CAP: Final = 5  # version 6 is not stable (KIP-939)
 
 # None of these requests does harm when it arrives twice.
@@ -224,6 +229,34 @@ async def end_txn(
     if response.producer_id < 0:
         return identity
     return identity._replace(producer_id=response.producer_id, producer_epoch=response.producer_epoch)
+
+
+async def wait_until_ended(client: Client, transactional_id: str) -> TransactionState:
+    """Wait until a committed or aborted transaction has all its markers, and return the state of the id.
+
+    EndTxn is answered when the outcome is decided, before the markers are written.
+
+    Raises:
+        RequestTimedOut: The transaction is still open after ``config.timeout_ms``.
+    """
+    deadline = Deadline.after(client.config.timeout_ms)
+    destination = transaction_coordinator(transactional_id)
+    request = DescribeTransactionsRequest([transactional_id])
+    while True:
+        operation = f"DescribeTransactions of {transactional_id}"
+        response = await _send(
+            client, destination, ApiKey.DESCRIBE_TRANSACTIONS, request, Bounds(0, 0), _AGAIN, operation
+        )
+        state = TransactionState(response.transaction_states[0].transaction_state)
+        if not state.is_open:
+            return state
+        if not deadline.remaining_ms():
+            raise RequestTimedOut(
+                f"The transaction of {transactional_id} is still in {state.value}.",
+                "A partition leader does not take the marker.",
+                "Look at the leaders of the transaction's partitions.",
+            )
+        await asyncio.sleep(_POLL_MS / 1000)
 
 
 def _partition_data(index: int, batch: bytes) -> PartitionProduceData:

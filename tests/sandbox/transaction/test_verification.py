@@ -193,10 +193,5 @@ def test_3_9_does_not_add_again(make_world: Any) -> None:
     [(0, 0, 0), (13, 19, 19), (14, 19, 19), (15, 19, 19), (16, 19, 19), (51, 19, 51), (47, 47, 47), (48, 48, 48)],
 )
 def test_what_a_producer_hears(code: int, verified: int, added: int) -> None:
-    assert produce_error(ErrorCode(code), False)[0] == verified
-    assert produce_error(ErrorCode(code), True)[0] == added
-
-
-def test_the_text_that_comes_with_48() -> None:
-    assert produce_error(ErrorCode.INVALID_TXN_STATE, False)[1] == "Partition was not added to the transaction"
-    assert produce_error(ErrorCode.TRANSACTION_ABORTABLE, False)[1] is None
+    assert produce_error(ErrorCode(code), add_partition=False) == verified
+    assert produce_error(ErrorCode(code), add_partition=True) == added

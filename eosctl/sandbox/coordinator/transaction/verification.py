@@ -36,20 +36,15 @@ _UNVERIFIABLE: Final = frozenset(
 )
 
 
-def produce_error(error: ErrorCode, add_partition: bool) -> tuple[ErrorCode, str | None]:
-    """Return code and record error that a producer hears for a verification result.
+def produce_error(error: ErrorCode, *, add_partition: bool) -> ErrorCode:
+    """Return what a producer hears for a verification result.
 
     What it may simply repeat becomes NOT_ENOUGH_REPLICAS, which every client retries; a Produce 12 that adds the
-    partition hears CONCURRENT_TRANSACTIONS as it is (KAFKA-18662). The texts are Kafka's.
+    partition hears CONCURRENT_TRANSACTIONS as it is (KAFKA-18662).
     """
     if error in _UNVERIFIABLE or (error is ErrorCode.CONCURRENT_TRANSACTIONS and not add_partition):
-        return ErrorCode.NOT_ENOUGH_REPLICAS, (
-            "Unable to verify the partition has been added to the transaction. "
-            f"Underlying error: {ErrorCode(error).name}"
-        )
-    if error is ErrorCode.INVALID_TXN_STATE:
-        return error, "Partition was not added to the transaction"
-    return error, None
+        return ErrorCode.NOT_ENOUGH_REPLICAS
+    return error
 
 
 class _Wish(NamedTuple):

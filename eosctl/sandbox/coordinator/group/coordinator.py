@@ -112,7 +112,8 @@ class GroupCoordinator:
     def _load(self, shard: Shard) -> None:
         if shard.is_closed:
             return
-        replay_log(self._host.replicas.read_all(shard.partition), shard.groups, shard.offsets)
+        batches = self._host.replicas.read_all(shard.partition)
+        replay_log(batches, shard.groups, shard.offsets, self._host.emulation.is_3_9)
         shard.is_loading = False
         for group in list(shard.groups.values()):
             if isinstance(group, ClassicGroup):

@@ -18,10 +18,13 @@ from eosctl.wire.records.control import EndTxnMarker, decode_control
 Groups = dict[str, ClassicGroup | ConsumerGroup]
 
 
-def replay_log(batches: Iterable[tuple[BatchHeader, bytes]], groups: Groups, offsets: OffsetStore) -> None:
+def replay_log(
+    batches: Iterable[tuple[BatchHeader, bytes]], groups: Groups, offsets: OffsetStore, is_3_9: bool
+) -> None:
     """Apply every batch in order: offsets of transactions stay pending until their marker.
 
-    A group that has offsets but no record of its own exists as an empty classic group.
+    A group that has offsets but no record of its own exists as an empty classic group. On 3.9 a tombstone leaves a
+    pending offset alone, so one that was deleted while pending is back after a restart.
     """
     for header, batch in batches:
         if header.is_control:
@@ -31,21 +34,26 @@ def replay_log(batches: Iterable[tuple[BatchHeader, bytes]], groups: Groups, off
                     offsets.end_transaction(header.producer_id, marker.committed)
         else:
             for replayed in decode_batch(header, batch):
-                _replay(replayed, groups, offsets)
-    for group_id in offsets.group_ids():
-        groups.setdefault(group_id, ClassicGroup(group_id))
+                _replay(replayed, groups, offsets, is_3_9)
+    if is_3_9:
+        for group_id in offsets.group_ids():
+            groups.setdefault(group_id, ClassicGroup(group_id))
 
 
-def _replay(record: Replayed, groups: Groups, offsets: OffsetStore) -> None:
+def _replay(record: Replayed, groups: Groups, offsets: OffsetStore, is_3_9: bool) -> None:
     key, value = record.key, record.value
     if isinstance(key, OffsetCommitKey):
         partition = TopicPartition(key.topic, key.partition)
         if value is None:
-            offsets.remove(key.group, partition)
-        elif record.producer_id < 0:
-            offsets.commit(key.group, partition, restore_offset(value, record.offset))
+            offsets.remove(key.group, partition, pending_too=not is_3_9)
+            return
+        if not is_3_9:
+            groups.setdefault(key.group, ClassicGroup(key.group))
+        committed = restore_offset(value, record.offset)
+        if record.producer_id < 0:
+            offsets.commit(key.group, partition, committed)
         else:
-            offsets.put_pending(record.producer_id, key.group, partition, restore_offset(value, record.offset))
+            offsets.put_pending(record.producer_id, key.group, partition, committed)
     elif isinstance(key, GroupMetadataKey):
         if value is None:
             if isinstance(groups.get(key.group), ClassicGroup):

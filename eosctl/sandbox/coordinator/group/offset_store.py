@@ -127,9 +127,12 @@ class OffsetStore:
                     self.commit(group_id, partition, value)
         return lost
 
-    def remove(self, group_id: str, partition: TopicPartition) -> CommittedOffset | None:
-        """Remove an offset, committed and pending; return the committed one."""
-        for producer_id in list(self._open_producers.get(group_id, ())):
+    def remove(self, group_id: str, partition: TopicPartition, *, pending_too: bool = True) -> CommittedOffset | None:
+        """Remove a committed offset, and pending ones with it; return the committed one.
+
+        A producer keeps its hold on the group until its marker comes, even if nothing of it is left to commit.
+        """
+        for producer_id in self._open_producers.get(group_id, ()) if pending_too else ():
             self._pending[producer_id].get(group_id, {}).pop(partition, None)
         offsets = self._committed.get(group_id)
         if offsets is None:

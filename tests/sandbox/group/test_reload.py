@@ -1,4 +1,4 @@
-"""What a coordinator loads from the log equals what it held before; and real brokers' logs load as they described them."""
+"""What a coordinator loads from the log equals what it held before, and the logs of real brokers load."""
 
 from __future__ import annotations
 

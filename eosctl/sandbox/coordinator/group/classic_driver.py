@@ -38,6 +38,8 @@ from eosctl.sandbox.coordinator.group.classic_sync import (
     unload,
 )
 from eosctl.sandbox.coordinator.group.config import ClassicConfig, read_classic_config
+from eosctl.sandbox.coordinator.group.consumer.consumer_records import consumer_group_tombstones
+from eosctl.sandbox.coordinator.group.consumer.group import ConsumerGroup
 from eosctl.sandbox.coordinator.group.host import GroupHost
 from eosctl.sandbox.coordinator.group.records import FIRST_SEQUENCE, NO_SEQUENCE, group_record
 from eosctl.sandbox.coordinator.group.shard import Shard
@@ -64,15 +66,19 @@ class ClassicDriver:
             done(JoinResult(ErrorCode.INVALID_SESSION_TIMEOUT, request.member_id))
             return
         group = shard.groups.get(group_id)
+        if isinstance(group, ConsumerGroup):
+            if not group.is_empty:
+                done(JoinResult(ErrorCode.INCONSISTENT_GROUP_PROTOCOL))
+                return
+            shard.stop_timers_of(group_id)
+            shard.append(consumer_group_tombstones(group), _ignore, base_sequence=FIRST_SEQUENCE)
+            group = None
         is_new_group = group is None
         if group is None:
             if request.member_id:
                 done(JoinResult(ErrorCode.UNKNOWN_MEMBER_ID, request.member_id))
                 return
             group = ClassicGroup(group_id, state_timestamp_ms=self._now_ms())
-        elif not isinstance(group, ClassicGroup):
-            done(JoinResult(ErrorCode.INCONSISTENT_GROUP_PROTOCOL))
-            return
         prefix = request.group_instance_id if request.group_instance_id is not None else request.client_id
         step = join(group, request, config, self._now_ms(), partial(_new_member_id, prefix, self._host.runtime.random))
         if is_new_group and not config.is_3_9:
@@ -187,6 +193,10 @@ class ClassicDriver:
             case TimerKind.SYNC:
                 step = sync_timer_fired(group, config, now_ms)
         self._run(shard, step)
+
+
+def _ignore(error: ErrorCode, offset: int) -> None:
+    """Let an append end unnoticed."""
 
 
 def _nobody(result: JoinResult | SyncResult) -> None:

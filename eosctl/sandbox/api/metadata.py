@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from eosctl.sandbox.authorization import CLUSTER_OPERATIONS, NOT_ASKED, TOPIC_OPERATIONS
 from eosctl.sandbox.controller.topics import topic_name_problem
 from eosctl.sandbox.metadata.image import PartitionState, TopicState
 from eosctl.sandbox.ports import RequestContext
@@ -27,10 +28,6 @@ from eosctl.wire.uuid import ZERO_UUID
 
 if TYPE_CHECKING:
     from eosctl.sandbox.broker.broker import Broker
-
-AUTHORIZED_NOT_ASKED = -2147483648
-CLUSTER_OPERATIONS = 0b1_1111_1111_0000 & ~0b1_0000  # filled in by authorized_cluster_operations
-TOPIC_OPERATIONS = 0b1101_1111_1000
 
 
 def handle(broker: Broker, context: RequestContext, request: MetadataRequest) -> None:
@@ -52,7 +49,7 @@ def handle(broker: Broker, context: RequestContext, request: MetadataRequest) ->
             broker.cluster_id,
             controller_id(broker),
             topics,
-            0b1101_0110_1100_0 if request.include_cluster_authorized_operations else AUTHORIZED_NOT_ASKED,
+            CLUSTER_OPERATIONS if request.include_cluster_authorized_operations else NOT_ASKED,
         )
     )
 

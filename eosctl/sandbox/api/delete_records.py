@@ -1,0 +1,103 @@
+"""DeleteRecords (key 21, versions 0 to 2): raise the log start offset (KIP-107).
+
+- -1 means the high watermark; beyond it is OFFSET_OUT_OF_RANGE.
+- Internal topics are refused with INVALID_TOPIC_EXCEPTION, topics without ``delete`` policy with POLICY_VIOLATION.
+- Answered with the low watermark once every live follower has deleted too, or after the timeout.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.api.metadata import is_internal
+from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.replication.partition import Partition
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.delete_records import (
+    DeleteRecordsPartitionResult,
+    DeleteRecordsRequest,
+    DeleteRecordsResponse,
+    DeleteRecordsTopicResult,
+)
+
+if TYPE_CHECKING:
+    from eosctl.sandbox.broker.broker import Broker
+
+HIGH_WATERMARK = -1
+POLL_MS = 10
+
+
+def handle(broker: Broker, context: RequestContext, request: DeleteRecordsRequest) -> None:
+    """Delete from every partition, then wait for the followers."""
+    Deletion(broker, context, request).start()
+
+
+class Deletion:
+    """One request until its followers have followed."""
+
+    def __init__(self, broker: Broker, context: RequestContext, request: DeleteRecordsRequest) -> None:
+        self._broker = broker
+        self._context = context
+        self._request = request
+        self._outcomes: dict[TopicPartition, Partition | ErrorCode] = {}
+        self._deadline_ms = broker.runtime.now_ms() + request.timeout_ms
+
+    def start(self) -> None:
+        """Delete locally."""
+        for topic in self._request.topics:
+            for wanted in topic.partitions:
+                name = TopicPartition(topic.name, wanted.partition_index)
+                self._outcomes[name] = self._delete(name, wanted.offset)
+        self._poll()
+
+    def _delete(self, name: TopicPartition, offset: int) -> Partition | ErrorCode:
+        if is_internal(name.topic):
+            return ErrorCode.INVALID_TOPIC_EXCEPTION
+        partition = self._broker.replicas.leader(name)
+        if isinstance(partition, ErrorCode):
+            return partition
+        log = partition.log
+        if not log.settings.is_deleted:
+            return ErrorCode.POLICY_VIOLATION
+        if offset == HIGH_WATERMARK:
+            offset = log.high_watermark
+        if offset < 0 or offset > log.high_watermark:
+            return ErrorCode.OFFSET_OUT_OF_RANGE
+        log.advance_start_offset(offset)
+        partition.poke_watchers()
+        return partition
+
+    def _poll(self) -> None:
+        waiting = any(
+            isinstance(outcome, Partition) and self._low_watermark(outcome) < outcome.log.start_offset
+            for outcome in self._outcomes.values()
+        )
+        now_ms = self._broker.runtime.now_ms()
+        if waiting and now_ms < self._deadline_ms:
+            self._broker.runtime.call_later(POLL_MS, self._poll)
+        else:
+            self._answer()
+
+    def _low_watermark(self, partition: Partition) -> int:
+        """Return the lowest log start offset of the leader and its live followers."""
+        alive = {state.broker_id for state in self._broker.metadata.active_brokers()}
+        starts = [
+            follower.start_offset for broker_id, follower in partition.followers.items() if broker_id in alive
+        ]
+        return min([partition.log.start_offset, *starts])
+
+    def _answer(self) -> None:
+        topics: dict[str, list[DeleteRecordsPartitionResult]] = {}
+        for name, outcome in self._outcomes.items():
+            if isinstance(outcome, Partition):
+                low = self._low_watermark(outcome)
+                late = low < outcome.log.start_offset
+                error = ErrorCode.REQUEST_TIMED_OUT if late else ErrorCode.NONE
+                result = DeleteRecordsPartitionResult(name.partition, low, error)
+            else:
+                result = DeleteRecordsPartitionResult(name.partition, -1, outcome)
+            topics.setdefault(name.topic, []).append(result)
+        self._context.reply(
+            DeleteRecordsResponse(0, [DeleteRecordsTopicResult(name, found) for name, found in topics.items()])
+        )

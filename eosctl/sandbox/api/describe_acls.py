@@ -1,0 +1,22 @@
+"""DescribeAcls (key 29, versions 1 to 3; 3.9 serves 0 to 3): access control lists (KIP-140).
+
+- Without an authorizer, as here, the answer is SECURITY_DISABLED.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from eosctl.sandbox.ports import RequestContext
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.describe_acls import DescribeAclsRequest, DescribeAclsResponse
+
+if TYPE_CHECKING:
+    from eosctl.sandbox.broker.broker import Broker
+
+NO_AUTHORIZER = "No Authorizer is configured on the broker"
+
+
+def handle(broker: Broker, context: RequestContext, request: DescribeAclsRequest) -> None:
+    """Say that there is no authorizer."""
+    context.reply(DescribeAclsResponse(0, ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER))

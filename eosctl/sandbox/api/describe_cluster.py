@@ -1,0 +1,61 @@
+"""DescribeCluster (key 60, versions 0 to 2; 3.9 serves 0 to 1): brokers or controllers (KIP-700, KIP-919, KIP-1073).
+
+- Endpoint type 1 is brokers; controllers (type 2) are told on controller listeners only: MISMATCHED_ENDPOINT_TYPE.
+- Fenced brokers are listed only when asked for (version 2).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from eosctl.sandbox.api.metadata import alive_brokers, controller_id
+from eosctl.sandbox.authorization import CLUSTER_OPERATIONS, NOT_ASKED
+from eosctl.sandbox.ports import RequestContext
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.describe_cluster import (
+    DescribeClusterBroker,
+    DescribeClusterRequest,
+    DescribeClusterResponse,
+)
+
+if TYPE_CHECKING:
+    from eosctl.sandbox.broker.broker import Broker
+
+BROKERS = 1
+
+
+def handle(broker: Broker, context: RequestContext, request: DescribeClusterRequest) -> None:
+    """Describe the brokers of this listener."""
+    if request.endpoint_type != BROKERS:
+        context.reply(
+            DescribeClusterResponse(
+                error_code=ErrorCode.MISMATCHED_ENDPOINT_TYPE
+                if request.endpoint_type == 2
+                else ErrorCode.UNSUPPORTED_ENDPOINT_TYPE,
+                error_message="The request was sent to an endpoint of the wrong type.",
+                endpoint_type=request.endpoint_type,
+            )
+        )
+        return
+    brokers = [
+        DescribeClusterBroker(state.node_id, state.host, state.port, state.rack)
+        for state in alive_brokers(broker, context.listener)
+    ]
+    if request.include_fenced_brokers:
+        for state in broker.metadata.brokers.values():
+            if state.fenced:
+                end = next((end for end in state.endpoints if end.name == context.listener), None)
+                if end is not None:
+                    brokers.append(DescribeClusterBroker(state.broker_id, end.host, end.port, state.rack, True))
+    context.reply(
+        DescribeClusterResponse(
+            0,
+            0,
+            None,
+            BROKERS,
+            broker.cluster_id,
+            controller_id(broker),
+            brokers,
+            CLUSTER_OPERATIONS if request.include_cluster_authorized_operations else NOT_ASKED,
+        )
+    )

@@ -1,0 +1,144 @@
+"""DescribeConfigs (key 32, versions 1 to 4; 3.9 serves 0 to 4): settings with their sources (KIP-133, KIP-226, KIP-569).
+
+- Topics and brokers; a broker answers for itself only, the empty name stands for the cluster's dynamic defaults.
+- Synonyms on request; documentation is not kept and answered as null.
+- Client metrics and groups have dynamic settings only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from eosctl.sandbox.broker.config import ConfigEntry
+from eosctl.sandbox.metadata import image
+from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.settings import ConfigSource, ConfigType, Setting
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.describe_configs import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+    DescribeConfigsResourceResult,
+    DescribeConfigsResponse,
+    DescribeConfigsResult,
+    DescribeConfigsSynonym,
+)
+
+if TYPE_CHECKING:
+    from eosctl.sandbox.broker.broker import Broker
+
+CLIENT_METRICS_RESOURCE = 16
+Configs = list[DescribeConfigsResourceResult]
+
+
+def handle(broker: Broker, context: RequestContext, request: DescribeConfigsRequest) -> None:
+    """Describe every resource for itself."""
+    results = [_describe(broker, resource, request.include_synonyms) for resource in request.resources]
+    context.reply(DescribeConfigsResponse(0, results))
+
+
+def _describe(broker: Broker, resource: DescribeConfigsResource, synonyms: bool) -> DescribeConfigsResult:
+    name = resource.resource_name
+    error: ErrorCode = ErrorCode.NONE
+    message: str | None = ""
+    configs: Configs = []
+    match resource.resource_type:
+        case image.TOPIC_RESOURCE:
+            if name in broker.metadata.topics:
+                configs = _topic_configs(broker, resource, synonyms)
+            else:
+                error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        case image.BROKER_RESOURCE:
+            if not name:
+                configs = _cluster_defaults(broker, resource, synonyms)
+            elif name == str(broker.node_id):
+                configs = _broker_configs(broker, resource, synonyms)
+            else:
+                error = ErrorCode.INVALID_REQUEST
+                message = f"Unexpected broker id, expected {broker.node_id} or empty string, but received {name}"
+        case 16 | image.GROUP_RESOURCE:
+            configs = _dynamic_only(broker, resource)
+        case _:
+            error = ErrorCode.INVALID_REQUEST
+            message = error.message
+    return DescribeConfigsResult(error, message, resource.resource_type, name, configs)
+
+
+def _wanted(resource: DescribeConfigsResource, names: Iterable[str]) -> list[str]:
+    keys = resource.configuration_keys
+    return sorted(name for name in names if not keys or name in keys)
+
+
+def _topic_configs(broker: Broker, resource: DescribeConfigsResource, synonyms: bool) -> Configs:
+    overrides = broker.metadata.config(image.TOPIC_RESOURCE, resource.resource_name)
+    table = broker.config.table.topic
+    found = []
+    for name in _wanted(resource, table):
+        setting = table[name]
+        if setting.internal:
+            continue
+        entries = broker.config.topic_entries(overrides, name)
+        value = broker.config.topic_value(overrides, name)
+        source = entries[0].source if entries else ConfigSource.DEFAULT
+        found.append(_result(setting, ConfigEntry(name, value, source), False, entries if synonyms else ()))
+    return found
+
+
+def _broker_configs(broker: Broker, resource: DescribeConfigsResource, synonyms: bool) -> Configs:
+    table = broker.config.table.broker
+    names = {name for name, setting in table.items() if not setting.internal}
+    names |= set(broker.metadata.config(image.BROKER_RESOURCE, resource.resource_name))
+    found = []
+    for name in _wanted(resource, names):
+        setting = table.get(name)
+        entries = broker.config.entries(name)
+        entry = entries[0] if entries else ConfigEntry(name, None, ConfigSource.DEFAULT)
+        read_only = setting is not None and not setting.is_dynamic
+        found.append(_result(setting, entry, read_only, entries if synonyms else ()))
+    return found
+
+
+def _cluster_defaults(broker: Broker, resource: DescribeConfigsResource, synonyms: bool) -> Configs:
+    values = broker.metadata.config(image.BROKER_RESOURCE, "")
+    table = broker.config.table.broker
+    found = []
+    for name in _wanted(resource, values):
+        entries = [
+            entry
+            for entry in broker.config.entries(name)
+            if entry.source not in (ConfigSource.DYNAMIC_BROKER,)
+        ]
+        entry = ConfigEntry(name, values[name], ConfigSource.DYNAMIC_DEFAULT_BROKER)
+        found.append(_result(table.get(name), entry, False, entries if synonyms else ()))
+    return found
+
+
+def _dynamic_only(broker: Broker, resource: DescribeConfigsResource) -> Configs:
+    values = broker.metadata.config(resource.resource_type, resource.resource_name)
+    source = ConfigSource.UNKNOWN if resource.resource_type == CLIENT_METRICS_RESOURCE else _GROUP_SOURCE
+    return [
+        DescribeConfigsResourceResult(name, values[name], False, False, source, False, (), ConfigType.STRING, None)
+        for name in _wanted(resource, values)
+    ]
+
+
+_GROUP_SOURCE = 8  # DYNAMIC_GROUP_CONFIG
+
+
+def _result(
+    setting: Setting | None, entry: ConfigEntry, read_only: bool, synonyms: Iterable[ConfigEntry]
+) -> DescribeConfigsResourceResult:
+    sensitive = setting is None or setting.type is ConfigType.PASSWORD
+    kind = setting.type if setting is not None else 0
+    return DescribeConfigsResourceResult(
+        entry.name,
+        None if sensitive else entry.value,
+        read_only,
+        entry.source is ConfigSource.DEFAULT,
+        entry.source,
+        sensitive,
+        [DescribeConfigsSynonym(other.name, None if sensitive else other.value, other.source) for other in synonyms],
+        kind,
+        None,
+    )
+

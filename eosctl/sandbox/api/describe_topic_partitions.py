@@ -1,0 +1,87 @@
+"""DescribeTopicPartitions (key 75, version 0): topics in pages, with eligible leader replicas (KIP-966).
+
+- Topics come in order of name; without names all of them.
+- ``responsePartitionLimit`` (at most ``max.request.partition.size.limit``) cuts the answer; the cursor says where.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from eosctl.sandbox.api.metadata import describe_partition, is_internal
+from eosctl.sandbox.authorization import TOPIC_OPERATIONS
+from eosctl.sandbox.controller.topics import topic_name_problem
+from eosctl.sandbox.metadata.image import PartitionState, TopicState
+from eosctl.sandbox.ports import RequestContext
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.describe_topic_partitions import (
+    Cursor,
+    DescribeTopicPartitionsRequest,
+    DescribeTopicPartitionsResponse,
+    DescribeTopicPartitionsResponsePartition,
+    DescribeTopicPartitionsResponseTopic,
+)
+
+if TYPE_CHECKING:
+    from eosctl.sandbox.broker.broker import Broker
+
+Partitions = list[DescribeTopicPartitionsResponsePartition]
+
+
+def handle(broker: Broker, context: RequestContext, request: DescribeTopicPartitionsRequest) -> None:
+    """Describe topics from the cursor on until the limit is reached."""
+    cursor = request.cursor
+    if cursor is not None and cursor.partition_index < 0:
+        context.reply(None)
+        return
+    names = sorted({topic.name for topic in request.topics} or broker.metadata.topics.keys())
+    if cursor is not None:
+        names = [name for name in names if name >= cursor.topic_name]
+    left = max(1, min(request.response_partition_limit, broker.config.get_int("max.request.partition.size.limit")))
+    topics: list[DescribeTopicPartitionsResponseTopic] = []
+    next_cursor = None
+    unknown = []
+    for name in names:
+        state = broker.metadata.topics.get(name)
+        if state is None:
+            problem = topic_name_problem(name) is not None
+            error = ErrorCode.INVALID_TOPIC_EXCEPTION if problem else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            unknown.append(DescribeTopicPartitionsResponseTopic(error, name))
+            continue
+        if not left:
+            next_cursor = Cursor(name, 0)
+            break
+        first = cursor.partition_index if cursor is not None and cursor.topic_name == name else 0
+        indexes = [index for index in sorted(state.partitions) if index >= first]
+        topics.append(_describe(broker, context.listener, state, indexes[:left]))
+        if len(indexes) > left:
+            next_cursor = Cursor(name, indexes[left])
+            break
+        left -= len(indexes)
+    context.reply(DescribeTopicPartitionsResponse(0, [*unknown, *topics], next_cursor))
+
+
+def _describe(
+    broker: Broker, listener: str, topic: TopicState, indexes: list[int]
+) -> DescribeTopicPartitionsResponseTopic:
+    partitions = [_partition(broker, listener, index, topic.partitions[index]) for index in indexes]
+    return DescribeTopicPartitionsResponseTopic(
+        0, topic.name, topic.topic_id, is_internal(topic.name), partitions, TOPIC_OPERATIONS
+    )
+
+
+def _partition(
+    broker: Broker, listener: str, index: int, state: PartitionState
+) -> DescribeTopicPartitionsResponsePartition:
+    shown = describe_partition(broker, listener, index, state)
+    return DescribeTopicPartitionsResponsePartition(
+        shown.error_code,
+        index,
+        shown.leader_id,
+        shown.leader_epoch,
+        shown.replica_nodes,
+        shown.isr_nodes,
+        state.eligible_leader_replicas,
+        state.last_known_elr,
+        shown.offline_replicas,
+    )

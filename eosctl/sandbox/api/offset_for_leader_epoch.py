@@ -1,0 +1,44 @@
+"""OffsetForLeaderEpoch (key 23, versions 2 to 4; 3.9 serves 0 to 4): where a leader epoch ended (KIP-101, KIP-320).
+
+- The largest known epoch not above the one asked for, and the offset after its last record.
+- An epoch that is not known, or -1, is answered with (-1, -1).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.replication.reading import check_leader_epoch
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.offset_for_leader_epoch import (
+    EpochEndOffset,
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderEpochResponse,
+    OffsetForLeaderPartition,
+    OffsetForLeaderTopicResult,
+)
+
+if TYPE_CHECKING:
+    from eosctl.sandbox.broker.broker import Broker
+
+
+def handle(broker: Broker, context: RequestContext, request: OffsetForLeaderEpochRequest) -> None:
+    """Look every partition's epoch up in the log that this broker leads."""
+    topics = [
+        OffsetForLeaderTopicResult(topic.topic, [_look_up(broker, topic.topic, asked) for asked in topic.partitions])
+        for topic in request.topics
+    ]
+    context.reply(OffsetForLeaderEpochResponse(0, topics))
+
+
+def _look_up(broker: Broker, topic: str, asked: OffsetForLeaderPartition) -> EpochEndOffset:
+    partition = broker.replicas.leader(TopicPartition(topic, asked.partition))
+    if isinstance(partition, ErrorCode):
+        return EpochEndOffset(partition, asked.partition)
+    error = check_leader_epoch(asked.current_leader_epoch, partition.leader_epoch)
+    if error:
+        return EpochEndOffset(error, asked.partition)
+    epoch, end_offset = partition.log.epochs.end_offset_for(asked.leader_epoch, partition.log.end_offset)
+    return EpochEndOffset(0, asked.partition, epoch, end_offset)

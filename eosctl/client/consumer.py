@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -194,8 +195,11 @@ class Reader:
         while behind := [p for p, end in ends.items() if self.positions[p] < end]:
             if not deadline.remaining_ms():
                 raise BrokerError(f"{_names(behind)} could not be read to the end within {timeout_ms:.0f} ms.")
+            before = dict(self.positions)
             for partition, records in (await self.poll(max_wait_ms=100)).items():
                 found[partition] += records
+            if self.positions == before:
+                await asyncio.sleep(self.client.config.retry_backoff_ms / 1000)
         return dict(found)
 
 

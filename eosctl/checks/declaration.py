@@ -87,8 +87,9 @@ Evaluate = Callable[[Case], Iterator[Problem]]
 class Check:
     """A declared check.
 
-    ``since`` and ``until`` are the first and the last Kafka release it applies to. ``applies`` returns why it does
-    not apply to a cluster, or nothing.
+    ``needs`` is evidence without which it is skipped, ``uses`` what makes its findings richer. ``since`` and ``until``
+    are the first and the last Kafka release it applies to. ``applies`` returns why it does not apply to a cluster, or
+    nothing.
     """
 
     id: str
@@ -98,6 +99,7 @@ class Check:
     needs: frozenset[EvidenceKind]
     evaluate: Evaluate
     manual: str
+    uses: frozenset[EvidenceKind] = frozenset()
     since: Release | None = None
     until: Release | None = None
     tags: tuple[str, ...] = ()
@@ -135,6 +137,7 @@ def check(
     severity: Severity,
     *,
     needs: frozenset[EvidenceKind],
+    uses: frozenset[EvidenceKind] = frozenset(),
     since: Release | None = None,
     until: Release | None = None,
     tags: tuple[str, ...] = (),
@@ -149,6 +152,7 @@ def check(
         area: What it is about.
         severity: How bad it is, unless a problem says otherwise.
         needs: Evidence without which the check is skipped.
+        uses: Evidence that is worth collecting for it, but not needed.
         since: First Kafka release it applies to.
         until: Last Kafka release it applies to.
         tags: Words to select it by.
@@ -158,6 +162,6 @@ def check(
 
     def declare(evaluate: Evaluate) -> Check:
         manual = evaluate.__doc__ or ""
-        return Check(id, title, area, severity, needs, evaluate, manual, since, until, tags, references, applies)
+        return Check(id, title, area, severity, needs, evaluate, manual, uses, since, until, tags, references, applies)
 
     return declare

@@ -5,13 +5,41 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from eosctl.checks.broker.mixed_api_versions import mixed_api_versions
 from eosctl.checks.broker.partition_verification_disabled import partition_verification_disabled
+from eosctl.checks.broker.transaction_log_not_durable import transaction_log_not_durable
+from eosctl.checks.broker.transaction_version_not_finalized import transaction_version_not_finalized
+from eosctl.checks.broker.unclean_leader_election_enabled import unclean_leader_election_enabled
 from eosctl.checks.declaration import Check
+from eosctl.checks.topic.internal_topic_altered import internal_topic_altered
+from eosctl.checks.topic.last_stable_offset_far_behind import last_stable_offset_far_behind
+from eosctl.checks.topic.offline_replicas import offline_replicas
+from eosctl.checks.topic.partition_under_min_isr import partition_under_min_isr
+from eosctl.checks.topic.partition_without_leader import partition_without_leader
+from eosctl.checks.transaction.aborted_by_timeout import aborted_by_timeout
+from eosctl.checks.transaction.fenced_mid_transaction import fenced_mid_transaction
 from eosctl.checks.transaction.hanging_transaction import hanging_transaction
+from eosctl.checks.transaction.long_running_transaction import long_running_transaction
+from eosctl.checks.transaction.ongoing_past_timeout import ongoing_past_timeout
+from eosctl.checks.transaction.stalled_in_prepare import stalled_in_prepare
 
 ALL_CHECKS: Final[tuple[Check, ...]] = (
     hanging_transaction,
+    stalled_in_prepare,
+    ongoing_past_timeout,
+    fenced_mid_transaction,
+    long_running_transaction,
+    aborted_by_timeout,
+    transaction_log_not_durable,
     partition_verification_disabled,
+    unclean_leader_election_enabled,
+    mixed_api_versions,
+    transaction_version_not_finalized,
+    partition_without_leader,
+    partition_under_min_isr,
+    offline_replicas,
+    internal_topic_altered,
+    last_stable_offset_far_behind,
 )
 
 

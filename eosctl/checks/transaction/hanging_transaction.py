@@ -18,6 +18,16 @@ from eosctl.model.hang import HangStatus, HangVerdict
     Area.TRANSACTION,
     Severity.CRITICAL,
     needs=frozenset({EvidenceKind.TRANSACTIONS, EvidenceKind.PRODUCERS}),
+    uses=frozenset(
+        {
+            EvidenceKind.TRANSACTION_HISTORY,
+            EvidenceKind.BROKER_CONFIGS,
+            EvidenceKind.TOPIC_CONFIGS,
+            EvidenceKind.OFFSETS,
+            EvidenceKind.GROUPS,
+            EvidenceKind.GROUP_OFFSETS,
+        }
+    ),
     since=(3, 0),
     tags=("hanging", "lso"),
     references=("KIP-664", "KIP-890", "KAFKA-20734"),

@@ -1,0 +1,93 @@
+"""EOS-BRK-003."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.checks.settings import told
+from eosctl.checks.wording import name_some
+from eosctl.model.evidence import EvidenceKind
+from eosctl.model.finding import Command, Evidence, Resource, Severity
+from eosctl.model.setting import SettingSource
+
+SETTING = "unclean.leader.election.enable"
+
+
+@check(
+    "EOS-BRK-003",
+    "Unclean leader election is enabled",
+    Area.BROKER,
+    Severity.ERROR,
+    needs=frozenset({EvidenceKind.BROKER_CONFIGS, EvidenceKind.TOPIC_CONFIGS}),
+    tags=("durability", "configuration"),
+    references=("KIP-106", SETTING),
+)
+def unclean_leader_election_enabled(case: Case) -> Iterator[Problem]:
+    """Find brokers and topics where a replica that missed records may become leader.
+
+    What it checks:
+        unclean.leader.election.enable on every broker and every topic. It is false by default since Kafka 0.11.
+
+    Why it matters for exactly-once:
+        An unclean leader drops records that were acknowledged, markers among them: committed records disappear, the
+        state of producers goes back, and a read_committed reader sees other data than before. No exactly-once guarantee
+        survives it.
+
+    Example:
+        The setting was turned on to get a partition back whose in-sync replicas were lost, and never turned off.
+
+    Fix:
+        Set it to false on the brokers, and remove it from topics that carry transactional data.
+
+    Verify:
+        eosctl check run EOS-BRK-003 passes.
+
+    References:
+        KIP-106; unclean.leader.election.enable.
+    """
+    brokers = [found for found in told(case.snapshot, SETTING) if found.setting.value == "true"]
+    if brokers:
+        yield Problem(
+            resource=Resource("cluster", case.snapshot.cluster_id),
+            message=f"{SETTING} is true on {name_some('broker', [str(found.broker_id) for found in brokers])}.",
+            cause=f"It is set explicitly ({brokers[0].setting.source.value}); the default is false.",
+            impact="Every topic that does not say otherwise can lose committed records and markers.",
+            evidence=tuple(found.evidence for found in brokers),
+            remedy=("Set it to false; it is dynamic, cluster-wide.",),
+            commands=(
+                Command(
+                    f"kafka-configs.sh --bootstrap-server {case.bootstrap} --alter --entity-type brokers "
+                    "--entity-default "
+                    f"--add-config {SETTING}=false"
+                ),
+            ),
+            verify=(Command(f"eosctl check run EOS-BRK-003 -b {case.bootstrap}"),),
+            facts=(("setting", SETTING),),
+        )
+    topics = [
+        (topic.name, setting)
+        for topic in case.snapshot.topics
+        if (setting := topic.setting(SETTING)) is not None
+        and setting.value == "true"
+        and setting.source is SettingSource.DYNAMIC_TOPIC
+    ]
+    for name, setting in topics:
+        yield Problem(
+            resource=Resource("topic", name),
+            message=f"{SETTING} is true on topic {name}.",
+            severity=Severity.WARNING,
+            cause="It is set on the topic itself.",
+            impact="The topic can lose committed records and markers.",
+            evidence=(Evidence(SETTING, "true (dynamic-topic)", setting.origin or "DescribeConfigs"),),
+            remedy=("Remove the setting if the topic carries transactional data.",),
+            commands=(
+                Command(
+                    f"kafka-configs.sh --bootstrap-server {case.bootstrap} --alter --entity-type topics --entity-name "
+                    f"{name} "
+                    f"--delete-config {SETTING}"
+                ),
+            ),
+            verify=(Command(f"eosctl check run EOS-BRK-003 -b {case.bootstrap}"),),
+            facts=(("setting", SETTING), ("topic", name)),
+        )

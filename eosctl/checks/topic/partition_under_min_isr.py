@@ -1,0 +1,83 @@
+"""EOS-TOP-002."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.checks.settings import number
+from eosctl.checks.wording import name_some
+from eosctl.model.evidence import EvidenceKind
+from eosctl.model.finding import Command, Evidence, Resource, Severity
+
+
+@check(
+    "EOS-TOP-002",
+    "Partition has fewer in-sync replicas than writes require",
+    Area.TOPIC,
+    Severity.ERROR,
+    needs=frozenset({EvidenceKind.TOPICS, EvidenceKind.TOPIC_CONFIGS}),
+    tags=("availability", "durability"),
+    references=("min.insync.replicas", "KAFKA-15583"),
+)
+def partition_under_min_isr(case: Case) -> Iterator[Problem]:
+    """Find partitions that refuse every transactional write at the moment.
+
+    What it checks:
+        The in-sync replicas of every partition that has a leader against min.insync.replicas of its topic (but no more
+        than the partition has replicas, as brokers count since 3.7).
+
+    Why it matters for exactly-once:
+        Idempotent and transactional producers write with acks=all. Such a partition answers NOT_ENOUGH_REPLICAS, and
+        transactions that touch it run into their timeout. In __transaction_state it stops every transaction of the
+        partition, in __consumer_offsets every offset commit.
+
+    Example:
+        Three replicas, min.insync.replicas=2, two brokers down or lagging.
+
+    Fix:
+        Bring the missing replicas back in sync: start their brokers, look at disk and network. Lowering
+        min.insync.replicas gives up the guarantee that it stands for.
+
+    Verify:
+        kafka-topics.sh --describe --under-min-isr-partitions prints nothing.
+
+    References:
+        min.insync.replicas, replica.lag.time.max.ms; KAFKA-15583.
+    """
+    for topic in case.snapshot.topics:
+        setting = topic.setting("min.insync.replicas")
+        required = number(setting)
+        if required is None:
+            continue
+        short = [
+            info
+            for info in topic.partitions
+            if info.leader_id is not None and len(info.isr) < min(required, max(1, len(info.replicas)))
+        ]
+        if not short:
+            continue
+        numbers = [str(info.partition.partition) for info in short]
+        yield Problem(
+            resource=Resource("topic", topic.name),
+            message=(
+                f"{topic.name}: {name_some('partition', numbers)} below min.insync.replicas={required} "
+                f"({len(short)} of {len(topic.partitions)})."
+            ),
+            impact="Writes with acks=all are refused with NOT_ENOUGH_REPLICAS; transactions on it run into their "
+            "timeout.",
+            evidence=tuple(
+                Evidence(
+                    str(info.partition),
+                    f"in sync {', '.join(map(str, info.isr)) or 'none'} of {', '.join(map(str, info.replicas))}",
+                    "Metadata",
+                )
+                for info in short[:8]
+            ),
+            remedy=("Bring the missing replicas back in sync.",),
+            commands=(
+                Command(f"kafka-topics.sh --bootstrap-server {case.bootstrap} --describe --under-min-isr-partitions"),
+            ),
+            verify=(Command(f"eosctl check run EOS-TOP-002 -b {case.bootstrap}"),),
+            facts=(("topic", topic.name), ("min_insync_replicas", required), ("partitions", ",".join(numbers))),
+        )

@@ -1,0 +1,134 @@
+"""EOS-TXN-004."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from eosctl.analysis.wording import count_text, time_text
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.evidence import EvidenceKind
+from eosctl.model.fencing import FencingCause, FencingEvent
+from eosctl.model.finding import Command, Confidence, Evidence, Resource, Severity
+
+CAUSES = (FencingCause.NEWER_INSTANCE, FencingCause.ADMIN_FENCE)
+
+
+@check(
+    "EOS-TXN-004",
+    "Producer fenced in the middle of a transaction",
+    Area.TRANSACTION,
+    Severity.WARNING,
+    needs=frozenset({EvidenceKind.TRANSACTION_HISTORY}),
+    uses=frozenset({EvidenceKind.TRANSACTIONS, EvidenceKind.PRODUCERS, EvidenceKind.ABORTED_RANGES}),
+    tags=("fencing", "zombie"),
+    references=("KIP-98", "KIP-588", "KIP-890"),
+)
+def fenced_mid_transaction(case: Case) -> Iterator[Problem]:
+    """Find producers that lost an open transaction to a newer instance with the same transactional id.
+
+    What it checks:
+        The newest records of __transaction_state. An InitProducerId that finds a transaction open makes the coordinator
+        raise the epoch and abort it: PrepareAbort at a later epoch, long before the timeout, followed by Empty at the
+        next one. Fencings of the last hour count; three or more of one id are two instances that fight.
+
+    Why it matters for exactly-once:
+        Fencing is what keeps a zombie from writing twice, so one of them after a crash is the protocol at work. In
+        normal operation it means that two live producers share one transactional id: each restart of one kills the
+        other's transaction, its work is aborted and done again.
+
+    Example:
+        Two pods of one deployment with the same transactional.id prefix. The older one fails with PRODUCER_FENCED or
+        INVALID_PRODUCER_EPOCH at its next request.
+
+    Fix:
+        Find the second instance and give every live producer an id of its own; in Kafka Streams let the library choose
+        the ids and keep state.dir. If the first instance crashed or was replaced, nothing is to be done.
+
+    Verify:
+        eosctl check run EOS-TXN-004 passes one hour after the last fencing; the log has no new one.
+
+    References:
+        KIP-98, KIP-588, KIP-890; transactional.id.
+    """
+    now_ms = case.snapshot.captured_at_ms
+    recent = [
+        event
+        for event in case.fencings
+        if event.cause in CAUSES
+        and event.aborted_at_ms is not None
+        and now_ms - event.aborted_at_ms <= case.limits.fencing_window_ms
+    ]
+    ordered = sorted(recent, key=lambda event: event.transactional_id)
+    for transactional_id, events in groupby(ordered, key=lambda event: event.transactional_id):
+        yield _problem(transactional_id, tuple(events), case)
+
+
+def _problem(transactional_id: str, events: Sequence[FencingEvent], case: Case) -> Problem:
+    last = events[-1]
+    fight = len(events) >= case.limits.fencing_repeat_count
+    confidence = Confidence.CERTAIN
+    if all(event.confidence is not Confidence.CERTAIN for event in events):
+        confidence = last.confidence
+    partitions = ", ".join(str(partition) for partition in last.partitions)
+    times = "" if len(events) == 1 else f" {count_text(len(events), 'time')} within the hour, last"
+    when = time_text(last.aborted_at_ms or 0)
+    return Problem(
+        resource=Resource("transaction", transactional_id),
+        message=(
+            f"Producer id {last.producer_id}, epoch {last.fenced_epoch}, of {transactional_id} was fenced in the "
+            "middle of a "
+            f"transaction{times} at {when}."
+        ),
+        severity=Severity.ERROR if fight else None,
+        confidence=confidence,
+        cause=last.explanation,
+        impact=_impact(last, partitions),
+        evidence=(*last.evidence, *_offset_evidence(last)),
+        remedy=(
+            "Find out whether two live producers use this transactional id, and give each its own.",
+            "If the earlier instance had crashed or was replaced, nothing is to be done: that is what fencing is for.",
+        ),
+        commands=(
+            Command(f"eosctl txn describe {transactional_id} -b {case.bootstrap}", "the life of the id, step by step"),
+        ),
+        verify=(Command(f"eosctl check run EOS-TXN-004 -b {case.bootstrap}", "no new fencing"),),
+        incident=f"{transactional_id}@{last.producer_id}/{last.fenced_epoch}",
+        facts=(
+            ("transactional_id", transactional_id),
+            ("cause", last.cause.value),
+            ("fencing_count", len(events)),
+            ("producer_id", last.producer_id),
+            ("fenced_epoch", last.fenced_epoch),
+            ("abort_epoch", last.abort_epoch),
+            ("successor_epoch", -1 if last.successor_epoch is None else last.successor_epoch),
+            ("aborted_at_ms", last.aborted_at_ms or 0),
+            ("partitions", partitions),
+            ("log_partition", -1 if last.log_partition is None else last.log_partition),
+            ("log_offsets", ",".join(str(offset) for offset in last.log_offsets)),
+        ),
+    )
+
+
+def _impact(event: FencingEvent, partitions: str) -> str:
+    if not event.aborted_ranges:
+        return f"What the transaction wrote to {partitions or 'no partition'} was aborted; readers skip it."
+    where = [
+        f"{found.partition} offset {found.first_offset}"
+        + (f" to {found.marker_offset - 1}" if found.marker_offset is not None else " on")
+        for found in event.aborted_ranges
+    ]
+    return f"Its records were aborted, readers skip them: {', '.join(where)}."
+
+
+def _offset_evidence(event: FencingEvent) -> tuple[Evidence, ...]:
+    return tuple(
+        Evidence(
+            "aborted range",
+            f"offset {found.first_offset} up to the marker at {found.marker_offset}, producer epoch "
+            f"{found.producer_epoch}",
+            f"Fetch {found.partition}",
+        )
+        for found in event.aborted_ranges
+        if found.marker_offset is not None
+    )

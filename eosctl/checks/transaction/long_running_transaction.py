@@ -1,0 +1,112 @@
+"""EOS-TXN-005."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.analysis.wording import count_text, duration_text
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.checks.impact import impact_text, radius_facts
+from eosctl.checks.settings import number
+from eosctl.model.evidence import EvidenceKind
+from eosctl.model.finding import Command, Resource, Severity
+from eosctl.model.hang import HangStatus, HangVerdict
+
+
+@check(
+    "EOS-TXN-005",
+    "Long-running transaction holds readers back",
+    Area.TRANSACTION,
+    Severity.WARNING,
+    needs=frozenset({EvidenceKind.TRANSACTIONS, EvidenceKind.PRODUCERS, EvidenceKind.OFFSETS}),
+    uses=frozenset(
+        {
+            EvidenceKind.TOPIC_CONFIGS,
+            EvidenceKind.BROKER_CONFIGS,
+            EvidenceKind.GROUPS,
+            EvidenceKind.GROUP_OFFSETS,
+        }
+    ),
+    since=(3, 0),
+    tags=("long-running", "lso", "retention"),
+    references=("KIP-98", "KIP-939"),
+)
+def long_running_transaction(case: Case) -> Iterator[Problem]:
+    """Find transactions within their timeout that hide many records, or whose records may expire unread.
+
+    What it checks:
+        Transactions that have been open for two minutes or more (twice the producer's default timeout, so somebody
+        raised it) and hide 10,000 records or more from read_committed readers, or have been open for half of the
+        topic's retention.ms.
+
+    Why it matters for exactly-once:
+        Readers stand still at the transaction's first record, however fast others write behind it. Retention does not
+        wait for them: what it deletes before the transaction ends, a read_committed reader has never seen.
+
+    Example:
+        A Flink sink with a transaction timeout of one hour whose job is down: its transaction stays open for the hour.
+
+    Fix:
+        End the application's transaction: let it commit more often, or bring it back so that it commits or aborts.
+        Lower transaction.timeout.ms to what its checkpoints need. A transaction of a two-phase commit has no timeout:
+        only its application may end it.
+
+    Verify:
+        eosctl txn hanging --all no longer lists it, and the last stable offset has moved.
+
+    References:
+        KIP-98, KIP-939; transaction.timeout.ms, transaction.max.timeout.ms, retention.ms.
+    """
+    for verdict in case.open_transactions:
+        if verdict.status is not HangStatus.LONG_RUNNING:
+            continue
+        share = _retention_share(verdict, case)
+        hidden = verdict.blast_radius.invisible_records if verdict.blast_radius is not None else None
+        expiring = share is not None and share >= case.limits.retention_percent
+        if expiring or (hidden or 0) >= case.limits.long_running_invisible_records:
+            yield _problem(verdict, share if expiring else None, case)
+
+
+def _retention_share(verdict: HangVerdict, case: Case) -> int | None:
+    """Return the transaction's age in percent of the topic's retention; None when nothing expires by time."""
+    topic = case.snapshot.topic(verdict.transaction.partition.topic)
+    if topic is None or verdict.transaction.age_ms is None:
+        return None
+    policy = topic.setting("cleanup.policy")
+    retention_ms = number(topic.setting("retention.ms"))
+    if retention_ms is None or retention_ms <= 0 or (policy is not None and "delete" not in (policy.value or "")):
+        return None
+    return verdict.transaction.age_ms * 100 // retention_ms
+
+
+def _problem(verdict: HangVerdict, retention_share: int | None, case: Case) -> Problem:
+    transaction = verdict.transaction
+    owner = transaction.transactional_id or f"producer id {transaction.producer_id}"
+    hidden = verdict.blast_radius.invisible_records if verdict.blast_radius is not None else None
+    expiry = ""
+    if retention_share is not None:
+        expiry = f" It has been open for {retention_share} % of the topic's retention.ms: records may expire unread."
+    return Problem(
+        resource=Resource("partition", str(transaction.partition)),
+        message=(
+            f"{owner} has had a transaction open on {transaction.partition} for "
+            f"{duration_text(transaction.age_ms or 0)}; it hides {count_text(hidden or 0, 'record')}."
+        ),
+        severity=Severity.ERROR if retention_share is not None else None,
+        confidence=verdict.confidence,
+        cause=verdict.explanation,
+        impact=impact_text(verdict) + expiry,
+        evidence=verdict.evidence,
+        remedy=(f"Make {owner} commit or abort; do not abort partitions of it, the coordinator knows it.",),
+        commands=(Command(f"eosctl txn hanging --all -b {case.bootstrap}", "every open transaction, oldest first"),),
+        verify=(Command(f"eosctl txn hanging --all -b {case.bootstrap}", f"{transaction.partition} is gone"),),
+        incident=f"{transaction.partition}@{transaction.first_offset}",
+        facts=(
+            ("cause", verdict.cause.value),
+            ("transactional_id", transaction.transactional_id or ""),
+            ("producer_id", transaction.producer_id),
+            ("age_ms", transaction.age_ms or 0),
+            ("first_offset", transaction.first_offset),
+            *radius_facts(verdict.blast_radius),
+        ),
+    )

@@ -1,0 +1,97 @@
+"""EOS-TXN-002."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.evidence import EvidenceKind
+from eosctl.model.finding import Command, Resource, Severity
+from eosctl.model.hang import HangStatus
+
+
+@check(
+    "EOS-TXN-002",
+    "Transaction stalled between decision and markers",
+    Area.TRANSACTION,
+    Severity.ERROR,
+    needs=frozenset({EvidenceKind.TRANSACTIONS}),
+    uses=frozenset({EvidenceKind.TRANSACTION_HISTORY, EvidenceKind.PRODUCERS}),
+    since=(3, 0),
+    tags=("stalled", "lso"),
+    references=("KIP-98", "KAFKA-16352", "KAFKA-19999"),
+)
+def stalled_in_prepare(case: Case) -> Iterator[Problem]:
+    """Find transactions whose outcome is decided and whose markers do not arrive.
+
+    What it checks:
+        Transactions in PrepareCommit or PrepareAbort. Markers take milliseconds, a leader election seconds; a
+        transaction that two looks show in the same Prepare state for longer, or whose Prepare record in
+        __transaction_state is older, is stalled. The partitions that DescribeTransactions still lists are the ones
+        without a marker.
+
+    Why it matters for exactly-once:
+        The outcome is final, but readers of the waiting partitions do not see it: their last stable offset stands
+        still, and the producer gets CONCURRENT_TRANSACTIONS for its next transaction. The official find-hanging never
+        reports this state.
+
+    Example:
+        The leader of one partition of the transaction is down, or refuses the marker with
+        TRANSACTION_COORDINATOR_FENCED because somebody wrote a marker with a coordinator epoch that was too high.
+
+    Fix:
+        Bring the leader of the named partition back. When it is up and the marker still does not arrive, move the
+        leadership of the id's partition of __transaction_state to another broker: the new coordinator sends the markers
+        again. Never abort such a transaction: it may be a commit.
+
+    Verify:
+        eosctl txn describe ID shows CompleteCommit or CompleteAbort.
+
+    References:
+        KIP-98; KAFKA-16352, KAFKA-19999, KAFKA-20734.
+    """
+    for verdict in case.transactions:
+        if verdict.status is not HangStatus.STALLED:
+            continue
+        transaction = verdict.transaction
+        partitions = ", ".join(str(partition) for partition in transaction.partitions)
+        yield Problem(
+            resource=Resource("transaction", transaction.transactional_id),
+            message=(
+                f"{transaction.transactional_id} is in {transaction.state} and the marker is missing on "
+                f"{partitions or 'partitions that were not named'}."
+            ),
+            confidence=verdict.confidence,
+            cause=verdict.explanation,
+            impact=(
+                f"read_committed readers of {partitions or 'its partitions'} stand still at the transaction's first "
+                "record; "
+                f"{transaction.transactional_id} gets CONCURRENT_TRANSACTIONS and cannot begin a new transaction."
+            ),
+            evidence=verdict.evidence,
+            remedy=(
+                "Bring the leaders of these partitions back; the coordinator sends the markers by itself.",
+                "If they are up: move the coordinator's partition to another broker, which makes it send them again.",
+                "Do not abort it: its outcome is decided.",
+            ),
+            commands=(
+                Command(
+                    f"eosctl txn describe {transaction.transactional_id} -b {case.bootstrap}", "what is missing where"
+                ),
+            ),
+            verify=(
+                Command(
+                    f"eosctl txn describe {transaction.transactional_id} -b {case.bootstrap}",
+                    "shows CompleteCommit or CompleteAbort",
+                ),
+            ),
+            incident=f"{transaction.transactional_id}@{transaction.producer_id}/{transaction.producer_epoch}",
+            facts=(
+                ("transactional_id", transaction.transactional_id),
+                ("state", transaction.state),
+                ("producer_id", transaction.producer_id),
+                ("producer_epoch", transaction.producer_epoch),
+                ("coordinator_id", transaction.coordinator_id),
+                ("partitions", partitions),
+            ),
+        )

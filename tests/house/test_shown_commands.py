@@ -1,0 +1,139 @@
+"""Every command that README and docs show runs, in the order shown, and leaves no process behind.
+
+Commands are the lines that start with ``$ `` in fenced ``console`` blocks. A comment on the line before a block
+changes what is expected of it: ``<!-- not run: REASON -->`` leaves it out, ``<!-- exit N -->`` names the exit status of
+its last command. The blocks of a page share a folder and a home of their own, in which ``docs`` is found.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = ("README.md", *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")))
+COMMAND_TIMEOUT_S = 120
+MARKER = "EOSCTL_SHOWN_COMMANDS"
+
+BLOCK = re.compile(r"^(?:<!-- (?P<comment>[^\n]*?) -->\n)?```console\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+class Shown(NamedTuple):
+    """A command of a page and the exit status that it must have."""
+
+    command: str
+    exit_code: int
+
+
+def shown_commands(page: str) -> list[Shown]:
+    """Return the commands of a page in order, without the blocks that are left out."""
+    found: list[Shown] = []
+    for block in BLOCK.finditer(page):
+        comment = block["comment"] or ""
+        if comment.startswith("not run: "):
+            continue
+        commands = [Shown(command, 0) for command in block_commands(block["body"])]
+        if match := re.fullmatch(r"exit (\d+)", comment):
+            commands[-1] = commands[-1]._replace(exit_code=int(match[1]))
+        found += commands
+    return found
+
+
+def block_commands(body: str) -> list[str]:
+    """Return the commands of a block; a line that ends in a backslash goes on in the next."""
+    joined = body.replace("\\\n", "")
+    return [line.removeprefix("$ ") for line in joined.splitlines() if line.startswith("$ ")]
+
+
+def run_page(commands: list[Shown], folder: Path) -> None:
+    """Run commands one after the other and fail at the first that does not end as shown, or that leaves a process."""
+    marker = uuid.uuid4().hex
+    environment = os.environ | {
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "HOME": str(folder),
+        "XDG_STATE_HOME": str(folder / "state"),
+        "XDG_CONFIG_HOME": str(folder / "config"),
+        MARKER: marker,
+    }
+    try:
+        for command, expected in commands:
+            done = subprocess.run(
+                ["bash", "-uo", "pipefail", "-c", command],
+                cwd=folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=COMMAND_TIMEOUT_S,
+                check=False,
+            )
+            told = f"$ {command}\n{done.stdout}{done.stderr}"
+            assert done.returncode == expected, f"exit status {done.returncode}, not {expected}:\n{told}"
+            assert "Traceback (most recent call last)" not in done.stderr, told
+    finally:
+        left = processes_with(marker)
+        for pid in left:
+            os.kill(pid, signal.SIGKILL)
+    assert left == [], "the page leaves processes running"
+
+
+def processes_with(marker: str) -> list[int]:
+    """Return the processes that were started, at any remove, with this marker in their environment."""
+    wanted = f"{MARKER}={marker}".encode()
+    found = []
+    for environ in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if wanted in environ.read_bytes().split(b"\0"):
+                found.append(int(environ.parent.name))
+        except OSError:
+            continue
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES)
+def test_the_commands_of_a_page_run(page: str, tmp_path: Path) -> None:
+    (tmp_path / "docs").symlink_to(ROOT / "docs")
+    run_page(shown_commands((ROOT / page).read_text("utf-8")), tmp_path)
+
+
+def test_commands_are_found_in_order_and_blocks_can_be_left_out() -> None:
+    page = (
+        "```console\n$ first\noutput\n$ second \\\n    --more\n```\n"
+        "<!-- not run: needs a cluster of yours -->\n```console\n$ left out\n```\n"
+        "<!-- exit 3 -->\n```console\n$ third\n$ fourth\n```\n"
+        "```python\n$ not a command\n```\n"
+    )
+    assert shown_commands(page) == [
+        Shown("first", 0),
+        Shown("second     --more", 0),
+        Shown("third", 0),
+        Shown("fourth", 3),
+    ]
+
+
+def test_commands_that_end_as_shown_pass(tmp_path: Path) -> None:
+    run_page([Shown("echo 1 >file", 0), Shown("cat file", 0), Shown("exit 3", 3)], tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("command", "complaint"),
+    [
+        ("false", "exit status 1, not 0"),
+        ("eosctl no-such-command", "exit status 2, not 0"),
+        ("false | cat", "exit status 1, not 0"),
+        ("python -c '1/0' || true", "Traceback"),
+        ("setsid sleep 300 >/dev/null 2>&1 &", "leaves processes running"),
+    ],
+)
+def test_a_command_that_does_not_do_as_shown_is_refused(command: str, complaint: str, tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match=complaint):
+        run_page([Shown(command, 0)], tmp_path)

@@ -1,0 +1,66 @@
+"""A skipped test is told with its reason, and fails the run where its tools are required."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def run_real_kafka_test(root: Path, programs: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run one test of the real-Kafka tier on a PATH without Java."""
+    inherited = {key: value for key, value in os.environ.items() if key not in ("JAVA_HOME", "EOSCTL_REQUIRE")}
+    options = ("-p", "no:cacheprovider", "--no-cov", "-k", "refusal")
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", *options, "tests/apache/test_launcher.py"],
+        cwd=root,
+        env=inherited | {"PATH": str(programs)} | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_without_java_the_tests_are_skipped_with_the_reason(project_root: Path, tmp_path: Path) -> None:
+    done = run_real_kafka_test(project_root, tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 skipped" in done.stdout
+    assert "java is missing" in done.stdout
+
+
+def test_where_java_is_required_a_skip_fails_the_run(project_root: Path, tmp_path: Path) -> None:
+    done = run_real_kafka_test(project_root, tmp_path, EOSCTL_REQUIRE="java")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "EOSCTL_REQUIRE is set: 1 skipped tests fail the run" in done.stdout
+
+
+PLANTED = """
+import pytest, socket
+
+def test_skipped():
+    pytest.skip("planted")
+
+def test_leaves_the_machine():
+    socket.create_connection(("192.0.2.1", 80), 1)
+"""
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_the_guards_hold_in_every_worker(workers: str, project_root: Path, tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text((project_root / "tests" / "conftest.py").read_text("utf-8"), "utf-8")
+    (tmp_path / "test_planted.py").write_text(PLANTED, "utf-8")
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-n", workers, "--rootdir", ".", "."]
+    environment = os.environ | {"EOSCTL_REQUIRE": "java"}
+    guarded = subprocess.run(
+        [*command, "-k", "leaves"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert guarded.returncode == 1
+    assert "a test tried to connect to ('192.0.2.1', 80)" in guarded.stdout
+    skipped = subprocess.run(
+        [*command, "-k", "skipped"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert skipped.returncode == 1, skipped.stdout
+    assert "1 skipped tests fail the run" in skipped.stdout

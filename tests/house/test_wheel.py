@@ -1,0 +1,70 @@
+"""The wheel holds everything, and what it installs into a clean environment runs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from eosctl import __version__
+
+pytestmark = pytest.mark.slow
+
+PACKAGES = ("eosctl", "spark_log_analytics", "config_profiles")
+
+
+def run(*command: object, cwd: Path) -> str:
+    done = subprocess.run([str(word) for word in command], cwd=cwd, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(module_source_copy: Path) -> Path:
+    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check")
+    run(*pip, "wheel", "-q", "--no-deps", "--wheel-dir", "dist", ".", cwd=module_source_copy)
+    (built,) = (module_source_copy / "dist").glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bin directory of an environment in which nothing but the wheel was asked for."""
+    directory = tmp_path_factory.mktemp("clean")
+    venv.create(directory, with_pip=True)
+    pip = (directory / "bin" / "python", "-m", "pip", "--disable-pip-version-check")
+    run(*pip, "install", "-q", "--only-binary", ":all:", wheel, cwd=directory)
+    return directory / "bin"
+
+
+def test_every_file_of_the_packages_is_in_the_wheel(wheel: Path, module_source_copy: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        packed = set(archive.namelist())
+    ours = {
+        path.relative_to(module_source_copy).as_posix()
+        for package in PACKAGES
+        for path in (module_source_copy / package).rglob("*")
+        if path.is_file()
+    }
+    assert ours - packed == set()
+    assert {name.partition("/")[0] for name in packed} == {*PACKAGES, f"eosctl-{__version__}.dist-info"}
+    assert any(name.endswith("/LICENSE") for name in packed)
+
+
+def test_a_clean_installation_tells_its_version(installed: Path) -> None:
+    assert __version__ in run(installed / "eosctl", "--version", cwd=installed)
+    assert __version__ in run(installed / "python", "-m", "eosctl", "--version", cwd=installed)
+
+
+def test_a_clean_installation_finds_its_data(installed: Path) -> None:
+    reads = "from eosctl.lab.apache.jars import read_lock\nfrom eosctl.lab.apache.releases import RELEASES\n"
+    count = "print([len(read_lock(release)) > 50 for release in RELEASES.values()])"
+    assert run(installed / "python", "-c", reads + count, cwd=installed) == "[True, True]\n"
+
+
+def test_a_clean_installation_has_consistent_requirements(installed: Path) -> None:
+    run(installed / "python", "-m", "pip", "check", cwd=installed)

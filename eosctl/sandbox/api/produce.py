@@ -127,7 +127,9 @@ class Produce:
             self._refuse(slot, Refusal(ErrorCode.TOPIC_AUTHORIZATION_FAILED))
             return
         header = given.header
-        if header.attributes & TRANSACTIONAL and broker.verifies_transactions:
+        # With verification switched off a broker still adds the partition for clients that rely on it (TV2).
+        asks_coordinator = broker.verifies_transactions or self._context.api_version >= FIRST_IMPLICIT_ADD_VERSION
+        if header.attributes & TRANSACTIONAL and asks_coordinator:
             partition = broker.replicas.leader(target)
             if isinstance(partition, Partition) and not partition.log.producers.has_open_transaction(
                 header.producer_id, None if broker.emulation.is_3_9 else header.producer_epoch

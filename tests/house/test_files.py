@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -51,3 +52,26 @@ def test_scripts_with_a_shebang_can_be_run(project_root: Path) -> None:
     with_shebang = [name for name in scripts if (project_root / name).read_bytes().startswith(b"#!")]
     assert {".ci/run", "scripts/bootstrap"} <= set(with_shebang)
     assert [name for name in with_shebang if not os.access(project_root / name, os.X_OK)] == []
+
+
+LINK = re.compile(r"\[[^\]]*\]\((?!https?:|#)([^)#\s]+)")
+
+
+def broken_links(root: Path, names: list[str]) -> list[str]:
+    """Name each relative link of a page that leads nowhere."""
+    return [
+        f"{name}: {target}"
+        for name in names
+        if name.endswith(".md")
+        for target in LINK.findall((root / name).read_text("utf-8"))
+        if not (root / name).parent.joinpath(target).exists()
+    ]
+
+
+def test_the_links_of_every_page_lead_somewhere(project_root: Path) -> None:
+    assert broken_links(project_root, tracked(project_root)) == []
+
+
+def test_a_planted_broken_link_is_seen(tmp_path: Path) -> None:
+    (tmp_path / "page.md").write_text("[a](page.md) [b](gone.md#x) [c](https://example.org) [d](#here)", "utf-8")
+    assert broken_links(tmp_path, ["page.md"]) == ["page.md: gone.md"]

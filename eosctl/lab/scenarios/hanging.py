@@ -67,6 +67,7 @@ async def run_hanging(
     late_record_count: int = 2,
     hidden_record_count: int = 5,
     switch_verification_off: bool = False,
+    patience_ms: int = 0,
 ) -> HangingReport:
     """Append a batch of an ended transaction, and ordinary transactions behind it.
 
@@ -78,6 +79,8 @@ async def run_hanging(
         hidden_record_count: Records that other transactions commit behind it, one each.
         switch_verification_off: Set ``transaction.partition.verification.enable=false`` for the whole cluster first,
             as an administrator would; it stays off.
+        patience_ms: How long to offer the late batch again while the broker still verifies: a change of the setting
+            reaches the logs a moment after the broker reports it.
 
     Raises:
         ScenarioRefused: The broker verified the batch and refused it.
@@ -91,6 +94,7 @@ async def run_hanging(
         if switch_verification_off:
             await disable_verification(client)
             story.did("an administrator", f"sets {VERIFICATION_SETTING}=false on all brokers")
+            patience_ms = max(patience_ms, _SETTING_SPREADS_MS)
 
         producer = TransactionalProducer(client, transactional_id, now_ms=stage.now_ms, dialect=TV1)
         identity = await producer.init_transactions()
@@ -100,7 +104,6 @@ async def run_hanging(
         await producer.commit()
         await wait_until_ended(client, transactional_id)
         story.did(_PRODUCER, "commits; the marker is written, the coordinator's work is done")
-        patience_ms = _SETTING_SPREADS_MS if switch_verification_off else 0
         first_offset = await _deliver_late(client, partition, late, transactional_id, patience_ms)
         story.did(
             _NETWORK,

@@ -23,7 +23,7 @@ SCENARIOS: Final = (
             "transactional.id by mistake do to each other again and again: work is aborted and retried, and nothing "
             "but the transaction log says who fenced whom."
         ),
-        expected_findings=(),
+        expected_findings=("EOS-TXN-004",),
         run=run_zombie,
     ),
     Scenario(
@@ -38,7 +38,7 @@ SCENARIOS: Final = (
             "Nobody will end this transaction: the last stable offset stays before it, read_committed consumers stand "
             "still, and compaction stops, until an administrator writes an abort marker."
         ),
-        expected_findings=(),
+        expected_findings=("EOS-TXN-001", "EOS-BRK-002"),
         run=run_hanging,
     ),
 )

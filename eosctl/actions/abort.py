@@ -37,9 +37,17 @@ __all__ = ["Target", "abort_command", "apply_abort", "plan_abort"]
 class Target(Protocol):
     """Which transaction the user means: a partition, and an id or offset where several are open there."""
 
-    partition: TopicPartition
-    producer_id: int | None
-    start_offset: int | None
+    @property
+    def partition(self) -> TopicPartition:
+        """The partition."""
+
+    @property
+    def producer_id(self) -> int | None:
+        """The producer id, where several transactions are open there."""
+
+    @property
+    def start_offset(self) -> int | None:
+        """The first offset, where several transactions are open there."""
 
 
 def plan_abort(snapshot: ClusterSnapshot, verdicts: Sequence[HangVerdict], target: Target) -> AbortPlan:
@@ -136,6 +144,13 @@ _INSTEAD: Final = {
 
 def _refusal(verdict: HangVerdict) -> PlanRefused:
     transaction = verdict.transaction
+    if verdict.status is HangStatus.HANGING:
+        return PlanRefused(
+            f"The transaction of producer id {transaction.producer_id} on {transaction.partition} hangs, but an ABORT "
+            "marker could destroy records: nothing was changed.",
+            verdict.abort_refusal,
+            "See: eosctl txn hanging -o wide",
+        )
     why, next_step = _INSTEAD.get(verdict.cause, (verdict.explanation, "See: eosctl txn hanging"))
     return PlanRefused(
         f"The transaction of producer id {transaction.producer_id} on {transaction.partition} is "

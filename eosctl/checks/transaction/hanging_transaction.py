@@ -8,7 +8,7 @@ from eosctl.analysis.hanging import describe_looks
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.impact import impact_text, radius_facts
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.finding import Command, Evidence, Resource, Severity
+from eosctl.model.finding import Command, Confidence, Evidence, Resource, Severity
 from eosctl.model.hang import HangStatus, HangVerdict
 
 
@@ -63,6 +63,39 @@ def hanging_transaction(case: Case) -> Iterator[Problem]:
     for verdict in case.open_transactions:
         if verdict.status is HangStatus.HANGING:
             yield _problem(verdict, case)
+        elif verdict.status is HangStatus.UNDECIDED:
+            yield _undecided(verdict, case)
+
+
+def _undecided(verdict: HangVerdict, case: Case) -> Problem:
+    transaction = verdict.transaction
+    where = str(transaction.partition)
+    look_again = Command(f"eosctl txn hanging -b {case.bootstrap}", "look again")
+    return Problem(
+        resource=Resource("partition", where),
+        message=(
+            f"Producer id {transaction.producer_id}, epoch {transaction.producer_epoch}, has a transaction open on "
+            f"{where} "
+            f"since offset {transaction.first_offset}; whether it hangs could not be decided."
+        ),
+        severity=Severity.INFO,
+        confidence=Confidence.POSSIBLE,
+        cause=verdict.explanation,
+        impact=impact_text(verdict),
+        evidence=(*verdict.evidence, Evidence("observation", describe_looks(case.snapshot), "eosctl")),
+        remedy=("Close the gap in the evidence and look again; do not abort on a guess.",),
+        commands=(look_again,),
+        verify=(look_again,),
+        incident=f"{where}@{transaction.first_offset}",
+        facts=(
+            ("cause", verdict.cause.value),
+            ("can_abort", False),
+            ("producer_id", transaction.producer_id),
+            ("producer_epoch", transaction.producer_epoch),
+            ("first_offset", transaction.first_offset),
+            *radius_facts(verdict.blast_radius),
+        ),
+    )
 
 
 def _problem(verdict: HangVerdict, case: Case) -> Problem:

@@ -1,0 +1,276 @@
+"""``eosctl txn``: transactions as coordinators and partition leaders see them, and the abort of one that hangs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from eosctl.commands.doctor import FINDINGS, INCOMPLETE, RequireComplete
+from eosctl.commands.invocation import invocation_of, note, write_result
+from eosctl.commands.options import (
+    DEFAULT_SECOND_LOOK,
+    Bootstrap,
+    CommandConfig,
+    Output,
+    OutputFile,
+    Overrides,
+    Profile,
+    SecondLookAfter,
+    SnapshotFile,
+    Timeout,
+)
+from eosctl.commands.session import Connection, load_or_capture
+from eosctl.errors import EosctlError, UsageError
+from eosctl.model.evidence import EvidenceKind
+from eosctl.model.hang import HangStatus
+from eosctl.render.formats import OutputFormat
+
+app = typer.Typer(help="Transactions: list, describe, find what hangs, abort it.", no_args_is_help=True)
+
+FILTER = "Filter"
+LISTED: Final = frozenset({EvidenceKind.TRANSACTIONS, EvidenceKind.BROKER_CONFIGS})
+DESCRIBED: Final = LISTED | {EvidenceKind.PRODUCERS, EvidenceKind.TRANSACTION_HISTORY}
+JUDGED: Final = DESCRIBED | {
+    EvidenceKind.OFFSETS,
+    EvidenceKind.TOPIC_CONFIGS,
+    EvidenceKind.GROUPS,
+    EvidenceKind.GROUP_OFFSETS,
+}
+NEEDS_ACTION: Final = frozenset({HangStatus.HANGING, HangStatus.STALLED, HangStatus.LATE})
+NOT_WORTH_A_LOOK: Final = frozenset({HangStatus.OPEN})
+
+
+@app.command("list")
+def list_transactions(
+    context: typer.Context,
+    bootstrap: Bootstrap = None,
+    command_config: CommandConfig = None,
+    overrides: Overrides = None,
+    profile: Profile = None,
+    timeout: Timeout = None,
+    snapshot: SnapshotFile = None,
+    states: Annotated[
+        list[str] | None,
+        typer.Option("--state", metavar="STATE", help="Only this state; repeatable.", rich_help_panel=FILTER),
+    ] = None,
+    producer_id: Annotated[
+        int | None, typer.Option("--producer-id", help="Only this producer id.", rich_help_panel=FILTER)
+    ] = None,
+    pattern: Annotated[
+        str | None,
+        typer.Option("--pattern", metavar="REGEX", help="Only ids that match.", rich_help_panel=FILTER),
+    ] = None,
+    open_only: Annotated[
+        bool, typer.Option("--open", help="Only transactions that are open.", rich_help_panel=FILTER)
+    ] = False,
+    output: Output = OutputFormat.TABLE,
+    output_file: OutputFile = None,
+    require_complete: RequireComplete = False,
+) -> None:
+    """List the transactions of all coordinators, open ones first, the oldest at the top."""
+    from eosctl.analysis.lifetime import classify_transactions
+    from eosctl.render.envelope import listing
+    from eosctl.render.listing import render_listing
+    from eosctl.render.transactions import TRANSACTION_COLUMNS, TransactionItem, transaction_items
+
+    invocation = invocation_of(context)
+    matches = _compile(pattern)
+    connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
+    evidence = load_or_capture(connection, snapshot, LISTED, now_ms=invocation.now_ms, second_look_after_ms=0)
+    wanted = {state.lower() for state in states or ()}
+
+    def is_wanted(item: TransactionItem) -> bool:
+        return (
+            (not wanted or item.state.lower() in wanted)
+            and producer_id in (None, item.producer_id)
+            and (matches is None or matches.search(item.transactional_id) is not None)
+            and (not open_only or bool(item.status))
+        )
+
+    items = transaction_items(evidence, classify_transactions(evidence))
+    chosen = tuple(item for item in items if is_wanted(item))
+    result = listing("transactions", "txn list", invocation.now_ms(), chosen, evidence)
+    text = render_listing(result, TRANSACTION_COLUMNS, output, invocation.style(), empty="No transactions.")
+    write_result(text, output_file)
+    raise typer.Exit(INCOMPLETE if require_complete and evidence.gaps else 0)
+
+
+@app.command("describe")
+def describe_transactions(
+    context: typer.Context,
+    ids: Annotated[list[str], typer.Argument(metavar="TRANSACTIONAL-ID...", help="The ids to describe.")],
+    bootstrap: Bootstrap = None,
+    command_config: CommandConfig = None,
+    overrides: Overrides = None,
+    profile: Profile = None,
+    timeout: Timeout = None,
+    snapshot: SnapshotFile = None,
+    history: Annotated[
+        int, typer.Option("--history", min=0, help="How many of the last records of the transaction log to show.")
+    ] = 20,
+    output: Output = OutputFormat.TABLE,
+    output_file: OutputFile = None,
+) -> None:
+    """Show transactional ids in full: state, producers on their partitions, last steps in the transaction log.
+
+    Exit code 1 when one of the ids is unknown; the others are shown all the same.
+    """
+    from eosctl.analysis.lifetime import classify_transactions
+    from eosctl.analysis.locate import locate_transactional_id
+    from eosctl.analysis.state_log import history_by_id
+    from eosctl.render.envelope import listing
+    from eosctl.render.life import LifeItem, producer_items, render_lives
+    from eosctl.render.listing import Column, render_listing
+    from eosctl.render.transactions import transaction_items
+
+    invocation = invocation_of(context)
+    connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
+    evidence = load_or_capture(connection, snapshot, DESCRIBED, now_ms=invocation.now_ms, second_look_after_ms=500)
+    known = {item.transactional_id: item for item in transaction_items(evidence, classify_transactions(evidence))}
+    records = history_by_id(evidence)
+    lives = []
+    for transactional_id in dict.fromkeys(ids):
+        if transactional_id not in known:
+            continue
+        home = locate_transactional_id(evidence, transactional_id)
+        item = known[transactional_id]
+        last = records.get(transactional_id, ())
+        lives.append(
+            LifeItem(
+                transaction=item,
+                log_partition=None if home is None else home.partition.partition,
+                producers=producer_items(evidence.producers, item.producer_id),
+                history=last[len(last) - history :] if history < len(last) else last,
+            )
+        )
+    result = listing("transaction-lives", "txn describe", invocation.now_ms(), tuple(lives), evidence)
+    if output in (OutputFormat.TABLE, OutputFormat.WIDE):
+        write_result(render_lives(lives, invocation.style()), output_file)
+    else:
+        columns = (
+            Column[LifeItem]("TRANSACTIONAL-ID", lambda life: life.transaction.transactional_id),
+            Column[LifeItem]("STATE", lambda life: life.transaction.state),
+            Column[LifeItem]("PRODUCER-ID", lambda life: str(life.transaction.producer_id)),
+            Column[LifeItem]("EPOCH", lambda life: str(life.transaction.producer_epoch)),
+        )
+        write_result(render_listing(result, columns, output), output_file)
+    missing = [transactional_id for transactional_id in ids if transactional_id not in known]
+    if missing:
+        why = "No coordinator knows it: it never existed, it expired, or this principal may not describe it."
+        if evidence.gaps:
+            why = "Not every coordinator answered, see the gaps of: eosctl txn list -o json"
+        raise EosctlError(
+            f"Unknown transactional id: {', '.join(missing)}.", why, "List the known ones: eosctl txn list"
+        )
+
+
+@app.command("hanging")
+def hanging_transactions(
+    context: typer.Context,
+    bootstrap: Bootstrap = None,
+    command_config: CommandConfig = None,
+    overrides: Overrides = None,
+    profile: Profile = None,
+    timeout: Timeout = None,
+    second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK,  # type: ignore[assignment]
+    snapshot: SnapshotFile = None,
+    show_all: Annotated[
+        bool, typer.Option("--all", help="Also transactions that are open and well.", rich_help_panel=FILTER)
+    ] = False,
+    output: Output = OutputFormat.TABLE,
+    output_file: OutputFile = None,
+    require_complete: RequireComplete = False,
+) -> None:
+    """Find transactions that hold readers back, with cause, evidence and blast radius.
+
+    Every open producer on every partition leader is compared with what the coordinators know, twice. Exit code 3 when
+    one hangs, is stalled, or is past its timeout.
+    """
+    from eosctl.analysis.hanging import classify_open_transactions
+    from eosctl.render.envelope import listing
+    from eosctl.render.listing import render_listing
+    from eosctl.render.transactions import HANG_COLUMNS, hang_item
+
+    invocation = invocation_of(context)
+    connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
+    evidence = load_or_capture(
+        connection, snapshot, JUDGED, now_ms=invocation.now_ms, second_look_after_ms=second_look_after
+    )
+    verdicts = classify_open_transactions(evidence)
+    shown = [verdict for verdict in verdicts if show_all or verdict.status not in NOT_WORTH_A_LOOK]
+    shown.sort(key=lambda verdict: (verdict.status not in NEEDS_ACTION, -(verdict.transaction.age_ms or 0)))
+    result = listing(
+        "open-transactions", "txn hanging", invocation.now_ms(), tuple(hang_item(v) for v in shown), evidence
+    )
+    empty = "No open transactions." if show_all else "Nothing hangs."
+    write_result(render_listing(result, HANG_COLUMNS, output, invocation.style(), empty=empty), output_file)
+    if any(verdict.status in NEEDS_ACTION for verdict in verdicts):
+        raise typer.Exit(FINDINGS)
+    raise typer.Exit(INCOMPLETE if require_complete and evidence.gaps else 0)
+
+
+@app.command("abort")
+def abort_transaction(
+    context: typer.Context,
+    topic: Annotated[str, typer.Option("--topic", help="Topic of the hanging transaction.")],
+    partition: Annotated[int, typer.Option("--partition", min=0, help="Partition of the hanging transaction.")],
+    producer_id: Annotated[
+        int | None, typer.Option("--producer-id", help="Its producer id, where several are open there.")
+    ] = None,
+    start_offset: Annotated[
+        int | None, typer.Option("--start-offset", help="Its first offset, where several are open there.")
+    ] = None,
+    bootstrap: Bootstrap = None,
+    command_config: CommandConfig = None,
+    overrides: Overrides = None,
+    profile: Profile = None,
+    timeout: Timeout = None,
+    second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK,  # type: ignore[assignment]
+    yes: Annotated[bool, typer.Option("--yes", help="Carry it out.")] = False,
+    confirm: Annotated[
+        str | None,
+        typer.Option(
+            "--confirm", metavar="TOPIC-PARTITION", help="The partition again; protected profiles ask for it."
+        ),
+    ] = None,
+    script: Annotated[
+        Path | None,
+        typer.Option("--script", metavar="FILE", help="Write the official command that does the same."),
+    ] = None,
+    output: Output = OutputFormat.TABLE,
+    output_file: OutputFile = None,
+) -> None:
+    """Abort one hanging transaction: plan by default, carried out with --yes.
+
+    Only what hangs is aborted, there is no override. The state is read again just before the marker is written, and
+    afterwards the leader is asked whether the transaction is gone and the last stable offset has moved. On a terminal
+    the plan can be confirmed by typing the partition.
+    """
+    from eosctl.commands.abort import Abort, Aim, run_abort
+
+    aim = Aim.of(topic, partition, producer_id, start_offset)
+    connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
+    if confirm is not None and confirm != str(aim.partition):
+        raise UsageError(
+            f"--confirm says {confirm!r}, but the target is {aim.partition}.", "They must agree.", "Check the target."
+        )
+    order = Abort(connection, aim, yes or confirm is not None, confirm is not None, second_look_after, script)
+    result = run_abort(order, invocation_of(context), output)
+    write_result(result.text, output_file)
+    if result.warning:
+        note(result.warning)
+    raise typer.Exit(result.exit_code)
+
+
+def _compile(pattern: str | None) -> re.Pattern[str] | None:
+    if pattern is None:
+        return None
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise UsageError(
+            f"--pattern {pattern!r} is not a regular expression.", str(error), "Quote it, or mend it."
+        ) from error

@@ -1,0 +1,133 @@
+"""The checks themselves: the list of them, and the manual of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from eosctl.analysis.release import release_text
+from eosctl.checks.declaration import Check
+from eosctl.checks.manual import parse_manual
+from eosctl.render.listing import Column
+from eosctl.render.page import PLAIN, Block, Line, Style, render_page
+
+
+class CheckItem(msgspec.Struct, frozen=True):
+    """A check as the catalogue lists it; ``since`` and ``until`` are Kafka releases, empty when it applies to all."""
+
+    id: str
+    title: str
+    area: str
+    severity: str
+    summary: str
+    needs: tuple[str, ...]
+    uses: tuple[str, ...]
+    since: str
+    until: str
+    tags: tuple[str, ...]
+    references: tuple[str, ...]
+
+
+class ManualItem(msgspec.Struct, frozen=True):
+    """A check with its manual; ``sections`` in the order of the manual."""
+
+    check: CheckItem
+    sections: dict[str, str]
+
+
+def check_item(check: Check) -> CheckItem:
+    """Shape one check."""
+    summary, _ = parse_manual(check.manual)
+    return CheckItem(
+        id=check.id,
+        title=check.title,
+        area=check.area.value,
+        severity=check.severity.value,
+        summary=summary,
+        needs=tuple(sorted(kind.value for kind in check.needs)),
+        uses=tuple(sorted(kind.value for kind in check.uses)),
+        since="" if check.since is None else release_text(check.since),
+        until="" if check.until is None else release_text(check.until),
+        tags=check.tags,
+        references=check.references,
+    )
+
+
+def manual_item(check: Check) -> ManualItem:
+    """Shape one check with its manual."""
+    return ManualItem(check_item(check), parse_manual(check.manual)[1])
+
+
+CHECK_COLUMNS: Final[tuple[Column[CheckItem], ...]] = (
+    Column("ID", lambda item: item.id),
+    Column("SEVERITY", lambda item: item.severity),
+    Column("TITLE", lambda item: item.title),
+    Column("NEEDS", lambda item: ",".join(item.needs), wide=True),
+    Column("SINCE", lambda item: item.since or "-", wide=True),
+    Column("TAGS", lambda item: ",".join(item.tags)),
+)
+
+
+def render_manual(check: Check, style: Style = PLAIN) -> str:
+    """Render a check's manual for people."""
+    summary, sections = parse_manual(check.manual)
+    item = check_item(check)
+    releases = f"Kafka {item.since} and later" if item.since else "every Kafka release"
+    blocks: list[Block] = [
+        Line(f"{check.id}  {check.title}", "bold"),
+        Line(
+            f"{item.severity}; needs {', '.join(item.needs)}; {releases}; tags {', '.join(item.tags) or 'none'}", "dim"
+        ),
+        Line(""),
+        Line(summary),
+    ]
+    for title, text in sections.items():
+        blocks += [Line(""), Line(title, "bold")]
+        blocks += [Line(f"  {line}" if line else "") for line in text.splitlines()]
+    return render_page(blocks, style)
+
+
+def render_check_page(check: Check) -> str:
+    """Render a check's page of the documentation, in Markdown."""
+    summary, sections = parse_manual(check.manual)
+    item = check_item(check)
+    releases = f"{item.since} and later" if item.since else "all"
+    if item.until:
+        releases = f"{item.since or 'first'} to {item.until}"
+    facts = [
+        ("Severity", item.severity),
+        ("Needs", ", ".join(item.needs)),
+        ("Uses if it can be had", ", ".join(item.uses) or "nothing else"),
+        ("Kafka releases", releases),
+        ("Tags", ", ".join(item.tags) or "none"),
+    ]
+    lines = [f"# {check.id}: {check.title}", "", summary, "", "| | |", "|---|---|"]
+    lines += [f"| {name} | {value} |" for name, value in facts]
+    for title, text in sections.items():
+        lines += ["", f"## {title}", "", text]
+    lines += ["", f"Shown by `eosctl check explain {check.id}`; this page is generated from the check's docstring.", ""]
+    return "\n".join(lines)
+
+
+def render_check_index(checks: Sequence[Check]) -> str:
+    """Render the index page of all checks, in Markdown."""
+    lines = [
+        "# Checks",
+        "",
+        "What `eosctl doctor` and `eosctl check run` look at. The pages are generated from the checks themselves.",
+        "",
+        "| Id | What is wrong | Severity | Needs |",
+        "|---|---|---|---|",
+    ]
+    lines += [
+        f"| [{item.id}]({item.id}.md) | {item.title} | {item.severity} | {', '.join(item.needs)} |"
+        for item in map(check_item, sorted(checks, key=lambda check: check.id))
+    ]
+    return "\n".join([*lines, ""])
+
+
+def catalogue_lock(checks: Sequence[Check]) -> str:
+    """Render every id with its title, one a line; an id that was issued once is never used again."""
+    return "".join(f"{check.id} {check.title}\n" for check in sorted(checks, key=lambda check: check.id))

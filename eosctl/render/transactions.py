@@ -1,0 +1,169 @@
+"""Transactions as rows: what ``eosctl txn`` lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+import msgspec
+
+from eosctl.analysis.wording import duration_text
+from eosctl.model.hang import HangVerdict, TransactionVerdict
+from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.model.transaction import Transaction
+from eosctl.render.listing import Column
+
+
+class PartitionItem(msgspec.Struct, frozen=True):
+    """A partition of a transaction."""
+
+    topic: str
+    partition: int
+
+
+class TransactionItem(msgspec.Struct, frozen=True):
+    """A transactional id as its coordinator describes it; ``status`` and so on are empty when nothing is open."""
+
+    transactional_id: str
+    coordinator_id: int
+    producer_id: int
+    producer_epoch: int
+    state: str
+    timeout_ms: int
+    start_time_ms: int | None
+    age_ms: int | None
+    partitions: tuple[PartitionItem, ...]
+    status: str
+    cause: str
+    explanation: str
+
+
+class HangItem(msgspec.Struct, frozen=True):
+    """A transaction that is open on a partition leader, with the verdict on it and what it holds up."""
+
+    topic: str
+    partition: int
+    broker_id: int
+    producer_id: int
+    producer_epoch: int
+    coordinator_epoch: int
+    first_offset: int
+    transactional_id: str | None
+    coordinator_id: int | None
+    coordinator_state: str
+    coordinator_producer_epoch: int | None
+    status: str
+    cause: str
+    confidence: str
+    explanation: str
+    age_ms: int | None
+    coordinator_acts_at_ms: int | None
+    last_stable_offset: int | None
+    high_watermark: int | None
+    invisible_records: int | None
+    pins_last_stable_offset: bool
+    blocks_compaction: bool
+    blocks_offset_commits: bool
+    groups: tuple[str, ...]
+    can_abort: bool
+    abort_refusal: str
+
+
+def transaction_items(snapshot: ClusterSnapshot, verdicts: Iterable[TransactionVerdict]) -> tuple[TransactionItem, ...]:
+    """Shape every transaction of the newest look; open ones first, the oldest at the top."""
+    by_id = {verdict.transaction.transactional_id: verdict for verdict in verdicts}
+    items = [_transaction_item(transaction, by_id) for transaction in snapshot.transactions]
+    return tuple(sorted(items, key=lambda item: (item.age_ms is None, -(item.age_ms or 0), item.transactional_id)))
+
+
+def _transaction_item(transaction: Transaction, verdicts: Mapping[str, TransactionVerdict]) -> TransactionItem:
+    verdict = verdicts.get(transaction.transactional_id)
+    return TransactionItem(
+        transactional_id=transaction.transactional_id,
+        coordinator_id=transaction.coordinator_id,
+        producer_id=transaction.producer_id,
+        producer_epoch=transaction.producer_epoch,
+        state=transaction.state,
+        timeout_ms=transaction.timeout_ms,
+        start_time_ms=transaction.start_time_ms,
+        age_ms=None if verdict is None else verdict.age_ms,
+        partitions=tuple(PartitionItem(p.topic, p.partition) for p in transaction.partitions),
+        status="" if verdict is None else verdict.status.value,
+        cause="" if verdict is None else verdict.cause.value,
+        explanation="" if verdict is None else verdict.explanation,
+    )
+
+
+def hang_item(verdict: HangVerdict) -> HangItem:
+    """Shape one verdict."""
+    transaction, radius = verdict.transaction, verdict.blast_radius
+    return HangItem(
+        topic=transaction.partition.topic,
+        partition=transaction.partition.partition,
+        broker_id=transaction.broker_id,
+        producer_id=transaction.producer_id,
+        producer_epoch=transaction.producer_epoch,
+        coordinator_epoch=transaction.coordinator_epoch,
+        first_offset=transaction.first_offset,
+        transactional_id=transaction.transactional_id,
+        coordinator_id=transaction.coordinator_id,
+        coordinator_state=transaction.coordinator_state,
+        coordinator_producer_epoch=transaction.coordinator_producer_epoch,
+        status=verdict.status.value,
+        cause=verdict.cause.value,
+        confidence=verdict.confidence.value,
+        explanation=verdict.explanation,
+        age_ms=transaction.age_ms,
+        coordinator_acts_at_ms=verdict.coordinator_acts_at_ms,
+        last_stable_offset=None if radius is None else radius.last_stable_offset,
+        high_watermark=None if radius is None else radius.high_watermark,
+        invisible_records=None if radius is None else radius.invisible_records,
+        pins_last_stable_offset=radius is not None and radius.pins_last_stable_offset,
+        blocks_compaction=radius is not None and radius.blocks_compaction,
+        blocks_offset_commits=radius is not None and radius.blocks_offset_commits,
+        groups=() if radius is None else tuple(group.group_id for group in radius.groups),
+        can_abort=verdict.can_abort,
+        abort_refusal=verdict.abort_refusal,
+    )
+
+
+def _age(age_ms: int | None) -> str:
+    return "-" if age_ms is None else duration_text(age_ms)
+
+
+def _number(number: int | None) -> str:
+    return "-" if number is None else str(number)
+
+
+TRANSACTION_COLUMNS: Final[tuple[Column[TransactionItem], ...]] = (
+    Column("TRANSACTIONAL-ID", lambda item: item.transactional_id),
+    Column("STATE", lambda item: item.state),
+    Column("AGE", lambda item: _age(item.age_ms)),
+    Column("PRODUCER-ID", lambda item: str(item.producer_id)),
+    Column("EPOCH", lambda item: str(item.producer_epoch)),
+    Column("COORDINATOR", lambda item: str(item.coordinator_id)),
+    Column("TIMEOUT-MS", lambda item: str(item.timeout_ms)),
+    Column("STATUS", lambda item: item.status or "-"),
+    Column("PARTITIONS", lambda item: ",".join(f"{p.topic}-{p.partition}" for p in item.partitions) or "-", wide=True),
+    Column("EXPLANATION", lambda item: item.explanation or "-", wide=True),
+)
+
+HANG_COLUMNS: Final[tuple[Column[HangItem], ...]] = (
+    Column("PARTITION", lambda item: f"{item.topic}-{item.partition}"),
+    Column("STATUS", lambda item: item.status),
+    Column("CAUSE", lambda item: item.cause),
+    Column("PRODUCER-ID", lambda item: str(item.producer_id)),
+    Column("EPOCH", lambda item: str(item.producer_epoch)),
+    Column("SINCE-OFFSET", lambda item: str(item.first_offset)),
+    Column("INVISIBLE", lambda item: _number(item.invisible_records)),
+    Column("TRANSACTIONAL-ID", lambda item: item.transactional_id or "-"),
+    Column("COORDINATOR-STATE", lambda item: item.coordinator_state or "-"),
+    Column("CAN-ABORT", lambda item: "yes" if item.can_abort else "no"),
+    Column("LEADER", lambda item: str(item.broker_id), wide=True),
+    Column("COORDINATOR-EPOCH", lambda item: str(item.coordinator_epoch), wide=True),
+    Column("LSO", lambda item: _number(item.last_stable_offset), wide=True),
+    Column("HIGH-WATERMARK", lambda item: _number(item.high_watermark), wide=True),
+    Column("AGE", lambda item: _age(item.age_ms), wide=True),
+    Column("GROUPS", lambda item: ",".join(item.groups) or "-", wide=True),
+    Column("EXPLANATION", lambda item: item.explanation, wide=True),
+)

@@ -16,6 +16,7 @@ INJECTED_ROOMS = ("client", "workloads", "sandbox", "lab", "runbooks", "verify")
 ADAPTERS = {
     "eosctl/lab/apache/engine.py": "waits for real processes",
     "eosctl/lab/apache/node.py": "waits for real processes",
+    "eosctl/sandbox/cluster.py": "the cluster on real sockets: gives its core the time of day",
     "eosctl/sandbox/process": "the detached process: gives its core a clock and a seed",
 }
 # A generator that a parameter falls back on when nobody passes one.

@@ -141,7 +141,8 @@ class _Recovery:
             self.deleted.append(segment.base_offset)
             return
         self.end_offset = max(self.end_offset, segment.base_offset)
-        file_bytes, segment.size_bytes = segment.size_bytes, 0
+        file_bytes = segment.size_bytes
+        segment = Segment(segment.directory, segment.base_offset)  # without indexes that may be half loaded
         for fact in scan_log(Path(segment.log_path)):
             if not (isinstance(fact, LogBatch) and self._belongs(segment, fact) and self._take(segment, fact)):
                 break

@@ -194,13 +194,14 @@ class _Scanner:
         available = self._end - position
         if available < HEADER_BYTES:
             return False
-        header_at = self._load(position, HEADER_BYTES)
-        if not _is_plausible(self._chunk, header_at, available):
+        at = self._load(position, HEADER_BYTES)
+        if not _is_plausible(self._chunk, at, available):
             return False
-        header = decode_header(self._chunk, header_at)
+        header = decode_header(self._chunk, at)
         if header.size_bytes > _MAX_BATCH_BYTES:
             return self._check_large(position, header)
-        return check_crc(self._chunk, header, self._load(position, header.size_bytes))
+        at = self._load(position, header.size_bytes)
+        return check_crc(self._chunk, header, at)
 
     def _next_valid_batch(self, position: int) -> int | None:
         """Find the first position from the given one on where a magic 2 batch with a right checksum starts.

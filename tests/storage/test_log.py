@@ -85,9 +85,7 @@ class LogMachine(RuleBasedStateMachine):
             self.aborted.clear()  # these transactions are not in the log, so nothing can build their index again
         on_disk = self.log.segments[-1].base_offset if self.log.segments else self.start
         self.log.close(clean=clean)
-        opened = open_log(
-            self.directory, self.config, self.descriptors, clean=clean, log_start_offset=self.start
-        )
+        opened = open_log(self.directory, self.config, self.descriptors, clean=clean, log_start_offset=self.start)
         assert opened.truncated_bytes == 0
         self.log = opened.log
         # After a truncation into the middle of a batch, or to where a gap was, no file tells the end.
@@ -160,9 +158,7 @@ class LogMachine(RuleBasedStateMachine):
         fetch_offset = self.start + round((self.end - self.start) * first)
         upper_bound = self.start + round((self.end - self.start) * last)
         found = self.log.aborted_txns(fetch_offset, upper_bound)
-        wanted = [
-            txn for txn in self.aborted if txn.last_offset >= fetch_offset and txn.first_offset < upper_bound
-        ]
+        wanted = [txn for txn in self.aborted if txn.last_offset >= fetch_offset and txn.first_offset < upper_bound]
         # Entries past the first that covers the range are not needed: no transaction was open beside it.
         assert found == wanted[: len(found)]
         assert len(found) == len(wanted) or (found and found[-1].last_stable_offset >= upper_bound)

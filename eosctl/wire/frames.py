@@ -12,7 +12,7 @@ from struct import Struct
 from typing import Any, Final, NamedTuple
 
 from eosctl.wire.api_keys import ApiKey
-from eosctl.wire.codec import codec
+from eosctl.wire.codec import Codec, codec
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.errors import WireError
 from eosctl.wire.messages.index import APIS
@@ -26,6 +26,17 @@ _NEVER: Final = 1 << 15
 _FLEXIBLE_FROM = {
     key: _NEVER if api.request.flexible_from is None else api.request.flexible_from for key, api in APIS.items()
 }
+
+
+class _Codecs(dict[tuple[int, int], Codec]):
+    """The codecs in use; faster to ask than a cached function."""
+
+    def __missing__(self, key: tuple[int, int]) -> Codec:
+        form = self[key] = codec(*key)
+        return form
+
+
+_CODECS: Final = _Codecs()
 _new = tuple.__new__
 _unpack_int32 = Struct(">i").unpack_from
 _unpack_request = Struct(">hhih").unpack_from
@@ -74,7 +85,8 @@ def decode_request(frame: bytes) -> tuple[RequestHeader, Any]:
         KeyError: eosctl does not know the API or the version.
     """
     header = decode_request_header(frame)
-    message, _ = codec(header.api_key, header.api_version).decode_request(frame, header.body_position)
+    api_key, version, _, _, position = header
+    message, _ = _CODECS[api_key, version].decode_request(frame, position)
     return header, message
 
 
@@ -84,7 +96,7 @@ def encode_request(api_key: int, version: int, correlation_id: int, client_id: s
     Raises:
         KeyError: eosctl does not know the API or the version.
     """
-    form = codec(api_key, version)
+    form = _CODECS[api_key, version]
     body = form.encode_request(message)
     name = b"" if client_id is None else client_id.encode()
     tail = name + b"\0" if form.flexible else name
@@ -98,9 +110,9 @@ def encode_response(api_key: int, version: int, correlation_id: int, message: An
     Raises:
         KeyError: eosctl does not know the API or the version.
     """
-    form = codec(api_key, version)
-    body = form.encode_response(message)
-    if form.flexible and api_key != _API_VERSIONS:
+    _, _, flexible, _, _, _, encode = _CODECS[api_key, version]
+    body = encode(message)
+    if flexible and api_key != _API_VERSIONS:
         return _pack_flexible_response(5 + len(body), correlation_id) + body
     return _pack_response(4 + len(body), correlation_id) + body
 
@@ -123,12 +135,12 @@ def decode_response(api_key: int, version: int, frame: bytes) -> tuple[int, Any]
         WireError: The frame is malformed.
         KeyError: eosctl does not know the API or the version.
     """
-    form = codec(api_key, version)
+    form = _CODECS[api_key, version]
     correlation_id = response_correlation_id(frame)
     position = 4
     if api_key == _API_VERSIONS:
         if frame[4:6] == _UNSUPPORTED:
-            form = codec(api_key, 0)
+            form = _CODECS[api_key, 0]
     elif form.flexible:
         try:
             position = 5 if not frame[4] else skip_tags(frame, 4)

@@ -35,12 +35,22 @@ def find_classes() -> Iterator[tuple[str, Any]]:
 CLASSES = load_classes()
 
 
-@pytest.mark.parametrize("api_key", sorted(APIS))
+#: Kafka-python leaves these to brokers, or has not got to them yet.
+ABSENT = {
+    "AllocateProducerIds", "AlterPartition", "BeginQuorumEpoch", "BrokerHeartbeat", "BrokerRegistration",
+    "ConsumerGroupDescribe", "ConsumerGroupHeartbeat", "EndQuorumEpoch", "ShareGroupDescribe", "ShareGroupHeartbeat",
+    "Vote",
+}  # fmt: skip
+SHARED = {key: api for key, api in APIS.items() if api.request.name in CLASSES}
+
+
+def test_all_apis_but_the_absent_are_compared() -> None:
+    assert {api.name for key, api in APIS.items() if key not in SHARED} == ABSENT
+
+
+@pytest.mark.parametrize("api_key", sorted(SHARED))
 def test_kafka_python_reads_and_writes_the_same_frames(api_key: int) -> None:
-    api = APIS[api_key]
-    if api.request.name not in CLASSES:
-        pytest.skip(f"kafka-python has no {api.name}")
-    for name, encode in ((api.request.name, encode_request), (api.response.name, encode_response)):
+    for name in (APIS[api_key].request.name, APIS[api_key].response.name):
         theirs = CLASSES[name]
         for vector in load_vectors()[name]:
             if vector.version > theirs.max_version:

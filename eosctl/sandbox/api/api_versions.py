@@ -11,11 +11,10 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from eosctl.sandbox.api.registry import client_versions
+from eosctl.sandbox.api.registry import ANNOUNCED_ONLY, client_versions
 from eosctl.sandbox.controller.features import FEATURES
 from eosctl.sandbox.ports import Emulation, RequestContext
 from eosctl.wire.api_keys import ApiKey
-from eosctl.wire.codec import served_versions
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.api_versions import (
     ApiVersion,
@@ -60,23 +59,15 @@ def handle(broker: Broker, context: RequestContext, request: ApiVersionsRequest)
 @cache
 def announced_apis(emulation: Emulation) -> list[ApiVersion]:
     """Return the APIs as a broker of this release announces them on a client listener."""
+    only = ANNOUNCED_ONLY[emulation.release]
     apis = []
     for key in ApiKey:
-        versions = client_versions(key, emulation) if key in _served(emulation.release) else range(0)
+        if key in only:
+            apis.append(ApiVersion(key, *only[key]))
+            continue
+        versions = client_versions(key, emulation)
         if key == ApiKey.PRODUCE:
             versions = range(0, versions.stop)
         if len(versions):
             apis.append(ApiVersion(key, versions.start, versions.stop - 1))
     return apis
-
-
-@cache
-def _served(release: str) -> frozenset[int]:
-    found = set()
-    for key in ApiKey:
-        try:
-            if len(served_versions(key, release)):
-                found.add(int(key))
-        except KeyError:
-            continue
-    return frozenset(found)

@@ -124,22 +124,28 @@ class Produce:
             self._refuse(slot, given)
             return
         if not broker.may_produce_to(target.topic, self._context):
-            self._refuse(slot, Refusal(ErrorCode.TOPIC_AUTHORIZATION_FAILED))
+            text = f"Cannot append to internal topic {target.topic}"
+            self._refuse(slot, Refusal(ErrorCode.INVALID_TOPIC_EXCEPTION, text))
             return
         header = given.header
-        # With verification switched off a broker still adds the partition for clients that rely on it (TV2).
-        asks_coordinator = broker.verifies_transactions or self._context.api_version >= FIRST_IMPLICIT_ADD_VERSION
-        if header.attributes & TRANSACTIONAL and asks_coordinator:
+        if header.attributes & TRANSACTIONAL:
             partition = broker.replicas.leader(target)
-            if isinstance(partition, Partition) and not partition.log.producers.has_open_transaction(
-                header.producer_id, None if broker.emulation.is_3_9 else header.producer_epoch
-            ):
-                self._verify(slot, target, partition, given)
+            if isinstance(partition, Partition) and self._verify(slot, target, partition, given):
                 return
         self._append(slot, target, given)
 
-    def _verify(self, slot: Slot, target: TopicPartition, partition: Partition, given: ClientBatch) -> None:
+    def _verify(self, slot: Slot, target: TopicPartition, partition: Partition, given: ClientBatch) -> bool:
+        """Begin the verification that the batch needs; False when it needs none."""
         header, version = given.header, self._context.api_version
+        policy = self._broker.replicas.verification
+        adds_partition = version >= FIRST_IMPLICIT_ADD_VERSION
+        if not policy.is_needed(
+            partition, header.producer_id, header.producer_epoch, adds_partition=adds_partition
+        ):
+            return False
+        if policy.is_fenced(partition, header.producer_id, header.producer_epoch):
+            self._refuse(slot, Refusal(ErrorCode.INVALID_PRODUCER_EPOCH))
+            return True
         given.guard = partition.log.producers.begin_verification(
             header.producer_id, header.producer_epoch, header.base_sequence
         )
@@ -148,10 +154,11 @@ class Produce:
             header.producer_id,
             header.producer_epoch,
             target,
-            add_partition=version >= FIRST_IMPLICIT_ADD_VERSION,
+            add_partition=adds_partition,
             done=partial(self._verified, slot, target, given),
             knows_abortable=version >= FIRST_ABORTABLE_VERSION,
         )
+        return True
 
     def _verified(self, slot: Slot, target: TopicPartition, given: ClientBatch, error: ErrorCode) -> None:
         if error:
@@ -174,7 +181,7 @@ class Produce:
             return
         try:
             outcome = append_client_batch(
-                partition, given, broker.runtime.now_ms(), verification=broker.verifies_transactions
+                partition, given, broker.runtime.now_ms(), broker.replicas.verification
             )
         except OSError:
             self._refuse(slot, Refusal(ErrorCode.KAFKA_STORAGE_ERROR))

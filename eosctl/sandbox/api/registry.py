@@ -24,6 +24,48 @@ INTER_BROKER_APIS = frozenset(
     }
 )
 
+#: Announced because a real broker does, and no more: a client that uses one loses its connection.
+ANNOUNCED_ONLY: dict[str, dict[ApiKey, tuple[int, int]]] = {
+    "3.9": {
+        ApiKey.ALTER_REPLICA_LOG_DIRS: (0, 2),
+        ApiKey.CREATE_DELEGATION_TOKEN: (0, 3),
+        ApiKey.RENEW_DELEGATION_TOKEN: (0, 2),
+        ApiKey.EXPIRE_DELEGATION_TOKEN: (0, 2),
+        ApiKey.DESCRIBE_DELEGATION_TOKEN: (0, 3),
+        ApiKey.DESCRIBE_CLIENT_QUOTAS: (0, 1),
+        ApiKey.ALTER_CLIENT_QUOTAS: (0, 1),
+        ApiKey.ALTER_USER_SCRAM_CREDENTIALS: (0, 0),
+        ApiKey.UNREGISTER_BROKER: (0, 0),
+        ApiKey.ADD_RAFT_VOTER: (0, 0),
+        ApiKey.REMOVE_RAFT_VOTER: (0, 0),
+    },
+    "4.3": {
+        ApiKey.ALTER_REPLICA_LOG_DIRS: (1, 2),
+        ApiKey.CREATE_DELEGATION_TOKEN: (1, 3),
+        ApiKey.RENEW_DELEGATION_TOKEN: (1, 2),
+        ApiKey.EXPIRE_DELEGATION_TOKEN: (1, 2),
+        ApiKey.DESCRIBE_DELEGATION_TOKEN: (1, 3),
+        ApiKey.DESCRIBE_CLIENT_QUOTAS: (0, 1),
+        ApiKey.ALTER_CLIENT_QUOTAS: (0, 1),
+        ApiKey.ALTER_USER_SCRAM_CREDENTIALS: (0, 0),
+        ApiKey.UNREGISTER_BROKER: (0, 0),
+        ApiKey.SHARE_FETCH: (1, 2),
+        ApiKey.SHARE_ACKNOWLEDGE: (1, 2),
+        ApiKey.ADD_RAFT_VOTER: (0, 1),
+        ApiKey.REMOVE_RAFT_VOTER: (0, 0),
+        ApiKey.INITIALIZE_SHARE_GROUP_STATE: (0, 0),
+        ApiKey.READ_SHARE_GROUP_STATE: (0, 0),
+        ApiKey.WRITE_SHARE_GROUP_STATE: (0, 1),
+        ApiKey.DELETE_SHARE_GROUP_STATE: (0, 0),
+        ApiKey.READ_SHARE_GROUP_STATE_SUMMARY: (0, 1),
+        ApiKey.STREAMS_GROUP_HEARTBEAT: (0, 0),
+        ApiKey.STREAMS_GROUP_DESCRIBE: (0, 0),
+        ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS: (0, 1),
+        ApiKey.ALTER_SHARE_GROUP_OFFSETS: (0, 0),
+        ApiKey.DELETE_SHARE_GROUP_OFFSETS: (0, 0),
+    },
+}
+
 
 class Route(NamedTuple):
     """How one API in one version is decoded, handled and answered."""
@@ -55,7 +97,7 @@ def handler(api_key: int) -> Handler:
 @cache
 def client_versions(api_key: int, emulation: Emulation) -> range:
     """Return the versions of an API that a client of this emulation may use; empty when there is none."""
-    if api_key in INTER_BROKER_APIS:
+    if api_key in INTER_BROKER_APIS or api_key not in APIS:
         return range(0)
     served = served_versions(api_key, emulation.release)
     if emulation.unstable_api_versions and api_key == ApiKey.INIT_PRODUCER_ID and not emulation.is_3_9:

@@ -37,6 +37,7 @@ from eosctl.sandbox.replication.follower import FollowerManager
 from eosctl.sandbox.replication.isr import IsrManager
 from eosctl.sandbox.replication.partition import Partition
 from eosctl.sandbox.replication.replica_manager import ReplicaManager
+from eosctl.sandbox.replication.verification import VerificationPolicy
 from eosctl.sandbox.runtime import NodeRuntime
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
@@ -85,7 +86,14 @@ class Broker:
         self.is_ready = False
         self.on_ready: Callable[[], None] = _nothing
         self.stopped = False
-        self.replicas = ReplicaManager(node_id, runtime, logs)
+        self.replicas = ReplicaManager(
+            node_id,
+            runtime,
+            logs,
+            VerificationPolicy(
+                lambda: config.get_bool("transaction.partition.verification.enable"), is_3_9=emulation.is_3_9
+            ),
+        )
         self.replicas.known = self._is_known
         self.fetch_sessions = FetchSessions(
             runtime.random, config.get_int("max.incremental.fetch.session.cache.slots"), 120_000
@@ -250,11 +258,6 @@ class Broker:
             coordinator.marker_written(partition.partition.partition, producer_id, producer_epoch, committed)
 
     # --- what handlers ask --------------------------------------------------------------------------------------
-
-    @property
-    def verifies_transactions(self) -> bool:
-        """Whether transactional appends are verified with their coordinator (KIP-890)."""
-        return self.config.get_bool("transaction.partition.verification.enable")
 
     def endpoint_of(self, broker_id: int, listener: str) -> Address | None:
         """Return where clients of a listener find a broker."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import struct
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
+from operator import attrgetter
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.log.leader_epochs import LeaderEpochs
@@ -18,6 +20,7 @@ from eosctl.wire.records.header import CONTROL, TRANSACTIONAL
 
 _MARKER_BODY = struct.Struct(">hxhi")  # control type, value length, value version, coordinator epoch
 _MARKER_TYPE_POSITION = 68
+_BASE_OFFSET = attrgetter("base_offset")
 
 
 class LogClosed(OSError):
@@ -124,6 +127,14 @@ class PartitionLog:
     def batches(self) -> Iterator[tuple[BatchHeader, bytes]]:
         """Iterate header and bytes of every batch."""
         return self.store.batches(self.store.log_start_offset)
+
+    def read(self, offset: int, max_bytes: int, upper_bound: int) -> bytes:
+        """Read whole batches below ``upper_bound``; as in Kafka one read stays within one segment."""
+        segments = self.store.segments
+        if len(segments) > 1 and offset < segments[-1].base_offset:
+            following = bisect_right(segments, offset, key=_BASE_OFFSET)
+            upper_bound = min(upper_bound, segments[following].base_offset)
+        return self.store.read(offset, max_bytes, upper_bound)
 
     def aborted_transactions(self, fetch_offset: int, upper_bound: int) -> list[AbortedTxn]:
         """Return the aborted transactions that a read_committed reader of this range must know."""

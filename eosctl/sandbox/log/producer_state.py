@@ -117,7 +117,7 @@ class ProducerStateManager:
         self._verifications[producer_id] = known
         return known.guard
 
-    def is_verified(self, producer_id: int, guard: VerificationGuard | None) -> bool:
+    def is_verified(self, producer_id: int, guard: object | None) -> bool:
         """Whether ``guard`` is the one of the verification still pending for this producer."""
         known = self._verifications.get(producer_id)
         return known is not None and known.guard is guard

@@ -11,6 +11,7 @@ from eosctl.sandbox.log.validation import Refusal, check_client_batch
 from eosctl.sandbox.ports import AppendResult
 from eosctl.sandbox.replication.partition import Partition
 from eosctl.sandbox.replication.purgatory import Deadlines, ReplicationWait
+from eosctl.sandbox.replication.verification import NOT_VERIFIED, VerificationPolicy
 from eosctl.sandbox.runtime import NodeRuntime
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.records.batch import BatchHeader, with_append_time
@@ -32,7 +33,7 @@ class ClientBatch:
 
 
 def append_client_batch(
-    partition: Partition, given: ClientBatch, now_ms: int, *, verification: bool
+    partition: Partition, given: ClientBatch, now_ms: int, verification: VerificationPolicy
 ) -> tuple[AppendResult, int] | Refusal:
     """Append one client batch as leader, or recognise it as a duplicate.
 
@@ -60,15 +61,8 @@ def append_client_batch(
                 )
                 return result, duplicate.last_offset
         transactional = header.attributes & TRANSACTIONAL != 0
-        if (
-            transactional
-            and verification
-            and not producers.has_open_transaction(producer_id, header.producer_epoch)
-            and not producers.is_verified(producer_id, given.guard)
-        ):
-            return Refusal(
-                ErrorCode.INVALID_TXN_STATE, "Record was not part of an ongoing transaction", knows_log=True
-            )
+        if transactional and verification.is_missing(partition, header, given.guard):
+            return Refusal(*NOT_VERIFIED, knows_log=True)
         error = producers.check_data(
             producer_id,
             header.producer_epoch,

@@ -79,7 +79,7 @@ def read_partition(
     if offset < bound:
         limit = min(request.partition_max_bytes, max_bytes)
         if limit > 0 or at_least_one:
-            records = log.store.read(offset, limit, bound)
+            records = log.read(offset, limit, bound)
             if len(records) > limit and not at_least_one:
                 records = b""
     aborted = None

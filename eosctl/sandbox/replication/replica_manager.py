@@ -8,12 +8,14 @@ from typing import Protocol
 
 from eosctl.model.transaction import ProducerState, TopicPartition
 from eosctl.sandbox.log.partition_log import PartitionLog
+from eosctl.sandbox.log.producer_state import VerificationGuard
 from eosctl.sandbox.log.topic_settings import TopicSettings
 from eosctl.sandbox.metadata.image import ClusterImage, ImageDelta, PartitionState
 from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC, AppendResult
 from eosctl.sandbox.replication.appends import LeaderAppends
 from eosctl.sandbox.replication.partition import Partition
 from eosctl.sandbox.replication.purgatory import Deadlines
+from eosctl.sandbox.replication.verification import VerificationPolicy
 from eosctl.sandbox.runtime import NodeRuntime
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.records.batch import BatchHeader, decode_header
@@ -48,8 +50,11 @@ class RoleListener(Protocol):
 class ReplicaManager:
     """Implements the ports' ``Replicas`` for one broker."""
 
-    def __init__(self, broker_id: int, runtime: NodeRuntime, logs: LogOpener) -> None:
+    def __init__(
+        self, broker_id: int, runtime: NodeRuntime, logs: LogOpener, verification: VerificationPolicy
+    ) -> None:
         self.broker_id = broker_id
+        self.verification = verification
         self.runtime = runtime
         self.partitions: dict[TopicPartition, Partition] = {}
         self.deadlines = Deadlines(runtime)
@@ -132,9 +137,24 @@ class ReplicaManager:
         done: Callable[[AppendResult], None],
         *,
         timeout_ms: int = 5000,
+        guard: object | None = None,
     ) -> None:
         """Append a coordinator's batch as leader with acks=all."""
-        self.appends.internal(self.partitions.get(partition), batch, decode_header(batch), done, timeout_ms)
+        hosted = self.partitions.get(partition)
+        header = decode_header(batch)
+        if header.producer_id >= 0 and hosted is not None and self.verification.is_missing(hosted, header, guard):
+            done(AppendResult(ErrorCode.INVALID_TXN_STATE))
+            return
+        self.appends.internal(hosted, batch, header, done, timeout_ms)
+
+    def begin_verification(
+        self, partition: TopicPartition, producer_id: int, producer_epoch: int
+    ) -> VerificationGuard | None:
+        """Return the guard to append with after the coordinator agreed, None when no verification is needed."""
+        hosted = self.partitions.get(partition)
+        if hosted is None or not hosted.is_leader:
+            return None
+        return self.verification.begin(hosted, producer_id, producer_epoch, 0)
 
     def append_marker(
         self,

@@ -1,0 +1,59 @@
+"""When a transactional append must be verified with its coordinator first (KIP-890)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from eosctl.sandbox.log.producer_state import VerificationGuard
+from eosctl.sandbox.replication.partition import Partition
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.records.batch import BatchHeader
+from eosctl.wire.records.header import CONTROL, TRANSACTIONAL
+
+
+class VerificationPolicy:
+    """``transaction.partition.verification.enable`` and what the release makes of it.
+
+    3.9 is content with any open transaction of the producer; 4.x wants one of the same epoch, and refuses an epoch that
+    the partition knows to be old before it asks the coordinator.
+    """
+
+    def __init__(self, enabled: Callable[[], bool], *, is_3_9: bool) -> None:
+        self._enabled = enabled
+        self._is_3_9 = is_3_9
+
+    def is_needed(
+        self, partition: Partition, producer_id: int, producer_epoch: int, *, adds_partition: bool = False
+    ) -> bool:
+        """Whether the coordinator must be asked before an append of this producer.
+
+        Clients that leave adding the partition to the broker (Produce 12) rely on it also where verification is off.
+        """
+        if not adds_partition and not self._enabled():
+            return False
+        epoch = None if self._is_3_9 else producer_epoch
+        return not partition.log.producers.has_open_transaction(producer_id, epoch)
+
+    def is_fenced(self, partition: Partition, producer_id: int, producer_epoch: int) -> bool:
+        """Whether the producer's epoch is known to be old already."""
+        entry = partition.log.producers.producers.get(producer_id)
+        return not self._is_3_9 and entry is not None and producer_epoch < entry.producer_epoch
+
+    def begin(
+        self, partition: Partition, producer_id: int, producer_epoch: int, sequence: int
+    ) -> VerificationGuard | None:
+        """Return the guard of a verification, None when none is needed."""
+        if not self.is_needed(partition, producer_id, producer_epoch):
+            return None
+        return partition.log.producers.begin_verification(producer_id, producer_epoch, sequence)
+
+    def is_missing(self, partition: Partition, header: BatchHeader, guard: object | None) -> bool:
+        """Whether a transactional batch comes without the verification that it needs."""
+        return (
+            header.attributes & (TRANSACTIONAL | CONTROL) == TRANSACTIONAL
+            and self.is_needed(partition, header.producer_id, header.producer_epoch)
+            and not partition.log.producers.is_verified(header.producer_id, guard)
+        )
+
+
+NOT_VERIFIED = (ErrorCode.INVALID_TXN_STATE, "Record was not part of an ongoing transaction")

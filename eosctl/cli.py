@@ -6,31 +6,47 @@ Modules that only some commands need are imported inside those commands; ``eosct
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from eosctl import __version__
-from eosctl.commands import doctor
+from eosctl.commands import check, doctor, info, sandbox, txn
 from eosctl.commands.invocation import Invocation, invocation_of
 from eosctl.errors import EosctlError
 from eosctl.render.terminal import ColorChoice
 
 DIAGNOSE = "Diagnose"
 ACT = "Act"
-PLAN = "Plan"
 LAB = "Lab"
 SETTINGS = "Settings"
 INTERRUPTED = 130
+ORDER = ("doctor", "check", "txn", "sandbox", "schema", "version")
+
+
+class _ByPanel(TyperGroup):
+    """Shows the panels in the order of the work: find out, act, try out, set up."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the commands in the order of the help."""
+        return [name for name in ORDER if name in self.commands]
+
 
 app = typer.Typer(
     name="eosctl",
+    cls=_ByPanel,
     help="Operations and diagnosis for Apache Kafka exactly-once deployments.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command(rich_help_panel=DIAGNOSE)(doctor.doctor)
+app.add_typer(check.app, name="check", rich_help_panel=DIAGNOSE)
+app.add_typer(txn.app, name="txn", rich_help_panel=ACT)
+app.add_typer(sandbox.app, name="sandbox", rich_help_panel=LAB)
+app.command(rich_help_panel=SETTINGS)(info.schema)
+app.command(rich_help_panel=SETTINGS)(info.version)
 
 
 def _show_version(value: bool) -> None:

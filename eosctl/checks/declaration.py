@@ -14,9 +14,10 @@ from eosctl.analysis.lso import StableOffsetGap, find_stable_offset_gaps
 from eosctl.analysis.release import Release
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.fencing import FencingEvent
-from eosctl.model.finding import Command, Confidence, Evidence, Finding, Resource, Severity
+from eosctl.model.finding import Command, Confidence, Evidence, Finding, Resource
 from eosctl.model.hang import HangVerdict, TransactionVerdict
 from eosctl.model.limits import Limits
+from eosctl.model.severity import Severity
 from eosctl.model.snapshot import ClusterSnapshot
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from eosctl.model.finding import CheckResult, CheckStatus, Deduction, Grade, Severity
+from eosctl.model.finding import CheckResult, CheckStatus, Deduction, Grade
+from eosctl.model.severity import Severity
 
 FULL_SCORE: Final = 100
 POINTS: Final = {Severity.CRITICAL: 40, Severity.ERROR: 20, Severity.WARNING: 5, Severity.INFO: 0}

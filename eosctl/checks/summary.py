@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from eosctl.analysis.wording import count_text
-from eosctl.model.finding import CheckResult, CheckStatus, Severity
+from eosctl.model.finding import CheckResult, CheckStatus
+from eosctl.model.severity import Severity
 
 
 def summarise(results: Iterable[CheckResult]) -> tuple[str, ...]:

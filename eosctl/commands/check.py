@@ -31,7 +31,7 @@ from eosctl.commands.options import (
 )
 from eosctl.commands.session import Connection, load_or_capture
 from eosctl.errors import UsageError
-from eosctl.model.finding import Severity
+from eosctl.model.severity import Severity
 from eosctl.render.formats import FindingFormat, OutputFormat
 
 if TYPE_CHECKING:

@@ -23,11 +23,12 @@ from eosctl.commands.options import (
     Timeout,
 )
 from eosctl.commands.session import Connection, load_or_capture
-from eosctl.model.finding import Command, Diagnosis, Severity
+from eosctl.model.severity import Severity
 from eosctl.render.formats import FindingFormat
 
 if TYPE_CHECKING:
     from eosctl.checks.declaration import Check
+    from eosctl.model.finding import Command, Diagnosis
     from eosctl.model.snapshot import ClusterSnapshot
 
 FINDINGS = 3

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -11,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from eosctl.commands.invocation import note
 from eosctl.errors import UsageError
-from eosctl.model.evidence import EvidenceKind
-from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.render.progress import show_progress
 
 if TYPE_CHECKING:
+    from eosctl.model.evidence import EvidenceKind
+    from eosctl.model.snapshot import ClusterSnapshot
     from eosctl.settings.client_resolution import ResolvedClient
 
 
@@ -83,6 +82,8 @@ def capture(
     Raises:
         EosctlError: Nobody could be asked.
     """
+    import asyncio
+
     from eosctl.client.client import connect
     from eosctl.collect.allowed import READ_ONLY_APIS
     from eosctl.collect.collector import EVERYTHING, Observer, collect_snapshot

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -24,23 +23,14 @@ from eosctl.commands.options import (
 )
 from eosctl.commands.session import Connection, load_or_capture
 from eosctl.errors import EosctlError, UsageError
-from eosctl.model.evidence import EvidenceKind
-from eosctl.model.hang import HangStatus
 from eosctl.render.formats import OutputFormat
+
+if TYPE_CHECKING:
+    import re
 
 app = typer.Typer(help="Transactions: list, describe, find what hangs, abort it.", no_args_is_help=True)
 
 FILTER = "Filter"
-LISTED: Final = frozenset({EvidenceKind.TRANSACTIONS, EvidenceKind.BROKER_CONFIGS})
-DESCRIBED: Final = LISTED | {EvidenceKind.PRODUCERS, EvidenceKind.TRANSACTION_HISTORY}
-JUDGED: Final = DESCRIBED | {
-    EvidenceKind.OFFSETS,
-    EvidenceKind.TOPIC_CONFIGS,
-    EvidenceKind.GROUPS,
-    EvidenceKind.GROUP_OFFSETS,
-}
-NEEDS_ACTION: Final = frozenset({HangStatus.HANGING, HangStatus.STALLED, HangStatus.LATE})
-NOT_WORTH_A_LOOK: Final = frozenset({HangStatus.OPEN})
 
 
 @app.command("list")
@@ -72,6 +62,7 @@ def list_transactions(
 ) -> None:
     """List the transactions of all coordinators, open ones first, the oldest at the top."""
     from eosctl.analysis.lifetime import classify_transactions
+    from eosctl.commands.evidence import LISTED
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
     from eosctl.render.transactions import TRANSACTION_COLUMNS, TransactionItem, transaction_items
@@ -121,6 +112,7 @@ def describe_transactions(
     from eosctl.analysis.lifetime import classify_transactions
     from eosctl.analysis.locate import locate_transactional_id
     from eosctl.analysis.state_log import history_by_id
+    from eosctl.commands.evidence import DESCRIBED
     from eosctl.render.envelope import listing
     from eosctl.render.life import LifeItem, producer_items, render_lives
     from eosctl.render.listing import Column, render_listing
@@ -190,6 +182,7 @@ def hanging_transactions(
     one hangs, is stalled, or is past its timeout.
     """
     from eosctl.analysis.hanging import classify_open_transactions
+    from eosctl.commands.evidence import JUDGED, NEEDS_ACTION, NOT_WORTH_A_LOOK
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
     from eosctl.render.transactions import HANG_COLUMNS, hang_item
@@ -266,6 +259,8 @@ def abort_transaction(
 
 
 def _compile(pattern: str | None) -> re.Pattern[str] | None:
+    import re
+
     if pattern is None:
         return None
     try:

@@ -7,24 +7,7 @@ from dataclasses import dataclass
 from enum import Enum, StrEnum
 
 from eosctl.model.evidence import EvidenceGap
-
-
-class Severity(StrEnum):
-    """How much a finding matters, worst first."""
-
-    CRITICAL = "critical"
-    ERROR = "error"
-    WARNING = "warning"
-    INFO = "info"
-
-    @property
-    def rank(self) -> int:
-        """0 for critical up to 3 for info."""
-        return list(Severity).index(self)
-
-    def at_least(self, threshold: Severity) -> bool:
-        """Whether this severity is as bad as ``threshold`` or worse."""
-        return self.rank <= threshold.rank
+from eosctl.model.severity import Severity
 
 
 class Confidence(StrEnum):

@@ -13,11 +13,11 @@ class Limits:
 
     Attributes:
         clock_tolerance_ms: How far the clocks of observer and brokers may differ before a comparison counts.
-        marker_delivery_ms: How long a transaction may stay in Prepare* while its markers are delivered; a leader election
-            takes seconds.
-        long_running_transaction_ms: From when on an open transaction is called long-running: twice the producer's default
-            ``transaction.timeout.ms``.
-        long_running_invisible_records: How many records a long-running transaction may hide from read_committed readers.
+        marker_delivery_ms: How long a transaction may stay in Prepare* while its markers are delivered; a leader
+            election takes seconds.
+        long_running_transaction_ms: From when on an open transaction is called long-running: twice the producer's
+            default ``transaction.timeout.ms``.
+        long_running_invisible_records: How many records a long-running transaction may hide from readers.
         last_stable_offset_gap_records: How far the last stable offset may lie behind the high watermark.
         retention_percent: How much of ``retention.ms`` a transaction may be open before its records are in danger.
         fencing_window_ms: How old a fencing may be to be news.

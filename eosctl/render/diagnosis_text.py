@@ -7,7 +7,8 @@ from itertools import groupby
 
 from eosctl.analysis.hanging import describe_looks
 from eosctl.analysis.wording import count_text, time_text
-from eosctl.model.finding import CheckStatus, Command, Confidence, Finding, Severity
+from eosctl.model.finding import CheckStatus, Command, Confidence, Finding
+from eosctl.model.severity import Severity
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
 from eosctl.render.report import Report
 

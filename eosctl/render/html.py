@@ -7,8 +7,9 @@ from typing import Final, NamedTuple
 from eosctl import __version__
 from eosctl.analysis.hanging import describe_looks
 from eosctl.analysis.wording import count_text, time_text
-from eosctl.model.finding import CheckStatus, Finding, Severity
+from eosctl.model.finding import CheckStatus, Finding
 from eosctl.model.hang import HangStatus, HangVerdict
+from eosctl.model.severity import Severity
 from eosctl.render.picture import draw_blast_radius
 from eosctl.render.report import Report
 

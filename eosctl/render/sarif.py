@@ -14,7 +14,8 @@ from eosctl import __version__
 from eosctl.analysis.wording import time_text
 from eosctl.checks.declaration import Check
 from eosctl.checks.manual import parse_manual
-from eosctl.model.finding import CheckStatus, Finding, Severity
+from eosctl.model.finding import CheckStatus, Finding
+from eosctl.model.severity import Severity
 from eosctl.render.machine import render_json
 from eosctl.render.report import Report
 

@@ -9,7 +9,8 @@ from typing import Final
 from eosctl.analysis.release import release_floor, release_text
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.finding import Command, Evidence, Resource, Severity
+from eosctl.model.finding import Command, Evidence, Resource
+from eosctl.model.severity import Severity
 from eosctl.model.snapshot import ClusterSnapshot
 
 # What a transaction is made of; other differences do not touch exactly-once.

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.settings import Told, told
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.finding import Command, Resource, Severity
+from eosctl.model.finding import Command, Resource
+from eosctl.model.severity import Severity
 
 SETTING = "transaction.partition.verification.enable"
 

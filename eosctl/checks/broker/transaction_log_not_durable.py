@@ -8,7 +8,8 @@ from eosctl.analysis.coordinators import TRANSACTION_STATE_TOPIC
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.settings import number
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.finding import Command, Evidence, Resource, Severity
+from eosctl.model.finding import Command, Evidence, Resource
+from eosctl.model.severity import Severity
 from eosctl.model.snapshot import Topic
 
 

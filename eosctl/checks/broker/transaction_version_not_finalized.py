@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.finding import Command, Evidence, Resource, Severity
+from eosctl.model.finding import Command, Evidence, Resource
+from eosctl.model.severity import Severity
 
 FEATURE = "transaction.version"
 TV2 = 2

@@ -8,8 +8,9 @@ from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.settings import told
 from eosctl.checks.wording import name_some
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.finding import Command, Evidence, Resource, Severity
+from eosctl.model.finding import Command, Evidence, Resource
 from eosctl.model.setting import SettingSource
+from eosctl.model.severity import Severity
 
 SETTING = "unclean.leader.election.enable"
 

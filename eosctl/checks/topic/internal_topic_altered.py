@@ -9,7 +9,8 @@ from eosctl.analysis.coordinators import CONSUMER_OFFSETS_TOPIC, TRANSACTION_STA
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.settings import number, told
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.finding import Command, Evidence, Resource, Severity
+from eosctl.model.finding import Command, Evidence, Resource
+from eosctl.model.severity import Severity
 from eosctl.model.snapshot import Topic
 
 PARTITION_SETTINGS: Final = {

@@ -9,8 +9,9 @@ from eosctl.analysis.lso import StableOffsetGap
 from eosctl.analysis.wording import count_text
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.finding import Command, Confidence, Evidence, Resource, Severity
+from eosctl.model.finding import Command, Confidence, Evidence, Resource
 from eosctl.model.hang import HangStatus
+from eosctl.model.severity import Severity
 
 # These have checks of their own, which say more.
 EXPLAINED: Final = frozenset({HangStatus.HANGING, HangStatus.STALLED, HangStatus.LATE, HangStatus.LONG_RUNNING})

@@ -9,7 +9,8 @@ from eosctl.analysis.wording import count_text
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.wording import name_some
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.finding import Command, Evidence, Resource, Severity
+from eosctl.model.finding import Command, Evidence, Resource
+from eosctl.model.severity import Severity
 from eosctl.model.snapshot import PartitionInfo
 
 

@@ -8,7 +8,8 @@ from eosctl.analysis.coordinators import CONSUMER_OFFSETS_TOPIC, TRANSACTION_STA
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.wording import name_some
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.finding import Command, Evidence, Resource, Severity
+from eosctl.model.finding import Command, Evidence, Resource
+from eosctl.model.severity import Severity
 
 _IMPACT = {
     TRANSACTION_STATE_TOPIC: "Transactional ids of these partitions have no coordinator: they can neither begin nor "

@@ -9,7 +9,8 @@ from eosctl.analysis.wording import count_text, duration_text, time_text
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.fencing import FencingCause
-from eosctl.model.finding import Command, Resource, Severity
+from eosctl.model.finding import Command, Resource
+from eosctl.model.severity import Severity
 
 
 @check(

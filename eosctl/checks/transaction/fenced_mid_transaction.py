@@ -9,7 +9,8 @@ from eosctl.analysis.wording import count_text, time_text
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.fencing import FencingCause, FencingEvent
-from eosctl.model.finding import Command, Confidence, Evidence, Resource, Severity
+from eosctl.model.finding import Command, Confidence, Evidence, Resource
+from eosctl.model.severity import Severity
 
 CAUSES = (FencingCause.NEWER_INSTANCE, FencingCause.ADMIN_FENCE)
 

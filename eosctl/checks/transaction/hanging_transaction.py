@@ -8,8 +8,9 @@ from eosctl.analysis.hanging import describe_looks
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.impact import impact_text, radius_facts
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.finding import Command, Confidence, Evidence, Resource, Severity
+from eosctl.model.finding import Command, Confidence, Evidence, Resource
 from eosctl.model.hang import HangStatus, HangVerdict
+from eosctl.model.severity import Severity
 
 
 @check(

@@ -9,8 +9,9 @@ from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.impact import impact_text, radius_facts
 from eosctl.checks.settings import number
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.finding import Command, Resource, Severity
+from eosctl.model.finding import Command, Resource
 from eosctl.model.hang import HangStatus, HangVerdict
+from eosctl.model.severity import Severity
 
 
 @check(

@@ -8,8 +8,9 @@ from eosctl.analysis.locate import locate_transactional_id
 from eosctl.analysis.wording import duration_text
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.finding import Command, Resource, Severity
+from eosctl.model.finding import Command, Resource
 from eosctl.model.hang import HangStatus
+from eosctl.model.severity import Severity
 
 
 @check(

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.finding import Command, Resource, Severity
+from eosctl.model.finding import Command, Resource
 from eosctl.model.hang import HangStatus
+from eosctl.model.severity import Severity
 
 
 @check(

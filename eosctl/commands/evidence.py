@@ -1,0 +1,19 @@
+"""What each command of ``eosctl txn`` collects, and which verdicts ask for action."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from eosctl.model.evidence import EvidenceKind
+from eosctl.model.hang import HangStatus
+
+LISTED: Final = frozenset({EvidenceKind.TRANSACTIONS, EvidenceKind.BROKER_CONFIGS})
+DESCRIBED: Final = LISTED | {EvidenceKind.PRODUCERS, EvidenceKind.TRANSACTION_HISTORY}
+JUDGED: Final = DESCRIBED | {
+    EvidenceKind.OFFSETS,
+    EvidenceKind.TOPIC_CONFIGS,
+    EvidenceKind.GROUPS,
+    EvidenceKind.GROUP_OFFSETS,
+}
+NEEDS_ACTION: Final = frozenset({HangStatus.HANGING, HangStatus.STALLED, HangStatus.LATE})
+NOT_WORTH_A_LOOK: Final = frozenset({HangStatus.OPEN})

@@ -1,0 +1,254 @@
+"""``eosctl sandbox``: a local cluster to try things on."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from eosctl.commands.invocation import invocation_of, note, write_result
+from eosctl.commands.options import Output, OutputFile, parse_duration_ms
+from eosctl.errors import EosctlError, UsageError
+from eosctl.render.formats import FOR_PEOPLE, OutputFormat
+
+if TYPE_CHECKING:
+    from eosctl.lab.scenarios.scenario import Report, Scenario, Stage
+    from eosctl.render.sandboxes import PlayedItem, SandboxItem
+    from eosctl.sandbox.process.manage import Found
+
+app = typer.Typer(help="A local Kafka cluster with faults on demand.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Option("--name", help="Which sandbox.")]
+DEFAULT_NAME = "default"
+
+
+@app.command("up")
+def start_sandbox(
+    context: typer.Context,
+    name: Name = DEFAULT_NAME,
+    brokers: Annotated[int, typer.Option("--brokers", min=1, max=16, help="How many brokers.")] = 3,
+    data_dir: Annotated[Path | None, typer.Option("--data-dir", help="Where the brokers keep their files.")] = None,
+    ephemeral: Annotated[bool, typer.Option("--ephemeral", help="Remove the files when it stops.")] = False,
+    emulate: Annotated[str, typer.Option("--emulate", metavar="3.9|4.3", help="The release to behave as.")] = "4.3",
+    transaction_version: Annotated[
+        int | None, typer.Option("--transaction-version", min=0, max=2, help="Finalized transaction.version.")
+    ] = None,
+    port_base: Annotated[
+        int | None, typer.Option("--port-base", min=1, max=65_000, help="First port; free ports when left out.")
+    ] = None,
+    fast: Annotated[bool, typer.Option("--fast", help="Short timeouts: failover in tenths of a second.")] = False,
+    ttl: Annotated[
+        int | None,
+        typer.Option("--ttl", metavar="DURATION", parser=parse_duration_ms, help="Stop by itself after this time."),
+    ] = None,
+    config: Annotated[
+        list[str] | None, typer.Option("--config", metavar="KEY=VALUE", help="A broker setting; repeatable.")
+    ] = None,
+    output: Output = OutputFormat.TABLE,
+    output_file: OutputFile = None,
+) -> None:
+    """Start a cluster in the background and return when it answers clients."""
+    from eosctl.render.envelope import listing
+    from eosctl.render.listing import render_listing
+    from eosctl.render.sandboxes import SANDBOX_COLUMNS, render_started
+    from eosctl.sandbox.process import manage, places
+    from eosctl.sandbox.process.spec import SandboxSpec
+
+    invocation = invocation_of(context)
+    if emulate not in ("3.9", "4.3"):
+        raise UsageError(f"--emulate {emulate!r} is not known.", "The sandbox behaves as 3.9 or as 4.3.", "Choose one.")
+    spec = SandboxSpec(
+        name=name,
+        data_dir=str((data_dir or places.default_data_dir(name)).absolute()),
+        brokers=brokers,
+        emulate=emulate,
+        transaction_version=transaction_version,
+        port_base=port_base,
+        settings=tuple(_setting(text) for text in config or ()),
+        fast=fast,
+        ephemeral=ephemeral,
+        ttl_ms=ttl,
+    )
+    item = _item(manage.Found(manage.start(spec), running=True))
+    if output in FOR_PEOPLE:
+        text = render_started(item, invocation.style())
+    else:
+        result = listing("sandboxes", "sandbox up", invocation.now_ms(), (item,))
+        text = render_listing(result, SANDBOX_COLUMNS, output)
+    write_result(text, output_file)
+
+
+@app.command("down")
+def stop_sandbox(
+    name: Name = DEFAULT_NAME,
+    everything: Annotated[bool, typer.Option("--all", help="Stop all sandboxes of this user.")] = False,
+) -> None:
+    """Stop a sandbox: exactly the process that was started, however it stands."""
+    from eosctl.sandbox.process import manage
+
+    one = manage.find(name)
+    targets = manage.find_all() if everything else [] if one is None else [one]
+    if not targets:
+        note("no sandbox to stop" if everything else f"no sandbox named {name!r}: nothing to stop")
+    for target in targets:
+        how = manage.stop(target.sandbox)
+        write_result(f"Sandbox {target.sandbox.name}: {how}\n")
+
+
+@app.command("status")
+def show_sandboxes(
+    context: typer.Context,
+    name: Annotated[str | None, typer.Option("--name", help="Only this one, with brokers and partitions.")] = None,
+    output: Output = OutputFormat.TABLE,
+    output_file: OutputFile = None,
+) -> None:
+    """List the sandboxes of this user."""
+    from eosctl.render.envelope import listing
+    from eosctl.render.listing import render_listing
+    from eosctl.render.sandboxes import SANDBOX_COLUMNS
+    from eosctl.sandbox.process import manage
+
+    invocation = invocation_of(context)
+    if name is None:
+        items = tuple(_item(found) for found in manage.find_all())
+    else:
+        sandbox = manage.require(name)
+        items = (_item(manage.Found(sandbox, running=True), manage.ask(sandbox, "status")),)
+    result = listing("sandboxes", "sandbox status", invocation.now_ms(), items)
+    text = render_listing(result, SANDBOX_COLUMNS, output, invocation.style(), empty="No sandbox.")
+    write_result(text, output_file)
+
+
+@app.command("logs")
+def show_logs(
+    name: Name = DEFAULT_NAME,
+    lines: Annotated[int, typer.Option("--lines", "-n", min=1, help="How many of the last lines.")] = 50,
+) -> None:
+    """Show the last lines of a sandbox's log."""
+    from collections import deque
+
+    from eosctl.sandbox.process import places
+
+    path = places.log_file(name)
+    try:
+        with path.open(encoding="utf-8", errors="replace") as log:
+            tail = deque(log, maxlen=lines)
+    except OSError as error:
+        raise EosctlError(
+            f"Cannot read {path}.", error.strerror or str(error), "See what runs: eosctl sandbox status"
+        ) from error
+    write_result("".join(tail))
+
+
+@app.command("scenario")
+def play_scenario(
+    context: typer.Context,
+    scenario: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="What to play; all are listed without.")
+    ] = None,
+    name: Name = DEFAULT_NAME,
+    seed: Annotated[int | None, typer.Option("--seed", help="Repeat the same random choices.")] = None,
+    output: Output = OutputFormat.TABLE,
+    output_file: OutputFile = None,
+) -> None:
+    """Play a fault on a sandbox, with nothing but the bytes that clients send."""
+    import asyncio
+    import random
+
+    from eosctl.lab.scenarios.registry import SCENARIOS, find_scenario
+    from eosctl.lab.scenarios.scenario import Stage
+    from eosctl.model.client_config import ClientConfig
+    from eosctl.render.envelope import listing
+    from eosctl.render.listing import render_listing
+    from eosctl.render.sandboxes import SCENARIO_COLUMNS, ScenarioItem, render_played
+    from eosctl.sandbox.process import manage
+    from eosctl.settings.endpoints import parse_endpoints
+
+    invocation = invocation_of(context)
+    if scenario is None:
+        items = tuple(ScenarioItem(s.name, s.title, s.happens, s.matters, s.expected_findings) for s in SCENARIOS)
+        catalogue = listing("scenarios", "sandbox scenario", invocation.now_ms(), items)
+        write_result(render_listing(catalogue, SCENARIO_COLUMNS, output, invocation.style()), output_file)
+        return
+    chosen = find_scenario(scenario)
+    sandbox = manage.require(name)
+    config = ClientConfig(parse_endpoints(sandbox.bootstrap, f"sandbox {name}"))
+    stage = Stage(config, invocation.now_ms, random.Random(seed))
+    played = _played(chosen, name, asyncio.run(_play(chosen, stage)))
+    if output in FOR_PEOPLE:
+        text = render_played(played, chosen.title, sandbox.bootstrap, invocation.style())
+    else:
+        result = listing("scenario-run", "sandbox scenario", invocation.now_ms(), (played,))
+        text = render_listing(result, (), output)
+    write_result(text, output_file)
+
+
+async def _play(scenario: Scenario, stage: Stage) -> Report:
+    return await scenario.run(stage)
+
+
+def _played(scenario: Scenario, sandbox: str, report: Report) -> PlayedItem:
+    import msgspec
+
+    from eosctl.render.sandboxes import PlayedItem
+
+    return PlayedItem(
+        scenario=scenario.name,
+        sandbox=sandbox,
+        steps=tuple(str(step) for step in report.steps),
+        expected_findings=scenario.expected_findings,
+        report=msgspec.to_builtins(report),
+    )
+
+
+@app.command("exec", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+def execute(
+    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND...", help="The program and its arguments.")],
+    name: Name = DEFAULT_NAME,
+) -> None:
+    """Run a program with the sandbox's address in its environment.
+
+    It is set as BOOTSTRAP_SERVERS, KAFKA_BOOTSTRAP_SERVERS and EOSCTL_BOOTSTRAP_SERVERS. The exit code is the
+    program's.
+    """
+    import subprocess
+
+    from eosctl.sandbox.process import manage
+
+    bootstrap = manage.require(name).bootstrap
+    variables = ("BOOTSTRAP_SERVERS", "KAFKA_BOOTSTRAP_SERVERS", "EOSCTL_BOOTSTRAP_SERVERS")
+    try:
+        done = subprocess.run(command, env=os.environ | dict.fromkeys(variables, bootstrap), check=False)
+    except OSError as error:
+        raise UsageError(f"Cannot run {command[0]}.", error.strerror or str(error), "Check the command.") from error
+    raise typer.Exit(done.returncode if done.returncode >= 0 else 128 - done.returncode)
+
+
+def _setting(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise UsageError(f"--config {text!r} is not KEY=VALUE.", "A broker setting has a name and a value.", "Mend it.")
+    return name.strip(), value.strip()
+
+
+def _item(found: Found, cluster: dict[str, object] | None = None) -> SandboxItem:
+    from eosctl.render.sandboxes import SandboxItem
+
+    sandbox = found.sandbox
+    return SandboxItem(
+        name=sandbox.name,
+        running=found.running,
+        bootstrap=sandbox.bootstrap,
+        broker_count=sandbox.spec.brokers,
+        emulate=sandbox.spec.emulate,
+        transaction_version=sandbox.spec.transaction_version,
+        pid=sandbox.pid,
+        started_at_ms=sandbox.started_at_ms,
+        data_dir=sandbox.data_dir,
+        log_file=sandbox.log_file,
+        ephemeral=sandbox.spec.ephemeral,
+        settings=dict(sandbox.spec.settings),
+        cluster=cluster,
+    )

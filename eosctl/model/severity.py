@@ -1,0 +1,23 @@
+"""How much a finding matters."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Severity(StrEnum):
+    """How much a finding matters, worst first."""
+
+    CRITICAL = "critical"
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+    @property
+    def rank(self) -> int:
+        """0 for critical up to 3 for info."""
+        return list(Severity).index(self)
+
+    def at_least(self, threshold: Severity) -> bool:
+        """Whether this severity is as bad as ``threshold`` or worse."""
+        return self.rank <= threshold.rank

@@ -1,0 +1,93 @@
+"""Sandboxes as rows, and a new one with what to type next."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from eosctl.render.listing import Column
+from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
+
+
+class SandboxItem(msgspec.Struct, frozen=True):
+    """A sandbox of this user; ``running`` False means that its process is gone and only its state is left."""
+
+    name: str
+    running: bool
+    bootstrap: str
+    broker_count: int
+    emulate: str
+    transaction_version: int | None
+    pid: int
+    started_at_ms: int
+    data_dir: str
+    log_file: str
+    ephemeral: bool
+    settings: dict[str, str]
+    cluster: dict[str, Any] | None
+
+
+class ScenarioItem(msgspec.Struct, frozen=True):
+    """A scenario that can be played on a sandbox."""
+
+    name: str
+    title: str
+    happens: str
+    matters: str
+    expected_findings: tuple[str, ...]
+
+
+class PlayedItem(msgspec.Struct, frozen=True):
+    """A scenario that was played: its steps, and the report with every id and offset."""
+
+    scenario: str
+    sandbox: str
+    steps: tuple[str, ...]
+    expected_findings: tuple[str, ...]
+    report: dict[str, Any]
+
+
+SANDBOX_COLUMNS: Final[tuple[Column[SandboxItem], ...]] = (
+    Column("NAME", lambda item: item.name),
+    Column("STATE", lambda item: "running" if item.running else "gone"),
+    Column("BOOTSTRAP", lambda item: item.bootstrap),
+    Column("BROKERS", lambda item: str(item.broker_count)),
+    Column("EMULATES", lambda item: item.emulate),
+    Column("PID", lambda item: str(item.pid)),
+    Column("DATA-DIR", lambda item: item.data_dir, wide=True),
+    Column("LOG-FILE", lambda item: item.log_file, wide=True),
+)
+
+SCENARIO_COLUMNS: Final[tuple[Column[ScenarioItem], ...]] = (
+    Column("NAME", lambda item: item.name),
+    Column("TITLE", lambda item: item.title),
+    Column("FINDINGS", lambda item: ",".join(item.expected_findings)),
+    Column("HAPPENS", lambda item: item.happens, wide=True),
+    Column("MATTERS", lambda item: item.matters, wide=True),
+)
+
+
+def render_started(item: SandboxItem, style: Style = PLAIN) -> str:
+    """Say where a new sandbox listens and what to do with it."""
+    name = "" if item.name == "default" else f" --name {item.name}"
+    brokers = "1 broker" if item.broker_count == 1 else f"{item.broker_count} brokers"
+    blocks: list[Block] = [
+        Line(f"Sandbox {item.name}: {brokers} on {item.bootstrap}", "bold"),
+        Field("emulates", f"Kafka {item.emulate}"),
+        Field("data", item.data_dir + (" (removed when it stops)" if item.ephemeral else "")),
+        Field("log", item.log_file),
+        Line("Next"),
+        Field("", f"$ eosctl sandbox scenario hanging{name}"),
+        Field("", f"$ eosctl doctor -b {item.bootstrap}"),
+        Field("", f"$ eosctl sandbox down{name}"),
+    ]
+    return render_page(blocks, style)
+
+
+def render_played(item: PlayedItem, title: str, bootstrap: str, style: Style = PLAIN) -> str:
+    """Tell what a scenario did."""
+    blocks: list[Block] = [Line(f"{item.scenario}: {title}", "bold")]
+    blocks += [Field(f"{number}.", step) for number, step in enumerate(item.steps, 1)]
+    blocks.append(Line(f"eosctl doctor -b {bootstrap} should find {', '.join(item.expected_findings)}."))
+    return render_page(blocks, style)

@@ -1,0 +1,51 @@
+"""The shapes of all machine-readable results, as JSON Schema generated from the types that are rendered."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from eosctl.render.catalogue import CheckItem, ManualItem
+from eosctl.render.envelope import Listing
+from eosctl.render.failure import FailureView
+from eosctl.render.life import LifeItem
+from eosctl.render.plan import AbortView
+from eosctl.render.report import DiagnosisView
+from eosctl.render.sandboxes import PlayedItem, SandboxItem, ScenarioItem
+from eosctl.render.tool import SchemaItem, VersionItem
+from eosctl.render.transactions import HangItem, TransactionItem
+
+DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+
+SHAPES: Final[dict[str, tuple[Any, str]]] = {
+    "abort": (AbortView, "txn abort"),
+    "check-manual": (ManualItem, "check explain"),
+    "checks": (Listing[CheckItem], "check list"),
+    "diagnosis": (DiagnosisView, "doctor, check run"),
+    "error": (FailureView, "any command that fails"),
+    "open-transactions": (Listing[HangItem], "txn hanging"),
+    "sandboxes": (Listing[SandboxItem], "sandbox up, sandbox status"),
+    "scenario-run": (Listing[PlayedItem], "sandbox scenario NAME"),
+    "scenarios": (Listing[ScenarioItem], "sandbox scenario"),
+    "schemas": (Listing[SchemaItem], "schema"),
+    "transaction-lives": (Listing[LifeItem], "txn describe"),
+    "transactions": (Listing[TransactionItem], "txn list"),
+    "versions": (Listing[VersionItem], "version"),
+}
+"""Shape and commands by name; the name is that of the result's ``schema`` without ``eosctl.``."""
+
+
+def schema_of(name: str) -> dict[str, Any]:
+    """Return the JSON Schema of one result.
+
+    Raises:
+        KeyError: There is none of this name.
+    """
+    shape, _ = SHAPES[name]
+    return titled(name, msgspec.json.schema(shape))
+
+
+def titled(name: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """Put dialect and title in front of a schema."""
+    return {"$schema": DIALECT, "title": f"eosctl.{name}", **schema}

@@ -1,0 +1,55 @@
+"""Write the generated pages: docs/checks, docs/schemas and the catalogue of check ids.
+
+Run without arguments it writes; with ``--check`` it only says what differs and exits with 1.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from eosctl.checks.registry import ALL_CHECKS
+from eosctl.collect.snapshot_file import snapshot_json_schema
+from eosctl.render.catalogue import catalogue_lock, render_check_index, render_check_page
+from eosctl.render.machine import render_json
+from eosctl.render.schemas import SHAPES, schema_of, titled
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def pages() -> dict[Path, str]:
+    """Return every generated file's content by path."""
+    checks = ROOT / "docs" / "checks"
+    schemas = ROOT / "docs" / "schemas"
+    found = {checks / f"{check.id}.md": render_check_page(check) for check in ALL_CHECKS}
+    found[checks / "index.md"] = render_check_index(ALL_CHECKS)
+    found |= {schemas / f"{name}.json": render_json(schema_of(name)) for name in SHAPES}
+    found[schemas / "snapshot.json"] = render_json(titled("snapshot", snapshot_json_schema()))
+    found[ROOT / "eosctl" / "checks" / "catalogue.lock"] = catalogue_lock(ALL_CHECKS)
+    return found
+
+
+def differing() -> list[Path]:
+    """Return the generated files that are missing, out of date, or no longer generated."""
+    wanted = pages()
+    stale = [path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
+    folders = {path.parent for path in wanted if path.suffix in (".md", ".json")}
+    left_over = [path for folder in folders if folder.exists() for path in folder.iterdir() if path not in wanted]
+    return sorted(stale + left_over)
+
+
+def main() -> int:
+    """Write or compare."""
+    if "--check" in sys.argv[1:]:
+        found = differing()
+        for path in found:
+            print(f"differs: {path.relative_to(ROOT)}")
+        return 1 if found else 0
+    for path, text in pages().items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -188,20 +188,29 @@ class Decoder:
         if self.preserves:
             values["unknown_tags"] = self.source.name("unknown_tags")
             line(f"{values['unknown_tags']} = ()")
+        with block("if n:"):
+            self.tag_loop(known, values)
+        return values
+
+    def tag_loop(self, known: list[Slot], values: dict[str, str]) -> None:
+        """Read the tags that are there, each over its field's default."""
+        line, block = self.source.line, self.source.block
         tag, end = self.source.name("tag_number"), self.source.name("tag_end")
-        with (
-            block("if n:"),
-            block(f"for {tag}, p, {end} in {self.source.helper('tagged_fields')}(buffer, p - 1):"),
-        ):
+        if self.preserves:
+            line(f"{values['unknown_tags']} = []")
+        with block(f"for {tag}, p, {end} in {self.source.helper('tagged_fields')}(buffer, p - 1):"):
             for number, slot in enumerate(known):
                 with block(f"{'elif' if number else 'if'} {tag} == {slot.field.tag}:"):
                     self.tagged(slot, values[slot.field.name], end)
+            if self.preserves and known:
+                line("else:")
+                self.source.indent += 1
             if self.preserves:
-                keep = values["unknown_tags"]
-                with block("else:" if known else "if True:"):
-                    line(f"{keep} += (({tag}, buffer[p:{end}]),)")
+                line(f"{values['unknown_tags']}.append(({tag}, buffer[p:{end}]))")
+                self.source.indent -= bool(known)
             line(f"p = {end}")
-        return values
+        if self.preserves:
+            line(f"{values['unknown_tags']} = tuple({values['unknown_tags']})")
 
     def tagged(self, slot: Slot, name: str, end: str) -> None:
         """Read one tagged field over its default."""

@@ -197,10 +197,10 @@ class Encoder:
                 self.source.line(f"{tagged} += {field}({slot.field.tag}, {body})")
                 self.source.line(f"{count} += 1")
         if self.preserves:
-            number, body = self.source.name("number"), self.source.name("value")
-            with self.source.block(f"for {number}, {body} in {names['unknown_tags']}:"):
-                self.source.line(f"{tagged} += {field}({number}, {body})")
-                self.source.line(f"{count} += 1")
+            unknown = names["unknown_tags"]
+            with self.source.block(f"if {unknown}:"):
+                self.source.line(f'{tagged} += b"".join([{field}(*pair) for pair in {unknown}])')
+                self.source.line(f"{count} += len({unknown})")
         self.length(count, "B")
         self.pieces.append(tagged)
 

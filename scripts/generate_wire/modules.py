@@ -41,7 +41,8 @@ def package_of(path: str) -> str:
 
 
 def _structs_module(path: str, structs: Structs) -> str:
-    lines = [f'"""{_NOTE.format(path=path + ".msg")}"""', "", "from __future__ import annotations", ""]
+    # no postponed annotations: NamedTuple would compile each of them again when the module is imported
+    lines = [f'"""{_NOTE.format(path=path + ".msg")}"""', ""]
     annotations = " ".join(one.type for struct in structs.order.values() for one in struct.attributes)
     if "Sequence[" in annotations:
         lines += ["from collections.abc import Sequence"]

@@ -59,6 +59,15 @@ def test_unknown_tags_survive() -> None:
     assert transaction_log.decode_value(transaction_log.encode_value(value, 0)).next_producer_epoch == -1
 
 
+def test_very_many_unknown_tags_take_no_more_than_their_share_of_time() -> None:
+    value = transaction_log.TransactionValue(
+        5, 1, 60_000, 1, unknown_tags=tuple((tag, b"") for tag in range(9, 200_009))
+    )
+    assert transaction_log.decode_value(transaction_log.encode_value(value, 1)) == value._replace(
+        transaction_partitions=[]
+    )
+
+
 def test_both_types_of_committed_offsets_are_one() -> None:
     key = offsets.OffsetCommitKey("group", "topic", 3)
     wire = offsets.encode_key(key)

@@ -38,6 +38,7 @@ def decode(buffer, position=0):
             assignment_epochs = ()
             unknown_tags = ()
             if n:
+                unknown_tags = []
                 for tag_number, p, tag_end in tagged_fields(buffer, p - 1):
                     if tag_number == 0:
                         n = buffer[p]
@@ -54,8 +55,9 @@ def decode(buffer, position=0):
                         if p != tag_end:
                             raise LengthError
                     else:
-                        unknown_tags += ((tag_number, buffer[p:tag_end]),)
+                        unknown_tags.append((tag_number, buffer[p:tag_end]))
                     p = tag_end
+                unknown_tags = tuple(unknown_tags)
             assigned_partitions.append(new(TopicPartitions, (topic_id, partitions, assignment_epochs, unknown_tags)))
         n = buffer[p]
         if not 0 < n < 128:
@@ -75,6 +77,7 @@ def decode(buffer, position=0):
             assignment_epochs_3 = ()
             unknown_tags_2 = ()
             if n:
+                unknown_tags_2 = []
                 for tag_number_2, p, tag_end_2 in tagged_fields(buffer, p - 1):
                     if tag_number_2 == 0:
                         n = buffer[p]
@@ -91,17 +94,19 @@ def decode(buffer, position=0):
                         if p != tag_end_2:
                             raise LengthError
                     else:
-                        unknown_tags_2 += ((tag_number_2, buffer[p:tag_end_2]),)
+                        unknown_tags_2.append((tag_number_2, buffer[p:tag_end_2]))
                     p = tag_end_2
+                unknown_tags_2 = tuple(unknown_tags_2)
             partitions_pending_revocation.append(new(TopicPartitions, (topic_id_2, partitions_2, assignment_epochs_3, unknown_tags_2)))
         n = buffer[p]
         p += 1
         unknown_tags_3 = ()
         if n:
+            unknown_tags_3 = []
             for tag_number_3, p, tag_end_3 in tagged_fields(buffer, p - 1):
-                if True:
-                    unknown_tags_3 += ((tag_number_3, buffer[p:tag_end_3]),)
+                unknown_tags_3.append((tag_number_3, buffer[p:tag_end_3]))
                 p = tag_end_3
+            unknown_tags_3 = tuple(unknown_tags_3)
         return new(ConsumerGroupCurrentMemberAssignmentValue, (member_epoch, previous_member_epoch, state, assigned_partitions, partitions_pending_revocation, unknown_tags_3)), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/consumer_group_current_member_assignment", "value", 0, buffer, position) from None
@@ -118,9 +123,9 @@ def encode(message):
         if assignment_epochs is None or assignment_epochs:
             tagged += tagged_field(0, (b"\0" if assignment_epochs is None else compact_packers_i[assignment_epochs_count](assignment_epochs_count + 1, *assignment_epochs) if (assignment_epochs_count := len(assignment_epochs)) < 64 else pack_many_compact("i", assignment_epochs)))
             tag_count += 1
-        for number, value in unknown_tags_2:
-            tagged += tagged_field(number, value)
-            tag_count += 1
+        if unknown_tags_2:
+            tagged += b"".join([tagged_field(*pair) for pair in unknown_tags_2])
+            tag_count += len(unknown_tags_2)
         parts += (pack_u(topic_id), (compact_packers_i[partitions_count](partitions_count + 1, *partitions) if (partitions_count := len(partitions)) < 64 else pack_many_compact("i", partitions)), (LENGTHS[tag_count] if tag_count < 128 else unsigned_varint(tag_count)), tagged)
     partitions_pending_revocation_count = len(partitions_pending_revocation) + 1
     parts.append((LENGTHS[partitions_pending_revocation_count] if partitions_pending_revocation_count < 128 else unsigned_varint(partitions_pending_revocation_count)))
@@ -130,14 +135,14 @@ def encode(message):
         if assignment_epochs_2 is None or assignment_epochs_2:
             tagged_2 += tagged_field(0, (b"\0" if assignment_epochs_2 is None else compact_packers_i[assignment_epochs_2_count](assignment_epochs_2_count + 1, *assignment_epochs_2) if (assignment_epochs_2_count := len(assignment_epochs_2)) < 64 else pack_many_compact("i", assignment_epochs_2)))
             tag_count_2 += 1
-        for number_2, value_2 in unknown_tags_3:
-            tagged_2 += tagged_field(number_2, value_2)
-            tag_count_2 += 1
+        if unknown_tags_3:
+            tagged_2 += b"".join([tagged_field(*pair) for pair in unknown_tags_3])
+            tag_count_2 += len(unknown_tags_3)
         parts += (pack_u(topic_id_2), (compact_packers_i[partitions_2_count](partitions_2_count + 1, *partitions_2) if (partitions_2_count := len(partitions_2)) < 64 else pack_many_compact("i", partitions_2)), (LENGTHS[tag_count_2] if tag_count_2 < 128 else unsigned_varint(tag_count_2)), tagged_2)
     tag_count_3 = 0
     tagged_3 = b""
-    for number_3, value_3 in unknown_tags:
-        tagged_3 += tagged_field(number_3, value_3)
-        tag_count_3 += 1
+    if unknown_tags:
+        tagged_3 += b"".join([tagged_field(*pair) for pair in unknown_tags])
+        tag_count_3 += len(unknown_tags)
     parts += ((LENGTHS[tag_count_3] if tag_count_3 < 128 else unsigned_varint(tag_count_3)), tagged_3)
     return b"".join(parts)

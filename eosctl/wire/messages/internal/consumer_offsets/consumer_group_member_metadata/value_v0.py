@@ -89,6 +89,7 @@ def decode(buffer, position=0):
         classic_member_metadata = DEFAULT_ClassicMemberMetadata
         unknown_tags = ()
         if n:
+            unknown_tags = []
             for tag_number, p, tag_end in tagged_fields(buffer, p - 1):
                 if tag_number == 0:
                     n = buffer[p]
@@ -119,25 +120,28 @@ def decode(buffer, position=0):
                             p += 1
                             unknown_tags_2 = ()
                             if n:
+                                unknown_tags_2 = []
                                 for tag_number_2, p, tag_end_2 in tagged_fields(buffer, p - 1):
-                                    if True:
-                                        unknown_tags_2 += ((tag_number_2, buffer[p:tag_end_2]),)
+                                    unknown_tags_2.append((tag_number_2, buffer[p:tag_end_2]))
                                     p = tag_end_2
+                                unknown_tags_2 = tuple(unknown_tags_2)
                             supported_protocols.append(new(ClassicProtocol, (name, metadata, unknown_tags_2)))
                         n = buffer[p]
                         p += 1
                         unknown_tags_3 = ()
                         if n:
+                            unknown_tags_3 = []
                             for tag_number_3, p, tag_end_3 in tagged_fields(buffer, p - 1):
-                                if True:
-                                    unknown_tags_3 += ((tag_number_3, buffer[p:tag_end_3]),)
+                                unknown_tags_3.append((tag_number_3, buffer[p:tag_end_3]))
                                 p = tag_end_3
+                            unknown_tags_3 = tuple(unknown_tags_3)
                         classic_member_metadata = new(ClassicMemberMetadata, (session_timeout_ms, supported_protocols, unknown_tags_3))
                     if p != tag_end:
                         raise LengthError
                 else:
-                    unknown_tags += ((tag_number, buffer[p:tag_end]),)
+                    unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
+            unknown_tags = tuple(unknown_tags)
         return new(ConsumerGroupMemberMetadataValue, (instance_id, rack_id, client_id, client_host, subscribed_topic_names, subscribed_topic_regex, rebalance_timeout_ms, server_assignor, classic_member_metadata, unknown_tags)), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/consumer_group_member_metadata", "value", 0, buffer, position) from None
@@ -197,20 +201,20 @@ def encode(message):
                 metadata_size = len(metadata_bytes) + 1
                 tag_count_2 = 0
                 tagged_2 = b""
-                for number, value in unknown_tags_3:
-                    tagged_2 += tagged_field(number, value)
-                    tag_count_2 += 1
+                if unknown_tags_3:
+                    tagged_2 += b"".join([tagged_field(*pair) for pair in unknown_tags_3])
+                    tag_count_2 += len(unknown_tags_3)
                 inner += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (LENGTHS[metadata_size] if metadata_size < 128 else unsigned_varint(metadata_size)), metadata_bytes, (LENGTHS[tag_count_2] if tag_count_2 < 128 else unsigned_varint(tag_count_2)), tagged_2)
             tag_count_3 = 0
             tagged_3 = b""
-            for number_2, value_2 in unknown_tags_2:
-                tagged_3 += tagged_field(number_2, value_2)
-                tag_count_3 += 1
+            if unknown_tags_2:
+                tagged_3 += b"".join([tagged_field(*pair) for pair in unknown_tags_2])
+                tag_count_3 += len(unknown_tags_2)
             inner += ((LENGTHS[tag_count_3] if tag_count_3 < 128 else unsigned_varint(tag_count_3)), tagged_3)
         tagged += tagged_field(0, b"".join(inner))
         tag_count += 1
-    for number_3, value_3 in unknown_tags:
-        tagged += tagged_field(number_3, value_3)
-        tag_count += 1
+    if unknown_tags:
+        tagged += b"".join([tagged_field(*pair) for pair in unknown_tags])
+        tag_count += len(unknown_tags)
     parts += ((LENGTHS[subscribed_topic_regex_size] if subscribed_topic_regex_size < 128 else unsigned_varint(subscribed_topic_regex_size)), subscribed_topic_regex_bytes, (pack_iB(rebalance_timeout_ms, server_assignor_size) if server_assignor_size < 128 else pack_i(rebalance_timeout_ms) + unsigned_varint(server_assignor_size)), server_assignor_bytes, (LENGTHS[tag_count] if tag_count < 128 else unsigned_varint(tag_count)), tagged)
     return b"".join(parts)

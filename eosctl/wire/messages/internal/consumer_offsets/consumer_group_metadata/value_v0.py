@@ -22,6 +22,7 @@ def decode(buffer, position=0):
         metadata_hash = 0
         unknown_tags = ()
         if n:
+            unknown_tags = []
             for tag_number, p, tag_end in tagged_fields(buffer, p - 1):
                 if tag_number == 0:
                     metadata_hash, = unpack_q(buffer, p)
@@ -29,8 +30,9 @@ def decode(buffer, position=0):
                     if p != tag_end:
                         raise LengthError
                 else:
-                    unknown_tags += ((tag_number, buffer[p:tag_end]),)
+                    unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
+            unknown_tags = tuple(unknown_tags)
         return new(ConsumerGroupMetadataValue, (epoch, metadata_hash, unknown_tags)), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/consumer_group_metadata", "value", 0, buffer, position) from None
@@ -43,7 +45,7 @@ def encode(message):
     if metadata_hash:
         tagged += tagged_field(0, pack_q(metadata_hash))
         tag_count += 1
-    for number, value in unknown_tags:
-        tagged += tagged_field(number, value)
-        tag_count += 1
+    if unknown_tags:
+        tagged += b"".join([tagged_field(*pair) for pair in unknown_tags])
+        tag_count += len(unknown_tags)
     return (pack_iB(epoch, tag_count) if tag_count < 128 else pack_i(epoch) + unsigned_varint(tag_count)) + tagged

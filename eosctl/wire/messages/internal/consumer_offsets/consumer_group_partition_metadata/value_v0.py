@@ -56,28 +56,31 @@ def decode(buffer, position=0):
                 p += 1
                 unknown_tags = ()
                 if n:
+                    unknown_tags = []
                     for tag_number, p, tag_end in tagged_fields(buffer, p - 1):
-                        if True:
-                            unknown_tags += ((tag_number, buffer[p:tag_end]),)
+                        unknown_tags.append((tag_number, buffer[p:tag_end]))
                         p = tag_end
+                    unknown_tags = tuple(unknown_tags)
                 partition_metadata.append(new(PartitionMetadata, (partition, racks, unknown_tags)))
             n = buffer[p]
             p += 1
             unknown_tags_2 = ()
             if n:
+                unknown_tags_2 = []
                 for tag_number_2, p, tag_end_2 in tagged_fields(buffer, p - 1):
-                    if True:
-                        unknown_tags_2 += ((tag_number_2, buffer[p:tag_end_2]),)
+                    unknown_tags_2.append((tag_number_2, buffer[p:tag_end_2]))
                     p = tag_end_2
+                unknown_tags_2 = tuple(unknown_tags_2)
             topics.append(new(TopicMetadata, (topic_id, topic_name, num_partitions, partition_metadata, unknown_tags_2)))
         n = buffer[p]
         p += 1
         unknown_tags_3 = ()
         if n:
+            unknown_tags_3 = []
             for tag_number_3, p, tag_end_3 in tagged_fields(buffer, p - 1):
-                if True:
-                    unknown_tags_3 += ((tag_number_3, buffer[p:tag_end_3]),)
+                unknown_tags_3.append((tag_number_3, buffer[p:tag_end_3]))
                 p = tag_end_3
+            unknown_tags_3 = tuple(unknown_tags_3)
         return new(ConsumerGroupPartitionMetadataValue, (topics, unknown_tags_3)), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/consumer_group_partition_metadata", "value", 0, buffer, position) from None
@@ -102,20 +105,20 @@ def encode(message):
                 parts += ((LENGTHS[racks_item_size] if racks_item_size < 128 else unsigned_varint(racks_item_size)), racks_item_bytes)
             tag_count = 0
             tagged = b""
-            for number, value in unknown_tags_3:
-                tagged += tagged_field(number, value)
-                tag_count += 1
+            if unknown_tags_3:
+                tagged += b"".join([tagged_field(*pair) for pair in unknown_tags_3])
+                tag_count += len(unknown_tags_3)
             parts += ((LENGTHS[tag_count] if tag_count < 128 else unsigned_varint(tag_count)), tagged)
         tag_count_2 = 0
         tagged_2 = b""
-        for number_2, value_2 in unknown_tags_2:
-            tagged_2 += tagged_field(number_2, value_2)
-            tag_count_2 += 1
+        if unknown_tags_2:
+            tagged_2 += b"".join([tagged_field(*pair) for pair in unknown_tags_2])
+            tag_count_2 += len(unknown_tags_2)
         parts += ((LENGTHS[tag_count_2] if tag_count_2 < 128 else unsigned_varint(tag_count_2)), tagged_2)
     tag_count_3 = 0
     tagged_3 = b""
-    for number_3, value_3 in unknown_tags:
-        tagged_3 += tagged_field(number_3, value_3)
-        tag_count_3 += 1
+    if unknown_tags:
+        tagged_3 += b"".join([tagged_field(*pair) for pair in unknown_tags])
+        tag_count_3 += len(unknown_tags)
     parts += ((LENGTHS[tag_count_3] if tag_count_3 < 128 else unsigned_varint(tag_count_3)), tagged_3)
     return b"".join(parts)

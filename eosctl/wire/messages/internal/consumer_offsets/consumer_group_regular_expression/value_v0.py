@@ -32,10 +32,11 @@ def decode(buffer, position=0):
         p += 17
         unknown_tags = ()
         if n:
+            unknown_tags = []
             for tag_number, p, tag_end in tagged_fields(buffer, p - 1):
-                if True:
-                    unknown_tags += ((tag_number, buffer[p:tag_end]),)
+                unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
+            unknown_tags = tuple(unknown_tags)
         return new(ConsumerGroupRegularExpressionValue, (topics, version, timestamp, unknown_tags)), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/consumer_group_regular_expression", "value", 0, buffer, position) from None
@@ -52,8 +53,8 @@ def encode(message):
         parts += ((LENGTHS[topics_item_size] if topics_item_size < 128 else unsigned_varint(topics_item_size)), topics_item_bytes)
     tag_count = 0
     tagged = b""
-    for number, value in unknown_tags:
-        tagged += tagged_field(number, value)
-        tag_count += 1
+    if unknown_tags:
+        tagged += b"".join([tagged_field(*pair) for pair in unknown_tags])
+        tag_count += len(unknown_tags)
     parts += ((pack_qqB(version, timestamp, tag_count) if tag_count < 128 else pack_qq(version, timestamp) + unsigned_varint(tag_count)), tagged)
     return b"".join(parts)

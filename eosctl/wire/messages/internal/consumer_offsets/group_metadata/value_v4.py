@@ -100,19 +100,21 @@ def decode(buffer, position=0):
             p += 1
             unknown_tags = ()
             if n:
+                unknown_tags = []
                 for tag_number, p, tag_end in tagged_fields(buffer, p - 1):
-                    if True:
-                        unknown_tags += ((tag_number, buffer[p:tag_end]),)
+                    unknown_tags.append((tag_number, buffer[p:tag_end]))
                     p = tag_end
+                unknown_tags = tuple(unknown_tags)
             members.append(new(MemberMetadata, (member_id, group_instance_id, client_id, client_host, rebalance_timeout, session_timeout, subscription, assignment, unknown_tags)))
         n = buffer[p]
         p += 1
         unknown_tags_2 = ()
         if n:
+            unknown_tags_2 = []
             for tag_number_2, p, tag_end_2 in tagged_fields(buffer, p - 1):
-                if True:
-                    unknown_tags_2 += ((tag_number_2, buffer[p:tag_end_2]),)
+                unknown_tags_2.append((tag_number_2, buffer[p:tag_end_2]))
                 p = tag_end_2
+            unknown_tags_2 = tuple(unknown_tags_2)
         return new(GroupMetadataValue, (protocol_type, generation, protocol, leader, current_state_timestamp, members, unknown_tags_2)), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/group_metadata", "value", 4, buffer, position) from None
@@ -156,14 +158,14 @@ def encode(message):
         assignment_size = len(assignment_bytes) + 1
         tag_count = 0
         tagged = b""
-        for number, value in unknown_tags_2:
-            tagged += tagged_field(number, value)
-            tag_count += 1
+        if unknown_tags_2:
+            tagged += b"".join([tagged_field(*pair) for pair in unknown_tags_2])
+            tag_count += len(unknown_tags_2)
         parts += ((LENGTHS[member_id_size] if member_id_size < 128 else unsigned_varint(member_id_size)), member_id_bytes, (LENGTHS[group_instance_id_size] if group_instance_id_size < 128 else unsigned_varint(group_instance_id_size)), group_instance_id_bytes, (LENGTHS[client_id_size] if client_id_size < 128 else unsigned_varint(client_id_size)), client_id_bytes, (LENGTHS[client_host_size] if client_host_size < 128 else unsigned_varint(client_host_size)), client_host_bytes, (pack_iiB(rebalance_timeout, session_timeout, subscription_size) if subscription_size < 128 else pack_ii(rebalance_timeout, session_timeout) + unsigned_varint(subscription_size)), subscription_bytes, (LENGTHS[assignment_size] if assignment_size < 128 else unsigned_varint(assignment_size)), assignment_bytes, (LENGTHS[tag_count] if tag_count < 128 else unsigned_varint(tag_count)), tagged)
     tag_count_2 = 0
     tagged_2 = b""
-    for number_2, value_2 in unknown_tags:
-        tagged_2 += tagged_field(number_2, value_2)
-        tag_count_2 += 1
+    if unknown_tags:
+        tagged_2 += b"".join([tagged_field(*pair) for pair in unknown_tags])
+        tag_count_2 += len(unknown_tags)
     parts += ((LENGTHS[tag_count_2] if tag_count_2 < 128 else unsigned_varint(tag_count_2)), tagged_2)
     return b"".join(parts)

@@ -33,6 +33,7 @@ def decode(buffer, position=0):
         topic_id = ZERO_UUID
         unknown_tags = ()
         if n:
+            unknown_tags = []
             for tag_number, p, tag_end in tagged_fields(buffer, p - 1):
                 if tag_number == 0:
                     topic_id, = unpack_u(buffer, p)
@@ -40,8 +41,9 @@ def decode(buffer, position=0):
                     if p != tag_end:
                         raise LengthError
                 else:
-                    unknown_tags += ((tag_number, buffer[p:tag_end]),)
+                    unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
+            unknown_tags = tuple(unknown_tags)
         return new(OffsetCommitValue, (offset, leader_epoch, metadata, commit_timestamp, -1, topic_id, unknown_tags)), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/offset_commit", "value", 4, buffer, position) from None
@@ -56,7 +58,7 @@ def encode(message):
     if topic_id != ZERO_UUID:
         tagged += tagged_field(0, pack_u(topic_id))
         tag_count += 1
-    for number, value in unknown_tags:
-        tagged += tagged_field(number, value)
-        tag_count += 1
+    if unknown_tags:
+        tagged += b"".join([tagged_field(*pair) for pair in unknown_tags])
+        tag_count += len(unknown_tags)
     return b"".join(((pack_qiB(offset, leader_epoch, metadata_size) if metadata_size < 128 else pack_qi(offset, leader_epoch) + unsigned_varint(metadata_size)), metadata_bytes, (pack_qB(commit_timestamp, tag_count) if tag_count < 128 else pack_q(commit_timestamp) + unsigned_varint(tag_count)), tagged))

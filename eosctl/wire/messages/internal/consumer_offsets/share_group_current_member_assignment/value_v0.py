@@ -37,19 +37,21 @@ def decode(buffer, position=0):
             p += 1
             unknown_tags = ()
             if n:
+                unknown_tags = []
                 for tag_number, p, tag_end in tagged_fields(buffer, p - 1):
-                    if True:
-                        unknown_tags += ((tag_number, buffer[p:tag_end]),)
+                    unknown_tags.append((tag_number, buffer[p:tag_end]))
                     p = tag_end
+                unknown_tags = tuple(unknown_tags)
             assigned_partitions.append(new(TopicPartitions, (topic_id, partitions, unknown_tags)))
         n = buffer[p]
         p += 1
         unknown_tags_2 = ()
         if n:
+            unknown_tags_2 = []
             for tag_number_2, p, tag_end_2 in tagged_fields(buffer, p - 1):
-                if True:
-                    unknown_tags_2 += ((tag_number_2, buffer[p:tag_end_2]),)
+                unknown_tags_2.append((tag_number_2, buffer[p:tag_end_2]))
                 p = tag_end_2
+            unknown_tags_2 = tuple(unknown_tags_2)
         return new(ShareGroupCurrentMemberAssignmentValue, (member_epoch, previous_member_epoch, state, assigned_partitions, unknown_tags_2)), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/share_group_current_member_assignment", "value", 0, buffer, position) from None
@@ -63,14 +65,14 @@ def encode(message):
     for topic_id, partitions, unknown_tags_2 in assigned_partitions:
         tag_count = 0
         tagged = b""
-        for number, value in unknown_tags_2:
-            tagged += tagged_field(number, value)
-            tag_count += 1
+        if unknown_tags_2:
+            tagged += b"".join([tagged_field(*pair) for pair in unknown_tags_2])
+            tag_count += len(unknown_tags_2)
         parts += (pack_u(topic_id), (compact_packers_i[partitions_count](partitions_count + 1, *partitions) if (partitions_count := len(partitions)) < 64 else pack_many_compact("i", partitions)), (LENGTHS[tag_count] if tag_count < 128 else unsigned_varint(tag_count)), tagged)
     tag_count_2 = 0
     tagged_2 = b""
-    for number_2, value_2 in unknown_tags:
-        tagged_2 += tagged_field(number_2, value_2)
-        tag_count_2 += 1
+    if unknown_tags:
+        tagged_2 += b"".join([tagged_field(*pair) for pair in unknown_tags])
+        tag_count_2 += len(unknown_tags)
     parts += ((LENGTHS[tag_count_2] if tag_count_2 < 128 else unsigned_varint(tag_count_2)), tagged_2)
     return b"".join(parts)

@@ -51,10 +51,11 @@ def decode(buffer, position=0):
         p += 1
         unknown_tags = ()
         if n:
+            unknown_tags = []
             for tag_number, p, tag_end in tagged_fields(buffer, p - 1):
-                if True:
-                    unknown_tags += ((tag_number, buffer[p:tag_end]),)
+                unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
+            unknown_tags = tuple(unknown_tags)
         return new(ShareGroupMemberMetadataValue, (rack_id, client_id, client_host, subscribed_topic_names, unknown_tags)), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/share_group_member_metadata", "value", 0, buffer, position) from None
@@ -81,8 +82,8 @@ def encode(message):
         parts += ((LENGTHS[subscribed_topic_names_item_size] if subscribed_topic_names_item_size < 128 else unsigned_varint(subscribed_topic_names_item_size)), subscribed_topic_names_item_bytes)
     tag_count = 0
     tagged = b""
-    for number, value in unknown_tags:
-        tagged += tagged_field(number, value)
-        tag_count += 1
+    if unknown_tags:
+        tagged += b"".join([tagged_field(*pair) for pair in unknown_tags])
+        tag_count += len(unknown_tags)
     parts += ((LENGTHS[tag_count] if tag_count < 128 else unsigned_varint(tag_count)), tagged)
     return b"".join(parts)

@@ -40,10 +40,11 @@ def decode(buffer, position=0):
             p += 1
             unknown_tags = ()
             if n:
+                unknown_tags = []
                 for tag_number, p, tag_end in tagged_fields(buffer, p - 1):
-                    if True:
-                        unknown_tags += ((tag_number, buffer[p:tag_end]),)
+                    unknown_tags.append((tag_number, buffer[p:tag_end]))
                     p = tag_end
+                unknown_tags = tuple(unknown_tags)
             initializing_topics.append(new(TopicPartitionsInfo, (topic_id, topic_name, partitions, unknown_tags)))
         n = buffer[p]
         if not 0 < n < 128:
@@ -68,10 +69,11 @@ def decode(buffer, position=0):
             p += 1
             unknown_tags_2 = ()
             if n:
+                unknown_tags_2 = []
                 for tag_number_2, p, tag_end_2 in tagged_fields(buffer, p - 1):
-                    if True:
-                        unknown_tags_2 += ((tag_number_2, buffer[p:tag_end_2]),)
+                    unknown_tags_2.append((tag_number_2, buffer[p:tag_end_2]))
                     p = tag_end_2
+                unknown_tags_2 = tuple(unknown_tags_2)
             initialized_topics.append(new(TopicPartitionsInfo, (topic_id_2, topic_name_2, partitions_2, unknown_tags_2)))
         n = buffer[p]
         if not 0 < n < 128:
@@ -90,19 +92,21 @@ def decode(buffer, position=0):
             p += 1
             unknown_tags_3 = ()
             if n:
+                unknown_tags_3 = []
                 for tag_number_3, p, tag_end_3 in tagged_fields(buffer, p - 1):
-                    if True:
-                        unknown_tags_3 += ((tag_number_3, buffer[p:tag_end_3]),)
+                    unknown_tags_3.append((tag_number_3, buffer[p:tag_end_3]))
                     p = tag_end_3
+                unknown_tags_3 = tuple(unknown_tags_3)
             deleting_topics.append(new(TopicInfo, (topic_id_3, topic_name_3, unknown_tags_3)))
         n = buffer[p]
         p += 1
         unknown_tags_4 = ()
         if n:
+            unknown_tags_4 = []
             for tag_number_4, p, tag_end_4 in tagged_fields(buffer, p - 1):
-                if True:
-                    unknown_tags_4 += ((tag_number_4, buffer[p:tag_end_4]),)
+                unknown_tags_4.append((tag_number_4, buffer[p:tag_end_4]))
                 p = tag_end_4
+            unknown_tags_4 = tuple(unknown_tags_4)
         return new(ShareGroupStatePartitionMetadataValue, (initializing_topics, initialized_topics, deleting_topics, unknown_tags_4)), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/share_group_state_partition_metadata", "value", 0, buffer, position) from None
@@ -118,9 +122,9 @@ def encode(message):
         topic_name_size = len(topic_name_bytes) + 1
         tag_count = 0
         tagged = b""
-        for number, value in unknown_tags_2:
-            tagged += tagged_field(number, value)
-            tag_count += 1
+        if unknown_tags_2:
+            tagged += b"".join([tagged_field(*pair) for pair in unknown_tags_2])
+            tag_count += len(unknown_tags_2)
         parts += ((pack_uB(topic_id, topic_name_size) if topic_name_size < 128 else pack_u(topic_id) + unsigned_varint(topic_name_size)), topic_name_bytes, (compact_packers_i[partitions_count](partitions_count + 1, *partitions) if (partitions_count := len(partitions)) < 64 else pack_many_compact("i", partitions)), (LENGTHS[tag_count] if tag_count < 128 else unsigned_varint(tag_count)), tagged)
     initialized_topics_count = len(initialized_topics) + 1
     parts.append((LENGTHS[initialized_topics_count] if initialized_topics_count < 128 else unsigned_varint(initialized_topics_count)))
@@ -129,9 +133,9 @@ def encode(message):
         topic_name_2_size = len(topic_name_2_bytes) + 1
         tag_count_2 = 0
         tagged_2 = b""
-        for number_2, value_2 in unknown_tags_3:
-            tagged_2 += tagged_field(number_2, value_2)
-            tag_count_2 += 1
+        if unknown_tags_3:
+            tagged_2 += b"".join([tagged_field(*pair) for pair in unknown_tags_3])
+            tag_count_2 += len(unknown_tags_3)
         parts += ((pack_uB(topic_id_2, topic_name_2_size) if topic_name_2_size < 128 else pack_u(topic_id_2) + unsigned_varint(topic_name_2_size)), topic_name_2_bytes, (compact_packers_i[partitions_2_count](partitions_2_count + 1, *partitions_2) if (partitions_2_count := len(partitions_2)) < 64 else pack_many_compact("i", partitions_2)), (LENGTHS[tag_count_2] if tag_count_2 < 128 else unsigned_varint(tag_count_2)), tagged_2)
     deleting_topics_count = len(deleting_topics) + 1
     parts.append((LENGTHS[deleting_topics_count] if deleting_topics_count < 128 else unsigned_varint(deleting_topics_count)))
@@ -140,14 +144,14 @@ def encode(message):
         topic_name_3_size = len(topic_name_3_bytes) + 1
         tag_count_3 = 0
         tagged_3 = b""
-        for number_3, value_3 in unknown_tags_4:
-            tagged_3 += tagged_field(number_3, value_3)
-            tag_count_3 += 1
+        if unknown_tags_4:
+            tagged_3 += b"".join([tagged_field(*pair) for pair in unknown_tags_4])
+            tag_count_3 += len(unknown_tags_4)
         parts += ((pack_uB(topic_id_3, topic_name_3_size) if topic_name_3_size < 128 else pack_u(topic_id_3) + unsigned_varint(topic_name_3_size)), topic_name_3_bytes, (LENGTHS[tag_count_3] if tag_count_3 < 128 else unsigned_varint(tag_count_3)), tagged_3)
     tag_count_4 = 0
     tagged_4 = b""
-    for number_4, value_4 in unknown_tags:
-        tagged_4 += tagged_field(number_4, value_4)
-        tag_count_4 += 1
+    if unknown_tags:
+        tagged_4 += b"".join([tagged_field(*pair) for pair in unknown_tags])
+        tag_count_4 += len(unknown_tags)
     parts += ((LENGTHS[tag_count_4] if tag_count_4 < 128 else unsigned_varint(tag_count_4)), tagged_4)
     return b"".join(parts)

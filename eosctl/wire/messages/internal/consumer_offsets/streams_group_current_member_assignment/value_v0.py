@@ -41,6 +41,7 @@ def decode(buffer, position=0):
             assignment_epochs = ()
             unknown_tags = ()
             if n:
+                unknown_tags = []
                 for tag_number, p, tag_end in tagged_fields(buffer, p - 1):
                     if tag_number == 0:
                         n = buffer[p]
@@ -57,8 +58,9 @@ def decode(buffer, position=0):
                         if p != tag_end:
                             raise LengthError
                     else:
-                        unknown_tags += ((tag_number, buffer[p:tag_end]),)
+                        unknown_tags.append((tag_number, buffer[p:tag_end]))
                     p = tag_end
+                unknown_tags = tuple(unknown_tags)
             active_tasks.append(new(TaskIds, (subtopology_id, partitions, assignment_epochs, unknown_tags)))
         n = buffer[p]
         if not 0 < n < 128:
@@ -83,6 +85,7 @@ def decode(buffer, position=0):
             assignment_epochs_3 = ()
             unknown_tags_2 = ()
             if n:
+                unknown_tags_2 = []
                 for tag_number_2, p, tag_end_2 in tagged_fields(buffer, p - 1):
                     if tag_number_2 == 0:
                         n = buffer[p]
@@ -99,8 +102,9 @@ def decode(buffer, position=0):
                         if p != tag_end_2:
                             raise LengthError
                     else:
-                        unknown_tags_2 += ((tag_number_2, buffer[p:tag_end_2]),)
+                        unknown_tags_2.append((tag_number_2, buffer[p:tag_end_2]))
                     p = tag_end_2
+                unknown_tags_2 = tuple(unknown_tags_2)
             standby_tasks.append(new(TaskIds, (subtopology_id_2, partitions_2, assignment_epochs_3, unknown_tags_2)))
         n = buffer[p]
         if not 0 < n < 128:
@@ -125,6 +129,7 @@ def decode(buffer, position=0):
             assignment_epochs_5 = ()
             unknown_tags_3 = ()
             if n:
+                unknown_tags_3 = []
                 for tag_number_3, p, tag_end_3 in tagged_fields(buffer, p - 1):
                     if tag_number_3 == 0:
                         n = buffer[p]
@@ -141,8 +146,9 @@ def decode(buffer, position=0):
                         if p != tag_end_3:
                             raise LengthError
                     else:
-                        unknown_tags_3 += ((tag_number_3, buffer[p:tag_end_3]),)
+                        unknown_tags_3.append((tag_number_3, buffer[p:tag_end_3]))
                     p = tag_end_3
+                unknown_tags_3 = tuple(unknown_tags_3)
             warmup_tasks.append(new(TaskIds, (subtopology_id_3, partitions_3, assignment_epochs_5, unknown_tags_3)))
         n = buffer[p]
         if not 0 < n < 128:
@@ -167,6 +173,7 @@ def decode(buffer, position=0):
             assignment_epochs_7 = ()
             unknown_tags_4 = ()
             if n:
+                unknown_tags_4 = []
                 for tag_number_4, p, tag_end_4 in tagged_fields(buffer, p - 1):
                     if tag_number_4 == 0:
                         n = buffer[p]
@@ -183,8 +190,9 @@ def decode(buffer, position=0):
                         if p != tag_end_4:
                             raise LengthError
                     else:
-                        unknown_tags_4 += ((tag_number_4, buffer[p:tag_end_4]),)
+                        unknown_tags_4.append((tag_number_4, buffer[p:tag_end_4]))
                     p = tag_end_4
+                unknown_tags_4 = tuple(unknown_tags_4)
             active_tasks_pending_revocation.append(new(TaskIds, (subtopology_id_4, partitions_4, assignment_epochs_7, unknown_tags_4)))
         n = buffer[p]
         if not 0 < n < 128:
@@ -209,6 +217,7 @@ def decode(buffer, position=0):
             assignment_epochs_9 = ()
             unknown_tags_5 = ()
             if n:
+                unknown_tags_5 = []
                 for tag_number_5, p, tag_end_5 in tagged_fields(buffer, p - 1):
                     if tag_number_5 == 0:
                         n = buffer[p]
@@ -225,8 +234,9 @@ def decode(buffer, position=0):
                         if p != tag_end_5:
                             raise LengthError
                     else:
-                        unknown_tags_5 += ((tag_number_5, buffer[p:tag_end_5]),)
+                        unknown_tags_5.append((tag_number_5, buffer[p:tag_end_5]))
                     p = tag_end_5
+                unknown_tags_5 = tuple(unknown_tags_5)
             standby_tasks_pending_revocation.append(new(TaskIds, (subtopology_id_5, partitions_5, assignment_epochs_9, unknown_tags_5)))
         n = buffer[p]
         if not 0 < n < 128:
@@ -251,6 +261,7 @@ def decode(buffer, position=0):
             assignment_epochs_11 = ()
             unknown_tags_6 = ()
             if n:
+                unknown_tags_6 = []
                 for tag_number_6, p, tag_end_6 in tagged_fields(buffer, p - 1):
                     if tag_number_6 == 0:
                         n = buffer[p]
@@ -267,17 +278,19 @@ def decode(buffer, position=0):
                         if p != tag_end_6:
                             raise LengthError
                     else:
-                        unknown_tags_6 += ((tag_number_6, buffer[p:tag_end_6]),)
+                        unknown_tags_6.append((tag_number_6, buffer[p:tag_end_6]))
                     p = tag_end_6
+                unknown_tags_6 = tuple(unknown_tags_6)
             warmup_tasks_pending_revocation.append(new(TaskIds, (subtopology_id_6, partitions_6, assignment_epochs_11, unknown_tags_6)))
         n = buffer[p]
         p += 1
         unknown_tags_7 = ()
         if n:
+            unknown_tags_7 = []
             for tag_number_7, p, tag_end_7 in tagged_fields(buffer, p - 1):
-                if True:
-                    unknown_tags_7 += ((tag_number_7, buffer[p:tag_end_7]),)
+                unknown_tags_7.append((tag_number_7, buffer[p:tag_end_7]))
                 p = tag_end_7
+            unknown_tags_7 = tuple(unknown_tags_7)
         return new(StreamsGroupCurrentMemberAssignmentValue, (member_epoch, previous_member_epoch, state, active_tasks, standby_tasks, warmup_tasks, active_tasks_pending_revocation, standby_tasks_pending_revocation, warmup_tasks_pending_revocation, unknown_tags_7)), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/streams_group_current_member_assignment", "value", 0, buffer, position) from None
@@ -296,9 +309,9 @@ def encode(message):
         if assignment_epochs is None or assignment_epochs:
             tagged += tagged_field(0, (b"\0" if assignment_epochs is None else compact_packers_i[assignment_epochs_count](assignment_epochs_count + 1, *assignment_epochs) if (assignment_epochs_count := len(assignment_epochs)) < 64 else pack_many_compact("i", assignment_epochs)))
             tag_count += 1
-        for number, value in unknown_tags_2:
-            tagged += tagged_field(number, value)
-            tag_count += 1
+        if unknown_tags_2:
+            tagged += b"".join([tagged_field(*pair) for pair in unknown_tags_2])
+            tag_count += len(unknown_tags_2)
         parts += ((LENGTHS[subtopology_id_size] if subtopology_id_size < 128 else unsigned_varint(subtopology_id_size)), subtopology_id_bytes, (compact_packers_i[partitions_count](partitions_count + 1, *partitions) if (partitions_count := len(partitions)) < 64 else pack_many_compact("i", partitions)), (LENGTHS[tag_count] if tag_count < 128 else unsigned_varint(tag_count)), tagged)
     standby_tasks_count = len(standby_tasks) + 1
     parts.append((LENGTHS[standby_tasks_count] if standby_tasks_count < 128 else unsigned_varint(standby_tasks_count)))
@@ -310,9 +323,9 @@ def encode(message):
         if assignment_epochs_2 is None or assignment_epochs_2:
             tagged_2 += tagged_field(0, (b"\0" if assignment_epochs_2 is None else compact_packers_i[assignment_epochs_2_count](assignment_epochs_2_count + 1, *assignment_epochs_2) if (assignment_epochs_2_count := len(assignment_epochs_2)) < 64 else pack_many_compact("i", assignment_epochs_2)))
             tag_count_2 += 1
-        for number_2, value_2 in unknown_tags_3:
-            tagged_2 += tagged_field(number_2, value_2)
-            tag_count_2 += 1
+        if unknown_tags_3:
+            tagged_2 += b"".join([tagged_field(*pair) for pair in unknown_tags_3])
+            tag_count_2 += len(unknown_tags_3)
         parts += ((LENGTHS[subtopology_id_2_size] if subtopology_id_2_size < 128 else unsigned_varint(subtopology_id_2_size)), subtopology_id_2_bytes, (compact_packers_i[partitions_2_count](partitions_2_count + 1, *partitions_2) if (partitions_2_count := len(partitions_2)) < 64 else pack_many_compact("i", partitions_2)), (LENGTHS[tag_count_2] if tag_count_2 < 128 else unsigned_varint(tag_count_2)), tagged_2)
     warmup_tasks_count = len(warmup_tasks) + 1
     parts.append((LENGTHS[warmup_tasks_count] if warmup_tasks_count < 128 else unsigned_varint(warmup_tasks_count)))
@@ -324,9 +337,9 @@ def encode(message):
         if assignment_epochs_3 is None or assignment_epochs_3:
             tagged_3 += tagged_field(0, (b"\0" if assignment_epochs_3 is None else compact_packers_i[assignment_epochs_3_count](assignment_epochs_3_count + 1, *assignment_epochs_3) if (assignment_epochs_3_count := len(assignment_epochs_3)) < 64 else pack_many_compact("i", assignment_epochs_3)))
             tag_count_3 += 1
-        for number_3, value_3 in unknown_tags_4:
-            tagged_3 += tagged_field(number_3, value_3)
-            tag_count_3 += 1
+        if unknown_tags_4:
+            tagged_3 += b"".join([tagged_field(*pair) for pair in unknown_tags_4])
+            tag_count_3 += len(unknown_tags_4)
         parts += ((LENGTHS[subtopology_id_3_size] if subtopology_id_3_size < 128 else unsigned_varint(subtopology_id_3_size)), subtopology_id_3_bytes, (compact_packers_i[partitions_3_count](partitions_3_count + 1, *partitions_3) if (partitions_3_count := len(partitions_3)) < 64 else pack_many_compact("i", partitions_3)), (LENGTHS[tag_count_3] if tag_count_3 < 128 else unsigned_varint(tag_count_3)), tagged_3)
     active_tasks_pending_revocation_count = len(active_tasks_pending_revocation) + 1
     parts.append((LENGTHS[active_tasks_pending_revocation_count] if active_tasks_pending_revocation_count < 128 else unsigned_varint(active_tasks_pending_revocation_count)))
@@ -338,9 +351,9 @@ def encode(message):
         if assignment_epochs_4 is None or assignment_epochs_4:
             tagged_4 += tagged_field(0, (b"\0" if assignment_epochs_4 is None else compact_packers_i[assignment_epochs_4_count](assignment_epochs_4_count + 1, *assignment_epochs_4) if (assignment_epochs_4_count := len(assignment_epochs_4)) < 64 else pack_many_compact("i", assignment_epochs_4)))
             tag_count_4 += 1
-        for number_4, value_4 in unknown_tags_5:
-            tagged_4 += tagged_field(number_4, value_4)
-            tag_count_4 += 1
+        if unknown_tags_5:
+            tagged_4 += b"".join([tagged_field(*pair) for pair in unknown_tags_5])
+            tag_count_4 += len(unknown_tags_5)
         parts += ((LENGTHS[subtopology_id_4_size] if subtopology_id_4_size < 128 else unsigned_varint(subtopology_id_4_size)), subtopology_id_4_bytes, (compact_packers_i[partitions_4_count](partitions_4_count + 1, *partitions_4) if (partitions_4_count := len(partitions_4)) < 64 else pack_many_compact("i", partitions_4)), (LENGTHS[tag_count_4] if tag_count_4 < 128 else unsigned_varint(tag_count_4)), tagged_4)
     standby_tasks_pending_revocation_count = len(standby_tasks_pending_revocation) + 1
     parts.append((LENGTHS[standby_tasks_pending_revocation_count] if standby_tasks_pending_revocation_count < 128 else unsigned_varint(standby_tasks_pending_revocation_count)))
@@ -352,9 +365,9 @@ def encode(message):
         if assignment_epochs_5 is None or assignment_epochs_5:
             tagged_5 += tagged_field(0, (b"\0" if assignment_epochs_5 is None else compact_packers_i[assignment_epochs_5_count](assignment_epochs_5_count + 1, *assignment_epochs_5) if (assignment_epochs_5_count := len(assignment_epochs_5)) < 64 else pack_many_compact("i", assignment_epochs_5)))
             tag_count_5 += 1
-        for number_5, value_5 in unknown_tags_6:
-            tagged_5 += tagged_field(number_5, value_5)
-            tag_count_5 += 1
+        if unknown_tags_6:
+            tagged_5 += b"".join([tagged_field(*pair) for pair in unknown_tags_6])
+            tag_count_5 += len(unknown_tags_6)
         parts += ((LENGTHS[subtopology_id_5_size] if subtopology_id_5_size < 128 else unsigned_varint(subtopology_id_5_size)), subtopology_id_5_bytes, (compact_packers_i[partitions_5_count](partitions_5_count + 1, *partitions_5) if (partitions_5_count := len(partitions_5)) < 64 else pack_many_compact("i", partitions_5)), (LENGTHS[tag_count_5] if tag_count_5 < 128 else unsigned_varint(tag_count_5)), tagged_5)
     warmup_tasks_pending_revocation_count = len(warmup_tasks_pending_revocation) + 1
     parts.append((LENGTHS[warmup_tasks_pending_revocation_count] if warmup_tasks_pending_revocation_count < 128 else unsigned_varint(warmup_tasks_pending_revocation_count)))
@@ -366,14 +379,14 @@ def encode(message):
         if assignment_epochs_6 is None or assignment_epochs_6:
             tagged_6 += tagged_field(0, (b"\0" if assignment_epochs_6 is None else compact_packers_i[assignment_epochs_6_count](assignment_epochs_6_count + 1, *assignment_epochs_6) if (assignment_epochs_6_count := len(assignment_epochs_6)) < 64 else pack_many_compact("i", assignment_epochs_6)))
             tag_count_6 += 1
-        for number_6, value_6 in unknown_tags_7:
-            tagged_6 += tagged_field(number_6, value_6)
-            tag_count_6 += 1
+        if unknown_tags_7:
+            tagged_6 += b"".join([tagged_field(*pair) for pair in unknown_tags_7])
+            tag_count_6 += len(unknown_tags_7)
         parts += ((LENGTHS[subtopology_id_6_size] if subtopology_id_6_size < 128 else unsigned_varint(subtopology_id_6_size)), subtopology_id_6_bytes, (compact_packers_i[partitions_6_count](partitions_6_count + 1, *partitions_6) if (partitions_6_count := len(partitions_6)) < 64 else pack_many_compact("i", partitions_6)), (LENGTHS[tag_count_6] if tag_count_6 < 128 else unsigned_varint(tag_count_6)), tagged_6)
     tag_count_7 = 0
     tagged_7 = b""
-    for number_7, value_7 in unknown_tags:
-        tagged_7 += tagged_field(number_7, value_7)
-        tag_count_7 += 1
+    if unknown_tags:
+        tagged_7 += b"".join([tagged_field(*pair) for pair in unknown_tags])
+        tag_count_7 += len(unknown_tags)
     parts += ((LENGTHS[tag_count_7] if tag_count_7 < 128 else unsigned_varint(tag_count_7)), tagged_7)
     return b"".join(parts)

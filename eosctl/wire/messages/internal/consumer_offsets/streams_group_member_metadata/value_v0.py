@@ -75,10 +75,11 @@ def decode(buffer, position=0):
             p += 3
             unknown_tags = ()
             if n:
+                unknown_tags = []
                 for tag_number, p, tag_end in tagged_fields(buffer, p - 1):
-                    if True:
-                        unknown_tags += ((tag_number, buffer[p:tag_end]),)
+                    unknown_tags.append((tag_number, buffer[p:tag_end]))
                     p = tag_end
+                unknown_tags = tuple(unknown_tags)
             user_endpoint = new(Endpoint, (host, port, unknown_tags))
         n = buffer[p]
         if not 0 < n < 128:
@@ -102,19 +103,21 @@ def decode(buffer, position=0):
             p += 1
             unknown_tags_2 = ()
             if n:
+                unknown_tags_2 = []
                 for tag_number_2, p, tag_end_2 in tagged_fields(buffer, p - 1):
-                    if True:
-                        unknown_tags_2 += ((tag_number_2, buffer[p:tag_end_2]),)
+                    unknown_tags_2.append((tag_number_2, buffer[p:tag_end_2]))
                     p = tag_end_2
+                unknown_tags_2 = tuple(unknown_tags_2)
             client_tags.append(new(KeyValue, (key, value, unknown_tags_2)))
         n = buffer[p]
         p += 1
         unknown_tags_3 = ()
         if n:
+            unknown_tags_3 = []
             for tag_number_3, p, tag_end_3 in tagged_fields(buffer, p - 1):
-                if True:
-                    unknown_tags_3 += ((tag_number_3, buffer[p:tag_end_3]),)
+                unknown_tags_3.append((tag_number_3, buffer[p:tag_end_3]))
                 p = tag_end_3
+            unknown_tags_3 = tuple(unknown_tags_3)
         return new(StreamsGroupMemberMetadataValue, (instance_id, rack_id, client_id, client_host, rebalance_timeout_ms, topology_epoch, process_id, user_endpoint, client_tags, unknown_tags_3)), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/streams_group_member_metadata", "value", 0, buffer, position) from None
@@ -150,27 +153,27 @@ def encode(message):
         host_size = len(host_bytes) + 1
         tag_count = 0
         tagged = b""
-        for number, value in unknown_tags_2:
-            tagged += tagged_field(number, value)
-            tag_count += 1
+        if unknown_tags_2:
+            tagged += b"".join([tagged_field(*pair) for pair in unknown_tags_2])
+            tag_count += len(unknown_tags_2)
         parts += ((pack_bB(1, host_size) if host_size < 128 else pack_b(1) + unsigned_varint(host_size)), host_bytes, (pack_HB(port, tag_count) if tag_count < 128 else pack_H(port) + unsigned_varint(tag_count)), tagged)
     client_tags_count = len(client_tags) + 1
     parts.append((LENGTHS[client_tags_count] if client_tags_count < 128 else unsigned_varint(client_tags_count)))
-    for key, value_2, unknown_tags_3 in client_tags:
+    for key, value, unknown_tags_3 in client_tags:
         key_bytes = key.encode()
         key_size = len(key_bytes) + 1
-        value_2_bytes = value_2.encode()
-        value_2_size = len(value_2_bytes) + 1
+        value_bytes = value.encode()
+        value_size = len(value_bytes) + 1
         tag_count_2 = 0
         tagged_2 = b""
-        for number_2, value_3 in unknown_tags_3:
-            tagged_2 += tagged_field(number_2, value_3)
-            tag_count_2 += 1
-        parts += ((LENGTHS[key_size] if key_size < 128 else unsigned_varint(key_size)), key_bytes, (LENGTHS[value_2_size] if value_2_size < 128 else unsigned_varint(value_2_size)), value_2_bytes, (LENGTHS[tag_count_2] if tag_count_2 < 128 else unsigned_varint(tag_count_2)), tagged_2)
+        if unknown_tags_3:
+            tagged_2 += b"".join([tagged_field(*pair) for pair in unknown_tags_3])
+            tag_count_2 += len(unknown_tags_3)
+        parts += ((LENGTHS[key_size] if key_size < 128 else unsigned_varint(key_size)), key_bytes, (LENGTHS[value_size] if value_size < 128 else unsigned_varint(value_size)), value_bytes, (LENGTHS[tag_count_2] if tag_count_2 < 128 else unsigned_varint(tag_count_2)), tagged_2)
     tag_count_3 = 0
     tagged_3 = b""
-    for number_3, value_4 in unknown_tags:
-        tagged_3 += tagged_field(number_3, value_4)
-        tag_count_3 += 1
+    if unknown_tags:
+        tagged_3 += b"".join([tagged_field(*pair) for pair in unknown_tags])
+        tag_count_3 += len(unknown_tags)
     parts += ((LENGTHS[tag_count_3] if tag_count_3 < 128 else unsigned_varint(tag_count_3)), tagged_3)
     return b"".join(parts)

@@ -23,6 +23,7 @@ def decode(buffer, position=0):
         last_assignment_configs = ()
         unknown_tags = ()
         if n:
+            unknown_tags = []
             for tag_number, p, tag_end in tagged_fields(buffer, p - 1):
                 if tag_number == 0:
                     validated_topology_epoch, = unpack_i(buffer, p)
@@ -56,17 +57,19 @@ def decode(buffer, position=0):
                             p += 1
                             unknown_tags_2 = ()
                             if n:
+                                unknown_tags_2 = []
                                 for tag_number_2, p, tag_end_2 in tagged_fields(buffer, p - 1):
-                                    if True:
-                                        unknown_tags_2 += ((tag_number_2, buffer[p:tag_end_2]),)
+                                    unknown_tags_2.append((tag_number_2, buffer[p:tag_end_2]))
                                     p = tag_end_2
+                                unknown_tags_2 = tuple(unknown_tags_2)
                             last_assignment_configs_2.append(new(LastAssignmentConfig, (key, value, unknown_tags_2)))
                     last_assignment_configs = last_assignment_configs_2
                     if p != tag_end:
                         raise LengthError
                 else:
-                    unknown_tags += ((tag_number, buffer[p:tag_end]),)
+                    unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
+            unknown_tags = tuple(unknown_tags)
         return new(StreamsGroupMetadataValue, (epoch, metadata_hash, validated_topology_epoch, last_assignment_configs, unknown_tags)), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/streams_group_metadata", "value", 0, buffer, position) from None
@@ -90,13 +93,13 @@ def encode(message):
             value_size = len(value_bytes) + 1
             tag_count_2 = 0
             tagged_2 = b""
-            for number, value_2 in unknown_tags_2:
-                tagged_2 += tagged_field(number, value_2)
-                tag_count_2 += 1
+            if unknown_tags_2:
+                tagged_2 += b"".join([tagged_field(*pair) for pair in unknown_tags_2])
+                tag_count_2 += len(unknown_tags_2)
             inner_2 += ((LENGTHS[key_size] if key_size < 128 else unsigned_varint(key_size)), key_bytes, (LENGTHS[value_size] if value_size < 128 else unsigned_varint(value_size)), value_bytes, (LENGTHS[tag_count_2] if tag_count_2 < 128 else unsigned_varint(tag_count_2)), tagged_2)
         tagged += tagged_field(1, b"".join(inner_2))
         tag_count += 1
-    for number_2, value_3 in unknown_tags:
-        tagged += tagged_field(number_2, value_3)
-        tag_count += 1
+    if unknown_tags:
+        tagged += b"".join([tagged_field(*pair) for pair in unknown_tags])
+        tag_count += len(unknown_tags)
     return (pack_iqB(epoch, metadata_hash, tag_count) if tag_count < 128 else pack_iq(epoch, metadata_hash) + unsigned_varint(tag_count)) + tagged

@@ -94,19 +94,21 @@ def decode(buffer, position=0):
                     p += 1
                     unknown_tags = ()
                     if n:
+                        unknown_tags = []
                         for tag_number, p, tag_end in tagged_fields(buffer, p - 1):
-                            if True:
-                                unknown_tags += ((tag_number, buffer[p:tag_end]),)
+                            unknown_tags.append((tag_number, buffer[p:tag_end]))
                             p = tag_end
+                        unknown_tags = tuple(unknown_tags)
                     topic_configs.append(new(TopicConfig, (key, value, unknown_tags)))
                 n = buffer[p]
                 p += 1
                 unknown_tags_2 = ()
                 if n:
+                    unknown_tags_2 = []
                     for tag_number_2, p, tag_end_2 in tagged_fields(buffer, p - 1):
-                        if True:
-                            unknown_tags_2 += ((tag_number_2, buffer[p:tag_end_2]),)
+                        unknown_tags_2.append((tag_number_2, buffer[p:tag_end_2]))
                         p = tag_end_2
+                    unknown_tags_2 = tuple(unknown_tags_2)
                 state_changelog_topics.append(new(TopicInfo, (name, partitions, replication_factor, topic_configs, unknown_tags_2)))
             n = buffer[p]
             if not 0 < n < 128:
@@ -156,19 +158,21 @@ def decode(buffer, position=0):
                     p += 1
                     unknown_tags_3 = ()
                     if n:
+                        unknown_tags_3 = []
                         for tag_number_3, p, tag_end_3 in tagged_fields(buffer, p - 1):
-                            if True:
-                                unknown_tags_3 += ((tag_number_3, buffer[p:tag_end_3]),)
+                            unknown_tags_3.append((tag_number_3, buffer[p:tag_end_3]))
                             p = tag_end_3
+                        unknown_tags_3 = tuple(unknown_tags_3)
                     topic_configs_2.append(new(TopicConfig, (key_2, value_2, unknown_tags_3)))
                 n = buffer[p]
                 p += 1
                 unknown_tags_4 = ()
                 if n:
+                    unknown_tags_4 = []
                     for tag_number_4, p, tag_end_4 in tagged_fields(buffer, p - 1):
-                        if True:
-                            unknown_tags_4 += ((tag_number_4, buffer[p:tag_end_4]),)
+                        unknown_tags_4.append((tag_number_4, buffer[p:tag_end_4]))
                         p = tag_end_4
+                    unknown_tags_4 = tuple(unknown_tags_4)
                 repartition_source_topics.append(new(TopicInfo, (name_2, partitions_2, replication_factor_2, topic_configs_2, unknown_tags_4)))
             n = buffer[p]
             if not 0 < n < 128:
@@ -198,28 +202,31 @@ def decode(buffer, position=0):
                 p += 1
                 unknown_tags_5 = ()
                 if n:
+                    unknown_tags_5 = []
                     for tag_number_5, p, tag_end_5 in tagged_fields(buffer, p - 1):
-                        if True:
-                            unknown_tags_5 += ((tag_number_5, buffer[p:tag_end_5]),)
+                        unknown_tags_5.append((tag_number_5, buffer[p:tag_end_5]))
                         p = tag_end_5
+                    unknown_tags_5 = tuple(unknown_tags_5)
                 copartition_groups.append(new(CopartitionGroup, (source_topics_2, source_topic_regex_2, repartition_source_topics_2, unknown_tags_5)))
             n = buffer[p]
             p += 1
             unknown_tags_6 = ()
             if n:
+                unknown_tags_6 = []
                 for tag_number_6, p, tag_end_6 in tagged_fields(buffer, p - 1):
-                    if True:
-                        unknown_tags_6 += ((tag_number_6, buffer[p:tag_end_6]),)
+                    unknown_tags_6.append((tag_number_6, buffer[p:tag_end_6]))
                     p = tag_end_6
+                unknown_tags_6 = tuple(unknown_tags_6)
             subtopologies.append(new(Subtopology, (subtopology_id, source_topics, source_topic_regex, state_changelog_topics, repartition_sink_topics, repartition_source_topics, copartition_groups, unknown_tags_6)))
         n = buffer[p]
         p += 1
         unknown_tags_7 = ()
         if n:
+            unknown_tags_7 = []
             for tag_number_7, p, tag_end_7 in tagged_fields(buffer, p - 1):
-                if True:
-                    unknown_tags_7 += ((tag_number_7, buffer[p:tag_end_7]),)
+                unknown_tags_7.append((tag_number_7, buffer[p:tag_end_7]))
                 p = tag_end_7
+            unknown_tags_7 = tuple(unknown_tags_7)
         return new(StreamsGroupTopologyValue, (epoch, subtopologies, unknown_tags_7)), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/streams_group_topology", "value", 0, buffer, position) from None
@@ -259,15 +266,15 @@ def encode(message):
                 value_size = len(value_bytes) + 1
                 tag_count = 0
                 tagged = b""
-                for number, value_2 in unknown_tags_4:
-                    tagged += tagged_field(number, value_2)
-                    tag_count += 1
+                if unknown_tags_4:
+                    tagged += b"".join([tagged_field(*pair) for pair in unknown_tags_4])
+                    tag_count += len(unknown_tags_4)
                 parts += ((LENGTHS[key_size] if key_size < 128 else unsigned_varint(key_size)), key_bytes, (LENGTHS[value_size] if value_size < 128 else unsigned_varint(value_size)), value_bytes, (LENGTHS[tag_count] if tag_count < 128 else unsigned_varint(tag_count)), tagged)
             tag_count_2 = 0
             tagged_2 = b""
-            for number_2, value_3 in unknown_tags_3:
-                tagged_2 += tagged_field(number_2, value_3)
-                tag_count_2 += 1
+            if unknown_tags_3:
+                tagged_2 += b"".join([tagged_field(*pair) for pair in unknown_tags_3])
+                tag_count_2 += len(unknown_tags_3)
             parts += ((LENGTHS[tag_count_2] if tag_count_2 < 128 else unsigned_varint(tag_count_2)), tagged_2)
         repartition_sink_topics_count = len(repartition_sink_topics) + 1
         parts.append((LENGTHS[repartition_sink_topics_count] if repartition_sink_topics_count < 128 else unsigned_varint(repartition_sink_topics_count)))
@@ -282,42 +289,42 @@ def encode(message):
             name_2_size = len(name_2_bytes) + 1
             topic_configs_2_count = len(topic_configs_2) + 1
             parts += ((LENGTHS[name_2_size] if name_2_size < 128 else unsigned_varint(name_2_size)), name_2_bytes, (pack_ihB(partitions_2, replication_factor_2, topic_configs_2_count) if topic_configs_2_count < 128 else pack_ih(partitions_2, replication_factor_2) + unsigned_varint(topic_configs_2_count)))
-            for key_2, value_4, unknown_tags_6 in topic_configs_2:
+            for key_2, value_2, unknown_tags_6 in topic_configs_2:
                 key_2_bytes = key_2.encode()
                 key_2_size = len(key_2_bytes) + 1
-                value_4_bytes = value_4.encode()
-                value_4_size = len(value_4_bytes) + 1
+                value_2_bytes = value_2.encode()
+                value_2_size = len(value_2_bytes) + 1
                 tag_count_3 = 0
                 tagged_3 = b""
-                for number_3, value_5 in unknown_tags_6:
-                    tagged_3 += tagged_field(number_3, value_5)
-                    tag_count_3 += 1
-                parts += ((LENGTHS[key_2_size] if key_2_size < 128 else unsigned_varint(key_2_size)), key_2_bytes, (LENGTHS[value_4_size] if value_4_size < 128 else unsigned_varint(value_4_size)), value_4_bytes, (LENGTHS[tag_count_3] if tag_count_3 < 128 else unsigned_varint(tag_count_3)), tagged_3)
+                if unknown_tags_6:
+                    tagged_3 += b"".join([tagged_field(*pair) for pair in unknown_tags_6])
+                    tag_count_3 += len(unknown_tags_6)
+                parts += ((LENGTHS[key_2_size] if key_2_size < 128 else unsigned_varint(key_2_size)), key_2_bytes, (LENGTHS[value_2_size] if value_2_size < 128 else unsigned_varint(value_2_size)), value_2_bytes, (LENGTHS[tag_count_3] if tag_count_3 < 128 else unsigned_varint(tag_count_3)), tagged_3)
             tag_count_4 = 0
             tagged_4 = b""
-            for number_4, value_6 in unknown_tags_5:
-                tagged_4 += tagged_field(number_4, value_6)
-                tag_count_4 += 1
+            if unknown_tags_5:
+                tagged_4 += b"".join([tagged_field(*pair) for pair in unknown_tags_5])
+                tag_count_4 += len(unknown_tags_5)
             parts += ((LENGTHS[tag_count_4] if tag_count_4 < 128 else unsigned_varint(tag_count_4)), tagged_4)
         copartition_groups_count = len(copartition_groups) + 1
         parts.append((LENGTHS[copartition_groups_count] if copartition_groups_count < 128 else unsigned_varint(copartition_groups_count)))
         for source_topics_2, source_topic_regex_2, repartition_source_topics_2, unknown_tags_7 in copartition_groups:
             tag_count_5 = 0
             tagged_5 = b""
-            for number_5, value_7 in unknown_tags_7:
-                tagged_5 += tagged_field(number_5, value_7)
-                tag_count_5 += 1
+            if unknown_tags_7:
+                tagged_5 += b"".join([tagged_field(*pair) for pair in unknown_tags_7])
+                tag_count_5 += len(unknown_tags_7)
             parts += ((compact_packers_h[source_topics_2_count](source_topics_2_count + 1, *source_topics_2) if (source_topics_2_count := len(source_topics_2)) < 64 else pack_many_compact("h", source_topics_2)), (compact_packers_h[source_topic_regex_2_count](source_topic_regex_2_count + 1, *source_topic_regex_2) if (source_topic_regex_2_count := len(source_topic_regex_2)) < 64 else pack_many_compact("h", source_topic_regex_2)), (compact_packers_h[repartition_source_topics_2_count](repartition_source_topics_2_count + 1, *repartition_source_topics_2) if (repartition_source_topics_2_count := len(repartition_source_topics_2)) < 64 else pack_many_compact("h", repartition_source_topics_2)), (LENGTHS[tag_count_5] if tag_count_5 < 128 else unsigned_varint(tag_count_5)), tagged_5)
         tag_count_6 = 0
         tagged_6 = b""
-        for number_6, value_8 in unknown_tags_2:
-            tagged_6 += tagged_field(number_6, value_8)
-            tag_count_6 += 1
+        if unknown_tags_2:
+            tagged_6 += b"".join([tagged_field(*pair) for pair in unknown_tags_2])
+            tag_count_6 += len(unknown_tags_2)
         parts += ((LENGTHS[tag_count_6] if tag_count_6 < 128 else unsigned_varint(tag_count_6)), tagged_6)
     tag_count_7 = 0
     tagged_7 = b""
-    for number_7, value_9 in unknown_tags:
-        tagged_7 += tagged_field(number_7, value_9)
-        tag_count_7 += 1
+    if unknown_tags:
+        tagged_7 += b"".join([tagged_field(*pair) for pair in unknown_tags])
+        tag_count_7 += len(unknown_tags)
     parts += ((LENGTHS[tag_count_7] if tag_count_7 < 128 else unsigned_varint(tag_count_7)), tagged_7)
     return b"".join(parts)

@@ -30,10 +30,11 @@ def decode(buffer, position=0):
             p += 5
             unknown_tags = ()
             if n:
+                unknown_tags = []
                 for tag_number, p, tag_end in tagged_fields(buffer, p - 1):
-                    if True:
-                        unknown_tags += ((tag_number, buffer[p:tag_end]),)
+                    unknown_tags.append((tag_number, buffer[p:tag_end]))
                     p = tag_end
+                unknown_tags = tuple(unknown_tags)
             voters.append(new(Voter, (voter_id, ZERO_UUID, unknown_tags)))
         n = buffer[p]
         if not 0 < n < 128:
@@ -45,19 +46,21 @@ def decode(buffer, position=0):
             p += 5
             unknown_tags_2 = ()
             if n:
+                unknown_tags_2 = []
                 for tag_number_2, p, tag_end_2 in tagged_fields(buffer, p - 1):
-                    if True:
-                        unknown_tags_2 += ((tag_number_2, buffer[p:tag_end_2]),)
+                    unknown_tags_2.append((tag_number_2, buffer[p:tag_end_2]))
                     p = tag_end_2
+                unknown_tags_2 = tuple(unknown_tags_2)
             granting_voters.append(new(Voter, (voter_id_2, ZERO_UUID, unknown_tags_2)))
         n = buffer[p]
         p += 1
         unknown_tags_3 = ()
         if n:
+            unknown_tags_3 = []
             for tag_number_3, p, tag_end_3 in tagged_fields(buffer, p - 1):
-                if True:
-                    unknown_tags_3 += ((tag_number_3, buffer[p:tag_end_3]),)
+                unknown_tags_3.append((tag_number_3, buffer[p:tag_end_3]))
                 p = tag_end_3
+            unknown_tags_3 = tuple(unknown_tags_3)
         return new(LeaderChangeMessage, (version, leader_id, voters, granting_voters, unknown_tags_3)), p
     except (IndexError, LengthError, StructError):
         raise explain("record/control/leader_change_message", "fields", 0, buffer, position) from None
@@ -71,23 +74,23 @@ def encode(message):
     for voter_id, _, unknown_tags_2 in voters:
         tag_count = 0
         tagged = b""
-        for number, value in unknown_tags_2:
-            tagged += tagged_field(number, value)
-            tag_count += 1
+        if unknown_tags_2:
+            tagged += b"".join([tagged_field(*pair) for pair in unknown_tags_2])
+            tag_count += len(unknown_tags_2)
         parts += ((pack_iB(voter_id, tag_count) if tag_count < 128 else pack_i(voter_id) + unsigned_varint(tag_count)), tagged)
     granting_voters_count = len(granting_voters) + 1
     parts.append((LENGTHS[granting_voters_count] if granting_voters_count < 128 else unsigned_varint(granting_voters_count)))
     for voter_id_2, _, unknown_tags_3 in granting_voters:
         tag_count_2 = 0
         tagged_2 = b""
-        for number_2, value_2 in unknown_tags_3:
-            tagged_2 += tagged_field(number_2, value_2)
-            tag_count_2 += 1
+        if unknown_tags_3:
+            tagged_2 += b"".join([tagged_field(*pair) for pair in unknown_tags_3])
+            tag_count_2 += len(unknown_tags_3)
         parts += ((pack_iB(voter_id_2, tag_count_2) if tag_count_2 < 128 else pack_i(voter_id_2) + unsigned_varint(tag_count_2)), tagged_2)
     tag_count_3 = 0
     tagged_3 = b""
-    for number_3, value_3 in unknown_tags:
-        tagged_3 += tagged_field(number_3, value_3)
-        tag_count_3 += 1
+    if unknown_tags:
+        tagged_3 += b"".join([tagged_field(*pair) for pair in unknown_tags])
+        tag_count_3 += len(unknown_tags)
     parts += ((LENGTHS[tag_count_3] if tag_count_3 < 128 else unsigned_varint(tag_count_3)), tagged_3)
     return b"".join(parts)

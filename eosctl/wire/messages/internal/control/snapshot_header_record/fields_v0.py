@@ -19,10 +19,11 @@ def decode(buffer, position=0):
         p += 11
         unknown_tags = ()
         if n:
+            unknown_tags = []
             for tag_number, p, tag_end in tagged_fields(buffer, p - 1):
-                if True:
-                    unknown_tags += ((tag_number, buffer[p:tag_end]),)
+                unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
+            unknown_tags = tuple(unknown_tags)
         return new(SnapshotHeaderRecord, (version, last_contained_log_timestamp, unknown_tags)), p
     except (IndexError, LengthError, StructError):
         raise explain("record/control/snapshot_header_record", "fields", 0, buffer, position) from None
@@ -32,7 +33,7 @@ def encode(message):
     version, last_contained_log_timestamp, unknown_tags = message
     tag_count = 0
     tagged = b""
-    for number, value in unknown_tags:
-        tagged += tagged_field(number, value)
-        tag_count += 1
+    if unknown_tags:
+        tagged += b"".join([tagged_field(*pair) for pair in unknown_tags])
+        tag_count += len(unknown_tags)
     return (pack_hqB(version, last_contained_log_timestamp, tag_count) if tag_count < 128 else pack_hq(version, last_contained_log_timestamp) + unsigned_varint(tag_count)) + tagged

@@ -54,36 +54,40 @@ def decode(buffer, position=0):
                 p += 3
                 unknown_tags = ()
                 if n:
+                    unknown_tags = []
                     for tag_number, p, tag_end in tagged_fields(buffer, p - 1):
-                        if True:
-                            unknown_tags += ((tag_number, buffer[p:tag_end]),)
+                        unknown_tags.append((tag_number, buffer[p:tag_end]))
                         p = tag_end
+                    unknown_tags = tuple(unknown_tags)
                 endpoints.append(new(Endpoint, (name, host, port, unknown_tags)))
             min_supported_version, max_supported_version, n = unpack_hhB(buffer, p)
             p += 5
             unknown_tags_2 = ()
             if n:
+                unknown_tags_2 = []
                 for tag_number_2, p, tag_end_2 in tagged_fields(buffer, p - 1):
-                    if True:
-                        unknown_tags_2 += ((tag_number_2, buffer[p:tag_end_2]),)
+                    unknown_tags_2.append((tag_number_2, buffer[p:tag_end_2]))
                     p = tag_end_2
+                unknown_tags_2 = tuple(unknown_tags_2)
             n = buffer[p]
             p += 1
             unknown_tags_3 = ()
             if n:
+                unknown_tags_3 = []
                 for tag_number_3, p, tag_end_3 in tagged_fields(buffer, p - 1):
-                    if True:
-                        unknown_tags_3 += ((tag_number_3, buffer[p:tag_end_3]),)
+                    unknown_tags_3.append((tag_number_3, buffer[p:tag_end_3]))
                     p = tag_end_3
+                unknown_tags_3 = tuple(unknown_tags_3)
             voters.append(new(Voter, (voter_id, voter_directory_id, endpoints, new(KRaftVersionFeature, (min_supported_version, max_supported_version, unknown_tags_2)), unknown_tags_3)))
         n = buffer[p]
         p += 1
         unknown_tags_4 = ()
         if n:
+            unknown_tags_4 = []
             for tag_number_4, p, tag_end_4 in tagged_fields(buffer, p - 1):
-                if True:
-                    unknown_tags_4 += ((tag_number_4, buffer[p:tag_end_4]),)
+                unknown_tags_4.append((tag_number_4, buffer[p:tag_end_4]))
                 p = tag_end_4
+            unknown_tags_4 = tuple(unknown_tags_4)
         return new(VotersRecord, (version, voters, unknown_tags_4)), p
     except (IndexError, LengthError, StructError):
         raise explain("record/control/voters_record", "fields", 0, buffer, position) from None
@@ -104,26 +108,26 @@ def encode(message):
             host_size = len(host_bytes) + 1
             tag_count = 0
             tagged = b""
-            for number, value in unknown_tags_3:
-                tagged += tagged_field(number, value)
-                tag_count += 1
+            if unknown_tags_3:
+                tagged += b"".join([tagged_field(*pair) for pair in unknown_tags_3])
+                tag_count += len(unknown_tags_3)
             parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (LENGTHS[host_size] if host_size < 128 else unsigned_varint(host_size)), host_bytes, (pack_HB(port, tag_count) if tag_count < 128 else pack_H(port) + unsigned_varint(tag_count)), tagged)
         min_supported_version, max_supported_version, unknown_tags_4 = kraft_version_feature
         tag_count_2 = 0
         tagged_2 = b""
-        for number_2, value_2 in unknown_tags_4:
-            tagged_2 += tagged_field(number_2, value_2)
-            tag_count_2 += 1
+        if unknown_tags_4:
+            tagged_2 += b"".join([tagged_field(*pair) for pair in unknown_tags_4])
+            tag_count_2 += len(unknown_tags_4)
         tag_count_3 = 0
         tagged_3 = b""
-        for number_3, value_3 in unknown_tags_2:
-            tagged_3 += tagged_field(number_3, value_3)
-            tag_count_3 += 1
+        if unknown_tags_2:
+            tagged_3 += b"".join([tagged_field(*pair) for pair in unknown_tags_2])
+            tag_count_3 += len(unknown_tags_2)
         parts += ((pack_hhB(min_supported_version, max_supported_version, tag_count_2) if tag_count_2 < 128 else pack_hh(min_supported_version, max_supported_version) + unsigned_varint(tag_count_2)), tagged_2, (LENGTHS[tag_count_3] if tag_count_3 < 128 else unsigned_varint(tag_count_3)), tagged_3)
     tag_count_4 = 0
     tagged_4 = b""
-    for number_4, value_4 in unknown_tags:
-        tagged_4 += tagged_field(number_4, value_4)
-        tag_count_4 += 1
+    if unknown_tags:
+        tagged_4 += b"".join([tagged_field(*pair) for pair in unknown_tags])
+        tag_count_4 += len(unknown_tags)
     parts += ((LENGTHS[tag_count_4] if tag_count_4 < 128 else unsigned_varint(tag_count_4)), tagged_4)
     return b"".join(parts)

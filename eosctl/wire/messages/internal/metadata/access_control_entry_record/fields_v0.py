@@ -45,10 +45,11 @@ def decode(buffer, position=0):
         p += 3
         unknown_tags = ()
         if n:
+            unknown_tags = []
             for tag_number, p, tag_end in tagged_fields(buffer, p - 1):
-                if True:
-                    unknown_tags += ((tag_number, buffer[p:tag_end]),)
+                unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
+            unknown_tags = tuple(unknown_tags)
         return new(AccessControlEntryRecord, (id, resource_type, resource_name, pattern_type, principal, host, operation, permission_type, unknown_tags)), p
     except (IndexError, LengthError, StructError):
         raise explain("record/metadata/access_control_entry_record", "fields", 0, buffer, position) from None
@@ -64,7 +65,7 @@ def encode(message):
     host_size = len(host_bytes) + 1
     tag_count = 0
     tagged = b""
-    for number, value in unknown_tags:
-        tagged += tagged_field(number, value)
-        tag_count += 1
+    if unknown_tags:
+        tagged += b"".join([tagged_field(*pair) for pair in unknown_tags])
+        tag_count += len(unknown_tags)
     return b"".join(((pack_ubB(id, resource_type, resource_name_size) if resource_name_size < 128 else pack_ub(id, resource_type) + unsigned_varint(resource_name_size)), resource_name_bytes, (pack_bB(pattern_type, principal_size) if principal_size < 128 else pack_b(pattern_type) + unsigned_varint(principal_size)), principal_bytes, (LENGTHS[host_size] if host_size < 128 else unsigned_varint(host_size)), host_bytes, (pack_bbB(operation, permission_type, tag_count) if tag_count < 128 else pack_bb(operation, permission_type) + unsigned_varint(tag_count)), tagged))

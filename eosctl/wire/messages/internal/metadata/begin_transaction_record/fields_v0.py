@@ -17,6 +17,7 @@ def decode(buffer, position=0):
         name = None
         unknown_tags = ()
         if n:
+            unknown_tags = []
             for tag_number, p, tag_end in tagged_fields(buffer, p - 1):
                 if tag_number == 0:
                     n = buffer[p]
@@ -32,8 +33,9 @@ def decode(buffer, position=0):
                     if p != tag_end:
                         raise LengthError
                 else:
-                    unknown_tags += ((tag_number, buffer[p:tag_end]),)
+                    unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
+            unknown_tags = tuple(unknown_tags)
         if p > len(buffer):
             raise LengthError
         return new(BeginTransactionRecord, (name, unknown_tags)), p
@@ -54,7 +56,7 @@ def encode(message):
             name_size = len(name_bytes) + 1
         tagged += tagged_field(0, (LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)) + name_bytes)
         tag_count += 1
-    for number, value in unknown_tags:
-        tagged += tagged_field(number, value)
-        tag_count += 1
+    if unknown_tags:
+        tagged += b"".join([tagged_field(*pair) for pair in unknown_tags])
+        tag_count += len(unknown_tags)
     return (LENGTHS[tag_count] if tag_count < 128 else unsigned_varint(tag_count)) + tagged

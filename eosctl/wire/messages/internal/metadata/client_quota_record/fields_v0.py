@@ -41,10 +41,11 @@ def decode(buffer, position=0):
             p += 1
             unknown_tags = ()
             if n:
+                unknown_tags = []
                 for tag_number, p, tag_end in tagged_fields(buffer, p - 1):
-                    if True:
-                        unknown_tags += ((tag_number, buffer[p:tag_end]),)
+                    unknown_tags.append((tag_number, buffer[p:tag_end]))
                     p = tag_end
+                unknown_tags = tuple(unknown_tags)
             entity.append(new(EntityData, (entity_type, entity_name, unknown_tags)))
         n = buffer[p]
         if not 0 < n < 128:
@@ -56,10 +57,11 @@ def decode(buffer, position=0):
         p += 10
         unknown_tags_2 = ()
         if n:
+            unknown_tags_2 = []
             for tag_number_2, p, tag_end_2 in tagged_fields(buffer, p - 1):
-                if True:
-                    unknown_tags_2 += ((tag_number_2, buffer[p:tag_end_2]),)
+                unknown_tags_2.append((tag_number_2, buffer[p:tag_end_2]))
                 p = tag_end_2
+            unknown_tags_2 = tuple(unknown_tags_2)
         return new(ClientQuotaRecord, (entity, key, value, remove, unknown_tags_2)), p
     except (IndexError, LengthError, StructError):
         raise explain("record/metadata/client_quota_record", "fields", 0, buffer, position) from None
@@ -81,16 +83,16 @@ def encode(message):
             entity_name_size = len(entity_name_bytes) + 1
         tag_count = 0
         tagged = b""
-        for number, value_2 in unknown_tags_2:
-            tagged += tagged_field(number, value_2)
-            tag_count += 1
+        if unknown_tags_2:
+            tagged += b"".join([tagged_field(*pair) for pair in unknown_tags_2])
+            tag_count += len(unknown_tags_2)
         parts += ((LENGTHS[entity_type_size] if entity_type_size < 128 else unsigned_varint(entity_type_size)), entity_type_bytes, (LENGTHS[entity_name_size] if entity_name_size < 128 else unsigned_varint(entity_name_size)), entity_name_bytes, (LENGTHS[tag_count] if tag_count < 128 else unsigned_varint(tag_count)), tagged)
     key_bytes = key.encode()
     key_size = len(key_bytes) + 1
     tag_count_2 = 0
     tagged_2 = b""
-    for number_2, value_3 in unknown_tags:
-        tagged_2 += tagged_field(number_2, value_3)
-        tag_count_2 += 1
+    if unknown_tags:
+        tagged_2 += b"".join([tagged_field(*pair) for pair in unknown_tags])
+        tag_count_2 += len(unknown_tags)
     parts += ((LENGTHS[key_size] if key_size < 128 else unsigned_varint(key_size)), key_bytes, (pack_dtB(value, remove, tag_count_2) if tag_count_2 < 128 else pack_dt(value, remove) + unsigned_varint(tag_count_2)), tagged_2)
     return b"".join(parts)

@@ -42,10 +42,11 @@ def decode(buffer, position=0):
         p += 1
         unknown_tags = ()
         if n:
+            unknown_tags = []
             for tag_number, p, tag_end in tagged_fields(buffer, p - 1):
-                if True:
-                    unknown_tags += ((tag_number, buffer[p:tag_end]),)
+                unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
+            unknown_tags = tuple(unknown_tags)
         return new(ConfigRecord, (resource_type, resource_name, name, value, unknown_tags)), p
     except (IndexError, LengthError, StructError):
         raise explain("record/metadata/config_record", "fields", 0, buffer, position) from None
@@ -65,7 +66,7 @@ def encode(message):
         value_size = len(value_bytes) + 1
     tag_count = 0
     tagged = b""
-    for number, value_2 in unknown_tags:
-        tagged += tagged_field(number, value_2)
-        tag_count += 1
+    if unknown_tags:
+        tagged += b"".join([tagged_field(*pair) for pair in unknown_tags])
+        tag_count += len(unknown_tags)
     return b"".join(((pack_bB(resource_type, resource_name_size) if resource_name_size < 128 else pack_b(resource_type) + unsigned_varint(resource_name_size)), resource_name_bytes, (LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (LENGTHS[value_size] if value_size < 128 else unsigned_varint(value_size)), value_bytes, (LENGTHS[tag_count] if tag_count < 128 else unsigned_varint(tag_count)), tagged))

@@ -25,10 +25,11 @@ def decode(buffer, position=0):
         p += 3
         unknown_tags = ()
         if n:
+            unknown_tags = []
             for tag_number, p, tag_end in tagged_fields(buffer, p - 1):
-                if True:
-                    unknown_tags += ((tag_number, buffer[p:tag_end]),)
+                unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
+            unknown_tags = tuple(unknown_tags)
         return new(FeatureLevelRecord, (name, feature_level, unknown_tags)), p
     except (IndexError, LengthError, StructError):
         raise explain("record/metadata/feature_level_record", "fields", 0, buffer, position) from None
@@ -40,7 +41,7 @@ def encode(message):
     name_size = len(name_bytes) + 1
     tag_count = 0
     tagged = b""
-    for number, value in unknown_tags:
-        tagged += tagged_field(number, value)
-        tag_count += 1
+    if unknown_tags:
+        tagged += b"".join([tagged_field(*pair) for pair in unknown_tags])
+        tag_count += len(unknown_tags)
     return b"".join(((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (pack_hB(feature_level, tag_count) if tag_count < 128 else pack_h(feature_level) + unsigned_varint(tag_count)), tagged))

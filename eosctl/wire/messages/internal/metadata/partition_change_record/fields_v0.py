@@ -31,6 +31,7 @@ def decode(buffer, position=0):
         leader_recovery_state = -1
         unknown_tags = ()
         if n:
+            unknown_tags = []
             for tag_number, p, tag_end in tagged_fields(buffer, p - 1):
                 if tag_number == 0:
                     n = buffer[p]
@@ -99,8 +100,9 @@ def decode(buffer, position=0):
                     if p != tag_end:
                         raise LengthError
                 else:
-                    unknown_tags += ((tag_number, buffer[p:tag_end]),)
+                    unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
+            unknown_tags = tuple(unknown_tags)
         return new(PartitionChangeRecord, (partition_id, topic_id, isr, leader, replicas, removing_replicas, adding_replicas, leader_recovery_state, None, None, None, unknown_tags)), p
     except (IndexError, LengthError, StructError):
         raise explain("record/metadata/partition_change_record", "fields", 0, buffer, position) from None
@@ -128,7 +130,7 @@ def encode(message):
     if leader_recovery_state != -1:
         tagged += tagged_field(5, pack_b(leader_recovery_state))
         tag_count += 1
-    for number, value in unknown_tags:
-        tagged += tagged_field(number, value)
-        tag_count += 1
+    if unknown_tags:
+        tagged += b"".join([tagged_field(*pair) for pair in unknown_tags])
+        tag_count += len(unknown_tags)
     return (pack_iuB(partition_id, topic_id, tag_count) if tag_count < 128 else pack_iu(partition_id, topic_id) + unsigned_varint(tag_count)) + tagged

@@ -35,6 +35,7 @@ def decode(buffer, position=0):
         directories = None
         unknown_tags = ()
         if n:
+            unknown_tags = []
             for tag_number, p, tag_end in tagged_fields(buffer, p - 1):
                 if tag_number == 0:
                     n = buffer[p]
@@ -148,8 +149,9 @@ def decode(buffer, position=0):
                     if p != tag_end:
                         raise LengthError
                 else:
-                    unknown_tags += ((tag_number, buffer[p:tag_end]),)
+                    unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
+            unknown_tags = tuple(unknown_tags)
         return new(PartitionChangeRecord, (partition_id, topic_id, isr, leader, replicas, removing_replicas, adding_replicas, leader_recovery_state, eligible_leader_replicas, last_known_elr, directories, unknown_tags)), p
     except (IndexError, LengthError, StructError):
         raise explain("record/metadata/partition_change_record", "fields", 2, buffer, position) from None
@@ -187,7 +189,7 @@ def encode(message):
         directories_count = 0 if directories is None else len(directories) + 1
         tagged += tagged_field(8, (LENGTHS[directories_count] if directories_count < 128 else unsigned_varint(directories_count)) + b"".join(directories or ()))
         tag_count += 1
-    for number, value in unknown_tags:
-        tagged += tagged_field(number, value)
-        tag_count += 1
+    if unknown_tags:
+        tagged += b"".join([tagged_field(*pair) for pair in unknown_tags])
+        tag_count += len(unknown_tags)
     return (pack_iuB(partition_id, topic_id, tag_count) if tag_count < 128 else pack_iu(partition_id, topic_id) + unsigned_varint(tag_count)) + tagged

@@ -62,6 +62,7 @@ def decode(buffer, position=0):
         leader_recovery_state = 0
         unknown_tags = ()
         if n:
+            unknown_tags = []
             for tag_number, p, tag_end in tagged_fields(buffer, p - 1):
                 if tag_number == 0:
                     leader_recovery_state, = unpack_b(buffer, p)
@@ -69,8 +70,9 @@ def decode(buffer, position=0):
                     if p != tag_end:
                         raise LengthError
                 else:
-                    unknown_tags += ((tag_number, buffer[p:tag_end]),)
+                    unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
+            unknown_tags = tuple(unknown_tags)
         return new(PartitionRecord, (partition_id, topic_id, replicas, isr, removing_replicas, adding_replicas, leader, leader_epoch, partition_epoch, directories, leader_recovery_state, None, None, unknown_tags)), p
     except (IndexError, LengthError, StructError):
         raise explain("record/metadata/partition_record", "fields", 1, buffer, position) from None
@@ -84,7 +86,7 @@ def encode(message):
     if leader_recovery_state:
         tagged += tagged_field(0, pack_b(leader_recovery_state))
         tag_count += 1
-    for number, value in unknown_tags:
-        tagged += tagged_field(number, value)
-        tag_count += 1
+    if unknown_tags:
+        tagged += b"".join([tagged_field(*pair) for pair in unknown_tags])
+        tag_count += len(unknown_tags)
     return b"".join((pack_iu(partition_id, topic_id), (compact_packers_i[replicas_count](replicas_count + 1, *replicas) if (replicas_count := len(replicas)) < 64 else pack_many_compact("i", replicas)), (compact_packers_i[isr_count](isr_count + 1, *isr) if (isr_count := len(isr)) < 64 else pack_many_compact("i", isr)), (compact_packers_i[removing_replicas_count](removing_replicas_count + 1, *removing_replicas) if (removing_replicas_count := len(removing_replicas)) < 64 else pack_many_compact("i", removing_replicas)), (compact_packers_i[adding_replicas_count](adding_replicas_count + 1, *adding_replicas) if (adding_replicas_count := len(adding_replicas)) < 64 else pack_many_compact("i", adding_replicas)), (pack_iiiB(leader, leader_epoch, partition_epoch, directories_count) if directories_count < 128 else pack_iii(leader, leader_epoch, partition_epoch) + unsigned_varint(directories_count)), b"".join(directories), (LENGTHS[tag_count] if tag_count < 128 else unsigned_varint(tag_count)), tagged))

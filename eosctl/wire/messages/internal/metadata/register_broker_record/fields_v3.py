@@ -48,10 +48,11 @@ def decode(buffer, position=0):
             p += 5
             unknown_tags = ()
             if n:
+                unknown_tags = []
                 for tag_number, p, tag_end in tagged_fields(buffer, p - 1):
-                    if True:
-                        unknown_tags += ((tag_number, buffer[p:tag_end]),)
+                    unknown_tags.append((tag_number, buffer[p:tag_end]))
                     p = tag_end
+                unknown_tags = tuple(unknown_tags)
             end_points.append(new(BrokerEndpoint, (name, host, port, security_protocol, unknown_tags)))
         n = buffer[p]
         if not 0 < n < 128:
@@ -69,10 +70,11 @@ def decode(buffer, position=0):
             p += 5
             unknown_tags_2 = ()
             if n:
+                unknown_tags_2 = []
                 for tag_number_2, p, tag_end_2 in tagged_fields(buffer, p - 1):
-                    if True:
-                        unknown_tags_2 += ((tag_number_2, buffer[p:tag_end_2]),)
+                    unknown_tags_2.append((tag_number_2, buffer[p:tag_end_2]))
                     p = tag_end_2
+                unknown_tags_2 = tuple(unknown_tags_2)
             features.append(new(BrokerFeature, (name_2, min_supported_version, max_supported_version, unknown_tags_2)))
         n = buffer[p]
         if not n:
@@ -89,6 +91,7 @@ def decode(buffer, position=0):
         log_dirs = ()
         unknown_tags_3 = ()
         if n:
+            unknown_tags_3 = []
             for tag_number_3, p, tag_end_3 in tagged_fields(buffer, p - 1):
                 if tag_number_3 == 0:
                     n = buffer[p]
@@ -104,8 +107,9 @@ def decode(buffer, position=0):
                     if p != tag_end_3:
                         raise LengthError
                 else:
-                    unknown_tags_3 += ((tag_number_3, buffer[p:tag_end_3]),)
+                    unknown_tags_3.append((tag_number_3, buffer[p:tag_end_3]))
                 p = tag_end_3
+            unknown_tags_3 = tuple(unknown_tags_3)
         return new(RegisterBrokerRecord, (broker_id, is_migrating_zk_broker, incarnation_id, broker_epoch, end_points, features, rack, fenced, in_controlled_shutdown, log_dirs, None, unknown_tags_3)), p
     except (IndexError, LengthError, StructError):
         raise explain("record/metadata/register_broker_record", "fields", 3, buffer, position) from None
@@ -123,9 +127,9 @@ def encode(message):
         host_size = len(host_bytes) + 1
         tag_count = 0
         tagged = b""
-        for number, value in unknown_tags_2:
-            tagged += tagged_field(number, value)
-            tag_count += 1
+        if unknown_tags_2:
+            tagged += b"".join([tagged_field(*pair) for pair in unknown_tags_2])
+            tag_count += len(unknown_tags_2)
         parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (LENGTHS[host_size] if host_size < 128 else unsigned_varint(host_size)), host_bytes, (pack_HhB(port, security_protocol, tag_count) if tag_count < 128 else pack_Hh(port, security_protocol) + unsigned_varint(tag_count)), tagged)
     features_count = len(features) + 1
     parts.append((LENGTHS[features_count] if features_count < 128 else unsigned_varint(features_count)))
@@ -134,9 +138,9 @@ def encode(message):
         name_2_size = len(name_2_bytes) + 1
         tag_count_2 = 0
         tagged_2 = b""
-        for number_2, value_2 in unknown_tags_3:
-            tagged_2 += tagged_field(number_2, value_2)
-            tag_count_2 += 1
+        if unknown_tags_3:
+            tagged_2 += b"".join([tagged_field(*pair) for pair in unknown_tags_3])
+            tag_count_2 += len(unknown_tags_3)
         parts += ((LENGTHS[name_2_size] if name_2_size < 128 else unsigned_varint(name_2_size)), name_2_bytes, (pack_hhB(min_supported_version, max_supported_version, tag_count_2) if tag_count_2 < 128 else pack_hh(min_supported_version, max_supported_version) + unsigned_varint(tag_count_2)), tagged_2)
     if rack is None:
         rack_bytes = b""
@@ -150,8 +154,8 @@ def encode(message):
         log_dirs_count = len(log_dirs) + 1
         tagged_3 += tagged_field(0, (LENGTHS[log_dirs_count] if log_dirs_count < 128 else unsigned_varint(log_dirs_count)) + b"".join(log_dirs))
         tag_count_3 += 1
-    for number_3, value_3 in unknown_tags:
-        tagged_3 += tagged_field(number_3, value_3)
-        tag_count_3 += 1
+    if unknown_tags:
+        tagged_3 += b"".join([tagged_field(*pair) for pair in unknown_tags])
+        tag_count_3 += len(unknown_tags)
     parts += ((LENGTHS[rack_size] if rack_size < 128 else unsigned_varint(rack_size)), rack_bytes, (pack_ttB(fenced, in_controlled_shutdown, tag_count_3) if tag_count_3 < 128 else pack_tt(fenced, in_controlled_shutdown) + unsigned_varint(tag_count_3)), tagged_3)
     return b"".join(parts)

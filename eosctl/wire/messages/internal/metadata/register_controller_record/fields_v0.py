@@ -44,10 +44,11 @@ def decode(buffer, position=0):
             p += 5
             unknown_tags = ()
             if n:
+                unknown_tags = []
                 for tag_number, p, tag_end in tagged_fields(buffer, p - 1):
-                    if True:
-                        unknown_tags += ((tag_number, buffer[p:tag_end]),)
+                    unknown_tags.append((tag_number, buffer[p:tag_end]))
                     p = tag_end
+                unknown_tags = tuple(unknown_tags)
             end_points.append(new(ControllerEndpoint, (name, host, port, security_protocol, unknown_tags)))
         n = buffer[p]
         if not 0 < n < 128:
@@ -65,19 +66,21 @@ def decode(buffer, position=0):
             p += 5
             unknown_tags_2 = ()
             if n:
+                unknown_tags_2 = []
                 for tag_number_2, p, tag_end_2 in tagged_fields(buffer, p - 1):
-                    if True:
-                        unknown_tags_2 += ((tag_number_2, buffer[p:tag_end_2]),)
+                    unknown_tags_2.append((tag_number_2, buffer[p:tag_end_2]))
                     p = tag_end_2
+                unknown_tags_2 = tuple(unknown_tags_2)
             features.append(new(ControllerFeature, (name_2, min_supported_version, max_supported_version, unknown_tags_2)))
         n = buffer[p]
         p += 1
         unknown_tags_3 = ()
         if n:
+            unknown_tags_3 = []
             for tag_number_3, p, tag_end_3 in tagged_fields(buffer, p - 1):
-                if True:
-                    unknown_tags_3 += ((tag_number_3, buffer[p:tag_end_3]),)
+                unknown_tags_3.append((tag_number_3, buffer[p:tag_end_3]))
                 p = tag_end_3
+            unknown_tags_3 = tuple(unknown_tags_3)
         return new(RegisterControllerRecord, (controller_id, incarnation_id, zk_migration_ready, end_points, features, unknown_tags_3)), p
     except (IndexError, LengthError, StructError):
         raise explain("record/metadata/register_controller_record", "fields", 0, buffer, position) from None
@@ -95,9 +98,9 @@ def encode(message):
         host_size = len(host_bytes) + 1
         tag_count = 0
         tagged = b""
-        for number, value in unknown_tags_2:
-            tagged += tagged_field(number, value)
-            tag_count += 1
+        if unknown_tags_2:
+            tagged += b"".join([tagged_field(*pair) for pair in unknown_tags_2])
+            tag_count += len(unknown_tags_2)
         parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (LENGTHS[host_size] if host_size < 128 else unsigned_varint(host_size)), host_bytes, (pack_HhB(port, security_protocol, tag_count) if tag_count < 128 else pack_Hh(port, security_protocol) + unsigned_varint(tag_count)), tagged)
     features_count = len(features) + 1
     parts.append((LENGTHS[features_count] if features_count < 128 else unsigned_varint(features_count)))
@@ -106,14 +109,14 @@ def encode(message):
         name_2_size = len(name_2_bytes) + 1
         tag_count_2 = 0
         tagged_2 = b""
-        for number_2, value_2 in unknown_tags_3:
-            tagged_2 += tagged_field(number_2, value_2)
-            tag_count_2 += 1
+        if unknown_tags_3:
+            tagged_2 += b"".join([tagged_field(*pair) for pair in unknown_tags_3])
+            tag_count_2 += len(unknown_tags_3)
         parts += ((LENGTHS[name_2_size] if name_2_size < 128 else unsigned_varint(name_2_size)), name_2_bytes, (pack_hhB(min_supported_version, max_supported_version, tag_count_2) if tag_count_2 < 128 else pack_hh(min_supported_version, max_supported_version) + unsigned_varint(tag_count_2)), tagged_2)
     tag_count_3 = 0
     tagged_3 = b""
-    for number_3, value_3 in unknown_tags:
-        tagged_3 += tagged_field(number_3, value_3)
-        tag_count_3 += 1
+    if unknown_tags:
+        tagged_3 += b"".join([tagged_field(*pair) for pair in unknown_tags])
+        tag_count_3 += len(unknown_tags)
     parts += ((LENGTHS[tag_count_3] if tag_count_3 < 128 else unsigned_varint(tag_count_3)), tagged_3)
     return b"".join(parts)

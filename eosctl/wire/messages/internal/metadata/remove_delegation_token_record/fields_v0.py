@@ -22,10 +22,11 @@ def decode(buffer, position=0):
         p += 1
         unknown_tags = ()
         if n:
+            unknown_tags = []
             for tag_number, p, tag_end in tagged_fields(buffer, p - 1):
-                if True:
-                    unknown_tags += ((tag_number, buffer[p:tag_end]),)
+                unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
+            unknown_tags = tuple(unknown_tags)
         return new(RemoveDelegationTokenRecord, (token_id, unknown_tags)), p
     except (IndexError, LengthError, StructError):
         raise explain("record/metadata/remove_delegation_token_record", "fields", 0, buffer, position) from None
@@ -37,7 +38,7 @@ def encode(message):
     token_id_size = len(token_id_bytes) + 1
     tag_count = 0
     tagged = b""
-    for number, value in unknown_tags:
-        tagged += tagged_field(number, value)
-        tag_count += 1
+    if unknown_tags:
+        tagged += b"".join([tagged_field(*pair) for pair in unknown_tags])
+        tag_count += len(unknown_tags)
     return b"".join(((LENGTHS[token_id_size] if token_id_size < 128 else unsigned_varint(token_id_size)), token_id_bytes, (LENGTHS[tag_count] if tag_count < 128 else unsigned_varint(tag_count)), tagged))

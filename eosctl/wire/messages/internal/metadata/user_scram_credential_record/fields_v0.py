@@ -47,10 +47,11 @@ def decode(buffer, position=0):
         p += 5
         unknown_tags = ()
         if n:
+            unknown_tags = []
             for tag_number, p, tag_end in tagged_fields(buffer, p - 1):
-                if True:
-                    unknown_tags += ((tag_number, buffer[p:tag_end]),)
+                unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
+            unknown_tags = tuple(unknown_tags)
         return new(UserScramCredentialRecord, (name, mechanism, salt, stored_key, server_key, iterations, unknown_tags)), p
     except (IndexError, LengthError, StructError):
         raise explain("record/metadata/user_scram_credential_record", "fields", 0, buffer, position) from None
@@ -68,7 +69,7 @@ def encode(message):
     server_key_size = len(server_key_bytes) + 1
     tag_count = 0
     tagged = b""
-    for number, value in unknown_tags:
-        tagged += tagged_field(number, value)
-        tag_count += 1
+    if unknown_tags:
+        tagged += b"".join([tagged_field(*pair) for pair in unknown_tags])
+        tag_count += len(unknown_tags)
     return b"".join(((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (pack_bB(mechanism, salt_size) if salt_size < 128 else pack_b(mechanism) + unsigned_varint(salt_size)), salt_bytes, (LENGTHS[stored_key_size] if stored_key_size < 128 else unsigned_varint(stored_key_size)), stored_key_bytes, (LENGTHS[server_key_size] if server_key_size < 128 else unsigned_varint(server_key_size)), server_key_bytes, (pack_iB(iterations, tag_count) if tag_count < 128 else pack_i(iterations) + unsigned_varint(tag_count)), tagged))

@@ -31,16 +31,18 @@ def decode(buffer, position=0):
             p += 20
             unknown_tags = ()
             if n:
+                unknown_tags = []
                 for tag_number, p, tag_end in tagged_fields(buffer, p - 1):
-                    if True:
-                        unknown_tags += ((tag_number, buffer[p:tag_end]),)
+                    unknown_tags.append((tag_number, buffer[p:tag_end]))
                     p = tag_end
+                unknown_tags = tuple(unknown_tags)
             state_batches.append(new(StateBatch, (first_offset, last_offset, delivery_state, delivery_count, unknown_tags)))
         n = buffer[p]
         p += 1
         delivery_complete_count = -1
         unknown_tags_2 = ()
         if n:
+            unknown_tags_2 = []
             for tag_number_2, p, tag_end_2 in tagged_fields(buffer, p - 1):
                 if tag_number_2 == 0:
                     delivery_complete_count, = unpack_i(buffer, p)
@@ -48,8 +50,9 @@ def decode(buffer, position=0):
                     if p != tag_end_2:
                         raise LengthError
                 else:
-                    unknown_tags_2 += ((tag_number_2, buffer[p:tag_end_2]),)
+                    unknown_tags_2.append((tag_number_2, buffer[p:tag_end_2]))
                 p = tag_end_2
+            unknown_tags_2 = tuple(unknown_tags_2)
         return new(ShareSnapshotValue, (snapshot_epoch, state_epoch, leader_epoch, start_offset, create_timestamp, write_timestamp, state_batches, delivery_complete_count, unknown_tags_2)), p
     except (IndexError, LengthError, StructError):
         raise explain("record/share_group_state/share_snapshot", "value", 0, buffer, position) from None
@@ -63,17 +66,17 @@ def encode(message):
     for first_offset, last_offset, delivery_state, delivery_count, unknown_tags_2 in state_batches:
         tag_count = 0
         tagged = b""
-        for number, value in unknown_tags_2:
-            tagged += tagged_field(number, value)
-            tag_count += 1
+        if unknown_tags_2:
+            tagged += b"".join([tagged_field(*pair) for pair in unknown_tags_2])
+            tag_count += len(unknown_tags_2)
         parts += ((pack_qqbhB(first_offset, last_offset, delivery_state, delivery_count, tag_count) if tag_count < 128 else pack_qqbh(first_offset, last_offset, delivery_state, delivery_count) + unsigned_varint(tag_count)), tagged)
     tag_count_2 = 0
     tagged_2 = b""
     if delivery_complete_count != -1:
         tagged_2 += tagged_field(0, pack_i(delivery_complete_count))
         tag_count_2 += 1
-    for number_2, value_2 in unknown_tags:
-        tagged_2 += tagged_field(number_2, value_2)
-        tag_count_2 += 1
+    if unknown_tags:
+        tagged_2 += b"".join([tagged_field(*pair) for pair in unknown_tags])
+        tag_count_2 += len(unknown_tags)
     parts += ((LENGTHS[tag_count_2] if tag_count_2 < 128 else unsigned_varint(tag_count_2)), tagged_2)
     return b"".join(parts)

@@ -51,10 +51,11 @@ def decode(buffer, position=0):
                 p += 1
                 unknown_tags = ()
                 if n:
+                    unknown_tags = []
                     for tag_number, p, tag_end in tagged_fields(buffer, p - 1):
-                        if True:
-                            unknown_tags += ((tag_number, buffer[p:tag_end]),)
+                        unknown_tags.append((tag_number, buffer[p:tag_end]))
                         p = tag_end
+                    unknown_tags = tuple(unknown_tags)
                 transaction_partitions.append(new(PartitionsSchema, (topic, partition_ids, unknown_tags)))
         transaction_last_update_timestamp_ms, transaction_start_timestamp_ms, n = unpack_qqB(buffer, p)
         p += 17
@@ -64,6 +65,7 @@ def decode(buffer, position=0):
         next_producer_epoch = -1
         unknown_tags_2 = ()
         if n:
+            unknown_tags_2 = []
             for tag_number_2, p, tag_end_2 in tagged_fields(buffer, p - 1):
                 if tag_number_2 == 0:
                     previous_producer_id, = unpack_q(buffer, p)
@@ -86,8 +88,9 @@ def decode(buffer, position=0):
                     if p != tag_end_2:
                         raise LengthError
                 else:
-                    unknown_tags_2 += ((tag_number_2, buffer[p:tag_end_2]),)
+                    unknown_tags_2.append((tag_number_2, buffer[p:tag_end_2]))
                 p = tag_end_2
+            unknown_tags_2 = tuple(unknown_tags_2)
         return new(TransactionLogValue, (producer_id, producer_epoch, transaction_timeout_ms, transaction_status, transaction_partitions, transaction_last_update_timestamp_ms, transaction_start_timestamp_ms, previous_producer_id, next_producer_id, client_transaction_version, next_producer_epoch, unknown_tags_2)), p
     except (IndexError, LengthError, StructError):
         raise explain("record/transaction_state/transaction_log", "value", 1, buffer, position) from None
@@ -103,9 +106,9 @@ def encode(message):
         topic_size = len(topic_bytes) + 1
         tag_count = 0
         tagged = b""
-        for number, value in unknown_tags_2:
-            tagged += tagged_field(number, value)
-            tag_count += 1
+        if unknown_tags_2:
+            tagged += b"".join([tagged_field(*pair) for pair in unknown_tags_2])
+            tag_count += len(unknown_tags_2)
         parts += ((LENGTHS[topic_size] if topic_size < 128 else unsigned_varint(topic_size)), topic_bytes, (compact_packers_i[partition_ids_count](partition_ids_count + 1, *partition_ids) if (partition_ids_count := len(partition_ids)) < 64 else pack_many_compact("i", partition_ids)), (LENGTHS[tag_count] if tag_count < 128 else unsigned_varint(tag_count)), tagged)
     tag_count_2 = 0
     tagged_2 = b""
@@ -121,8 +124,8 @@ def encode(message):
     if next_producer_epoch != -1:
         tagged_2 += tagged_field(3, pack_h(next_producer_epoch))
         tag_count_2 += 1
-    for number_2, value_2 in unknown_tags:
-        tagged_2 += tagged_field(number_2, value_2)
-        tag_count_2 += 1
+    if unknown_tags:
+        tagged_2 += b"".join([tagged_field(*pair) for pair in unknown_tags])
+        tag_count_2 += len(unknown_tags)
     parts += ((pack_qqB(transaction_last_update_timestamp_ms, transaction_start_timestamp_ms, tag_count_2) if tag_count_2 < 128 else pack_qq(transaction_last_update_timestamp_ms, transaction_start_timestamp_ms) + unsigned_varint(tag_count_2)), tagged_2)
     return b"".join(parts)

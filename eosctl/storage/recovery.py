@@ -28,6 +28,8 @@ from eosctl.storage.producer_snapshot import (
 from eosctl.storage.scan import LogBatch, scan_log
 from eosctl.storage.segment import MAX_RELATIVE_OFFSET, Segment
 from eosctl.wire.errors import WireError
+from eosctl.wire.records.batch import decode_header
+from eosctl.wire.records.header import HEADER_BYTES
 
 
 class OpenedLog(NamedTuple):
@@ -58,6 +60,7 @@ def open_log(
     clean: bool,
     log_start_offset: int = 0,
     recovery_point: int = 0,
+    now_ms: int = -1,
 ) -> OpenedLog:
     """Open a partition directory; an absent one is an empty log.
 
@@ -69,6 +72,7 @@ def open_log(
             recovered all the same.
         log_start_offset: First offset that may be read, from the checkpoint.
         recovery_point: Offset up to which the log was forced to disk; recovery begins with the segment that holds it.
+        now_ms: Now, in milliseconds since the epoch: the age of a segment without timestamps counts from here.
 
     Raises:
         OSError: When the directory cannot be read or repaired.
@@ -76,7 +80,7 @@ def open_log(
     if not directory.is_dir():
         return OpenedLog(SegmentedLog(directory, config, descriptors, log_start_offset=log_start_offset), [])
     _finish_interrupted_work(directory)
-    segments = _find_segments(directory)
+    segments = _find_segments(directory, now_ms)
     suspect = 0 if not segments else len(segments) if clean else _floor(segments, recovery_point)
     trusted, end_offset = _load_trusted(segments, suspect)
     if segments:
@@ -142,7 +146,9 @@ class _Recovery:
             return
         self.end_offset = max(self.end_offset, segment.base_offset)
         file_bytes = segment.size_bytes
-        segment = Segment(segment.directory, segment.base_offset)  # without indexes that may be half loaded
+        segment = Segment(
+            segment.directory, segment.base_offset, segment.created_ms
+        )  # without indexes that may be half loaded
         for fact in scan_log(Path(segment.log_path)):
             if not (isinstance(fact, LogBatch) and self._belongs(segment, fact) and self._take(segment, fact)):
                 break
@@ -176,14 +182,14 @@ class _Recovery:
         return True
 
 
-def _find_segments(directory: Path) -> list[Segment]:
+def _find_segments(directory: Path, now_ms: int) -> list[Segment]:
     """Return the segments in order of their offsets, with their sizes; index files without a log are deleted."""
     files = [file for file in _parse_files(directory) if file.state is FileState.LIVE]
     logs = sorted(found.offset for found in files if found.suffix is Suffix.LOG)
     for orphan in files:
         if orphan.suffix is not Suffix.PRODUCER_SNAPSHOT and orphan.offset not in logs:
             (directory / orphan.name).unlink()
-    segments = [Segment(os.fspath(directory), offset) for offset in logs]
+    segments = [Segment(os.fspath(directory), offset, now_ms) for offset in logs]
     for segment in segments:
         segment.size_bytes = os.stat(segment.log_path).st_size  # noqa: PTH116 - a str path
     return segments
@@ -218,14 +224,13 @@ def _load_trusted(segments: list[Segment], suspect: int) -> tuple[int, int]:
 def _end_of(segment: Segment) -> int | None:
     """Offset after a segment's last batch; None when the file does not end with a valid batch."""
     end_offset = segment.base_offset
-    first = True
     for fact in scan_log(Path(segment.log_path), segment.offset_index.last.position):
         if not (isinstance(fact, LogBatch) and fact.crc_valid):
             return None
-        if first and not fact.position:
-            segment.first_timestamp = fact.header.max_timestamp
-        first = False
         end_offset = fact.header.next_offset
+    if segment.size_bytes:
+        with Path(segment.log_path).open("rb") as file:
+            segment.first_timestamp = decode_header(file.read(HEADER_BYTES)).max_timestamp
     return end_offset
 
 

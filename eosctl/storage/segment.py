@@ -93,8 +93,10 @@ class Segment:
             return False
         if size + header.size_bytes > config.segment_bytes:
             return True
-        first = self.first_timestamp
-        age_ms = header.max_timestamp - first if first >= 0 else now_ms - self.created_ms
+        if self.first_timestamp >= 0:
+            age_ms = header.max_timestamp - self.first_timestamp
+        else:
+            age_ms = now_ms - self.created_ms if self.created_ms >= 0 else 0
         if age_ms > config.segment_ms:
             return True
         capacity = config.segment_index_bytes

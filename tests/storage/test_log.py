@@ -217,6 +217,22 @@ class TestRolling:
         batches = [(make_batch(0, [-1]), 100), (make_batch(1, [-1]), 1100), (make_batch(2, [-1]), 1101)]
         assert self.rolled(config, tmp_path, batches) == [None, None, 2]
 
+    @pytest.mark.parametrize("clean", [True, False])
+    def test_age_after_a_restart(self, clean: bool, tmp_path: Path, descriptors: Descriptors) -> None:
+        config = LogConfig(segment_ms=1000, index_interval_bytes=0)
+        for name, timestamps in (("with", [5000, 5001, 5002]), ("without", [-1, -1, -1])):
+            log = SegmentedLog(tmp_path / name, config, descriptors)
+            for offset, timestamp in enumerate(timestamps):
+                append(log, make_batch(offset, [timestamp]), 5000)
+            log.flush()
+            log.close(clean=clean)
+        log = open_log(tmp_path / "with", config, descriptors, clean=clean, now_ms=9000).log
+        assert [append(log, make_batch(3, [6000]), 9000), append(log, make_batch(4, [6001]), 9000)] == [None, 4]
+        log = open_log(tmp_path / "without", config, descriptors, clean=clean, now_ms=9000).log
+        assert [append(log, make_batch(3, [-1]), 10_000), append(log, make_batch(4, [-1]), 10_001)] == [None, 4]
+        log = open_log(tmp_path / "without", config, descriptors, clean=False).log
+        assert append(log, make_batch(5, [-1]), 20_000) is None, "of unknown age"
+
     def test_offset_index_full(self, tmp_path: Path) -> None:
         config = LogConfig(index_interval_bytes=0, segment_index_bytes=8 * 3)
         batches = [(make_batch(offset, [-1]), 0) for offset in range(5)]
@@ -385,3 +401,29 @@ def test_descriptors_are_reused_and_bounded(tmp_path: Path) -> None:
     descriptors.forget(paths[0])
     descriptors.close()
     assert len(descriptors) == 0
+
+
+def test_batches_larger_than_what_is_read_at_once(tmp_path: Path, descriptors: Descriptors) -> None:
+    log = SegmentedLog(tmp_path / "t-0", LogConfig(tail_bytes=0), descriptors)
+    batches = [make_batch(0, [5]), make_batch(1, [9, 8], 900_000), make_batch(3, [20]), make_batch(4, [7], 300_000)]
+    for batch in batches:
+        append(log, batch)
+    log.flush()
+    assert log.offset_for_time(6) == TimestampedOffset(9, 1, 1)
+    assert log.offset_for_time(10) == TimestampedOffset(20, 3, 1)
+    assert log.read(2, 10) == batches[1]
+    assert [batch for _, batch in log.batches(0)] == batches
+    assert [header.base_offset for header, _ in log.batches(1, end_offset=4)] == [1, 3]
+    log.truncate_to(4)
+    assert log.offset_of_max_timestamp() == TimestampedOffset(20, 3, 1)
+
+
+def test_short_writes_are_completed(tmp_path: Path, descriptors: Descriptors, monkeypatch: pytest.MonkeyPatch) -> None:
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, data[:7]))
+    log = SegmentedLog(tmp_path / "t-0", SMALL, descriptors)
+    batches = [make_batch(offset, [1]) for offset in range(3)]
+    for batch in batches:
+        append(log, batch)
+    log.flush()
+    assert (tmp_path / "t-0" / f"{0:020d}.log").read_bytes() == b"".join(batches)

@@ -12,6 +12,7 @@ import pytest
 from eosctl.storage.checkpoints import EpochStart
 from eosctl.storage.config import LogConfig
 from eosctl.storage.descriptors import Descriptors
+from eosctl.storage.errors import DamagedFile
 from eosctl.storage.names import Suffix, segment_file_name
 from eosctl.storage.producer_replay import ProducerReplay
 from eosctl.storage.producer_snapshot import (
@@ -195,6 +196,44 @@ def test_behind_a_damaged_batch_nothing_is_kept(tmp_path: Path, descriptors: Des
     assert opened.deleted_segments == tuple(int(log.stem) for log in logs[2:])
     assert all(not log.exists() for log in logs[2:])
     assert max(snapshot_offsets(tmp_path)) == opened.log.log_end_offset
+
+
+def unreadable_marker(base_offset: int) -> bytes:
+    """A control batch with a right checksum whose record is no control record."""
+    return encode_batch(
+        [Record(0, 1, b"k", b"v")],
+        base_offset=base_offset,
+        producer_id=1,
+        producer_epoch=0,
+        control=True,
+        transactional=True,
+    )
+
+
+def test_a_marker_that_cannot_be_read_is_cut_off_after_a_crash(tmp_path: Path, descriptors: Descriptors) -> None:
+    write(BATCHES, tmp_path, clean=False)
+    with max(tmp_path.glob("*.log")).open("ab") as file:
+        file.write(unreadable_marker(BATCHES[-1][0].next_offset))
+    opened = open_log(tmp_path, CONFIG, descriptors, clean=False)
+    assert_holds(opened, BATCHES)
+    assert opened.truncated_bytes > 0
+
+
+def test_a_marker_that_cannot_be_read_is_refused_otherwise(tmp_path: Path, descriptors: Descriptors) -> None:
+    write(BATCHES, tmp_path, clean=True)
+    with max(tmp_path.glob("*.log")).open("ab") as file:
+        file.write(unreadable_marker(BATCHES[-1][0].next_offset))
+    with pytest.raises(DamagedFile, match=f"marker at offset {BATCHES[-1][0].next_offset}"):
+        open_log(tmp_path, CONFIG, descriptors, clean=True)
+
+
+def test_a_torn_end_is_cut_off_even_after_an_orderly_stop(tmp_path: Path, descriptors: Descriptors) -> None:
+    write(BATCHES, tmp_path, clean=True)
+    with max(tmp_path.glob("*.log")).open("ab") as file:
+        file.write(BATCHES[0][1][:50])
+    opened = open_log(tmp_path, CONFIG, descriptors, clean=True)
+    assert_holds(opened, BATCHES)
+    assert (opened.truncated_bytes, len(opened.recovered_segments)) == (50, 1)
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ class ClusterCore:
         self.loop = loop
         self.ticks = Ticks(loop)
         self.network = Network(loop, self.ticks)
-        self.random = random.Random(seed)  # noqa: S311 - reproducible chance, no secret
+        self.random = random.Random(seed)
         self._wall_base_ms = wall_base_ms
         self.nodes: dict[int, Node] = {}
         self.addresses: dict[int, ListenerEndpoint] = {
@@ -58,9 +58,7 @@ class ClusterCore:
         self.cluster_id = self._find_cluster_id()
         combined = shape.broker_count == 1
         self.controller_ids: Sequence[int] = (1,) if combined else (FIRST_CONTROLLER_ID,)
-        self._plan = ClusterPlan(
-            self.cluster_id, shape.emulation, shape.transaction_version, self.controller_ids
-        )
+        self._plan = ClusterPlan(self.cluster_id, shape.emulation, shape.transaction_version, self.controller_ids)
 
     @property
     def broker_ids(self) -> range:
@@ -91,9 +89,7 @@ class ClusterCore:
             is_broker,
             is_controller,
             self.directory_of(node_id),
-            node_settings(
-                node_id, self.shape.broker_count, fast=self.shape.fast, overrides=self.shape.settings
-            ),
+            node_settings(node_id, self.shape.broker_count, fast=self.shape.fast, overrides=self.shape.settings),
         )
         runtime = NodeRuntime(self.loop, self.ticks, self._wall_base_ms, self.random.getrandbits(64))
         listeners = {CLIENT_LISTENER: self.addresses[node_id]} if is_broker else {}

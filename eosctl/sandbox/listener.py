@@ -29,9 +29,7 @@ class ClientProtocol(asyncio.Protocol):
         self._transport = cast("asyncio.Transport", transport)
         peer = transport.get_extra_info("peername") or ("",)
         self._open_sockets.add(self)
-        self._connection = Connection(
-            self._broker, self._listener, peer[0], self._output_ready, self._hang_up
-        )
+        self._connection = Connection(self._broker, self._listener, peer[0], self._output_ready, self._hang_up)
 
     def data_received(self, data: bytes) -> None:
         """Handle every frame of this read."""

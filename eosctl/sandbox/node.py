@@ -1,4 +1,4 @@
-"""One node of the cluster: a process with a broker, a controller, or both, one data directory and one place on the network."""
+"""One node: a process with a broker, a controller, or both, one data directory and one place on the network."""
 
 from __future__ import annotations
 

@@ -42,7 +42,10 @@ class Runtime(Protocol):
 
 
 class AppendResult(NamedTuple):
-    """The outcome of appending one batch; offsets are -1 on error, ``append_time_ms`` -1 unless LogAppendTime/duplicate."""
+    """The outcome of appending one batch.
+
+    Offsets are -1 on error, ``append_time_ms`` is -1 unless the topic has LogAppendTime or the batch was a duplicate.
+    """
 
     error: ErrorCode
     base_offset: int = -1
@@ -166,7 +169,7 @@ class Channel(Protocol):
 class Reply(Protocol):
     """Answers one request; must be called exactly once (never for acks=0 produce)."""
 
-    def __call__(self, response: Any | None) -> None:
+    def __call__(self, response: Any | None, /) -> None:
         """Send the response message; None closes the connection."""
 
 
@@ -197,8 +200,9 @@ class TransactionHooks(Protocol):
         done: Callable[[ErrorCode], None],
         knows_abortable: bool = True,
     ) -> None:
-        """Ask the coordinator of ``transactional_id`` (AddPartitionsToTxn 4+, batched per node) whether the partition
-        belongs to its open transaction, or add it (``add_partition``: Produce 12+, TxnOffsetCommit 5+).
+        """Ask the coordinator whether the partition belongs to its open transaction, or add it (``add_partition``).
+
+        Adding is for Produce 12+ and TxnOffsetCommit 5+; requests are AddPartitionsToTxn 4+, batched per node.
 
         ``knows_abortable`` is False for requests older than Produce 11 and TxnOffsetCommit 4: they get 48 for 120.
         ``done`` gets the code as the group coordinator expects it; Produce passes it through
@@ -216,9 +220,7 @@ class CoordinatorHooks(Protocol):
     def resign(self, partition_index: int, leader_epoch: int | None) -> None:
         """Forget everything of that partition; requests answer 16 from now on."""
 
-    def marker_written(
-        self, partition_index: int, producer_id: int, producer_epoch: int, committed: bool
-    ) -> None:
+    def marker_written(self, partition_index: int, producer_id: int, producer_epoch: int, committed: bool) -> None:
         """A transaction marker reached the internal topic's partition (group coordinator: materialise or drop)."""
 
 

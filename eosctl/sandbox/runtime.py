@@ -45,7 +45,7 @@ class NodeRuntime:
     def __init__(self, loop: Loop, ticks: Ticks, wall_base_ms: float, seed: int = 0) -> None:
         self.loop = loop
         self.ticks = ticks
-        self.random = random.Random(seed)  # noqa: S311 - reproducible chance, no secret
+        self.random = random.Random(seed)
         self.timers: set[NodeTimer] = set()
         self.wall_base_ms = wall_base_ms
         self.skew_ms = 0.0

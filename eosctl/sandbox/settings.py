@@ -37,7 +37,7 @@ class ConfigType(IntEnum):
     PASSWORD = 9
 
 
-class InvalidSetting(ValueError):
+class InvalidSetting(ValueError):  # noqa: N818 - an answer, not a failure
     """A setting that does not exist or a value that it does not take; the text is Kafka's."""
 
 

@@ -67,7 +67,7 @@ def announced_apis(emulation: Emulation) -> list[ApiVersion]:
             continue
         versions = client_versions(key, emulation)
         if key == ApiKey.PRODUCE:
-            versions = range(0, versions.stop)
+            versions = range(versions.stop)
         if len(versions):
             apis.append(ApiVersion(key, versions.start, versions.stop - 1))
     return apis

@@ -82,9 +82,7 @@ class Deletion:
     def _low_watermark(self, partition: Partition) -> int:
         """Return the lowest log start offset of the leader and its live followers."""
         alive = {state.broker_id for state in self._broker.metadata.active_brokers()}
-        starts = [
-            follower.start_offset for broker_id, follower in partition.followers.items() if broker_id in alive
-        ]
+        starts = [follower.start_offset for broker_id, follower in partition.followers.items() if broker_id in alive]
         return min([partition.log.start_offset, *starts])
 
     def _answer(self) -> None:

@@ -1,4 +1,4 @@
-"""DescribeConfigs (key 32, versions 1 to 4; 3.9 serves 0 to 4): settings with their sources (KIP-133, KIP-226, KIP-569).
+"""DescribeConfigs (key 32, versions 1 to 4; 3.9 serves 0 to 4): settings with sources (KIP-133, KIP-226, KIP-569).
 
 - Topics and brokers; a broker answers for itself only, the empty name stands for the cluster's dynamic defaults.
 - Synonyms on request; documentation is not kept and answered as null.
@@ -103,11 +103,7 @@ def _cluster_defaults(broker: Broker, resource: DescribeConfigsResource, synonym
     table = broker.config.table.broker
     found = []
     for name in _wanted(resource, values):
-        entries = [
-            entry
-            for entry in broker.config.entries(name)
-            if entry.source not in (ConfigSource.DYNAMIC_BROKER,)
-        ]
+        entries = [entry for entry in broker.config.entries(name) if entry.source not in (ConfigSource.DYNAMIC_BROKER,)]
         entry = ConfigEntry(name, values[name], ConfigSource.DYNAMIC_DEFAULT_BROKER)
         found.append(_result(table.get(name), entry, False, entries if synonyms else ()))
     return found
@@ -141,4 +137,3 @@ def _result(
         kind,
         None,
     )
-

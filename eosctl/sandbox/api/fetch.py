@@ -64,9 +64,7 @@ class Fetch:
         "_timer",
     )
 
-    def __init__(
-        self, broker: Broker, context: RequestContext, request: FetchRequest, opened: FetchContext
-    ) -> None:
+    def __init__(self, broker: Broker, context: RequestContext, request: FetchRequest, opened: FetchContext) -> None:
         self._broker = broker
         self._context = context
         self._request = request
@@ -142,7 +140,7 @@ class Fetch:
             return False
         results = self._read()
         size = sum([len(data.records) for _, data in results if data.records])
-        if size >= request.min_bytes or any([data.error_code or data.diverging_epoch.epoch >= 0 for _, data in results]):
+        if size >= request.min_bytes or any(data.error_code or data.diverging_epoch.epoch >= 0 for _, data in results):
             self._answer(results)
             return True
         return False
@@ -161,9 +159,7 @@ class Fetch:
                 if not target.is_leader:
                     data = fetch_error(asked.partition, ErrorCode.NOT_LEADER_OR_FOLLOWER)
                 else:
-                    data = read_partition(
-                        target, asked, request.isolation_level, self._replica_id, left, at_least_one
-                    )
+                    data = read_partition(target, asked, request.isolation_level, self._replica_id, left, at_least_one)
                     if data.records:
                         left = max(0, left - len(data.records))
                         at_least_one = False
@@ -202,9 +198,7 @@ class Fetch:
         keys = {key for key, _ in chosen}
         return [target for key, _, target in self._targets if isinstance(target, Partition) and key in keys]
 
-    def _point_to_leader(
-        self, key: FetchKey, data: PartitionData, endpoints: dict[int, NodeEndpoint]
-    ) -> PartitionData:
+    def _point_to_leader(self, key: FetchKey, data: PartitionData, endpoints: dict[int, NodeEndpoint]) -> PartitionData:
         broker = self._broker
         name = key.topic or broker.metadata.topic_name(key.topic_id) or ""
         leadership = broker.metadata.leadership(TopicPartition(name, data.partition_index))

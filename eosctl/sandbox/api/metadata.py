@@ -118,9 +118,7 @@ def _describe(broker: Broker, context: RequestContext, topic: TopicState) -> Met
     )
 
 
-def describe_partition(
-    broker: Broker, listener: str, index: int, state: PartitionState
-) -> MetadataResponsePartition:
+def describe_partition(broker: Broker, listener: str, index: int, state: PartitionState) -> MetadataResponsePartition:
     """Describe one partition as the metadata cache of a broker does."""
     offline = offline_replicas(broker, state.replicas)
     leader, error = state.leader, ErrorCode.NONE

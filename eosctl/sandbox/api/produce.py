@@ -49,7 +49,7 @@ Slot = tuple[int, int]  # position of topic and partition in the request
 
 def handle(broker: Broker, context: RequestContext, request: ProduceRequest) -> None:
     """Append every batch, then answer when all are acknowledged as the request wishes."""
-    if any([partition.records is None for topic in request.topic_data for partition in topic.partition_data]):
+    if any(partition.records is None for topic in request.topic_data for partition in topic.partition_data):
         return  # Kafka fails on it without an answer
     Produce(broker, context, request).start()
 
@@ -139,9 +139,7 @@ class Produce:
         header, version = given.header, self._context.api_version
         policy = self._broker.replicas.verification
         adds_partition = version >= FIRST_IMPLICIT_ADD_VERSION
-        if not policy.is_needed(
-            partition, header.producer_id, header.producer_epoch, adds_partition=adds_partition
-        ):
+        if not policy.is_needed(partition, header.producer_id, header.producer_epoch, adds_partition=adds_partition):
             return False
         if policy.is_fenced(partition, header.producer_id, header.producer_epoch):
             self._refuse(slot, Refusal(ErrorCode.INVALID_PRODUCER_EPOCH))
@@ -180,9 +178,7 @@ class Produce:
             self._refuse(slot, Refusal(ErrorCode.NOT_ENOUGH_REPLICAS))
             return
         try:
-            outcome = append_client_batch(
-                partition, given, broker.runtime.now_ms(), broker.replicas.verification
-            )
+            outcome = append_client_batch(partition, given, broker.runtime.now_ms(), broker.replicas.verification)
         except OSError:
             self._refuse(slot, Refusal(ErrorCode.KAFKA_STORAGE_ERROR))
             return
@@ -247,7 +243,7 @@ class Produce:
             return
         self._started = False  # answer once
         if self._request.acks == 0:
-            failed = any([response.error_code for response in self._results.values()])
+            failed = any(response.error_code for response in self._results.values())
             if failed:
                 self._context.reply(None)
             else:

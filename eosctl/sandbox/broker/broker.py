@@ -108,9 +108,7 @@ class Broker:
             is_active=self._is_active,
             max_lag_ms=lambda: config.get_int("replica.lag.time.max.ms"),
         )
-        self.followers = FollowerManager(
-            self.replicas, runtime, channel, config.get_int("replica.fetch.wait.max.ms")
-        )
+        self.followers = FollowerManager(self.replicas, runtime, channel, config.get_int("replica.fetch.wait.max.ms"))
         self.producer_ids = ProducerIdManager(
             node_id=node_id, runtime=runtime, channel=channel, broker_epoch=lambda: self.lifecycle.broker_epoch
         )
@@ -211,12 +209,7 @@ class Broker:
 
     def _note_own_state(self) -> None:
         own = self.metadata.brokers.get(self.node_id)
-        if (
-            own is not None
-            and not own.fenced
-            and own.broker_epoch == self.lifecycle.broker_epoch
-            and not self.is_ready
-        ):
+        if own is not None and not own.fenced and own.broker_epoch == self.lifecycle.broker_epoch and not self.is_ready:
             self.is_ready = True
             self.on_ready()
 
@@ -249,9 +242,7 @@ class Broker:
         if coordinator is not None:
             coordinator.resign(partition.partition.partition, partition.leader_epoch)
 
-    def marker_replicated(
-        self, partition: Partition, producer_id: int, producer_epoch: int, committed: bool
-    ) -> None:
+    def marker_replicated(self, partition: Partition, producer_id: int, producer_epoch: int, committed: bool) -> None:
         """Let the group coordinator commit or drop the offsets of a transaction."""
         coordinator = self._coordinators.get(partition.partition.topic)
         if coordinator is not None:

@@ -1,4 +1,4 @@
-"""A broker's life in the cluster: register, heartbeat until unfenced, leave in order (Kafka's BrokerLifecycleManager)."""
+"""A broker's life in the cluster: register, heartbeat until unfenced, leave in order (BrokerLifecycleManager)."""
 
 from __future__ import annotations
 
@@ -46,9 +46,7 @@ class Lifecycle:
             False,
             [self._directory_id],
         )
-        broker.channel.send_to_controller(
-            ApiKey.BROKER_REGISTRATION, REGISTRATION_VERSION, request, self._registered
-        )
+        broker.channel.send_to_controller(ApiKey.BROKER_REGISTRATION, REGISTRATION_VERSION, request, self._registered)
 
     def _registered(self, response: Any | None) -> None:
         if response is None or response.error_code:

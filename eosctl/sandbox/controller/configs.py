@@ -44,9 +44,7 @@ def incremental_alter_configs(
             records += _plan_resource(controller, resource)
         except Refused as refused:
             error, message = refused.error, refused.message
-        responses.append(
-            AlterConfigsResourceResponse(error, message, resource.resource_type, resource.resource_name)
-        )
+        responses.append(AlterConfigsResourceResponse(error, message, resource.resource_type, resource.resource_name))
     response = IncrementalAlterConfigsResponse(0, responses)
     controller.write([] if request.validate_only else records, lambda: context.reply(response))
 
@@ -107,15 +105,15 @@ def _resource_rules(
         return (
             _check_broker(controller, per_broker=bool(resource.resource_name)),
             controller.config.table.broker,
-            lambda key: overrides.get(key, controller.config.table.broker[key].default or "")
-            if key in controller.config.table.broker
-            else "",
+            lambda key: (
+                overrides.get(key, controller.config.table.broker[key].default or "")
+                if key in controller.config.table.broker
+                else ""
+            ),
         )
     if resource.resource_type == GROUP_RESOURCE:
         return (lambda _key, _value: None), {}, lambda key: overrides.get(key, "")
-    raise Refused(
-        ErrorCode.INVALID_REQUEST, f"Unexpected resource type {resource.resource_type}."
-    )
+    raise Refused(ErrorCode.INVALID_REQUEST, f"Unexpected resource type {resource.resource_type}.")
 
 
 def _check_broker_name(controller: Controller, resource: AlterConfigsResource) -> None:
@@ -164,9 +162,7 @@ def _new_value(config: AlterableConfig, setting: Setting | None, present: str) -
         return config.value
     if setting is None or setting.type is not ConfigType.LIST:
         name = _OPERATION_NAMES.get(operation, str(operation))
-        raise Refused(
-            ErrorCode.INVALID_CONFIG, f"Can't {name} to key {config.name} because its type is not LIST."
-        )
+        raise Refused(ErrorCode.INVALID_CONFIG, f"Can't {name} to key {config.name} because its type is not LIST.")
     items = [item for item in present.split(",") if item]
     given = [item for item in config.value.split(",") if item]
     if operation == APPEND:

@@ -92,7 +92,10 @@ def _check(controller: Controller, update: FeatureUpdateKey) -> tuple[ErrorCode,
     level = update.max_version_level
     prefix = f"Invalid update version {level} for feature {update.feature}."
     if levels is None:
-        return ErrorCode.INVALID_UPDATE_VERSION, f"{prefix} Local controller {controller.node_id} does not support this feature."
+        return (
+            ErrorCode.INVALID_UPDATE_VERSION,
+            f"{prefix} Local controller {controller.node_id} does not support this feature.",
+        )
     if not levels.minimum <= level <= levels.maximum and level != 0:
         return (
             ErrorCode.INVALID_UPDATE_VERSION,
@@ -103,7 +106,9 @@ def _check(controller: Controller, update: FeatureUpdateKey) -> tuple[ErrorCode,
     if level < present and not downgrade:
         return (
             ErrorCode.INVALID_UPDATE_VERSION,
-            f"{prefix} Can't downgrade the version of this feature without setting the upgrade type to either safe "
-            "or unsafe downgrade.",
+            (
+                f"{prefix} Can't downgrade the version of this feature without setting the upgrade type to either "
+                "safe or unsafe downgrade."
+            ),
         )
     return ErrorCode.NONE, ""

@@ -11,9 +11,7 @@ from eosctl.wire.messages.internal.metadata.producer_ids_record import ProducerI
 BLOCK_SIZE = 1000
 
 
-def allocate_producer_ids(
-    controller: Controller, context: RequestContext, request: AllocateProducerIdsRequest
-) -> None:
+def allocate_producer_ids(controller: Controller, context: RequestContext, request: AllocateProducerIdsRequest) -> None:
     """Give the next block to a broker; answered when the record is committed."""
     broker = controller.image.brokers.get(request.broker_id)
     if broker is None or broker.broker_epoch != request.broker_epoch:

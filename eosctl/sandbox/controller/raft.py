@@ -101,16 +101,15 @@ class MetadataFetch:
         if self._timer is not None:
             self._timer.cancel()
         topic = self._request.topics[0]
-        self._context.reply(
-            FetchResponse(responses=[FetchableTopicResponse(topic.topic, topic.topic_id, [data])])
-        )
+        self._context.reply(FetchResponse(responses=[FetchableTopicResponse(topic.topic, topic.topic_id, [data])]))
 
 
 def describe_quorum(controller: Controller, context: RequestContext, request: DescribeQuorumRequest) -> None:
     """Describe leader, voters and observers of the metadata log."""
     topics = [
         ResponseTopicData(
-            topic.topic_name, [_describe(controller, topic.topic_name, part.partition_index) for part in topic.partitions]
+            topic.topic_name,
+            [_describe(controller, topic.topic_name, part.partition_index) for part in topic.partitions],
         )
         for topic in request.topics
     ]

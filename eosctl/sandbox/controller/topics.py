@@ -118,9 +118,7 @@ def _plan_topic(controller: Controller, topic: CreatableTopic) -> _Planned:
     topic_id = new_topic_id(controller)
     records: list[Any] = [TopicRecord(topic.name, topic_id)]
     records += [ConfigRecord(TOPIC_RESOURCE, topic.name, config.name, config.value) for config in topic.configs]
-    records += [
-        _partition_record(controller, topic_id, index, replicas) for index, replicas in enumerate(assignments)
-    ]
+    records += [_partition_record(controller, topic_id, index, replicas) for index, replicas in enumerate(assignments)]
     return _Planned(records, topic_id, len(assignments), len(assignments[0]))
 
 
@@ -233,9 +231,7 @@ def new_topic_id(controller: Controller) -> bytes:
             return topic_id
 
 
-def _partition_record(
-    controller: Controller, topic_id: bytes, index: int, replicas: Sequence[int]
-) -> PartitionRecord:
+def _partition_record(controller: Controller, topic_id: bytes, index: int, replicas: Sequence[int]) -> PartitionRecord:
     isr = [broker for broker in replicas if controller.is_broker_active(broker)]
     if not isr:
         raise Refused(

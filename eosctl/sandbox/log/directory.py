@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from eosctl.model.transaction import TopicPartition
@@ -229,7 +229,7 @@ def write_producer_snapshot(log: PartitionLog, offset: int) -> None:
         write_snapshot(directory, offset, snapshot_entries(log.producers))
 
 
-def _restore_epochs(directory: Path, recovered: list[EpochStart], end_offset: int) -> LeaderEpochs:
+def _restore_epochs(directory: Path, recovered: Iterable[EpochStart], end_offset: int) -> LeaderEpochs:
     try:
         entries = read_epoch_checkpoint(directory / LEADER_EPOCH_CHECKPOINT)
     except DamagedFile:

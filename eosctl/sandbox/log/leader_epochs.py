@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+
 from eosctl.storage.checkpoints import EpochStart
 
 __all__ = ["EpochStart", "LeaderEpochs"]

@@ -23,7 +23,7 @@ _MARKER_TYPE_POSITION = 68
 _BASE_OFFSET = attrgetter("base_offset")
 
 
-class LogClosed(OSError):
+class LogClosed(OSError):  # noqa: N818 - what is the matter, not whose fault it is
     """The log belongs to a node that has stopped."""
 
 
@@ -34,7 +34,17 @@ class PartitionLog:
     watermark is the caller's to advance, the last stable offset follows from it.
     """
 
-    __slots__ = ("closed", "dirty", "epochs", "high_watermark", "partition", "producers", "settings", "snapshot", "store")
+    __slots__ = (
+        "closed",
+        "dirty",
+        "epochs",
+        "high_watermark",
+        "partition",
+        "producers",
+        "settings",
+        "snapshot",
+        "store",
+    )
 
     def __init__(
         self,
@@ -212,9 +222,7 @@ def log_config(settings: TopicSettings) -> LogConfig:
     )
 
 
-def replay_producer(
-    producers: ProducerStateManager, header: BatchHeader, batch: bytes
-) -> CompletedTransaction | None:
+def replay_producer(producers: ProducerStateManager, header: BatchHeader, batch: bytes) -> CompletedTransaction | None:
     """Take a batch of the log over into producer state; returns the transaction that it ends."""
     attributes = header.attributes
     if attributes & CONTROL:

@@ -58,9 +58,7 @@ class MetadataLog:
 
     def append_leader_change(self, leader_id: int, voters: Sequence[int], epoch: int, now_ms: int) -> int:
         """Open a leader epoch."""
-        return self._append(
-            encode_leader_change(leader_id, voters, self.end_offset, epoch, now_ms), epoch, now_ms
-        )
+        return self._append(encode_leader_change(leader_id, voters, self.end_offset, epoch, now_ms), epoch, now_ms)
 
     def append_fetched(self, data: bytes, now_ms: int) -> None:
         """Take over batches of the leader."""

@@ -87,9 +87,7 @@ def append_client_batch(
 class LeaderAppends:
     """The appends that brokers make themselves, always with acks=all."""
 
-    def __init__(
-        self, partitions: dict[TopicPartition, Partition], runtime: NodeRuntime, deadlines: Deadlines
-    ) -> None:
+    def __init__(self, partitions: dict[TopicPartition, Partition], runtime: NodeRuntime, deadlines: Deadlines) -> None:
         self._partitions = partitions
         self._runtime = runtime
         self._deadlines = deadlines
@@ -145,9 +143,7 @@ class LeaderAppends:
         )
         self._append(partition, batch, header, done, timeout_ms)
 
-    def _append(
-        self, partition: Partition, batch: bytes, header: BatchHeader, done: Done, timeout_ms: int
-    ) -> None:
+    def _append(self, partition: Partition, batch: bytes, header: BatchHeader, done: Done, timeout_ms: int) -> None:
         log = partition.log
         base_offset = log.append_as_leader(batch, header, partition.leader_epoch, self._runtime.now_ms())
         last_offset = base_offset + header.last_offset_delta

@@ -52,15 +52,9 @@ class FollowerManager:
             if leader_id != leader or not hosted:
                 fetcher.remove(partition)
         if hosted and leader >= 0 and leader != self._replicas.broker_id:
-            fetcher = self._fetchers.get(leader)
-            if fetcher is None:
-                fetcher = ReplicaFetcher(self, self._replicas, self._runtime, self._channel, leader, self._max_wait_ms)
-                self._fetchers[leader] = fetcher
-            fetcher.add(partition)
+            self._fetcher_of(leader).add(partition)
 
-    def marker_replicated(
-        self, partition: Partition, producer_id: int, producer_epoch: int, committed: bool
-    ) -> None:
+    def marker_replicated(self, partition: Partition, producer_id: int, producer_epoch: int, committed: bool) -> None:
         """Nothing to do: followers see markers in what they fetch."""
 
     def leader_changed_state(self, broker_id: int) -> None:
@@ -68,6 +62,14 @@ class FollowerManager:
         fetcher = self._fetchers.get(broker_id)
         if fetcher is not None:
             fetcher.restart()
+
+    def _fetcher_of(self, leader_id: int) -> ReplicaFetcher:
+        found = self._fetchers.get(leader_id)
+        if found is None:
+            found = self._fetchers[leader_id] = ReplicaFetcher(
+                self, self._replicas, self._runtime, self._channel, leader_id, self._max_wait_ms
+            )
+        return found
 
     def _remove(self, partition: Partition) -> None:
         for fetcher in self._fetchers.values():
@@ -172,9 +174,7 @@ class ReplicaFetcher:
         self._latest = self._count
         if self._session_id:
             self._session_epoch += 1
-        self._channel.send(
-            self._leader_id, ApiKey.FETCH, FETCH_VERSION, request, partial(self._answered, self._latest)
-        )
+        self._channel.send(self._leader_id, ApiKey.FETCH, FETCH_VERSION, request, partial(self._answered, self._latest))
 
     def _wanted(self, partition: Partition) -> FetchPartition:
         log = partition.log

@@ -41,18 +41,14 @@ class RoleListener(Protocol):
     def became_follower(self, partition: Partition) -> None:
         """This broker follows (or no longer hosts) the partition."""
 
-    def marker_replicated(
-        self, partition: Partition, producer_id: int, producer_epoch: int, committed: bool
-    ) -> None:
+    def marker_replicated(self, partition: Partition, producer_id: int, producer_epoch: int, committed: bool) -> None:
         """A transaction marker of a group's offsets, appended here as leader, is replicated."""
 
 
 class ReplicaManager:
     """Implements the ports' ``Replicas`` for one broker."""
 
-    def __init__(
-        self, broker_id: int, runtime: NodeRuntime, logs: LogOpener, verification: VerificationPolicy
-    ) -> None:
+    def __init__(self, broker_id: int, runtime: NodeRuntime, logs: LogOpener, verification: VerificationPolicy) -> None:
         self.broker_id = broker_id
         self.verification = verification
         self.runtime = runtime

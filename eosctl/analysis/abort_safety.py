@@ -48,7 +48,7 @@ def why_not_abort(verdict: HangVerdict, snapshot: ClusterSnapshot, history: Hist
             f"{transaction.transactional_id} has another transaction open under the same epoch and may write to this "
             "partition any moment: the marker would tear that transaction apart. Stop or fence the producer first."
         )
-    if not _marker_may_have_been_skipped(transaction, snapshot):
+    if not marker_may_have_been_skipped(transaction, snapshot):
         return ""
     return _refuse_unless_aborted(transaction, entries)
 
@@ -67,7 +67,7 @@ def _entries_of(transaction: OpenTransaction, history: History) -> tuple[Transac
     )
 
 
-def _marker_may_have_been_skipped(transaction: OpenTransaction, snapshot: ClusterSnapshot) -> bool:
+def marker_may_have_been_skipped(transaction: OpenTransaction, snapshot: ClusterSnapshot) -> bool:
     """Return whether the partition can have been without a leader since the transaction's first record.
 
     A partition that loses its leader and gets one again is in a later leader epoch. Records appended under the present

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final
 
-from eosctl.analysis.abort_safety import why_not_abort
+from eosctl.analysis.abort_safety import marker_may_have_been_skipped, why_not_abort
 from eosctl.analysis.blast_radius import BlastRadiusFinder
 from eosctl.analysis.coordinators import (
     CoordinatorView,
@@ -256,10 +256,12 @@ def _hanging(
             "instance would end them with the outcome of its own transaction."
         )
     else:
+        origin = "were appended outside of any transaction, as a late Produce request does"
+        if marker_may_have_been_skipped(transaction, scene.snapshot):
+            origin += ", or the coordinator skipped their marker while the partition had no leader (KAFKA-20734)"
         explanation = (
-            f"The coordinator has {owner.transactional_id} in state {owner.state} without this partition: records of "
-            f"producer id {sighting.state.producer_id} were appended outside a transaction, or its marker never came. "
-            "Nobody is left to write a marker."
+            f"The coordinator has {owner.transactional_id} in state {owner.state} without this partition. The records "
+            f"{origin}. Nobody is left to write a marker."
         )
     return _verdict(transaction, HangStatus.HANGING, _CAUSES[relation], explanation, sighting, owner, confidence)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
+from eosctl.analysis.bootstrap import bootstrap_of
 from eosctl.analysis.fencing import find_fencings
 from eosctl.analysis.hanging import classify_open_transactions
 from eosctl.analysis.lifetime import classify_transactions
@@ -58,9 +59,8 @@ class Case:
 
     @property
     def bootstrap(self) -> str:
-        """An address for the commands that findings propose: the first broker that answered."""
-        broker = next((b for b in self.snapshot.brokers if b.reachable), None)
-        return "HOST:PORT" if broker is None else f"{broker.host}:{broker.port}"
+        """An address for the commands that findings propose."""
+        return bootstrap_of(self.snapshot)
 
 
 @dataclass(frozen=True, slots=True)

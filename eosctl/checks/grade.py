@@ -9,7 +9,7 @@ from eosctl.model.finding import CheckResult, CheckStatus, Deduction, Grade
 from eosctl.model.severity import Severity
 
 FULL_SCORE: Final = 100
-POINTS: Final = {Severity.CRITICAL: 40, Severity.ERROR: 20, Severity.WARNING: 5, Severity.INFO: 0}
+POINTS: Final = {Severity.CRITICAL: 30, Severity.ERROR: 20, Severity.WARNING: 5, Severity.INFO: 0}
 LETTERS: Final = ((90, "A"), (80, "B"), (70, "C"), (60, "D"), (0, "F"))
 NO_LETTER: Final = "-"
 

@@ -17,7 +17,7 @@ from eosctl.model.evidence import EvidenceKind
 from eosctl.model.plan import AbortOutcome, AbortPlan
 from eosctl.model.transaction import TopicPartition
 from eosctl.render.formats import OutputFormat
-from eosctl.render.plan import AbortItem, render_abort
+from eosctl.render.plan import AbortItem, abort_item, render_abort
 from eosctl.render.progress import show_progress
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ async def _run(order: Abort, invocation: Invocation, output: OutputFormat, resol
         if order.script is not None:
             write_file(f"#!/bin/sh\n{command}\n", order.script)
             note(f"script: {order.script}")
-        item = AbortItem(plan=plan, carried_out=False, outcome=None, official_command=command)
+        item = abort_item(plan, command)
         write_audit(audit, invocation.now_ms(), "txn abort planned", plan.cluster_id, plan)
         if not _is_confirmed(order, invocation, item, resolved):
             text = render_abort(item, invocation.now_ms(), output, invocation.style())
@@ -102,14 +102,8 @@ async def _run(order: Abort, invocation: Invocation, output: OutputFormat, resol
                 "Look again: eosctl txn hanging",
             )
         outcome = await _act(client, again, invocation, audit)
-    item = replace_outcome(item, outcome)
-    text = render_abort(item, invocation.now_ms(), output, invocation.style())
+    text = render_abort(abort_item(outcome.plan, command, outcome), invocation.now_ms(), output, invocation.style())
     return Result(text, 0 if outcome.verified else 1, "" if outcome.verified else f"not verified: {outcome.detail}")
-
-
-def replace_outcome(item: AbortItem, outcome: AbortOutcome) -> AbortItem:
-    """Return the item with what came of it."""
-    return AbortItem(plan=outcome.plan, carried_out=True, outcome=outcome, official_command=item.official_command)
 
 
 async def _plan(client: Client, order: Abort, now_ms: Callable[[], int]) -> AbortPlan:
@@ -162,13 +156,13 @@ def _is_confirmed(order: Abort, invocation: Invocation, item: AbortItem, resolve
         raise UsageError(
             f"Profile {resolved.profile} is protected: --yes alone is not enough.",
             "It was marked so that nobody changes it by habit.",
-            f"Add: --confirm {item.plan.partition}",
+            f"Add: --confirm {item.topic}-{item.partition}",
         )
     if order.yes:
         return True
     if not (sys.stdin.isatty() and sys.stderr.isatty()) or os.environ.get("CI"):
         return False
     note(render_abort(item, invocation.now_ms(), OutputFormat.TABLE, invocation.style()).rstrip())
-    sys.stderr.write(f"\nType {item.plan.partition} to carry it out, or press Enter to leave it: ")
+    sys.stderr.write(f"\nType {item.topic}-{item.partition} to carry it out, or press Enter to leave it: ")
     sys.stderr.flush()
-    return sys.stdin.readline().strip() == str(item.plan.partition)
+    return sys.stdin.readline().strip() == f"{item.topic}-{item.partition}"

@@ -23,7 +23,7 @@ from eosctl.commands.options import (
 )
 from eosctl.commands.session import Connection, load_or_capture
 from eosctl.errors import EosctlError, UsageError
-from eosctl.render.formats import OutputFormat
+from eosctl.render.formats import FOR_PEOPLE, OutputFormat
 
 if TYPE_CHECKING:
     import re
@@ -114,7 +114,7 @@ def describe_transactions(
     from eosctl.analysis.state_log import history_by_id
     from eosctl.commands.evidence import DESCRIBED
     from eosctl.render.envelope import listing
-    from eosctl.render.life import LifeItem, producer_items, render_lives
+    from eosctl.render.life import LifeItem, producer_items, render_lives, step_item
     from eosctl.render.listing import Column, render_listing
     from eosctl.render.transactions import transaction_items
 
@@ -135,7 +135,7 @@ def describe_transactions(
                 transaction=item,
                 log_partition=None if home is None else home.partition.partition,
                 producers=producer_items(evidence.producers, item.producer_id),
-                history=last[len(last) - history :] if history < len(last) else last,
+                history=tuple(step_item(entry) for entry in last[max(0, len(last) - history) :]),
             )
         )
     result = listing("transaction-lives", "txn describe", invocation.now_ms(), tuple(lives), evidence)
@@ -181,9 +181,11 @@ def hanging_transactions(
     Every open producer on every partition leader is compared with what the coordinators know, twice. Exit code 3 when
     one hangs, is stalled, or is past its timeout.
     """
+    from eosctl.analysis.bootstrap import bootstrap_of
     from eosctl.analysis.hanging import classify_open_transactions
     from eosctl.commands.evidence import JUDGED, NEEDS_ACTION, NOT_WORTH_A_LOOK
     from eosctl.render.envelope import listing
+    from eosctl.render.hanging_text import render_verdicts
     from eosctl.render.listing import render_listing
     from eosctl.render.transactions import HANG_COLUMNS, hang_item
 
@@ -199,7 +201,10 @@ def hanging_transactions(
         "open-transactions", "txn hanging", invocation.now_ms(), tuple(hang_item(v) for v in shown), evidence
     )
     empty = "No open transactions." if show_all else "Nothing hangs."
-    write_result(render_listing(result, HANG_COLUMNS, output, invocation.style(), empty=empty), output_file)
+    text = render_listing(result, HANG_COLUMNS, output, invocation.style(), empty=empty)
+    if output in FOR_PEOPLE:
+        text += render_verdicts(shown, bootstrap_of(evidence), invocation.style())
+    write_result(text, output_file)
     if any(verdict.status in NEEDS_ACTION for verdict in verdicts):
         raise typer.Exit(FINDINGS)
     raise typer.Exit(INCOMPLETE if require_complete and evidence.gaps else 0)

@@ -38,7 +38,8 @@ def _blocks(report: Report, wide: bool) -> Iterator[Block]:
     if report.next_commands:
         yield Line("")
         yield Line("NEXT", "bold")
-        yield from (_command("", command) for command in report.next_commands)
+        for command in report.next_commands:
+            yield Line(f"  $ {command.line}{_note(command)}")
 
 
 def _head(report: Report) -> Iterator[Block]:
@@ -87,8 +88,11 @@ def _finding(number: int, finding: Finding, wide: bool) -> Iterator[Block]:
 
 
 def _command(label: str, command: Command) -> Field:
-    note = f"    # {command.note}" if command.note else ""
-    return Field(label, f"$ {command.line}{note}", "bold")
+    return Field(label, f"$ {command.line}{_note(command)}", "bold")
+
+
+def _note(command: Command) -> str:
+    return f"    # {command.note}" if command.note else ""
 
 
 def _not_evaluated(report: Report, wide: bool) -> Iterator[Block]:

@@ -10,7 +10,7 @@ from eosctl.analysis.wording import duration_text, time_text
 from eosctl.model.history import TransactionLogEntry
 from eosctl.model.transaction import PartitionProducers
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
-from eosctl.render.transactions import TransactionItem
+from eosctl.render.transactions import PartitionItem, TransactionItem
 
 
 class ProducerItem(msgspec.Struct, frozen=True):
@@ -25,13 +25,29 @@ class ProducerItem(msgspec.Struct, frozen=True):
     open_since_offset: int | None
 
 
+class StepItem(msgspec.Struct, frozen=True):
+    """One record of the transaction log; ``state`` is empty when the id expired. Times are the coordinator's clock."""
+
+    log_partition: int
+    offset: int
+    coordinator_epoch: int
+    written_at_ms: int
+    state: str
+    producer_id: int
+    producer_epoch: int
+    timeout_ms: int
+    start_time_ms: int | None
+    partitions: tuple[PartitionItem, ...]
+    client_transaction_version: int
+
+
 class LifeItem(msgspec.Struct, frozen=True):
     """A transactional id with everything that is known of it; ``history`` is oldest first."""
 
     transaction: TransactionItem
     log_partition: int | None
     producers: tuple[ProducerItem, ...]
-    history: tuple[TransactionLogEntry, ...]
+    history: tuple[StepItem, ...]
 
 
 def producer_items(looks: Sequence[PartitionProducers], producer_id: int) -> tuple[ProducerItem, ...]:
@@ -49,6 +65,23 @@ def producer_items(looks: Sequence[PartitionProducers], producer_id: int) -> tup
         for where in looks
         for state in where.producers
         if state.producer_id == producer_id
+    )
+
+
+def step_item(entry: TransactionLogEntry) -> StepItem:
+    """Shape one record of the log."""
+    return StepItem(
+        entry.log_partition,
+        entry.offset,
+        entry.coordinator_epoch,
+        entry.written_at_ms,
+        entry.state,
+        entry.producer_id,
+        entry.producer_epoch,
+        entry.timeout_ms,
+        entry.start_time_ms,
+        tuple(PartitionItem(p.topic, p.partition) for p in entry.partitions),
+        entry.client_transaction_version,
     )
 
 
@@ -100,12 +133,12 @@ def _producer_row(item: ProducerItem) -> tuple[str, ...]:
     )
 
 
-def _history_row(entry: TransactionLogEntry) -> tuple[str, ...]:
+def _history_row(entry: StepItem) -> tuple[str, ...]:
     return (
         time_text(entry.written_at_ms),
         str(entry.offset),
         entry.state or "(expired)",
         str(entry.producer_id) if entry.state else "-",
         str(entry.producer_epoch) if entry.state else "-",
-        ", ".join(str(partition) for partition in entry.partitions) or "-",
+        ", ".join(f"{p.topic}-{p.partition}" for p in entry.partitions) or "-",
     )

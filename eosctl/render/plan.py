@@ -16,12 +16,53 @@ SCHEMA: Final = "eosctl.abort"
 
 
 class AbortItem(msgspec.Struct, frozen=True):
-    """One abort: the plan, whether it was carried out, what came of it, and the official command that does the same."""
+    """One abort: what is planned, whether it was carried out and verified, and the official command that does it.
 
-    plan: AbortPlan
-    carried_out: bool
-    outcome: AbortOutcome | None
+    Offsets are None where they are not known. ``invisible_records`` is what read_committed readers get to see again.
+    """
+
+    cluster_id: str
+    topic: str
+    partition: int
+    leader_id: int
+    producer_id: int
+    producer_epoch: int
+    coordinator_epoch: int
+    first_offset: int
+    invisible_records: int | None
+    cause: str
+    explanation: str
+    warnings: tuple[str, ...]
     official_command: str
+    carried_out: bool
+    verified: bool
+    detail: str
+    last_stable_offset_before: int | None
+    last_stable_offset_after: int | None
+
+
+def abort_item(plan: AbortPlan, official_command: str, outcome: AbortOutcome | None = None) -> AbortItem:
+    """Shape a plan, with what came of it if it was carried out."""
+    return AbortItem(
+        cluster_id=plan.cluster_id,
+        topic=plan.partition.topic,
+        partition=plan.partition.partition,
+        leader_id=plan.leader_id,
+        producer_id=plan.producer_id,
+        producer_epoch=plan.producer_epoch,
+        coordinator_epoch=plan.coordinator_epoch,
+        first_offset=plan.first_offset,
+        invisible_records=plan.invisible_records,
+        cause=plan.cause,
+        explanation=plan.explanation,
+        warnings=plan.warnings,
+        official_command=official_command,
+        carried_out=outcome is not None,
+        verified=outcome is not None and outcome.verified,
+        detail="" if outcome is None else outcome.detail,
+        last_stable_offset_before=plan.last_stable_offset if outcome is None else outcome.last_stable_offset_before,
+        last_stable_offset_after=None if outcome is None else outcome.last_stable_offset_after,
+    )
 
 
 class AbortView(msgspec.Struct, frozen=True):
@@ -43,47 +84,37 @@ def render_abort(item: AbortItem, generated_at_ms: int, output: OutputFormat, st
         case OutputFormat.YAML:
             return render_yaml(view)
         case OutputFormat.TSV:
-            plan = item.plan
-            verified = "" if item.outcome is None else str(item.outcome.verified).lower()
-            return render_tsv(
-                [
-                    [
-                        str(plan.partition),
-                        str(plan.producer_id),
-                        str(plan.first_offset),
-                        str(item.carried_out).lower(),
-                        verified,
-                    ]
-                ]
-            )
+            flags = (str(item.carried_out).lower(), str(item.verified).lower())
+            return render_tsv([[_name(item), str(item.producer_id), str(item.first_offset), *flags]])
         case _:
             return render_page(_blocks(item), style)
 
 
+def _name(item: AbortItem) -> str:
+    return f"{item.topic}-{item.partition}"
+
+
 def _blocks(item: AbortItem) -> list[Block]:
-    plan = item.plan
+    title = "DONE: one ABORT marker written" if item.carried_out else "PLAN: abort one hanging transaction"
+    before, after = _offset(item.last_stable_offset_before), _offset(item.last_stable_offset_after)
     blocks: list[Block] = [
-        Line(
-            "PLAN: abort one hanging transaction" if not item.carried_out else "DONE: one ABORT marker written", "bold"
-        ),
-        Field("cluster", plan.cluster_id or "unknown"),
-        Field("partition", f"{plan.partition}, leader broker {plan.leader_id}"),
-        Field("producer", f"id {plan.producer_id}, epoch {plan.producer_epoch}"),
-        Field("marker", f"ABORT, coordinator epoch {plan.coordinator_epoch} (as the leader reports it)"),
-        Field("since", f"offset {plan.first_offset}; last stable offset {_offset(plan.last_stable_offset)}"),
-        Field("cause", f"{plan.cause}: {plan.explanation}"),
+        Line(title, "bold"),
+        Field("cluster", item.cluster_id or "unknown"),
+        Field("partition", f"{_name(item)}, leader broker {item.leader_id}"),
+        Field("producer", f"id {item.producer_id}, epoch {item.producer_epoch}"),
+        Field("marker", f"ABORT, coordinator epoch {item.coordinator_epoch} (as the leader reports it)"),
+        Field("since", f"offset {item.first_offset}; last stable offset {before}"),
+        Field("cause", f"{item.cause}: {item.explanation}"),
     ]
-    if plan.invisible_records is not None:
-        blocks.append(Field("frees", f"{count_text(plan.invisible_records, 'record')} for read_committed readers"))
-    blocks += [Field("warning", warning, "yellow") for warning in plan.warnings]
+    if item.invisible_records is not None:
+        blocks.append(Field("frees", f"{count_text(item.invisible_records, 'record')} for read_committed readers"))
+    blocks += [Field("warning", warning, "yellow") for warning in item.warnings]
     blocks.append(Field("official", item.official_command))
-    if item.outcome is None:
+    if item.carried_out:
+        blocks.append(Field("verified" if item.verified else "not sure", item.detail))
+        blocks.append(Field("LSO", f"{before} -> {after}"))
+    else:
         blocks.append(Line("Nothing was changed. Carry it out with --yes.", "bold"))
-        return blocks
-    outcome = item.outcome
-    before, after = _offset(outcome.last_stable_offset_before), _offset(outcome.last_stable_offset_after)
-    blocks.append(Field("verified" if outcome.verified else "not sure", outcome.detail))
-    blocks.append(Field("LSO", f"{before} -> {after}"))
     return blocks
 
 

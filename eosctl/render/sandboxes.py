@@ -78,9 +78,9 @@ def render_started(item: SandboxItem, style: Style = PLAIN) -> str:
         Field("data", item.data_dir + (" (removed when it stops)" if item.ephemeral else "")),
         Field("log", item.log_file),
         Line("Next"),
-        Field("", f"$ eosctl sandbox scenario hanging{name}"),
-        Field("", f"$ eosctl doctor -b {item.bootstrap}"),
-        Field("", f"$ eosctl sandbox down{name}"),
+        Line(f"  $ eosctl sandbox scenario hanging{name}"),
+        Line(f"  $ eosctl doctor -b {item.bootstrap}"),
+        Line(f"  $ eosctl sandbox down{name}"),
     ]
     return render_page(blocks, style)
 
@@ -88,6 +88,6 @@ def render_started(item: SandboxItem, style: Style = PLAIN) -> str:
 def render_played(item: PlayedItem, title: str, bootstrap: str, style: Style = PLAIN) -> str:
     """Tell what a scenario did."""
     blocks: list[Block] = [Line(f"{item.scenario}: {title}", "bold")]
-    blocks += [Field(f"{number}.", step) for number, step in enumerate(item.steps, 1)]
+    blocks += [Line(f"  {number}. {step}") for number, step in enumerate(item.steps, 1)]
     blocks.append(Line(f"eosctl doctor -b {bootstrap} should find {', '.join(item.expected_findings)}."))
     return render_page(blocks, style)

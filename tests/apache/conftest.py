@@ -49,14 +49,16 @@ def running(version: str, directory: Path, **config: object) -> Iterator[ApacheE
         random.Random(),
     )
     try:
-        asyncio.run(engine.up())
-    except MissingTool as missing:
-        pytest.skip(f"{missing.tool} is missing: {missing.what}")
-    try:
+        try:
+            asyncio.run(engine.up())
+        except MissingTool as missing:
+            pytest.skip(f"{missing.tool} is missing: {missing.what}")
         yield engine
     finally:
         asyncio.run(engine.down())
-        shutil.rmtree(directory)  # segments preallocate; kept, they would fill the disk over a few runs
+        shutil.rmtree(
+            directory, ignore_errors=True
+        )  # segments preallocate; kept, they would fill the disk over a few runs
 
 
 @pytest.fixture(scope="session")

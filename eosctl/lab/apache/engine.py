@@ -6,8 +6,9 @@ import asyncio
 import base64
 import random
 import signal
+import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -64,6 +65,7 @@ class ApacheEngine:
         self._directory = directory
         self._rng = rng
         self._nodes: dict[int, KafkaNode] = {}
+        self._given_up = threading.Event()
 
     @property
     def name(self) -> str:
@@ -95,7 +97,7 @@ class ApacheEngine:
 
     async def up(self) -> None:
         """Start every node that does not run and return when each of them shows all brokers in its metadata."""
-        await asyncio.to_thread(self._up)
+        await self._abandonable(self._up)
 
     async def down(self) -> None:
         """Stop every node; harmless when none runs."""
@@ -122,7 +124,16 @@ class ApacheEngine:
         node = self._node(broker_id)
         if node.state is not BrokerState.STOPPED:
             raise EngineError(f"Broker {broker_id} is {node.state}; only a stopped one can be restarted.")
-        await asyncio.to_thread(self._start, [node])
+        await self._abandonable(lambda: self._start([node]))
+
+    async def _abandonable(self, start: Callable[[], None]) -> None:
+        """Start nodes in a thread; when the caller is cancelled (Ctrl-C) they are ended before the thread is."""
+        self._given_up.clear()
+        try:
+            await asyncio.to_thread(start)
+        except asyncio.CancelledError:
+            self._given_up.set()
+            raise
 
     def _up(self) -> None:
         if not self._nodes:
@@ -144,7 +155,7 @@ class ApacheEngine:
                 node.start()
             running = sum(node.state is BrokerState.RUNNING for node in self._nodes.values())
             for node in nodes:
-                node.wait_ready(running, deadline)
+                node.wait_ready(running, deadline, self._given_up)
         except BaseException:
             for node in nodes:
                 node.end(signal.SIGKILL)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import socket
+import threading
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -113,12 +114,13 @@ class KafkaNode:
         self._process = RecordedProcess(command, output=self.files.output, record=self.files.record)
         self.state = BrokerState.RUNNING
 
-    def wait_ready(self, broker_count: int, deadline: float) -> None:
+    def wait_ready(self, broker_count: int, deadline: float, given_up: threading.Event) -> None:
         """Return when this node's metadata shows ``broker_count`` brokers, itself unfenced.
 
         Args:
             broker_count: How many brokers must be there.
             deadline: Until when to wait, on `time.monotonic`.
+            given_up: Set by another thread when nobody waits for the cluster any more.
 
         Raises:
             EngineError: The process ended, or the time was not enough.
@@ -137,7 +139,8 @@ class KafkaNode:
                     self._last_words(),
                     f"Its logs are in {self.files.log_dir}.",
                 )
-            time.sleep(POLL_INTERVAL_S)
+            if given_up.wait(POLL_INTERVAL_S):
+                raise EngineError(f"The start of Kafka node {self.address.node_id} was given up.")
 
     def end(self, first: signal.Signals, *, patience_ms: int = 30_000) -> None:
         """End the process: SIGTERM for a controlled shutdown, SIGKILL for a crash; harmless when it has ended."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 import socket
 import stat
@@ -134,6 +135,24 @@ def test_a_node_that_never_serves_is_ended_at_the_deadline(engine_with, tmp_path
     engine = engine_with('case "$*" in *StorageTool*) exit 0;; esac; exec /bin/sleep 600', start_timeout_ms=100)
     with pytest.raises(EngineError, match="did not serve in time"):
         asyncio.run(engine.up())
+    assert not (tmp_path / "cluster" / "node-1" / "node.pid").exists()
+
+
+def test_a_start_that_is_interrupted_leaves_no_node_behind(engine_with, tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    os.mkfifo(started)
+    engine = engine_with(f'case "$*" in *StorageTool*) exit 0;; esac; echo $$ >"{started}"; exec /bin/sleep 600')
+
+    async def interrupt() -> int:
+        starting = asyncio.create_task(engine.up())
+        pid = int(await asyncio.to_thread(started.read_text))
+        starting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await starting
+        return pid
+
+    pid = asyncio.run(interrupt())  # which waits for the thread that was starting the node
+    assert not Path(f"/proc/{pid}").exists()
     assert not (tmp_path / "cluster" / "node-1" / "node.pid").exists()
 
 

@@ -8,7 +8,7 @@ decoder hands all of them to `eosctl.wire.explain`, which names the field.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -111,23 +111,6 @@ def packers(kind: str) -> tuple[Callable[..., bytes], ...]:
 def compact_packers(kind: str) -> tuple[Callable[..., bytes], ...]:
     """Prepare the writers of a compact count and 0 to 63 numbers."""
     return tuple(struct.Struct(f">B{count}{kind}").pack for count in range(INLINE_COUNT))
-
-
-def tagged_fields(buffer: bytes, position: int) -> Iterator[tuple[int, int, int]]:
-    """Walk over a tag section.
-
-    Yields:
-        Tag, and start and end of its value. The section ends where the last value ends.
-    """
-    count, position = read_unsigned_varint(buffer, position)
-    for _ in range(count):
-        tag, position = read_unsigned_varint(buffer, position)
-        size, position = read_unsigned_varint(buffer, position)
-        end = position + size
-        if end > len(buffer):
-            raise LengthError("tag size")
-        yield tag, position, end
-        position = end
 
 
 def skip_tags(buffer: bytes, position: int) -> int:

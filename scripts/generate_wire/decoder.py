@@ -195,10 +195,21 @@ class Decoder:
     def tag_loop(self, known: list[Slot], values: dict[str, str]) -> None:
         """Read the tags that are there, each over its field's default."""
         line, block = self.source.line, self.source.block
-        tag, end = self.source.name("tag_number"), self.source.name("tag_end")
+        tag, size, end = (self.source.name(name) for name in ("tag_number", "tag_size", "tag_end"))
         if self.preserves:
             line(f"{values['unknown_tags']} = []")
-        with block(f"for {tag}, p, {end} in {self.source.helper('tagged_fields')}(buffer, p - 1):"):
+        with block("if n > 127:"):
+            line(f"n, p = {self.source.helper('read_unsigned_varint')}(buffer, p - 1)")
+        with block("for _ in range(n):"):
+            line(f"{tag} = buffer[p]")
+            line(f"{size} = buffer[p + 1]")
+            line("p += 2")
+            with block(f"if {tag} > 127 or {size} > 127:"):
+                line(f"{tag}, p = {self.source.helper('read_unsigned_varint')}(buffer, p - 2)")
+                line(f"{size}, p = {self.source.helper('read_unsigned_varint')}(buffer, p)")
+            line(f"{end} = p + {size}")
+            with block(f"if {end} > len(buffer):"):
+                line(f"raise {self.source.helper('LengthError')}")
             for number, slot in enumerate(known):
                 with block(f"{'elif' if number else 'if'} {tag} == {slot.field.tag}:"):
                     self.tagged(slot, values[slot.field.name], end)

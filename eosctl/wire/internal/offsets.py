@@ -12,13 +12,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from eosctl.wire.internal.versioned import (
-    decode_record_key,
-    decode_versioned,
+    KeyDecoders,
     encode_record_key,
     encode_versioned,
     find_record,
     find_record_class,
-    record_kinds,
+    value_decoders,
 )
 
 if TYPE_CHECKING:
@@ -145,6 +144,7 @@ if TYPE_CHECKING:
 _TOPIC: Final = "consumer_offsets"
 _OLD_OFFSET_COMMIT: Final = b"\0\0"
 _OFFSET_COMMIT: Final = b"\0\1"
+_KEYS: Final = KeyDecoders(_TOPIC)
 
 
 def decode_key(data: bytes) -> object:
@@ -156,7 +156,8 @@ def decode_key(data: bytes) -> object:
     """
     if data[:2] == _OLD_OFFSET_COMMIT:
         data = _OFFSET_COMMIT + data[2:]
-    return decode_record_key(_TOPIC, data)
+    key: object = _KEYS.decode(data)
+    return key
 
 
 def decode_value(key: object, data: bytes) -> object:
@@ -172,7 +173,8 @@ def decode_value(key: object, data: bytes) -> object:
         TypeError: The key is not one of this topic.
     """
     record_type, _ = find_record(_TOPIC, key)
-    return decode_versioned(record_kinds(_TOPIC)[record_type][1], data)
+    value: object = value_decoders(_TOPIC, record_type).decode(data)
+    return value
 
 
 def encode_key(key: object) -> bytes:

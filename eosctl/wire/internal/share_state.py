@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from eosctl.wire.internal.versioned import (
-    decode_record_key,
-    decode_versioned,
+    KeyDecoders,
     encode_record_key,
     encode_versioned,
     find_record,
     find_record_class,
-    record_kinds,
+    value_decoders,
 )
 
 if TYPE_CHECKING:
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from eosctl.wire.messages.internal.share_group_state.share_update import ShareUpdateValue as ShareUpdateValue
 
 _TOPIC: Final = "share_group_state"
+_KEYS: Final = KeyDecoders(_TOPIC)
 
 
 def decode_key(data: bytes) -> object:
@@ -30,7 +30,8 @@ def decode_key(data: bytes) -> object:
         UnknownRecordError: The record type is not known here.
         WireError: The bytes are malformed.
     """
-    return decode_record_key(_TOPIC, data)
+    key: object = _KEYS.decode(data)
+    return key
 
 
 def decode_value(key: object, data: bytes) -> object:
@@ -46,7 +47,8 @@ def decode_value(key: object, data: bytes) -> object:
         TypeError: The key is not one of this topic.
     """
     record_type, _ = find_record(_TOPIC, key)
-    return decode_versioned(record_kinds(_TOPIC)[record_type][1], data)
+    value: object = value_decoders(_TOPIC, record_type).decode(data)
+    return value
 
 
 def encode_key(key: object) -> bytes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final, cast
 
 from eosctl.model.transaction import TransactionState
-from eosctl.wire.internal.versioned import decode_record_key, decode_versioned, encode_record_key, encode_versioned
+from eosctl.wire.internal.versioned import KeyDecoders, VersionDecoders, encode_record_key, encode_versioned
 from eosctl.wire.messages.index import RECORDS
 from eosctl.wire.messages.internal.transaction_state.transaction_log import PartitionsSchema as TransactionPartitions
 from eosctl.wire.messages.internal.transaction_state.transaction_log import TransactionLogKey as TransactionKey
@@ -37,9 +37,10 @@ TRANSACTION_STATES: Final = (
     TransactionState.DEAD,
     TransactionState.PREPARE_EPOCH_FENCE,
 )
-_TOPIC: Final = "transaction_state"
 _TYPE, _KEY = RECORDS["transaction_state.TransactionLogKey"]
 _VALUE = RECORDS["transaction_state.TransactionLogValue"][1]
+_KEYS: Final = KeyDecoders("transaction_state")
+_VALUES: Final = VersionDecoders(_VALUE)
 
 
 def decode_key(data: bytes) -> TransactionKey:
@@ -48,7 +49,7 @@ def decode_key(data: bytes) -> TransactionKey:
     Raises:
         WireError: The bytes are malformed, or the record is of an unknown type.
     """
-    return cast(TransactionKey, decode_record_key(_TOPIC, data))
+    return cast(TransactionKey, _KEYS.decode(data))
 
 
 def decode_value(data: bytes) -> TransactionValue:
@@ -57,7 +58,7 @@ def decode_value(data: bytes) -> TransactionValue:
     Raises:
         WireError: The bytes are malformed, or the version is not known.
     """
-    return cast(TransactionValue, decode_versioned(_VALUE, data))
+    return cast(TransactionValue, _VALUES.decode(data))
 
 
 def encode_key(key: TransactionKey) -> bytes:

@@ -9,19 +9,62 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 from struct import Struct
-from struct import error as struct_error
 from typing import Any
 
 from eosctl.wire.codec import Decode, Encode, load_message
 from eosctl.wire.errors import WireError
 from eosctl.wire.messages.index import RECORDS, Message
 
-_unpack_prefix = Struct(">h").unpack_from
 _pack_prefix = Struct(">h").pack
 
 
 class UnknownRecordError(WireError):
-    """Report a record type that this release does not know; Kafka's own loaders skip such records."""
+    """Report a record type or version that this release does not know; Kafka's own loaders skip such records."""
+
+
+class VersionDecoders(dict[bytes, Decode]):
+    """The decoders of a message by the two bytes of its version; each is loaded when first asked for."""
+
+    def __init__(self, message: Message) -> None:
+        super().__init__()
+        self._message = message
+
+    def __missing__(self, prefix: bytes) -> Decode:
+        decode = self[prefix] = load_version(self._message, read_prefix(prefix, "version"))[0]
+        return decode
+
+    def decode(self, data: bytes) -> Any:
+        """Decode what starts with its version.
+
+        Raises:
+            UnknownRecordError: The version is not known here.
+            WireError: The bytes are malformed.
+        """
+        return self[data[:2]](data, 2)[0]
+
+
+class KeyDecoders(dict[bytes, Decode]):
+    """The decoders of a topic's keys by the two bytes of their record type."""
+
+    def __init__(self, topic: str) -> None:
+        super().__init__()
+        self._topic = topic
+
+    def __missing__(self, prefix: bytes) -> Decode:
+        record_type = read_prefix(prefix, "record_type")
+        if record_type not in record_kinds(self._topic):
+            raise UnknownRecordError(f"record type {record_type} is not known", "record_type", 0)
+        decode = self[prefix] = load_version(record_kinds(self._topic)[record_type][0], 0)[0]
+        return decode
+
+    def decode(self, data: bytes) -> Any:
+        """Decode a key.
+
+        Raises:
+            UnknownRecordError: The record type is not known here.
+            WireError: The bytes are malformed.
+        """
+        return self[data[:2]](data, 2)[0]
 
 
 def read_prefix(data: bytes, field: str) -> int:
@@ -30,10 +73,9 @@ def read_prefix(data: bytes, field: str) -> int:
     Raises:
         WireError: There are fewer than two bytes.
     """
-    try:
-        return int(_unpack_prefix(data)[0])
-    except struct_error:
-        raise WireError(f"{len(data)} bytes are too few", field, 0) from None
+    if len(data) < 2:
+        raise WireError(f"{len(data)} bytes are too few", field, 0)
+    return int.from_bytes(data[:2], "big", signed=True)
 
 
 @cache
@@ -47,6 +89,12 @@ def record_kinds(topic: str) -> dict[int, tuple[Message, Message]]:
 
 
 @cache
+def value_decoders(topic: str, record_type: int) -> VersionDecoders:
+    """Give the decoders of the values of one record type."""
+    return VersionDecoders(record_kinds(topic)[record_type][1])
+
+
+@cache
 def load_version(message: Message, version: int) -> tuple[Decode, Encode]:
     """Load the codec of one version of a record.
 
@@ -57,31 +105,6 @@ def load_version(message: Message, version: int) -> tuple[Decode, Encode]:
         return load_message(message, version)
     except KeyError:
         raise UnknownRecordError(f"{message.name} has no version {version} here", "version", 0) from None
-
-
-def decode_record_key(topic: str, data: bytes) -> Any:
-    """Decode the key of a coordinator's record.
-
-    Raises:
-        UnknownRecordError: The record type is not known here.
-        WireError: The bytes are malformed.
-    """
-    record_type = read_prefix(data, "record_type")
-    try:
-        key, _ = record_kinds(topic)[record_type]
-    except KeyError:
-        raise UnknownRecordError(f"record type {record_type} is not known", "record_type", 0) from None
-    return load_version(key, 0)[0](data, 2)[0]
-
-
-def decode_versioned(message: Message, data: bytes) -> Any:
-    """Decode what starts with its version.
-
-    Raises:
-        UnknownRecordError: The version is not known here.
-        WireError: The bytes are malformed.
-    """
-    return load_version(message, read_prefix(data, "version"))[0](data, 2)[0]
 
 
 def encode_versioned(message: Message, value: Any, version: int) -> bytes:
@@ -104,9 +127,14 @@ def find_record(topic: str, value: object) -> tuple[int, Message]:
     Raises:
         TypeError: The value does not belong to the topic.
     """
-    number, message = RECORDS.get(f"{topic}.{type(value).__name__}", (None, None))
+    return _find_record(topic, type(value).__name__)
+
+
+@cache
+def _find_record(topic: str, name: str) -> tuple[int, Message]:
+    number, message = RECORDS.get(f"{topic}.{name}", (None, None))
     if number is None or message is None:
-        raise TypeError(f"{type(value).__name__} is no record of {topic}")
+        raise TypeError(f"{name} is no record of {topic}")
     return number, message
 
 

@@ -4,7 +4,7 @@
 from struct import Struct, error as StructError
 
 from eosctl.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic, ForgottenTopic, ReplicaState
-from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, skip_tags, tagged_field, tagged_fields, unpackers, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, read_unsigned_varint, skip_tags, tagged_field, unpackers, unsigned_varint
 from eosctl.wire.uuid import ZERO_UUID
 
 new = tuple.__new__
@@ -49,7 +49,18 @@ def decode(buffer, position=0):
                 replica_directory_id = ZERO_UUID
                 high_watermark = 9223372036854775807
                 if n:
-                    for tag_number, p, tag_end in tagged_fields(buffer, p - 1):
+                    if n > 127:
+                        n, p = read_unsigned_varint(buffer, p - 1)
+                    for _ in range(n):
+                        tag_number = buffer[p]
+                        tag_size = buffer[p + 1]
+                        p += 2
+                        if tag_number > 127 or tag_size > 127:
+                            tag_number, p = read_unsigned_varint(buffer, p - 2)
+                            tag_size, p = read_unsigned_varint(buffer, p)
+                        tag_end = p + tag_size
+                        if tag_end > len(buffer):
+                            raise LengthError
                         if tag_number == 0:
                             replica_directory_id, = unpack_u(buffer, p)
                             p += 16
@@ -96,7 +107,18 @@ def decode(buffer, position=0):
         cluster_id = None
         replica_state = DEFAULT_ReplicaState
         if n:
-            for tag_number_2, p, tag_end_2 in tagged_fields(buffer, p - 1):
+            if n > 127:
+                n, p = read_unsigned_varint(buffer, p - 1)
+            for _ in range(n):
+                tag_number_2 = buffer[p]
+                tag_size_2 = buffer[p + 1]
+                p += 2
+                if tag_number_2 > 127 or tag_size_2 > 127:
+                    tag_number_2, p = read_unsigned_varint(buffer, p - 2)
+                    tag_size_2, p = read_unsigned_varint(buffer, p)
+                tag_end_2 = p + tag_size_2
+                if tag_end_2 > len(buffer):
+                    raise LengthError
                 if tag_number_2 == 0:
                     n = buffer[p]
                     if not n:

@@ -4,7 +4,7 @@
 from struct import Struct, error as StructError
 
 from eosctl.wire.messages.fetch import AbortedTransaction, EpochEndOffset, FetchResponse, FetchableTopicResponse, LeaderIdAndEpoch, PartitionData, SnapshotId
-from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, explain, skip_tags, tagged_field, tagged_fields, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, explain, read_unsigned_varint, skip_tags, tagged_field, unsigned_varint
 
 new = tuple.__new__
 DEFAULT_EpochEndOffset = EpochEndOffset()
@@ -82,7 +82,18 @@ def decode(buffer, position=0):
                 current_leader = DEFAULT_LeaderIdAndEpoch
                 snapshot_id = DEFAULT_SnapshotId
                 if n:
-                    for tag_number, p, tag_end in tagged_fields(buffer, p - 1):
+                    if n > 127:
+                        n, p = read_unsigned_varint(buffer, p - 1)
+                    for _ in range(n):
+                        tag_number = buffer[p]
+                        tag_size = buffer[p + 1]
+                        p += 2
+                        if tag_number > 127 or tag_size > 127:
+                            tag_number, p = read_unsigned_varint(buffer, p - 2)
+                            tag_size, p = read_unsigned_varint(buffer, p)
+                        tag_end = p + tag_size
+                        if tag_end > len(buffer):
+                            raise LengthError
                         if tag_number == 0:
                             epoch, end_offset, n = unpack_iqB(buffer, p)
                             p += 13

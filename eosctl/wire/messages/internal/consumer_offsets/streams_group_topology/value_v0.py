@@ -4,7 +4,7 @@
 from struct import Struct, error as StructError
 
 from eosctl.wire.messages.internal.consumer_offsets.streams_group_topology import CopartitionGroup, StreamsGroupTopologyValue, Subtopology, TopicConfig, TopicInfo
-from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, tagged_field, tagged_fields, unpackers, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, read_unsigned_varint, tagged_field, unpackers, unsigned_varint
 
 new = tuple.__new__
 compact_packers_h = compact_packers("h")
@@ -95,7 +95,18 @@ def decode(buffer, position=0):
                     unknown_tags = ()
                     if n:
                         unknown_tags = []
-                        for tag_number, p, tag_end in tagged_fields(buffer, p - 1):
+                        if n > 127:
+                            n, p = read_unsigned_varint(buffer, p - 1)
+                        for _ in range(n):
+                            tag_number = buffer[p]
+                            tag_size = buffer[p + 1]
+                            p += 2
+                            if tag_number > 127 or tag_size > 127:
+                                tag_number, p = read_unsigned_varint(buffer, p - 2)
+                                tag_size, p = read_unsigned_varint(buffer, p)
+                            tag_end = p + tag_size
+                            if tag_end > len(buffer):
+                                raise LengthError
                             unknown_tags.append((tag_number, buffer[p:tag_end]))
                             p = tag_end
                         unknown_tags = tuple(unknown_tags)
@@ -105,7 +116,18 @@ def decode(buffer, position=0):
                 unknown_tags_2 = ()
                 if n:
                     unknown_tags_2 = []
-                    for tag_number_2, p, tag_end_2 in tagged_fields(buffer, p - 1):
+                    if n > 127:
+                        n, p = read_unsigned_varint(buffer, p - 1)
+                    for _ in range(n):
+                        tag_number_2 = buffer[p]
+                        tag_size_2 = buffer[p + 1]
+                        p += 2
+                        if tag_number_2 > 127 or tag_size_2 > 127:
+                            tag_number_2, p = read_unsigned_varint(buffer, p - 2)
+                            tag_size_2, p = read_unsigned_varint(buffer, p)
+                        tag_end_2 = p + tag_size_2
+                        if tag_end_2 > len(buffer):
+                            raise LengthError
                         unknown_tags_2.append((tag_number_2, buffer[p:tag_end_2]))
                         p = tag_end_2
                     unknown_tags_2 = tuple(unknown_tags_2)
@@ -159,7 +181,18 @@ def decode(buffer, position=0):
                     unknown_tags_3 = ()
                     if n:
                         unknown_tags_3 = []
-                        for tag_number_3, p, tag_end_3 in tagged_fields(buffer, p - 1):
+                        if n > 127:
+                            n, p = read_unsigned_varint(buffer, p - 1)
+                        for _ in range(n):
+                            tag_number_3 = buffer[p]
+                            tag_size_3 = buffer[p + 1]
+                            p += 2
+                            if tag_number_3 > 127 or tag_size_3 > 127:
+                                tag_number_3, p = read_unsigned_varint(buffer, p - 2)
+                                tag_size_3, p = read_unsigned_varint(buffer, p)
+                            tag_end_3 = p + tag_size_3
+                            if tag_end_3 > len(buffer):
+                                raise LengthError
                             unknown_tags_3.append((tag_number_3, buffer[p:tag_end_3]))
                             p = tag_end_3
                         unknown_tags_3 = tuple(unknown_tags_3)
@@ -169,7 +202,18 @@ def decode(buffer, position=0):
                 unknown_tags_4 = ()
                 if n:
                     unknown_tags_4 = []
-                    for tag_number_4, p, tag_end_4 in tagged_fields(buffer, p - 1):
+                    if n > 127:
+                        n, p = read_unsigned_varint(buffer, p - 1)
+                    for _ in range(n):
+                        tag_number_4 = buffer[p]
+                        tag_size_4 = buffer[p + 1]
+                        p += 2
+                        if tag_number_4 > 127 or tag_size_4 > 127:
+                            tag_number_4, p = read_unsigned_varint(buffer, p - 2)
+                            tag_size_4, p = read_unsigned_varint(buffer, p)
+                        tag_end_4 = p + tag_size_4
+                        if tag_end_4 > len(buffer):
+                            raise LengthError
                         unknown_tags_4.append((tag_number_4, buffer[p:tag_end_4]))
                         p = tag_end_4
                     unknown_tags_4 = tuple(unknown_tags_4)
@@ -203,7 +247,18 @@ def decode(buffer, position=0):
                 unknown_tags_5 = ()
                 if n:
                     unknown_tags_5 = []
-                    for tag_number_5, p, tag_end_5 in tagged_fields(buffer, p - 1):
+                    if n > 127:
+                        n, p = read_unsigned_varint(buffer, p - 1)
+                    for _ in range(n):
+                        tag_number_5 = buffer[p]
+                        tag_size_5 = buffer[p + 1]
+                        p += 2
+                        if tag_number_5 > 127 or tag_size_5 > 127:
+                            tag_number_5, p = read_unsigned_varint(buffer, p - 2)
+                            tag_size_5, p = read_unsigned_varint(buffer, p)
+                        tag_end_5 = p + tag_size_5
+                        if tag_end_5 > len(buffer):
+                            raise LengthError
                         unknown_tags_5.append((tag_number_5, buffer[p:tag_end_5]))
                         p = tag_end_5
                     unknown_tags_5 = tuple(unknown_tags_5)
@@ -213,7 +268,18 @@ def decode(buffer, position=0):
             unknown_tags_6 = ()
             if n:
                 unknown_tags_6 = []
-                for tag_number_6, p, tag_end_6 in tagged_fields(buffer, p - 1):
+                if n > 127:
+                    n, p = read_unsigned_varint(buffer, p - 1)
+                for _ in range(n):
+                    tag_number_6 = buffer[p]
+                    tag_size_6 = buffer[p + 1]
+                    p += 2
+                    if tag_number_6 > 127 or tag_size_6 > 127:
+                        tag_number_6, p = read_unsigned_varint(buffer, p - 2)
+                        tag_size_6, p = read_unsigned_varint(buffer, p)
+                    tag_end_6 = p + tag_size_6
+                    if tag_end_6 > len(buffer):
+                        raise LengthError
                     unknown_tags_6.append((tag_number_6, buffer[p:tag_end_6]))
                     p = tag_end_6
                 unknown_tags_6 = tuple(unknown_tags_6)
@@ -223,7 +289,18 @@ def decode(buffer, position=0):
         unknown_tags_7 = ()
         if n:
             unknown_tags_7 = []
-            for tag_number_7, p, tag_end_7 in tagged_fields(buffer, p - 1):
+            if n > 127:
+                n, p = read_unsigned_varint(buffer, p - 1)
+            for _ in range(n):
+                tag_number_7 = buffer[p]
+                tag_size_7 = buffer[p + 1]
+                p += 2
+                if tag_number_7 > 127 or tag_size_7 > 127:
+                    tag_number_7, p = read_unsigned_varint(buffer, p - 2)
+                    tag_size_7, p = read_unsigned_varint(buffer, p)
+                tag_end_7 = p + tag_size_7
+                if tag_end_7 > len(buffer):
+                    raise LengthError
                 unknown_tags_7.append((tag_number_7, buffer[p:tag_end_7]))
                 p = tag_end_7
             unknown_tags_7 = tuple(unknown_tags_7)

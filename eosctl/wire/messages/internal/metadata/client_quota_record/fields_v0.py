@@ -4,7 +4,7 @@
 from struct import Struct, error as StructError
 
 from eosctl.wire.messages.internal.metadata.client_quota_record import ClientQuotaRecord, EntityData
-from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, tagged_field, tagged_fields, unsigned_varint
+from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, read_unsigned_varint, tagged_field, unsigned_varint
 
 new = tuple.__new__
 pack_dt = Struct(">d?").pack
@@ -42,7 +42,18 @@ def decode(buffer, position=0):
             unknown_tags = ()
             if n:
                 unknown_tags = []
-                for tag_number, p, tag_end in tagged_fields(buffer, p - 1):
+                if n > 127:
+                    n, p = read_unsigned_varint(buffer, p - 1)
+                for _ in range(n):
+                    tag_number = buffer[p]
+                    tag_size = buffer[p + 1]
+                    p += 2
+                    if tag_number > 127 or tag_size > 127:
+                        tag_number, p = read_unsigned_varint(buffer, p - 2)
+                        tag_size, p = read_unsigned_varint(buffer, p)
+                    tag_end = p + tag_size
+                    if tag_end > len(buffer):
+                        raise LengthError
                     unknown_tags.append((tag_number, buffer[p:tag_end]))
                     p = tag_end
                 unknown_tags = tuple(unknown_tags)
@@ -58,7 +69,18 @@ def decode(buffer, position=0):
         unknown_tags_2 = ()
         if n:
             unknown_tags_2 = []
-            for tag_number_2, p, tag_end_2 in tagged_fields(buffer, p - 1):
+            if n > 127:
+                n, p = read_unsigned_varint(buffer, p - 1)
+            for _ in range(n):
+                tag_number_2 = buffer[p]
+                tag_size_2 = buffer[p + 1]
+                p += 2
+                if tag_number_2 > 127 or tag_size_2 > 127:
+                    tag_number_2, p = read_unsigned_varint(buffer, p - 2)
+                    tag_size_2, p = read_unsigned_varint(buffer, p)
+                tag_end_2 = p + tag_size_2
+                if tag_end_2 > len(buffer):
+                    raise LengthError
                 unknown_tags_2.append((tag_number_2, buffer[p:tag_end_2]))
                 p = tag_end_2
             unknown_tags_2 = tuple(unknown_tags_2)

@@ -4,7 +4,7 @@
 from struct import Struct, error as StructError
 
 from eosctl.wire.messages.internal.metadata.partition_record import PartitionRecord
-from eosctl.wire.runtime import LengthError, compact_packers, explain, pack_many_compact, read_many_compact, tagged_field, tagged_fields, unpackers, unsigned_varint
+from eosctl.wire.runtime import LengthError, compact_packers, explain, pack_many_compact, read_many_compact, read_unsigned_varint, tagged_field, unpackers, unsigned_varint
 
 new = tuple.__new__
 compact_packers_i = compact_packers("i")
@@ -52,7 +52,18 @@ def decode(buffer, position=0):
         unknown_tags = ()
         if n:
             unknown_tags = []
-            for tag_number, p, tag_end in tagged_fields(buffer, p - 1):
+            if n > 127:
+                n, p = read_unsigned_varint(buffer, p - 1)
+            for _ in range(n):
+                tag_number = buffer[p]
+                tag_size = buffer[p + 1]
+                p += 2
+                if tag_number > 127 or tag_size > 127:
+                    tag_number, p = read_unsigned_varint(buffer, p - 2)
+                    tag_size, p = read_unsigned_varint(buffer, p)
+                tag_end = p + tag_size
+                if tag_end > len(buffer):
+                    raise LengthError
                 if tag_number == 0:
                     leader_recovery_state, = unpack_b(buffer, p)
                     p += 1

@@ -175,7 +175,7 @@ def test_mutated_files(tmp_path: Path) -> None:
         for n in range(12)
     )
     path = tmp_path / "0.log"
-    for _ in range(1500):
+    for _ in range(800):
         changed = bytearray(data)
         for _ in range(chance.randint(1, 5)):
             at = chance.randrange(len(changed))

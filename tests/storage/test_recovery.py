@@ -1,4 +1,4 @@
-"""A log opens after an orderly stop, after a crash at any byte, and with damaged or missing helpers."""
+"""A log opens after an orderly stop, after a crash at any byte, and with damaged or missing indexes."""
 
 from __future__ import annotations
 

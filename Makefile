@@ -46,4 +46,4 @@ bench: environment ## Measure against the named peers, one program after the oth
 	@for program in benchmarks/*.py; do echo "== $$program"; $(RUN) $$program || exit 1; done
 
 docs: environment ## Generate the pages that are made from code.
-	$(RUN) scripts/generate_docs.py
+	$(RUN) -m scripts.generate_reference

@@ -120,6 +120,8 @@ class _Walk:
             size = int.from_bytes(self.buffer[start : self.position], "big", signed=True)
         if size < 0 and not nullable:
             raise self.error("null is not allowed here", path, start)
+        if size < 0 and self.flexible and self.position > start + 1:
+            raise self.error("null in more than one byte", path, start)
         return max(size, 0)
 
     def varint(self, path: str) -> int:

@@ -91,6 +91,11 @@ def test_offsets_count_from_the_start_of_the_buffer() -> None:
     assert (caught.value.field, caught.value.offset) == ("transactional_id", 102)
 
 
+def test_null_is_one_byte() -> None:
+    with pytest.raises(WireError, match="null in more than one byte"):
+        codec(3, 9).decode_request(b"\x80\x00" + bytes(4), 0)
+
+
 @pytest.mark.parametrize(
     ("version", "wire", "what"),
     [

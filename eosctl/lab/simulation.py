@@ -1,0 +1,165 @@
+"""A cluster on virtual time: the sandbox's core and unchanged clients in one loop, every run a function of its seed."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from eosctl.client.memory import MemoryNetwork
+from eosctl.client.ports import Receiver, Transport
+from eosctl.model.client_config import ClientConfig, Endpoint
+from eosctl.sandbox.broker.broker import CLIENT_LISTENER, Broker
+from eosctl.sandbox.broker.connection import Connection
+from eosctl.sandbox.core import ClusterCore, ClusterShape
+
+# 2026-01-01 00:00 UTC: where the wall clocks of a simulation begin.
+EPOCH_MS: Final = 1_767_225_600_000
+_READY_POLL_S: Final = 0.01
+_READY_TIMEOUT_S: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """A running cluster and the network that clients reach it by.
+
+    Attributes:
+        core: The nodes, for faults and inspection.
+        network: The connector of clients.
+        chance: Drawn from the seed, as everything else is.
+        listeners: The way of clients into each broker.
+    """
+
+    core: ClusterCore
+    network: MemoryNetwork
+    chance: random.Random
+    listeners: Mapping[int, _Listener]
+
+    @property
+    def config(self) -> ClientConfig:
+        """Connects to every broker."""
+        return ClientConfig(tuple(self.endpoint(broker_id) for broker_id in self.core.broker_ids))
+
+    def now_ms(self) -> int:
+        """Return the clients' time of day."""
+        return EPOCH_MS + int(self.core.loop.time() * 1000)
+
+    def endpoint(self, broker_id: int) -> Endpoint:
+        """Return where a broker listens."""
+        address = self.core.addresses[broker_id]
+        return Endpoint(address.host, address.port)
+
+    def kill(self, broker_id: int) -> None:
+        """End a broker as kill -9 does; its clients lose their connections."""
+        self.core.stop_node(broker_id, clean=False)
+        self.listeners[broker_id].break_off()
+
+    def restart(self, broker_id: int) -> None:
+        """Start a broker again on its files."""
+        self.core.start_node(broker_id)
+
+
+@asynccontextmanager
+async def simulate(
+    shape: ClusterShape, data_dir: Path, *, seed: int, max_latency_ms: float = 2.0
+) -> AsyncIterator[Simulation]:
+    """Start a cluster in the running (virtual) loop and stop it at the end.
+
+    Args:
+        shape: The cluster.
+        data_dir: Where the nodes keep their files; empty, or of an earlier run.
+        seed: Decides everything that is left to chance.
+        max_latency_ms: Clients' bytes travel for 0 to so long.
+    """
+    chance = random.Random(seed)
+    loop = asyncio.get_running_loop()
+    core = ClusterCore(shape, data_dir, loop, EPOCH_MS - loop.time() * 1000, chance.getrandbits(64))
+    travel = random.Random(chance.getrandbits(64))
+    network = MemoryNetwork(lambda: travel.uniform(0, max_latency_ms) / 1000)
+    listeners = {broker_id: _Listener(core, broker_id) for broker_id in core.broker_ids}
+    simulation = Simulation(core, network, random.Random(chance.getrandbits(64)), listeners)
+    for broker_id, listener in listeners.items():
+        network.listen(simulation.endpoint(broker_id), listener.accept)
+    core.start()
+    try:
+        async with asyncio.timeout(_READY_TIMEOUT_S):
+            while not core.is_ready:
+                await asyncio.sleep(_READY_POLL_S)
+        yield simulation
+    finally:
+        core.stop(clean=True)
+
+
+class _Listener:
+    """A broker's listener, whichever incarnation of the broker is running."""
+
+    def __init__(self, core: ClusterCore, broker_id: int) -> None:
+        self._core = core
+        self._broker_id = broker_id
+        self._conversations: set[_Conversation] = set()
+
+    def break_off(self) -> None:
+        """Break every conversation without a word."""
+        for conversation in tuple(self._conversations):
+            conversation.break_off()
+        self._conversations.clear()
+
+    def accept(self, transport: Transport) -> Receiver:
+        """Begin a conversation with the running broker.
+
+        Raises:
+            ConnectionRefusedError: It is not running.
+        """
+        node = self._core.nodes.get(self._broker_id)
+        if node is None or node.broker is None:
+            raise ConnectionRefusedError(f"broker {self._broker_id} is down")
+        conversation = _Conversation(self._core, node.broker, transport, self._conversations)
+        self._conversations.add(conversation)
+        return conversation
+
+
+class _Conversation:
+    """One client's stream in front of a broker's sans-I/O connection."""
+
+    def __init__(
+        self, core: ClusterCore, broker: Broker, transport: Transport, open_conversations: set[_Conversation]
+    ) -> None:
+        self._ticks = core.ticks
+        self._transport = transport
+        self._open_conversations = open_conversations
+        self._connection = Connection(broker, CLIENT_LISTENER, "127.0.0.1", self._output_ready, self._hang_up)
+
+    def data_received(self, data: bytes) -> None:
+        """Handle what a client sent."""
+        self._connection.feed(data)
+        self._ticks.schedule()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """Note that the client is gone."""
+        self._open_conversations.discard(self)
+        self._connection.lost()
+
+    def break_off(self) -> None:
+        """Break the stream; what was not sent yet never is."""
+        self._connection.lost()
+        self._transport.close()
+
+    def _output_ready(self) -> None:
+        self._ticks.at_write(self._write)
+
+    def _write(self) -> None:
+        data = self._connection.take_output()
+        if data:
+            self._transport.write(data)
+
+    def _hang_up(self) -> None:
+        self._ticks.at_write(self._close)
+
+    def _close(self) -> None:
+        self._write()
+        self._transport.close()
+        self._open_conversations.discard(self)

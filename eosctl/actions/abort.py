@@ -83,6 +83,7 @@ def plan_abort(snapshot: ClusterSnapshot, verdicts: Sequence[HangVerdict], targe
         coordinator_epoch=max(transaction.coordinator_epoch, 0),
         first_offset=transaction.first_offset,
         last_stable_offset=info.last_stable_offset,
+        invisible_offsets=radius.invisible_offsets if radius else None,
         invisible_records=radius.invisible_records if radius else None,
         cause=verdict.cause.value,
         explanation=verdict.explanation,

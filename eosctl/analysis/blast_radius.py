@@ -20,6 +20,7 @@ class BlastRadiusFinder:
         self._partitions = partitions_by_name(snapshot)
         self._topics = {topic.name: topic for topic in snapshot.topics}
         self._committed = _committed_by_partition(snapshot)
+        self._hidden = {hidden.partition: hidden for hidden in snapshot.hidden_ranges}
         self._oldest = {
             where.partition: min(
                 (p.current_txn_start_offset for p in where.producers if p.current_txn_start_offset is not None),
@@ -40,12 +41,18 @@ class BlastRadiusFinder:
             partition=partition,
             last_stable_offset=last_stable_offset,
             high_watermark=high_watermark,
-            invisible_records=None if high_watermark is None else max(0, high_watermark - transaction.first_offset),
+            invisible_offsets=None if high_watermark is None else max(0, high_watermark - transaction.first_offset),
+            invisible_records=self._records_from(partition, transaction.first_offset),
             pins_last_stable_offset=oldest is None or transaction.first_offset <= oldest,
             blocks_compaction=self._is_compacted(partition.topic),
             blocks_offset_commits=blocks_offset_commits,
             groups=self._pending_groups(partition) if blocks_offset_commits else self._readers(info),
         )
+
+    def _records_from(self, partition: TopicPartition, first_offset: int) -> int | None:
+        """The records that were counted from the LSO are this transaction's range only when it holds the LSO."""
+        hidden = self._hidden.get(partition)
+        return hidden.record_count if hidden is not None and hidden.first_offset == first_offset else None
 
     def _is_compacted(self, topic_name: str) -> bool:
         topic = self._topics.get(topic_name)

@@ -25,7 +25,7 @@ class StableOffsetGap:
     holder: HangVerdict | None
 
     @property
-    def records(self) -> int:
+    def offsets(self) -> int:
         """How many offsets a read_committed reader cannot see."""
         return self.high_watermark - self.last_stable_offset
 
@@ -52,4 +52,4 @@ def find_stable_offset_gaps(snapshot: ClusterSnapshot, verdicts: Sequence[HangVe
         and info.high_watermark is not None
         and info.last_stable_offset < info.high_watermark
     ]
-    return tuple(sorted(gaps, key=lambda gap: (-gap.records, gap.partition)))
+    return tuple(sorted(gaps, key=lambda gap: (-gap.offsets, gap.partition)))

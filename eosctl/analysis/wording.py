@@ -26,7 +26,7 @@ def time_text(time_ms: int) -> str:
     """Write a point in time as RFC 3339 in UTC with milliseconds.
 
     >>> time_text(1795253372811)
-    '2026-11-21T11:29:32.811Z'
+    '2026-11-21T09:29:32.811Z'
     """
     moment = datetime.fromtimestamp(time_ms / 1000, UTC)
     return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{time_ms % 1000:03d}Z"
@@ -39,3 +39,15 @@ def count_text(count: int, noun: str, plural: str | None = None) -> str:
     ('1 record', '12,345 records', '2 entries')
     """
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def hidden_text(offset_count: int, record_count: int | None) -> str:
+    """Write how much is out of sight: records where they were counted, else the offsets that they and markers take.
+
+    >>> hidden_text(12, 7), hidden_text(12, None), hidden_text(1, 1)
+    ('7 records (12 offsets)', '12 offsets', '1 record')
+    """
+    if record_count is None:
+        return count_text(offset_count, "offset")
+    records = count_text(record_count, "record")
+    return records if record_count == offset_count else f"{records} ({count_text(offset_count, 'offset')})"

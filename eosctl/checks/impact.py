@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eosctl.analysis.wording import count_text
+from eosctl.analysis.wording import hidden_text
 from eosctl.model.hang import BlastRadius, HangVerdict
 
 GROUPS_NAMED = 5
@@ -15,8 +15,8 @@ def impact_text(verdict: HangVerdict) -> str:
         return ""
     where = radius.partition
     sentences = []
-    if radius.invisible_records is not None:
-        hidden = count_text(radius.invisible_records, "record")
+    if radius.invisible_offsets is not None:
+        hidden = hidden_text(radius.invisible_offsets, radius.invisible_records)
         sentences.append(
             f"{where}: read_committed readers cannot see {hidden} from offset {verdict.transaction.first_offset} on."
         )
@@ -50,6 +50,7 @@ def radius_facts(radius: BlastRadius | None) -> tuple[tuple[str, str | int | boo
     numbers = (
         ("last_stable_offset", radius.last_stable_offset),
         ("high_watermark", radius.high_watermark),
+        ("invisible_offsets", radius.invisible_offsets),
         ("invisible_records", radius.invisible_records),
     )
     return (

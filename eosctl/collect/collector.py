@@ -10,6 +10,7 @@ from typing import Final
 from eosctl.collect.cluster import collect_broker_facts, collect_fenced, collect_quorum, collect_shape
 from eosctl.collect.configs import collect_broker_settings, collect_topic_settings
 from eosctl.collect.groups import collect_groups
+from eosctl.collect.hidden import collect_hidden
 from eosctl.collect.history import collect_history
 from eosctl.collect.offsets import collect_offsets
 from eosctl.collect.reader import Asks, ReadOnly
@@ -80,6 +81,10 @@ async def collect_snapshot(
         offsets = await collect_offsets(reader, snapshot.topics)
         gaps += offsets.gaps
         snapshot = replace(snapshot, topics=offsets.value)
+    if {EvidenceKind.OFFSETS, EvidenceKind.HIDDEN_RECORDS} <= kinds:
+        hidden = await collect_hidden(reader, snapshot.topics)
+        gaps += hidden.gaps
+        snapshot = replace(snapshot, hidden_ranges=hidden.value)
     if EvidenceKind.TRANSACTION_HISTORY in kinds:
         observer.progress("transaction log")
         snapshot = await _with_history(reader, snapshot, gaps)

@@ -9,24 +9,19 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final
 
-from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_from_code
+from eosctl.collect.batches import fetch_batches
+from eosctl.collect.reader import Probed, ReadOnly
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.history import TransactionLogEntry
 from eosctl.model.snapshot import PartitionInfo
 from eosctl.model.transaction import TopicPartition, TransactionState
-from eosctl.wire.api_keys import ApiKey
-from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.errors import WireError
 from eosctl.wire.internal import transaction_log
-from eosctl.wire.messages import fetch
+from eosctl.wire.internal.versioned import UnknownRecordError
 from eosctl.wire.records import batch as record_batch
 from eosctl.wire.records.batch import BatchHeader
 
-BYTES_PER_FETCH: Final = 1 << 20
 RECORDS_PER_PARTITION: Final = 5_000
-# Version 13 names topics by id; 12 is the last one that names them.
-FETCH_BY_NAME: Final = 12
-READ_UNCOMMITTED: Final = 0
 
 _STATES: Final = (
     TransactionState.EMPTY,
@@ -71,7 +66,7 @@ async def _read_tail(reader: ReadOnly, info: PartitionInfo, records: int) -> Pro
     offset = max(info.log_start_offset or 0, end - records)
     entries: list[TransactionLogEntry] = []
     while offset < end:
-        fetched, lost = await _fetch(reader, info, offset)
+        fetched, lost = await fetch_batches(reader, EvidenceKind.TRANSACTION_HISTORY, info, offset)
         if not fetched:
             return Probed(entries, lost)
         try:
@@ -90,34 +85,6 @@ async def _read_tail(reader: ReadOnly, info: PartitionInfo, records: int) -> Pro
     return Probed(entries)
 
 
-async def _fetch(reader: ReadOnly, info: PartitionInfo, offset: int) -> tuple[bytes, tuple[EvidenceGap, ...]]:
-    partition = fetch.FetchPartition(
-        partition=info.partition.partition, fetch_offset=offset, partition_max_bytes=BYTES_PER_FETCH
-    )
-    request = fetch.FetchRequest(
-        max_wait_ms=0,
-        min_bytes=0,
-        max_bytes=BYTES_PER_FETCH,
-        isolation_level=READ_UNCOMMITTED,
-        topics=[fetch.FetchTopic(topic=info.partition.topic, partitions=[partition])],
-    )
-    kind, subject = EvidenceKind.TRANSACTION_HISTORY, str(info.partition)
-    leader_id = info.leader_id
-    if leader_id is None:
-        return b"", (EvidenceGap(kind, subject, GapReason.NO_LEADER),)
-    answer, lost = await attempt(
-        kind, subject, lambda: reader.request(leader_id, ApiKey.FETCH, request, cap=FETCH_BY_NAME)
-    )
-    if answer is None:
-        return b"", lost
-    for topic in answer.responses:
-        for part in topic.partitions:
-            if part.error_code != ErrorCode.NONE:
-                return b"", (gap_from_code(kind, subject, part.error_code),)
-            return bytes(part.records or b""), ()
-    return b"", ()
-
-
 def _entries(
     partition: TopicPartition, data: bytes, position: int, header: BatchHeader, from_offset: int
 ) -> list[TransactionLogEntry]:
@@ -127,10 +94,12 @@ def _entries(
     for record in record_batch.decode_records(data, header, position):
         if record.offset < from_offset or record.key is None:
             continue
-        key = transaction_log.decode_key(record.key)
-        if key is None:
+        try:
+            key = transaction_log.decode_key(record.key)
+            value = None if record.value is None else transaction_log.decode_value(record.value)
+        except UnknownRecordError:
+            # A record type of a newer release: it says nothing that this program could understand.
             continue
-        value = None if record.value is None else transaction_log.decode_value(record.value)
         place = (key.transactional_id, partition.partition, record.offset, header.partition_leader_epoch)
         if value is None:
             found.append(TransactionLogEntry(*place, written_at_ms=record.timestamp, state=""))

@@ -119,7 +119,9 @@ async def _plan(client: Client, order: Abort, now_ms: Callable[[], int]) -> Abor
 
 def _identity(plan: AbortPlan) -> AbortPlan:
     """Return the plan without what may differ between two readings of the same transaction."""
-    return replace(plan, last_stable_offset=None, invisible_records=None, explanation="", warnings=())
+    return replace(
+        plan, last_stable_offset=None, invisible_offsets=None, invisible_records=None, explanation="", warnings=()
+    )
 
 
 async def _act(client: Client, plan: AbortPlan, invocation: Invocation, audit: Path) -> AbortOutcome:

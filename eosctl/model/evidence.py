@@ -16,6 +16,7 @@ class EvidenceKind(StrEnum):
     TOPICS = "topics"
     TOPIC_CONFIGS = "topic-configs"
     OFFSETS = "offsets"
+    HIDDEN_RECORDS = "hidden-records"
     TRANSACTIONS = "transactions"
     PRODUCERS = "producers"
     TRANSACTION_HISTORY = "transaction-history"

@@ -36,26 +36,27 @@ class HangStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GroupImpact:
-    """A group that a pinned partition holds up; ``invisible_records`` lie between its position and the log end."""
+    """A group that a pinned partition holds up; ``invisible_offsets`` lie between its position and the log end."""
 
     group_id: str
     partition: TopicPartition
     committed_offset: int
-    invisible_records: int
+    invisible_offsets: int
 
 
 @dataclass(frozen=True, slots=True)
 class BlastRadius:
     """What one open transaction holds up.
 
-    ``invisible_records`` counts offsets from the transaction's first to the high watermark: a read_committed reader
-    cannot see them (markers and aborted records included). ``pins_last_stable_offset`` is False when an older
-    transaction holds the LSO anyway.
+    ``invisible_offsets`` counts offsets from the transaction's first to the high watermark, markers included;
+    ``invisible_records`` the data records among them, None where they were not read. A read_committed reader sees
+    none of them. ``pins_last_stable_offset`` is False when an older transaction holds the LSO anyway.
     """
 
     partition: TopicPartition
     last_stable_offset: int | None
     high_watermark: int | None
+    invisible_offsets: int | None
     invisible_records: int | None
     pins_last_stable_offset: bool
     blocks_compaction: bool = False

@@ -13,7 +13,8 @@ class AbortPlan:
 
     ``coordinator_epoch`` is what the marker will carry: exactly what DescribeProducers reports for the producer, 0
     where it reports -1. A higher value would make the partition refuse the coordinator's own later markers.
-    ``invisible_records`` is what a read_committed reader will see again, markers and aborted records included.
+    ``invisible_offsets`` come out of the shadow of the last stable offset; ``invisible_records`` counts the data
+    records among them, None where they were not read (those of the aborted transaction itself stay invisible).
     """
 
     cluster_id: str
@@ -24,6 +25,7 @@ class AbortPlan:
     coordinator_epoch: int
     first_offset: int
     last_stable_offset: int | None
+    invisible_offsets: int | None
     invisible_records: int | None
     cause: str
     explanation: str

@@ -89,6 +89,21 @@ class Topic:
 
 
 @dataclass(frozen=True, slots=True)
+class HiddenRange:
+    """What a read_committed reader cannot see at the end of a partition: offsets from the LSO up to ``end_offset``.
+
+    ``record_count`` and ``control_record_count`` come from reading the batches; markers are control records. Offsets
+    that compaction or aborted batches left empty count in neither.
+    """
+
+    partition: TopicPartition
+    first_offset: int
+    end_offset: int
+    record_count: int
+    control_record_count: int
+
+
+@dataclass(frozen=True, slots=True)
 class CommittedOffset:
     """A group's offset in one partition.
 
@@ -158,6 +173,7 @@ class ClusterSnapshot:
     looks: tuple[TransactionLook, ...] = ()
     transaction_history: tuple[TransactionLogEntry, ...] = ()
     aborted_ranges: tuple[AbortedRange, ...] = ()
+    hidden_ranges: tuple[HiddenRange, ...] = ()
     groups: tuple[Group, ...] = ()
     quorum: QuorumInfo | None = None
     collected: frozenset[EvidenceKind] = field(default_factory=frozenset)

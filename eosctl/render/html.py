@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from eosctl import __version__
 from eosctl.analysis.hanging import describe_looks
-from eosctl.analysis.wording import count_text, time_text
+from eosctl.analysis.wording import hidden_text, time_text
 from eosctl.model.finding import CheckStatus, Finding
 from eosctl.model.hang import HangStatus, HangVerdict
 from eosctl.model.severity import Severity
@@ -96,6 +96,7 @@ def _incidents(findings: tuple[Finding, ...]) -> dict[str, int]:
 
 def _title(verdict: HangVerdict) -> str:
     radius = verdict.blast_radius
-    hidden = radius.invisible_records if radius is not None else None
-    tail = "" if hidden is None else f", {count_text(hidden, 'record')} from its first to the end"
+    if radius is None or radius.invisible_offsets is None:
+        return f"{verdict.transaction.partition}: {verdict.status.value}"
+    tail = f", {hidden_text(radius.invisible_offsets, radius.invisible_records)} from its first to the end"
     return f"{verdict.transaction.partition}: {verdict.status.value}{tail}"

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from eosctl.analysis.wording import count_text, time_text
+from eosctl.analysis.wording import hidden_text, time_text
 from eosctl.model.plan import AbortOutcome, AbortPlan
 from eosctl.render.formats import OutputFormat
 from eosctl.render.machine import render_json, render_tsv, render_yaml
@@ -18,7 +18,8 @@ SCHEMA: Final = "eosctl.abort"
 class AbortItem(msgspec.Struct, frozen=True):
     """One abort: what is planned, whether it was carried out and verified, and the official command that does it.
 
-    Offsets are None where they are not known. ``invisible_records`` is what read_committed readers get to see again.
+    Offsets are None where they are not known. ``invisible_offsets`` and the
+    ``invisible_records`` among them end to be out of read_committed readers' sight.
     """
 
     cluster_id: str
@@ -29,6 +30,7 @@ class AbortItem(msgspec.Struct, frozen=True):
     producer_epoch: int
     coordinator_epoch: int
     first_offset: int
+    invisible_offsets: int | None
     invisible_records: int | None
     cause: str
     explanation: str
@@ -52,6 +54,7 @@ def abort_item(plan: AbortPlan, official_command: str, outcome: AbortOutcome | N
         producer_epoch=plan.producer_epoch,
         coordinator_epoch=plan.coordinator_epoch,
         first_offset=plan.first_offset,
+        invisible_offsets=plan.invisible_offsets,
         invisible_records=plan.invisible_records,
         cause=plan.cause,
         explanation=plan.explanation,
@@ -106,8 +109,9 @@ def _blocks(item: AbortItem) -> list[Block]:
         Field("since", f"offset {item.first_offset}; last stable offset {before}"),
         Field("cause", f"{item.cause}: {item.explanation}"),
     ]
-    if item.invisible_records is not None:
-        blocks.append(Field("frees", f"{count_text(item.invisible_records, 'record')} for read_committed readers"))
+    if item.invisible_offsets is not None:
+        hidden = hidden_text(item.invisible_offsets, item.invisible_records)
+        blocks.append(Field("frees", f"{hidden} for read_committed readers"))
     blocks += [Field("warning", warning, "yellow") for warning in item.warnings]
     blocks.append(Field("official", item.official_command))
     if item.carried_out:

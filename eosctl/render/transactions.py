@@ -60,6 +60,7 @@ class HangItem(msgspec.Struct, frozen=True):
     coordinator_acts_at_ms: int | None
     last_stable_offset: int | None
     high_watermark: int | None
+    invisible_offsets: int | None
     invisible_records: int | None
     pins_last_stable_offset: bool
     blocks_compaction: bool
@@ -117,6 +118,7 @@ def hang_item(verdict: HangVerdict) -> HangItem:
         coordinator_acts_at_ms=verdict.coordinator_acts_at_ms,
         last_stable_offset=None if radius is None else radius.last_stable_offset,
         high_watermark=None if radius is None else radius.high_watermark,
+        invisible_offsets=None if radius is None else radius.invisible_offsets,
         invisible_records=None if radius is None else radius.invisible_records,
         pins_last_stable_offset=radius is not None and radius.pins_last_stable_offset,
         blocks_compaction=radius is not None and radius.blocks_compaction,
@@ -155,7 +157,7 @@ HANG_COLUMNS: Final[tuple[Column[HangItem], ...]] = (
     Column("PRODUCER-ID", lambda item: str(item.producer_id)),
     Column("EPOCH", lambda item: str(item.producer_epoch)),
     Column("SINCE-OFFSET", lambda item: str(item.first_offset)),
-    Column("INVISIBLE", lambda item: _number(item.invisible_records)),
+    Column("INVISIBLE-OFFSETS", lambda item: _number(item.invisible_offsets)),
     Column("TRANSACTIONAL-ID", lambda item: item.transactional_id or "-"),
     Column("COORDINATOR-STATE", lambda item: item.coordinator_state or "-"),
     Column("CAN-ABORT", lambda item: "yes" if item.can_abort else "no"),

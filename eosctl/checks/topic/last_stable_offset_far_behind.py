@@ -31,7 +31,7 @@ def last_stable_offset_far_behind(case: Case) -> Iterator[Problem]:
     """Find partitions where much is written that read_committed readers cannot see yet.
 
     What it checks:
-        ListOffsets under both isolation levels: the difference is what an open transaction hides. 100,000 records or
+        ListOffsets under both isolation levels: the difference is what an open transaction hides. 100,000 offsets or
         more count, as far as no other check explains them (hanging, stalled, late and long-running transactions).
 
     Why it matters for exactly-once:
@@ -52,7 +52,7 @@ def last_stable_offset_far_behind(case: Case) -> Iterator[Problem]:
         KIP-98; isolation.level.
     """
     for gap in case.stable_offset_gaps:
-        if gap.records < case.limits.last_stable_offset_gap_records:
+        if gap.offsets < case.limits.last_stable_offset_gap_records:
             continue
         if gap.holder is None or gap.holder.status not in EXPLAINED:
             yield _problem(gap, case)
@@ -72,13 +72,13 @@ def _problem(gap: StableOffsetGap, case: Case) -> Problem:
     return Problem(
         resource=Resource("partition", str(gap.partition)),
         message=(
-            f"{gap.partition}: {count_text(gap.records, 'record')} between last stable offset {gap.last_stable_offset} "
+            f"{gap.partition}: {count_text(gap.offsets, 'offset')} between last stable offset {gap.last_stable_offset} "
             "and "
             f"high watermark {gap.high_watermark}."
         ),
         confidence=Confidence.CERTAIN if holder is not None else Confidence.LIKELY,
         cause=cause,
-        impact=f"{gap.partition}: read_committed readers are {count_text(gap.records, 'record')} behind.",
+        impact=f"{gap.partition}: read_committed readers are {count_text(gap.offsets, 'offset')} behind.",
         evidence=(
             Evidence("last stable offset", str(gap.last_stable_offset), "ListOffsets read_committed"),
             Evidence("high watermark", str(gap.high_watermark), "ListOffsets read_uncommitted"),
@@ -91,6 +91,6 @@ def _problem(gap: StableOffsetGap, case: Case) -> Problem:
         facts=(
             ("last_stable_offset", gap.last_stable_offset),
             ("high_watermark", gap.high_watermark),
-            ("invisible_records", gap.records),
+            ("invisible_offsets", gap.offsets),
         ),
     )

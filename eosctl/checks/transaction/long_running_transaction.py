@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.analysis.wording import count_text, duration_text
+from eosctl.analysis.wording import duration_text, hidden_text
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.impact import impact_text, radius_facts
 from eosctl.checks.settings import number
@@ -62,7 +62,7 @@ def long_running_transaction(case: Case) -> Iterator[Problem]:
         if verdict.status is not HangStatus.LONG_RUNNING:
             continue
         share = _retention_share(verdict, case)
-        hidden = verdict.blast_radius.invisible_records if verdict.blast_radius is not None else None
+        hidden = verdict.blast_radius.invisible_offsets if verdict.blast_radius is not None else None
         expiring = share is not None and share >= case.limits.retention_percent
         if expiring or (hidden or 0) >= case.limits.long_running_invisible_records:
             yield _problem(verdict, share if expiring else None, case)
@@ -83,7 +83,8 @@ def _retention_share(verdict: HangVerdict, case: Case) -> int | None:
 def _problem(verdict: HangVerdict, retention_share: int | None, case: Case) -> Problem:
     transaction = verdict.transaction
     owner = transaction.transactional_id or f"producer id {transaction.producer_id}"
-    hidden = verdict.blast_radius.invisible_records if verdict.blast_radius is not None else None
+    radius = verdict.blast_radius
+    hidden = hidden_text((radius.invisible_offsets or 0), radius.invisible_records) if radius is not None else "nothing"
     expiry = ""
     if retention_share is not None:
         expiry = f" It has been open for {retention_share} % of the topic's retention.ms: records may expire unread."
@@ -91,7 +92,7 @@ def _problem(verdict: HangVerdict, retention_share: int | None, case: Case) -> P
         resource=Resource("partition", str(transaction.partition)),
         message=(
             f"{owner} has had a transaction open on {transaction.partition} for "
-            f"{duration_text(transaction.age_ms or 0)}; it hides {count_text(hidden or 0, 'record')}."
+            f"{duration_text(transaction.age_ms or 0)}; it hides {hidden}."
         ),
         severity=Severity.ERROR if retention_share is not None else None,
         confidence=verdict.confidence,

@@ -24,6 +24,7 @@ READ_ONLY_APIS: Final = frozenset(
         ApiKey.DESCRIBE_TRANSACTIONS,
         ApiKey.DESCRIBE_PRODUCERS,
         ApiKey.LIST_OFFSETS,
+        ApiKey.OFFSET_FOR_LEADER_EPOCH,
         ApiKey.LIST_GROUPS,
         ApiKey.DESCRIBE_GROUPS,
         ApiKey.CONSUMER_GROUP_DESCRIBE,

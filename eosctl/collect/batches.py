@@ -1,4 +1,4 @@
-"""Reading batches from a leader as a plain reader does: no group, no session, read_uncommitted, without waiting."""
+"""Reading batches from a leader as a plain reader does: no group, no session, without waiting."""
 
 from __future__ import annotations
 
@@ -15,12 +15,21 @@ BYTES_PER_FETCH: Final = 1 << 20
 # Version 13 names topics by id; 12 is the last one that names them.
 FETCH_BY_NAME: Final = 12
 READ_UNCOMMITTED: Final = 0
+READ_COMMITTED: Final = 1
 
 
 async def fetch_batches(
     reader: ReadOnly, kind: EvidenceKind, info: PartitionInfo, offset: int
 ) -> tuple[bytes, tuple[EvidenceGap, ...]]:
     """Return up to 1 MiB of batches from ``offset`` on, or the gap that says why not."""
+    answer, gaps = await fetch_partition(reader, kind, info, offset)
+    return (b"" if answer is None else bytes(answer.records or b"")), gaps
+
+
+async def fetch_partition(
+    reader: ReadOnly, kind: EvidenceKind, info: PartitionInfo, offset: int, *, isolation_level: int = READ_UNCOMMITTED
+) -> tuple[fetch.PartitionData | None, tuple[EvidenceGap, ...]]:
+    """Return one partition's answer with up to 1 MiB of batches, or the gap that says why not."""
     partition = fetch.FetchPartition(
         partition=info.partition.partition, fetch_offset=offset, partition_max_bytes=BYTES_PER_FETCH
     )
@@ -28,21 +37,21 @@ async def fetch_batches(
         max_wait_ms=0,
         min_bytes=0,
         max_bytes=BYTES_PER_FETCH,
-        isolation_level=READ_UNCOMMITTED,
+        isolation_level=isolation_level,
         topics=[fetch.FetchTopic(topic=info.partition.topic, partitions=[partition])],
     )
     subject = str(info.partition)
     leader_id = info.leader_id
     if leader_id is None:
-        return b"", (EvidenceGap(kind, subject, GapReason.NO_LEADER),)
+        return None, (EvidenceGap(kind, subject, GapReason.NO_LEADER),)
     answer, lost = await attempt(
         kind, subject, lambda: reader.request(leader_id, ApiKey.FETCH, request, cap=FETCH_BY_NAME)
     )
     if answer is None:
-        return b"", lost
+        return None, lost
     for topic in answer.responses:
         for part in topic.partitions:
             if part.error_code != ErrorCode.NONE:
-                return b"", (gap_from_code(kind, subject, part.error_code),)
-            return bytes(part.records or b""), ()
-    return b"", ()
+                return None, (gap_from_code(kind, subject, part.error_code),)
+            return part, ()
+    return None, ()

@@ -7,11 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from eosctl.collect.aborted_ranges import collect_aborted_ranges
 from eosctl.collect.cluster import collect_broker_facts, collect_fenced, collect_quorum, collect_shape
 from eosctl.collect.configs import collect_broker_settings, collect_topic_settings
 from eosctl.collect.groups import collect_groups
 from eosctl.collect.hidden import collect_hidden
 from eosctl.collect.history import collect_history
+from eosctl.collect.leader_epochs import collect_leader_epochs
 from eosctl.collect.offsets import collect_offsets
 from eosctl.collect.reader import Asks, ReadOnly
 from eosctl.collect.transactions import look_at_transactions
@@ -75,7 +77,9 @@ async def collect_snapshot(
     snapshot = await _with_settings(reader, snapshot, observer, gaps)
     if EvidenceKind.TRANSACTIONS in kinds or EvidenceKind.PRODUCERS in kinds:
         looks = await _looks(reader, snapshot, observer, gaps)
-        snapshot = replace(snapshot, looks=looks)
+        epochs = await collect_leader_epochs(reader, snapshot.topics, looks[-1])
+        gaps += epochs.gaps
+        snapshot = replace(snapshot, looks=looks, topics=epochs.value)
     if EvidenceKind.OFFSETS in kinds:
         observer.progress("offsets")
         offsets = await collect_offsets(reader, snapshot.topics)
@@ -88,6 +92,10 @@ async def collect_snapshot(
     if EvidenceKind.TRANSACTION_HISTORY in kinds:
         observer.progress("transaction log")
         snapshot = await _with_history(reader, snapshot, gaps)
+    if {EvidenceKind.TRANSACTION_HISTORY, EvidenceKind.ABORTED_RANGES} <= kinds:
+        ranges = await collect_aborted_ranges(reader, snapshot)
+        gaps += ranges.gaps
+        snapshot = replace(snapshot, aborted_ranges=ranges.value)
     if EvidenceKind.GROUPS in kinds or EvidenceKind.GROUP_OFFSETS in kinds:
         observer.progress("groups")
         groups = await collect_groups(reader, _answering(snapshot))
@@ -130,13 +138,19 @@ async def _looks(
     observer.progress("transactions")
     first = await look_at_transactions(reader, broker_ids, partitions, observer.now_ms)
     gaps += first.gaps
-    if not any(p.current_txn_start_offset is not None for where in first.value.producers for p in where.producers):
+    if not _needs_second_look(first.value):
         return (first.value,)
     observer.progress("transactions, a second look")
     await asyncio.sleep(observer.second_look_after_ms / 1000)
     second = await look_at_transactions(reader, broker_ids, partitions, observer.now_ms)
     gaps += second.gaps
     return (first.value, second.value)
+
+
+def _needs_second_look(look: TransactionLook) -> bool:
+    """An open transaction, or a decided one whose markers may not arrive: only a second look tells."""
+    is_open = any(p.current_txn_start_offset is not None for where in look.producers for p in where.producers)
+    return is_open or any(t.state.startswith("Prepare") for t in look.transactions)
 
 
 async def _with_history(reader: ReadOnly, snapshot: ClusterSnapshot, gaps: list[EvidenceGap]) -> ClusterSnapshot:

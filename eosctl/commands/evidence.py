@@ -11,6 +11,7 @@ LISTED: Final = frozenset({EvidenceKind.TRANSACTIONS, EvidenceKind.BROKER_CONFIG
 DESCRIBED: Final = LISTED | {EvidenceKind.PRODUCERS, EvidenceKind.TRANSACTION_HISTORY}
 JUDGED: Final = DESCRIBED | {
     EvidenceKind.OFFSETS,
+    EvidenceKind.HIDDEN_RECORDS,
     EvidenceKind.TOPIC_CONFIGS,
     EvidenceKind.GROUPS,
     EvidenceKind.GROUP_OFFSETS,

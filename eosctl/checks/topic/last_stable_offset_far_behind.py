@@ -23,7 +23,7 @@ EXPLAINED: Final = frozenset({HangStatus.HANGING, HangStatus.STALLED, HangStatus
     Area.TOPIC,
     Severity.WARNING,
     needs=frozenset({EvidenceKind.OFFSETS}),
-    uses=frozenset({EvidenceKind.TRANSACTIONS, EvidenceKind.PRODUCERS}),
+    uses=frozenset({EvidenceKind.HIDDEN_RECORDS, EvidenceKind.TRANSACTIONS, EvidenceKind.PRODUCERS}),
     tags=("lso", "lag"),
     references=("KIP-98",),
 )

@@ -25,6 +25,7 @@ from eosctl.model.severity import Severity
             EvidenceKind.BROKER_CONFIGS,
             EvidenceKind.TOPIC_CONFIGS,
             EvidenceKind.OFFSETS,
+            EvidenceKind.HIDDEN_RECORDS,
             EvidenceKind.GROUPS,
             EvidenceKind.GROUP_OFFSETS,
         }

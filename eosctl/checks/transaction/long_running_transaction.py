@@ -22,6 +22,7 @@ from eosctl.model.severity import Severity
     needs=frozenset({EvidenceKind.TRANSACTIONS, EvidenceKind.PRODUCERS, EvidenceKind.OFFSETS}),
     uses=frozenset(
         {
+            EvidenceKind.HIDDEN_RECORDS,
             EvidenceKind.TOPIC_CONFIGS,
             EvidenceKind.BROKER_CONFIGS,
             EvidenceKind.GROUPS,

@@ -39,9 +39,12 @@ class Pool:
         async with self._turn(endpoint, deadline):
             session = self._sessions.get(endpoint)
             if session is None or not session.is_open:
+                is_known = session is not None and session.is_known
                 if session is not None:
                     session.retire()
-                session = await Session.open(endpoint, self._config, self._connector, self._tls, deadline)
+                session = await Session.open(
+                    endpoint, self._config, self._connector, self._tls, deadline, is_known=is_known
+                )
                 self._sessions[endpoint] = session
             return session
 

@@ -49,7 +49,7 @@ class Session:
         self._protocol = protocol
         self._connection = Connection(client_id)
         self._greeted = False
-        self._served = False
+        self._is_known = False
         self._waiting: dict[int, asyncio.Future[Any]] = {}
         self._transport: Transport | None = None
         self._closed_by: EosctlError | None = None
@@ -65,14 +65,26 @@ class Session:
         connector: Connector,
         tls: ssl.SSLContext | None,
         deadline: Deadline,
+        *,
+        is_known: bool = False,
     ) -> Session:
         """Connect, agree on versions and authenticate, by the deadline.
+
+        Args:
+            endpoint: The broker.
+            config: As whom.
+            connector: Opens the stream.
+            tls: How to encrypt it, None for plaintext.
+            deadline: When to give up.
+            is_known: Whether this broker has served this client before, so that a stream that breaks early says
+                nothing about the security protocol.
 
         Raises:
             ClusterUnreachable: No connection, or no Kafka broker at its end.
             AuthenticationFailed: Certificate or credentials were refused.
         """
         session = cls(endpoint, config.client_id, config.security_protocol)
+        session._is_known = is_known
         await session._connect(connector, tls, deadline)
         try:
             await session._greet(config, connector, deadline)
@@ -85,6 +97,11 @@ class Session:
     def is_open(self) -> bool:
         """Whether requests may still be sent: the stream stands and the credentials have not run out."""
         return self._closed_by is None and asyncio.get_running_loop().time() < self._expires_at
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the broker has answered more than what opens a connection, here or on an earlier one."""
+        return self._is_known
 
     async def request(
         self, api_key: ApiKey, message: Any, deadline: Deadline, *, floor: int = 0, cap: int | None = None
@@ -150,7 +167,7 @@ class Session:
         except WireError as error:
             self._end(explain_foreign_bytes(self.endpoint, self._first_bytes, error))
             return
-        self._served = self._greeted
+        self._is_known = self._is_known or self._greeted
         for correlation_id, message in answers:
             waiting = self._waiting.get(correlation_id)
             if waiting is not None and not waiting.done():
@@ -158,7 +175,7 @@ class Session:
 
     def connection_lost(self, error: Exception | None) -> None:
         """Fail what is in flight (called by the transport)."""
-        if self._greeted and not self._served and not self._protocol.uses_sasl:
+        if self._greeted and not self._is_known and not self._protocol.uses_sasl:
             self._end(explain_silent_refusal(self.endpoint, self._protocol))
         else:
             self._end(_HungUp(self.endpoint, error))

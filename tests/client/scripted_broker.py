@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import ssl
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from eosctl.client import Client, connect
 from eosctl.client.memory import MemoryNetwork
 from eosctl.client.ports import Receiver, Transport
-from eosctl.model.client_config import Endpoint
+from eosctl.model.client_config import ClientConfig, Endpoint
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.codec import codec, versions
 from eosctl.wire.frames import FrameSplitter, RequestHeader, decode_request_header, encode_response
 from eosctl.wire.messages.api_versions import ApiVersion, ApiVersionsResponse
+from eosctl.wire.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
 from eosctl.wire.messages.metadata import (
     MetadataResponse,
     MetadataResponseBroker,
@@ -119,6 +122,19 @@ def scripted_cluster(network: MemoryNetwork, count: int, **leaders: list[int]) -
         broker.on(ApiKey.METADATA, lambda _: cluster_metadata(*brokers, leaders=leaders))
         broker.listen(network)
     return brokers
+
+
+CONFIG = ClientConfig(bootstrap=(Endpoint("broker-1", 9092), Endpoint("broker-2", 9092)))
+
+
+def client_of(network: MemoryNetwork, **options: Any) -> AbstractAsyncContextManager[Client]:
+    """Open a client of a scripted cluster."""
+    return connect(CONFIG, connector=network, chance=random.Random(1), **options)
+
+
+def found(message: FindCoordinatorRequest, node_id: int) -> FindCoordinatorResponse:
+    """Return the answer that one broker coordinates everything."""
+    return FindCoordinatorResponse(coordinators=[Coordinator(key, node_id, "x", 1) for key in message.coordinator_keys])
 
 
 def _is_encodable(key: ApiKey) -> bool:

@@ -107,6 +107,7 @@ class ReplicaFetcher:
         self._session_epoch = 0
         self._latest = 0  # the request whose answer goes on with the conversation; 0: none is under way
         self._count = 0
+        self._sent_at = 0.0
         self._waking = False
 
     def add(self, partition: Partition) -> None:
@@ -142,8 +143,8 @@ class ReplicaFetcher:
 
     def _send(self) -> None:
         self._waking = False
-        if not self._partitions:
-            self._latest = 0
+        if len(self._paused) >= len(self._partitions):
+            self._latest = 0  # nothing to ask for now: a leader answers an empty fetch at once
             return
         if not self._session_epoch:
             self._sent.clear()  # a new session begins with everything
@@ -158,6 +159,8 @@ class ReplicaFetcher:
         forgotten: dict[bytes, list[int]] = {}
         if self._session_epoch:
             for partition in self._forgotten:
+                if self._partitions.get(partition.partition) is partition and partition.partition not in self._paused:
+                    continue  # it came back before the leader was told to forget it
                 forgotten.setdefault(partition.topic_id, []).append(partition.partition.partition)
         self._forgotten.clear()
         request = FetchRequest(
@@ -172,6 +175,7 @@ class ReplicaFetcher:
         )
         self._count += 1
         self._latest = self._count
+        self._sent_at = self._runtime.loop.time()
         if self._session_id:
             self._session_epoch += 1
         self._channel.send(self._leader_id, ApiKey.FETCH, FETCH_VERSION, request, partial(self._answered, self._latest))
@@ -209,7 +213,10 @@ class ReplicaFetcher:
                     self._take(partition, data)
         if is_latest:
             self._latest = 0
-            self._wake()
+            if not response.responses and self._runtime.loop.time() == self._sent_at:
+                self._runtime.call_later(RETRY_MS, self._retry)  # an answer without news and without waiting
+            else:
+                self._wake()
 
     def _fail(self) -> None:
         self._latest = 0

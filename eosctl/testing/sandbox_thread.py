@@ -1,0 +1,123 @@
+"""A sandbox that lives in a thread of its own, so that blocking clients can talk to it from any other."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Mapping
+from concurrent.futures import Future
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+if TYPE_CHECKING:
+    from eosctl.sandbox.cluster import EmbeddedCluster
+
+T = TypeVar("T")
+
+
+class SandboxThread:
+    """A Kafka cluster on loopback while the ``with`` block runs; its files are removed afterwards.
+
+    Clients of any kind and language reach it at :attr:`bootstrap`. Programs that are asyncio themselves may use
+    :class:`eosctl.sandbox.cluster.EmbeddedCluster` in their own loop instead.
+
+    Args:
+        brokers: How many brokers; one broker is its own controller.
+        config: Broker settings under Kafka's names.
+        emulate: The release to behave as: ``"3.9"`` or ``"4.3"``.
+        transaction_version: Finalized level of the feature ``transaction.version``; the release's default when None.
+        fast: Short timeouts, so that failover takes tenths of a second.
+        data_dir: Where the brokers keep their files; a temporary directory when None, which is removed.
+    """
+
+    def __init__(
+        self,
+        *,
+        brokers: int = 1,
+        config: Mapping[str, str] | None = None,
+        emulate: str = "4.3",
+        transaction_version: int | None = None,
+        fast: bool = True,
+        data_dir: Path | None = None,
+    ) -> None:
+        # Imported here because the plugin is loaded with test runs that use no sandbox at all.
+        from eosctl.sandbox.cluster import EmbeddedCluster
+
+        self._embedded: EmbeddedCluster = EmbeddedCluster(
+            brokers=brokers,
+            config=config,
+            emulate=emulate,
+            transaction_version=transaction_version,
+            fast=fast,
+            data_dir=data_dir,
+        )
+        self._started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
+        self._thread = threading.Thread(target=self._live, name="eosctl-sandbox", daemon=True)
+
+    def __enter__(self) -> Self:
+        """Start the cluster and return when every broker serves.
+
+        Raises:
+            EosctlError: It cannot start: a setting is not allowed, or the data cannot be used.
+        """
+        self._thread.start()
+        try:
+            self._started.result()
+        except BaseException:
+            self._thread.join()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stop the cluster."""
+        loop, stopped = self._started.result()
+        loop.call_soon_threadsafe(stopped.set)
+        self._thread.join()
+
+    def _live(self) -> None:
+        try:
+            asyncio.run(self._serve())
+        except BaseException as error:
+            if self._started.done():
+                raise
+            self._started.set_exception(error)
+
+    async def _serve(self) -> None:
+        stopped = asyncio.Event()
+        async with self._embedded:
+            self._started.set_result((asyncio.get_running_loop(), stopped))
+            await stopped.wait()
+
+    @property
+    def bootstrap(self) -> str:
+        """Bootstrap servers: ``host:port`` of every broker, comma separated, also of one that is down."""
+        return self._embedded.bootstrap
+
+    @property
+    def data_dir(self) -> Path:
+        """The directory with one sub-directory of Kafka's files for each node."""
+        return self._embedded.core.data_dir
+
+    def status(self) -> dict[str, Any]:
+        """Describe brokers, partitions, leaders and in-sync replicas as ``eosctl sandbox status`` does."""
+
+        async def ask() -> dict[str, Any]:
+            return self._embedded.cluster.status()
+
+        return self._run(ask())
+
+    def kill_broker(self, broker_id: int) -> None:
+        """End a broker as kill -9 does: connections break, nothing is flushed or handed over."""
+        self._run(self._embedded.cluster.kill_broker(broker_id))
+
+    def stop_broker(self, broker_id: int) -> None:
+        """Shut a broker down in order: leaderships move first."""
+        self._run(self._embedded.cluster.stop_broker(broker_id))
+
+    def start_broker(self, broker_id: int) -> None:
+        """Start a broker again on its files and port, and return when it serves."""
+        self._run(self._embedded.cluster.start_broker(broker_id))
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        loop, _ = self._started.result()
+        return asyncio.run_coroutine_threadsafe(work, loop).result()

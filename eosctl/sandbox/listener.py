@@ -16,8 +16,16 @@ WRITE_LIMIT_BYTES = 64 << 20  # a client that reads nothing for so long is cut o
 class ClientProtocol(asyncio.Protocol):
     """One accepted socket; answers of a turn leave in one write."""
 
-    def __init__(self, broker: Broker, listener: str, ticks: Ticks, open_sockets: set[ClientProtocol]) -> None:
+    def __init__(
+        self,
+        broker: Broker,
+        running: Callable[[], Broker | None],
+        listener: str,
+        ticks: Ticks,
+        open_sockets: set[ClientProtocol],
+    ) -> None:
         self._broker = broker
+        self._running = running
         self._listener = listener
         self._ticks = ticks
         self._open_sockets = open_sockets
@@ -27,6 +35,10 @@ class ClientProtocol(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin a conversation."""
         self._transport = cast("asyncio.Transport", transport)
+        if self._running() is not self._broker:
+            # The broker went down between the accept and this call, so nobody else would close the socket.
+            self._transport.abort()
+            return
         peer = transport.get_extra_info("peername") or ("",)
         self._open_sockets.add(self)
         self._connection = Connection(self._broker, self._listener, peer[0], self._output_ready, self._hang_up)
@@ -118,7 +130,7 @@ class ListenerServer:
         broker = self._broker()
         if broker is None:
             return _Refused()
-        return ClientProtocol(broker, self._listener, self._ticks, self._open_sockets)
+        return ClientProtocol(broker, self._broker, self._listener, self._ticks, self._open_sockets)
 
 
 class _Refused(asyncio.Protocol):

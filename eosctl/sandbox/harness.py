@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from heapq import heappop, heappush
 from itertools import count
@@ -13,7 +14,7 @@ from eosctl.sandbox.broker.connection import Connection
 from eosctl.sandbox.core import ClusterCore, ClusterShape
 from eosctl.wire.frames import FrameSplitter, decode_response, encode_request, response_correlation_id
 
-START_MS = 1_700_000_000_000
+START_MS = 1_790_000_000_000
 WAIT_LIMIT_MS = 60_000
 
 
@@ -102,6 +103,15 @@ class HarnessClient:
         pending = self._pending[self._correlation_id] = Pending(api_key, version)
         pending.closed = self.closed
         self.feed(encode_request(api_key, version, self._correlation_id, self._client_id, message))
+        return pending
+
+    def send_as(self, api_key: int, layout: int, version: int, header_tags: bytes, body: bytes) -> Pending:
+        """Send a body in one version's layout under another version's number; the answer is read as ``layout``'s."""
+        self._correlation_id += 1
+        pending = self._pending[self._correlation_id] = Pending(api_key, layout)
+        name = self._client_id.encode()
+        header = struct.pack(">hhih", api_key, version, self._correlation_id, len(name)) + name + header_tags
+        self.feed(struct.pack(">i", len(header) + len(body)) + header + body)
         return pending
 
     def feed(self, data: bytes) -> None:

@@ -8,6 +8,11 @@ from eosctl.model.hang import BlastRadius, HangVerdict
 GROUPS_NAMED = 5
 
 
+def incident_of(verdict: HangVerdict) -> str:
+    """Name the incident that a transaction on a partition is, the same in every check that meets it."""
+    return f"{verdict.transaction.partition}@{verdict.transaction.first_offset}"
+
+
 def impact_text(verdict: HangVerdict) -> str:
     """Say what the transaction holds up."""
     radius = verdict.blast_radius

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Final, NamedTuple
 
 from eosctl import __version__
 from eosctl.analysis.hanging import describe_looks
 from eosctl.analysis.wording import hidden_text, time_text
-from eosctl.model.finding import CheckStatus, Finding
+from eosctl.checks.impact import incident_of
+from eosctl.model.finding import CheckStatus, Evidence, Finding
 from eosctl.model.hang import HangStatus, HangVerdict
 from eosctl.model.severity import Severity
 from eosctl.render.picture import draw_blast_radius
@@ -26,8 +28,9 @@ class Tile(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """One transaction's blast radius, drawn and said."""
+    """One transaction's blast radius, drawn and said; ``incident`` is that of the finding it belongs to."""
 
+    incident: str
     title: str
     caption: str
     svg: str
@@ -48,10 +51,12 @@ def render_html(report: Report) -> str:
     diagnosis = report.diagnosis
     # The drawing escapes every text in it.
     pictures = [
-        Picture(_title(verdict), verdict.explanation, Markup(svg))
+        Picture(incident_of(verdict), _title(verdict), verdict.explanation, Markup(svg))
         for verdict in report.verdicts
         if verdict.status in WORTH_A_PICTURE and (svg := draw_blast_radius(verdict))
     ]
+    told = {finding.incident for finding in diagnosis.findings}
+    others = [picture for picture in pictures if picture.incident not in told]
     results = {status: [r for r in diagnosis.results if r.status is status] for status in CheckStatus}
     return environment.get_template("report.html.j2").render(
         version=__version__,
@@ -65,8 +70,10 @@ def render_html(report: Report) -> str:
         tiles=_tiles(report),
         findings=diagnosis.findings,
         incidents=_incidents(diagnosis.findings),
-        pictures=pictures[:PICTURES],
-        pictures_left_out=max(0, len(pictures) - PICTURES),
+        evidence_of=_by_source,
+        pictures={picture.incident: picture for picture in pictures},
+        other_pictures=others[:PICTURES],
+        pictures_left_out=max(0, len(others) - PICTURES),
         passed=results[CheckStatus.PASSED],
         skipped=results[CheckStatus.SKIPPED],
         not_applicable=results[CheckStatus.NOT_APPLICABLE],
@@ -86,6 +93,10 @@ def _tiles(report: Report) -> tuple[Tile, ...]:
         Tile(str(diagnosis.count(CheckStatus.PASSED)), "checks passed", "passed"),
         Tile(str(diagnosis.count(CheckStatus.SKIPPED)), "not evaluated", "skipped"),
     )
+
+
+def _by_source(finding: Finding) -> list[tuple[str, list[Evidence]]]:
+    return [(source, list(facts)) for source, facts in groupby(finding.evidence, key=lambda fact: fact.source)]
 
 
 def _incidents(findings: tuple[Finding, ...]) -> dict[str, int]:

@@ -8,6 +8,7 @@ from typing import Final
 from eosctl.analysis.lso import StableOffsetGap
 from eosctl.analysis.wording import count_text
 from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.checks.impact import incident_of
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.finding import Command, Confidence, Evidence, Resource
 from eosctl.model.hang import HangStatus
@@ -87,7 +88,7 @@ def _problem(gap: StableOffsetGap, case: Case) -> Problem:
         remedy=("Wait for the transaction to end; make it smaller if this happens often.",),
         commands=(Command(f"eosctl txn hanging --all -b {case.bootstrap}", "who holds it"),),
         verify=(Command(f"eosctl check run EOS-TOP-005 -b {case.bootstrap}"),),
-        incident="" if holder is None else f"{gap.partition}@{holder.transaction.first_offset}",
+        incident="" if holder is None else incident_of(holder),
         facts=(
             ("last_stable_offset", gap.last_stable_offset),
             ("high_watermark", gap.high_watermark),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from eosctl.analysis.hanging import describe_looks
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.impact import impact_text, radius_facts
+from eosctl.checks.impact import impact_text, incident_of, radius_facts
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.finding import Command, Confidence, Evidence, Resource
 from eosctl.model.hang import HangStatus, HangVerdict
@@ -88,7 +88,7 @@ def _undecided(verdict: HangVerdict, case: Case) -> Problem:
         remedy=("Close the gap in the evidence and look again; do not abort on a guess.",),
         commands=(look_again,),
         verify=(look_again,),
-        incident=f"{where}@{transaction.first_offset}",
+        incident=incident_of(verdict),
         facts=(
             ("cause", verdict.cause.value),
             ("can_abort", False),
@@ -135,7 +135,7 @@ def _problem(verdict: HangVerdict, case: Case) -> Problem:
                 f"{where} is gone and its last stable offset lies beyond {transaction.first_offset}",
             ),
         ),
-        incident=f"{where}@{transaction.first_offset}",
+        incident=incident_of(verdict),
         facts=(
             ("cause", verdict.cause.value),
             ("can_abort", verdict.can_abort),

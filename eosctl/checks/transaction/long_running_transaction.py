@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from eosctl.analysis.wording import duration_text, hidden_text
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.impact import impact_text, radius_facts
+from eosctl.checks.impact import impact_text, incident_of, radius_facts
 from eosctl.checks.settings import number
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.finding import Command, Resource
@@ -103,7 +103,7 @@ def _problem(verdict: HangVerdict, retention_share: int | None, case: Case) -> P
         remedy=(f"Make {owner} commit or abort; do not abort partitions of it, the coordinator knows it.",),
         commands=(Command(f"eosctl txn hanging --all -b {case.bootstrap}", "every open transaction, oldest first"),),
         verify=(Command(f"eosctl txn hanging --all -b {case.bootstrap}", f"{transaction.partition} is gone"),),
-        incident=f"{transaction.partition}@{transaction.first_offset}",
+        incident=incident_of(verdict),
         facts=(
             ("cause", verdict.cause.value),
             ("transactional_id", transaction.transactional_id or ""),

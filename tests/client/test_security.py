@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+import sys
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -122,6 +123,15 @@ def test_a_client_certificate_comes_from_pem_or_from_a_pkcs12_store(authority: A
     with pytest.raises(ConfigFileError, match="cannot be opened") as caught:
         tls_context(tls_config(certificate_file=str(store), certificate_password=Secret("wrong")))
     assert "wrong" not in caught.value.what
+
+
+def test_a_pkcs12_store_needs_the_package_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = tmp_path / "store.p12"
+    store.write_bytes(b"\x30\x82")
+    monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.serialization", None)
+    with pytest.raises(ConfigFileError, match="needs the package cryptography") as caught:
+        tls_context(tls_config(ca_file=str(store)))
+    assert "eosctl[tls]" in caught.value.next_step
 
 
 def test_material_that_cannot_be_used_is_a_clear_error(tmp_path: Path) -> None:

@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections import defaultdict, deque
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Final
 
-from eosctl.client import Client, CoordinatorKind, Failure
+from eosctl.client import Client, CoordinatorKind, Failure, PartitionMetadata
 from eosctl.client.ports import Connector, WallClock
 from eosctl.client.sockets import SocketConnector
 from eosctl.client.tls import tls_context
-from eosctl.client.transactions import init_producer_id
+from eosctl.client.transactions import ProducerIdentity, init_producer_id
 from eosctl.errors import ClusterUnreachable, UsageError
 from eosctl.wire.api_keys import ApiKey
 from eosctl.workloads.lane import Lane, Producer, Step, Tally, flush_all
 from eosctl.workloads.load import Load, LoadReport
-from eosctl.workloads.prebuilt import RequestContent, answer_layout, partitions_by_leader, prebuild
+from eosctl.workloads.prebuilt import RequestContent, answer_layout, prebuild
 
 _TRANSACTION_TIMEOUT_MS: Final = 60_000
 _TICK_S: Final = 0.001
@@ -95,8 +95,7 @@ class _Run:
         """Initialise every id and build its frames."""
         load = self._load
         topic = (await client.refresh_metadata([load.topic])).topic(load.topic)
-        leaders = [(p.partition, p.leader_id) for p in topic.partitions if p.leader_id is not None] if topic else []
-        choices = _partition_choices(partitions_by_leader(leaders), load.partition_count)
+        choices = _partition_choices(topic.partitions if topic is not None else (), load.partition_count)
         if not choices:
             raise UsageError(f"The topic {load.topic} has no broker that leads {load.partition_count} partitions.")
         ids = [f"{load.prefix}-{number}" for number in range(load.id_count)]
@@ -108,29 +107,32 @@ class _Run:
         async def add(number: int, transactional_id: str) -> Producer:
             async with gate:
                 identity = await init_producer_id(client, transactional_id, _TRANSACTION_TIMEOUT_MS)
-                leader_id, partitions = choices[number % len(choices)]
-                value = bytes(load.record_bytes)
-                content = RequestContent(transactional_id, transactional_id, load.topic, partitions, value, now_ms())
-                homes = {ApiKey.PRODUCE: leader_id, ApiKey.TXN_OFFSET_COMMIT: groups[transactional_id]}
-                steps = []
-                for call in load.profile.calls:
-                    node_id = homes.get(call.api_key, coordinators[transactional_id])
-                    lane = await self._lane(client, connector, node_id, number % load.connection_count)
-                    layout = answer_layout(call, load.topic, partitions)
-                    steps.append(Step(call.api_key, lane, prebuild(call, content), layout))
-                return Producer(
-                    tuple(steps),
-                    (identity.producer_id, identity.producer_epoch),
-                    self._tally,
-                    self._loop,
-                    self._unsent,
-                    load.retry_after_ms / 1000,
-                    self._ended,
-                    self._failed,
-                )
+            leader_id, partitions = choices[number % len(choices)]
+            homes = {ApiKey.PRODUCE: leader_id, ApiKey.TXN_OFFSET_COMMIT: groups[transactional_id]}
+            value = bytes(load.record_bytes)
+            content = RequestContent(transactional_id, transactional_id, load.topic, partitions, value, now_ms())
+            steps = []
+            for call in load.profile.calls:
+                node_id = homes.get(call.api_key, coordinators[transactional_id])
+                lane = await self._lane(client, connector, node_id, number % load.connection_count)
+                layout = answer_layout(call, load.topic, partitions)
+                steps.append(Step(call.api_key, lane, prebuild(call, content), layout))
+            return self._producer(steps, identity)
 
         self._producers = list(await asyncio.gather(*(add(*numbered) for numbered in enumerate(ids))))
         self._idle.extend(self._producers)
+
+    def _producer(self, steps: Sequence[Step], identity: ProducerIdentity) -> Producer:
+        return Producer(
+            tuple(steps),
+            (identity.producer_id, identity.producer_epoch),
+            self._tally,
+            self._loop,
+            self._unsent,
+            self._load.retry_after_ms / 1000,
+            self._ended,
+            self._failed,
+        )
 
     async def measure(self, cpu_s: Callable[[], float]) -> LoadReport:
         """Run the load; returns what was counted between warm-up and end."""
@@ -237,8 +239,12 @@ class _Run:
             self._finished.set()
 
 
-def _partition_choices(by_leader: dict[int, list[int]], count: int) -> list[tuple[int, tuple[int, ...]]]:
+def _partition_choices(partitions: Iterable[PartitionMetadata], count: int) -> list[tuple[int, tuple[int, ...]]]:
     """Cut each leader's partitions into groups of ``count``, so that one Produce writes all of a transaction."""
+    by_leader: dict[int, list[int]] = defaultdict(list)
+    for partition in partitions:
+        if partition.leader_id is not None:
+            by_leader[partition.leader_id].append(partition.partition.partition)
     return [
         (leader_id, tuple(indexes[start : start + count]))
         for leader_id, indexes in sorted(by_leader.items())

@@ -14,7 +14,6 @@ from typing import Any, Final, NamedTuple
 import google_crc32c
 
 from eosctl.client.transactions import ProducerIdentity
-from eosctl.model.transaction import TopicPartition
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.frames import encode_request, encode_response
 from eosctl.wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
@@ -188,11 +187,3 @@ def _answer(api_key: ApiKey, topic: str, partitions: tuple[int, ...], error: int
 
 def _first_difference(one: bytes, other: bytes) -> int:
     return next(at for at in range(len(one)) if one[at] != other[at])
-
-
-def partitions_by_leader(leaders: Sequence[tuple[TopicPartition, int]]) -> dict[int, list[int]]:
-    """Group the partition indexes of a topic by the broker that leads them."""
-    found: dict[int, list[int]] = {}
-    for partition, leader_id in leaders:
-        found.setdefault(leader_id, []).append(partition.partition)
-    return found

@@ -47,6 +47,7 @@ def render_html(report: Report) -> str:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
     diagnosis = report.diagnosis
     # The drawing escapes every text in it.

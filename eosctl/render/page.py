@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 LABEL_WIDTH = 10
@@ -50,12 +50,26 @@ class Grid:
 
 Block = Line | Field | Grid
 
+# Names come from the wire: an escape sequence in one must not reach the terminal.
+_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))}
+
 
 def render_page(blocks: Sequence[Block], style: Style = PLAIN) -> str:
     """Render blocks one under the other, with a final newline."""
+    visible = [_without_controls(block) for block in blocks]
     if style.width is None and not style.color:
-        return "".join(_plain(block) for block in blocks)
-    return _rich(blocks, style)
+        return "".join(_plain(block) for block in visible)
+    return _rich(visible, style)
+
+
+def _without_controls(block: Block) -> Block:
+    match block:
+        case Line(text):
+            return replace(block, text=text.translate(_CONTROLS))
+        case Field(_, text):
+            return replace(block, text=text.translate(_CONTROLS))
+        case Grid(rows):
+            return replace(block, rows=tuple(tuple(cell.translate(_CONTROLS) for cell in row) for row in rows))
 
 
 def _plain(block: Block) -> str:

@@ -43,7 +43,7 @@ def draw_blast_radius(verdict: HangVerdict) -> str:
     axis = _Axis(radius, verdict.transaction.first_offset, radius.high_watermark)
     groups = radius.groups[:GROUPS_DRAWN]
     height = BAR_TOP + BAR_HEIGHT + 34 + GROUP_ROW * len(groups)
-    hidden = count_text(radius.high_watermark - radius.last_stable_offset, "record")
+    hidden = count_text(radius.high_watermark - radius.last_stable_offset, "offset")
     label = f"{radius.partition}: {hidden} hidden from read_committed readers"
     parts = [
         f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(label)}" class="radius">',

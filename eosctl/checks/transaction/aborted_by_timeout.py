@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
+from shlex import quote
 
 from eosctl.analysis.wording import count_text, duration_text, time_text
 from eosctl.checks.declaration import Area, Case, Problem, check
@@ -78,7 +79,9 @@ def aborted_by_timeout(case: Case) -> Iterator[Problem]:
             remedy=(
                 "Commit more often, or raise transaction.timeout.ms; if the producer crashed, nothing is to be done.",
             ),
-            commands=(Command(f"eosctl txn describe {transactional_id} -b {case.bootstrap}", "the life of the id"),),
+            commands=(
+                Command(f"eosctl txn describe {quote(transactional_id)} -b {case.bootstrap}", "the life of the id"),
+            ),
             verify=(Command(f"eosctl check run EOS-TXN-006 -b {case.bootstrap}", "no new abort"),),
             incident=f"{transactional_id}@{last.producer_id}/{last.fenced_epoch}",
             facts=(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from shlex import quote
 
 from eosctl.analysis.wording import count_text, time_text
 from eosctl.checks.declaration import Area, Case, Problem, check
@@ -91,7 +92,9 @@ def _problem(transactional_id: str, events: Sequence[FencingEvent], case: Case) 
             "If the earlier instance had crashed or was replaced, nothing is to be done: that is what fencing is for.",
         ),
         commands=(
-            Command(f"eosctl txn describe {transactional_id} -b {case.bootstrap}", "the life of the id, step by step"),
+            Command(
+                f"eosctl txn describe {quote(transactional_id)} -b {case.bootstrap}", "the life of the id, step by step"
+            ),
         ),
         verify=(Command(f"eosctl check run EOS-TXN-004 -b {case.bootstrap}", "no new fencing"),),
         incident=f"{transactional_id}@{last.producer_id}/{last.fenced_epoch}",

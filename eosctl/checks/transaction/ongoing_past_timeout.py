@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from shlex import quote
 
 from eosctl.analysis.locate import locate_transactional_id
 from eosctl.analysis.wording import duration_text
@@ -73,10 +74,10 @@ def ongoing_past_timeout(case: Case) -> Iterator[Problem]:
                 "End it through its coordinator; aborting single partitions would tear it apart.",
             ),
             commands=(
-                Command(f"eosctl txn describe {transaction.transactional_id} -b {case.bootstrap}"),
+                Command(f"eosctl txn describe {quote(transaction.transactional_id)} -b {case.bootstrap}"),
                 Command(
                     f"kafka-transactions.sh --bootstrap-server {case.bootstrap} forceTerminateTransaction "
-                    f"--transactionalId {transaction.transactional_id}",
+                    f"--transactionalId {quote(transaction.transactional_id)}",
                     "Kafka 4.1 and later: fences the producer",
                 ),
             ),

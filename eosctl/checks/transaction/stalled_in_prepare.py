@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from shlex import quote
 
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.model.evidence import EvidenceKind
@@ -77,12 +78,13 @@ def stalled_in_prepare(case: Case) -> Iterator[Problem]:
             ),
             commands=(
                 Command(
-                    f"eosctl txn describe {transaction.transactional_id} -b {case.bootstrap}", "what is missing where"
+                    f"eosctl txn describe {quote(transaction.transactional_id)} -b {case.bootstrap}",
+                    "what is missing where",
                 ),
             ),
             verify=(
                 Command(
-                    f"eosctl txn describe {transaction.transactional_id} -b {case.bootstrap}",
+                    f"eosctl txn describe {quote(transaction.transactional_id)} -b {case.bootstrap}",
                     "shows CompleteCommit or CompleteAbort",
                 ),
             ),

@@ -1,0 +1,97 @@
+"""Text for people: plain off terminals, wrapped and coloured on them, and never anything but text."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pytest
+
+from eosctl.render.envelope import listing
+from eosctl.render.formats import OutputFormat
+from eosctl.render.listing import Column, render_listing
+from eosctl.render.machine import render_tsv, render_yaml
+from eosctl.render.page import Field, Grid, Line, Style, render_page
+from eosctl.render.progress import show_progress
+from eosctl.render.terminal import ColorChoice, style_for
+
+LONG = "word " * 60
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_plain_fields_line_up() -> None:
+    text = render_page([Line("Title"), Field("what", "this"), Field("", "and that"), Grid((("a", "bb"), ("ccc", "d")))])
+    assert text == "Title\n  what      this\n            and that\na    bb\nccc  d\n"
+
+
+def test_terminals_get_wrapped_text_under_the_label() -> None:
+    lines = render_page([Field("cause", LONG)], Style(60, False)).splitlines()
+    assert max(map(len, lines)) <= 60
+    assert lines[0].startswith("  cause     word")
+    assert all(line.startswith(" " * 12 + "word") for line in lines[1:] if line)
+
+
+@pytest.mark.parametrize("style", [Style(), Style(80, False), Style(80, True), Style(None, True)])
+def test_escape_sequences_in_names_do_not_reach_the_terminal(style: Style) -> None:
+    hostile = "id\x1b[31m\x07\x9b\r\n[red]x[/red]"
+    text = render_page([Line(hostile), Field("f", hostile), Grid(((hostile,),), ("H",))], style)
+    bare = re.sub(r"\x1b\[[0-9;]*m", "", text) if style.color else text
+    assert bare.count("id\\x1b[31m\\x07\\x9b\\x0d\\x0a[red]x[/red]") == 3
+    assert not set(bare) & {"\x1b", "\x07", "\x9b", "\r"}
+
+
+@pytest.mark.parametrize(
+    ("stream", "choice", "environment", "colored", "wrapped"),
+    [
+        (io.StringIO(), ColorChoice.AUTO, {}, False, False),
+        (io.StringIO(), ColorChoice.AUTO, {"FORCE_COLOR": "1", "GITHUB_ACTIONS": "true"}, False, False),
+        (io.StringIO(), ColorChoice.ALWAYS, {}, True, False),
+        (Terminal(), ColorChoice.AUTO, {"TERM": "xterm"}, True, True),
+        (Terminal(), ColorChoice.AUTO, {"NO_COLOR": "1"}, False, True),
+        (Terminal(), ColorChoice.AUTO, {"TERM": "dumb"}, False, True),
+        (Terminal(), ColorChoice.NEVER, {"TERM": "xterm"}, False, True),
+        (Terminal(), ColorChoice.ALWAYS, {"NO_COLOR": "1"}, True, True),
+    ],
+)
+def test_style_follows_the_reader(
+    stream: io.StringIO, choice: ColorChoice, environment: dict[str, str], colored: bool, wrapped: bool
+) -> None:
+    style = style_for(stream, choice, environment)
+    assert (style.color, style.width is not None) == (colored, wrapped)
+
+
+def test_progress_is_silent_off_terminals_and_leaves_nothing_on_them() -> None:
+    quiet = io.StringIO()
+    with show_progress(quiet) as tell:
+        tell("brokers")
+    assert quiet.getvalue() == ""
+    terminal = Terminal()
+    with show_progress(terminal) as tell:
+        tell("[bold]brokers[/bold]")
+    assert "[bold]brokers" in terminal.getvalue() or terminal.getvalue().endswith("\x1b[2K")
+
+
+def test_tsv_escapes_what_would_break_a_row() -> None:
+    assert render_tsv([["a\tb", "c\nd\\", "e\r"]]) == "a\\tb\tc\\nd\\\\\te\\r\n"
+
+
+def test_yaml_keeps_order_and_unicode() -> None:
+    assert render_yaml({"b": "ü", "a": [1]}) == "b: ü\na:\n- 1\n"
+
+
+COLUMNS = (Column[str]("NAME", lambda item: item), Column[str]("LENGTH", lambda item: str(len(item)), wide=True))
+
+
+def test_listings_hide_wide_columns_and_say_when_there_is_nothing() -> None:
+    some = listing("things", "things list", 0, ("a", "bb"))
+    none = listing("things", "things list", 0, ())
+    assert render_listing(some, COLUMNS, OutputFormat.TABLE) == "NAME\na\nbb\n"
+    assert render_listing(some, COLUMNS, OutputFormat.WIDE) == "NAME  LENGTH\na     1\nbb    2\n"
+    assert render_listing(some, COLUMNS, OutputFormat.TSV) == "a\t1\nbb\t2\n"
+    assert render_listing(none, COLUMNS, OutputFormat.TABLE, empty="No things.") == "No things.\n"
+    assert '"items": []' in render_listing(none, COLUMNS, OutputFormat.JSON)
+    assert "schema: eosctl.things" in render_listing(none, COLUMNS, OutputFormat.YAML)

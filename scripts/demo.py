@@ -98,9 +98,21 @@ def story() -> None:
     print(f"\nThe report of the first diagnosis: {report.relative_to(ROOT)}")
 
 
+def stop_sandbox() -> None:
+    """Stop the sandbox if it runs; an interrupted start may have left none."""
+    line = f"eosctl sandbox down --name {SANDBOX}"
+    print(f"$ {line}", flush=True)
+    subprocess.run(command_line(shlex.split(line)), cwd=ROOT, check=False)
+
+
+def interrupt(*_: object) -> None:
+    """Treat SIGTERM as Ctrl-C."""
+    raise KeyboardInterrupt
+
+
 def main() -> int:
     """Run the story and clean up."""
-    signal.signal(signal.SIGTERM, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+    signal.signal(signal.SIGTERM, interrupt)
     begun = time.monotonic()
     status = 0
     try:
@@ -114,9 +126,11 @@ def main() -> int:
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         say("Last: stop the cluster; no process or port is left")
-        run(f"eosctl sandbox down --name {SANDBOX}")
+        stop_sandbox()
+    if status:
+        return status
     print(f"\nDone in {time.monotonic() - begun:.0f} s.")
-    return status
+    return 0
 
 
 if __name__ == "__main__":

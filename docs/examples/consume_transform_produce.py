@@ -130,15 +130,20 @@ def main() -> int:
     ]
     for thread in (producer_thread, *reader_threads):
         thread.start()
-    time.sleep(options.seconds)
-    writing.set()
-    producer_thread.join()
-    deadline = time.monotonic() + 15
-    while len(seen) < written["committed"] and time.monotonic() < deadline:
-        time.sleep(0.1)
-    reading.set()
-    for thread in reader_threads:
-        thread.join()
+    try:
+        time.sleep(options.seconds)
+        writing.set()
+        producer_thread.join()
+        deadline = time.monotonic() + 15
+        while len(seen) < written["committed"] and time.monotonic() < deadline:
+            time.sleep(0.1)
+    except KeyboardInterrupt:
+        log.warning("interrupted; what is open is aborted when its producer's timeout is over")
+    finally:
+        writing.set()
+        reading.set()
+        for thread in (producer_thread, *reader_threads):
+            thread.join()
 
     doubled = [invoice for invoice, times in seen.items() if times > 1]
     print(

@@ -198,8 +198,9 @@ def _end(sandbox: RunningSandbox) -> str:
 
 
 def forget(sandbox: RunningSandbox) -> None:
-    """Remove the state file and socket, and the data of an ephemeral sandbox."""
-    if sandbox.spec.ephemeral:
-        shutil.rmtree(sandbox.data_dir, ignore_errors=True)
+    """Remove the state file and socket; of an ephemeral sandbox data and log too."""
     Path(sandbox.control_socket).unlink(missing_ok=True)
     places.state_file(sandbox.name).unlink(missing_ok=True)
+    if sandbox.spec.ephemeral:
+        shutil.rmtree(sandbox.data_dir, ignore_errors=True)
+        shutil.rmtree(places.sandbox_dir(sandbox.name), ignore_errors=True)

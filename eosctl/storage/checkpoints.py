@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from eosctl.model.transaction import TopicPartition
 from eosctl.storage.atomic import replace_file
 from eosctl.storage.errors import DamagedFile
+from eosctl.storage.names import LEADER_EPOCH_CHECKPOINT
 
 VERSION: Final = 0
 
@@ -60,6 +61,26 @@ def read_epoch_checkpoint(path: Path) -> list[EpochStart]:
         DamagedFile: When version, count or an entry is wrong; `offset` is the line, from 1.
     """
     return [EpochStart(*_numbers(path, line_number, fields)) for line_number, fields in _read_entries(path, 2)]
+
+
+class CheckpointEntry(NamedTuple):
+    """An offset of a partition as a checkpoint names it."""
+
+    topic: str
+    partition: int
+    offset: int
+
+
+def read_any_checkpoint(path: Path) -> list[EpochStart] | list[CheckpointEntry]:
+    """Read a checkpoint of either shape; the first entry tells which it is.
+
+    Raises:
+        DamagedFile: When version, count or an entry is wrong; `offset` is the line, from 1.
+    """
+    lines = path.read_bytes().split(b"\n", 3)
+    if path.name == LEADER_EPOCH_CHECKPOINT or (len(lines) > 2 and len(lines[2].split(b" ")) == 2):
+        return read_epoch_checkpoint(path)
+    return [CheckpointEntry(*where, offset) for where, offset in read_offset_checkpoint(path).items()]
 
 
 def _encode(lines: list[str]) -> str:

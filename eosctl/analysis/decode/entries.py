@@ -1,0 +1,124 @@
+"""Records of the internal topics as rows: what a coordinator wrote, in the words of operators."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eosctl.analysis.decode.outcomes import Outcome
+from eosctl.wire.errors import WireError
+from eosctl.wire.internal import metadata, offsets, transaction_log
+from eosctl.wire.internal.json_form import json_converter
+from eosctl.wire.internal.transaction_log import TRANSACTION_STATES
+from eosctl.wire.internal.versioned import read_prefix
+from eosctl.wire.records.header import BatchHeader
+from eosctl.wire.records.record import Record
+from eosctl.wire.runtime import read_unsigned_varint
+
+Row = dict[str, Any]
+
+
+def transaction_row(record: Record, header: BatchHeader) -> Row:
+    """Return what a record of `__transaction_state` says.
+
+    The state of a tombstone is `Expired`: its transactional id is forgotten. Times are the coordinator's clock,
+    milliseconds since the epoch. The leader epoch of the batch is the epoch of the coordinator that wrote it.
+
+    Raises:
+        WireError: Key or value are malformed, or the status is no state.
+    """
+    if record.key is None:
+        raise WireError("a record without key", "key", 0)
+    row: Row = {
+        "offset": record.offset,
+        "timestamp": record.timestamp,
+        "coordinator_epoch": header.partition_leader_epoch,
+        "transactional_id": transaction_log.decode_key(record.key).transactional_id,
+    }
+    if record.value is None:
+        return {**row, "state": "Expired"}
+    value = transaction_log.decode_value(record.value)
+    if not 0 <= value.transaction_status < len(TRANSACTION_STATES):
+        raise WireError(f"transaction status {value.transaction_status} is no state", "transaction_status", 0)
+    return {
+        **row,
+        "state": TRANSACTION_STATES[value.transaction_status].value,
+        "producer_id": value.producer_id,
+        "producer_epoch": value.producer_epoch,
+        "timeout_ms": value.transaction_timeout_ms,
+        "partitions": [
+            f"{entry.topic}-{partition}"
+            for entry in value.transaction_partitions or ()
+            for partition in entry.partition_ids
+        ],
+        "updated_at_ms": value.transaction_last_update_timestamp_ms,
+        "start_time_ms": value.transaction_start_timestamp_ms,
+        "previous_producer_id": value.previous_producer_id,
+        "next_producer_id": value.next_producer_id,
+        "client_transaction_version": value.client_transaction_version,
+    }
+
+
+_OFFSET_STATES = {
+    Outcome.PLAIN: "committed",
+    Outcome.COMMITTED: "committed",
+    Outcome.ABORTED: "aborted",
+    Outcome.OPEN: "pending",
+}
+
+
+def offsets_row(record: Record, header: BatchHeader, outcome: Outcome) -> Row:
+    """Return what a record of `__consumer_offsets` says.
+
+    The state of a committed offset is `committed`, `pending` (its transaction is open), `aborted` (it never counted)
+    or `tombstone`; a group's own records have `group` or `tombstone`.
+
+    Raises:
+        WireError: Key or value are malformed or of an unknown type.
+    """
+    if record.key is None:
+        raise WireError("a record without key", "key", 0)
+    key: Any = offsets.decode_key(record.key)
+    name = type(key).__name__.removesuffix("Key")
+    row: Row = {"offset": record.offset, "timestamp": record.timestamp, "record": name, "state": "tombstone"}
+    row["group"] = key.group if hasattr(key, "group") else getattr(key, "group_id", "")
+    value: Any = None if record.value is None else offsets.decode_value(key, record.value)
+    if name != "OffsetCommit":
+        row["member"] = getattr(key, "member_id", None)
+        if value is None or record.value is None:
+            return row
+        version = read_prefix(record.value, "version")
+        form = json_converter("consumer_offsets", type(value).__name__, version)(value)
+        return {**row, "state": "group", "value": form}
+    row |= {"topic": key.topic, "partition": key.partition}
+    if header.is_transactional:
+        row |= {"producer_id": header.producer_id, "producer_epoch": header.producer_epoch}
+    if value is None:
+        return row
+    return row | {
+        "state": _OFFSET_STATES.get(outcome, "committed"),
+        "committed_offset": value.offset,
+        "leader_epoch": value.leader_epoch,
+        "metadata": value.metadata,
+        "commit_timestamp": value.commit_timestamp,
+    }
+
+
+def metadata_row(record: Record) -> Row:
+    """Return what a record of the metadata log says.
+
+    Raises:
+        WireError: The record is malformed or of an unknown type.
+    """
+    if record.value is None:
+        raise WireError("a record without value", "value", 0)
+    decoded = metadata.decode_record(record.value)
+    position = read_unsigned_varint(record.value, 0)[1]
+    version = read_unsigned_varint(record.value, read_unsigned_varint(record.value, position)[1])[0]
+    name = type(decoded).__name__
+    return {
+        "offset": record.offset,
+        "timestamp": record.timestamp,
+        "record": name,
+        "version": version,
+        "value": json_converter("metadata", name, version)(decoded),
+    }

@@ -1,0 +1,96 @@
+"""Which batches and records of a log are wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from typing import NamedTuple
+
+from eosctl.analysis.decode.outcomes import Outcome
+from eosctl.wire.records.header import BatchHeader
+from eosctl.wire.records.record import Record
+
+
+class Only(StrEnum):
+    """What `--only` accepts."""
+
+    DATA = "data"
+    CONTROL = "control"
+    COMMITTED = "committed"
+    ABORTED = "aborted"
+    OPEN = "open"
+
+    @property
+    def needs_outcomes(self) -> bool:
+        """Whether markers must be known before the first batch can be judged."""
+        return self in (Only.COMMITTED, Only.ABORTED, Only.OPEN)
+
+
+class Bounds(NamedTuple):
+    """First and last value that are wanted, both included; None leaves a side open."""
+
+    first: int | None = None
+    last: int | None = None
+
+    def overlaps(self, low: int, high: int) -> bool:
+        """Tell whether a range has a value within the bounds."""
+        return (self.first is None or high >= self.first) and (self.last is None or low <= self.last)
+
+
+EVERYTHING = Bounds()
+
+
+class Selection(NamedTuple):
+    """The filters of a command line; a record must pass all of them.
+
+    Attributes:
+        producer_ids: Wanted producer ids; all when empty.
+        offsets: Wanted offsets.
+        times: Wanted timestamps, milliseconds since the epoch.
+        only: Wanted kind of batch.
+    """
+
+    producer_ids: frozenset[int] = frozenset()
+    offsets: Bounds = EVERYTHING
+    times: Bounds = EVERYTHING
+    only: Only | None = None
+
+    def keeps_batch(self, header: BatchHeader, outcome_of: Callable[[BatchHeader], Outcome]) -> bool:
+        """Tell whether a batch may hold wanted records.
+
+        Of a batch the largest timestamp is known and, unless the cleaner replaced it, the first record's.
+        """
+        if self.producer_ids and header.producer_id not in self.producer_ids:
+            return False
+        if not self.offsets.overlaps(header.base_offset, header.last_offset):
+            return False
+        if self.times != EVERYTHING:
+            # Records within a batch need not be in order of time: only the upper end is certain.
+            if self.times.first is not None and header.max_timestamp < self.times.first:
+                return False
+            single = header.records_count == 1 and not header.has_delete_horizon
+            if single and not self.times.overlaps(header.max_timestamp, header.max_timestamp):
+                return False
+        match self.only:
+            case None:
+                return True
+            case Only.CONTROL:
+                return header.is_control
+            case Only.DATA:
+                return not header.is_control
+        return outcome_of(header).value == self.only.value
+
+    def keeps_record(self, record: Record) -> bool:
+        """Tell whether a record of a batch that was kept is wanted."""
+        offset, timestamp = record.offset, record.timestamp
+        return self.offsets.overlaps(offset, offset) and self.times.overlaps(timestamp, timestamp)
+
+    @property
+    def needs_outcomes(self) -> bool:
+        """Whether markers must be known before the first batch can be judged."""
+        return self.only is not None and self.only.needs_outcomes
+
+    @property
+    def looks_at_records(self) -> bool:
+        """Whether records of one batch may differ in being wanted."""
+        return self.offsets != EVERYTHING or self.times != EVERYTHING

@@ -1,0 +1,90 @@
+"""The options that the decoders share, and the values in them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from eosctl.analysis.decode.selection import EVERYTHING, Bounds
+from eosctl.commands.invocation import remember_output
+from eosctl.errors import UsageError
+from eosctl.render.decode.formats import BytesForm, DecodeFormat, KafkaDialect
+
+FILTER = "Filter"
+OUTPUT = "Output"
+
+Files = Annotated[list[str], typer.Argument(metavar="FILE|DIR|PATTERN...", help="What to decode; - is standard input.")]
+Form = Annotated[
+    DecodeFormat,
+    typer.Option(
+        "--output", "-o", "--format", callback=remember_output, help="Format of the lines.", rich_help_panel=OUTPUT
+    ),
+]
+Dialect = Annotated[
+    KafkaDialect,
+    typer.Option("--kafka-version", help="Whose dump tool -o kafka speaks like.", rich_help_panel=OUTPUT),
+]
+Keys = Annotated[BytesForm, typer.Option("--keys", help="How keys are shown.", rich_help_panel=OUTPUT)]
+Values = Annotated[BytesForm, typer.Option("--values", help="How values are shown.", rich_help_panel=OUTPUT)]
+Strict = Annotated[bool, typer.Option("--strict", help="Stop at the first damage.")]
+ProducerIds = Annotated[
+    list[int] | None, typer.Option("--producer-id", help="Only this producer id; repeatable.", rich_help_panel=FILTER)
+]
+Offsets = Annotated[
+    str | None,
+    typer.Option("--offset", metavar="A:B", help="Only these offsets, both ends included.", rich_help_panel=FILTER),
+]
+Times = Annotated[
+    str | None,
+    typer.Option(
+        "--time",
+        metavar="A:B",
+        help="Only these times: A:B in ms since the epoch, or A..B in RFC 3339.",
+        rich_help_panel=FILTER,
+    ),
+]
+BaseOffset = Annotated[
+    int | None, typer.Option("--base-offset", help="First offset of the segment, where the file's name lacks it.")
+]
+
+
+def parse_bounds(text: str | None, option: str) -> Bounds:
+    """Parse ``A:B``, ``A:`` or ``:B``; a bare number is both ends.
+
+    Raises:
+        UsageError: The text is none of these.
+    """
+    if text is None:
+        return EVERYTHING
+    first, colon, last = text.partition(":")
+    try:
+        low = int(first) if first else None
+        high = (int(last) if last else None) if colon else low
+    except ValueError:
+        raise UsageError(f"{text!r} is no range for {option}.", "", f"Write {option} 100:200, 100: or :200.") from None
+    return Bounds(low, high)
+
+
+def parse_times(text: str | None) -> Bounds:
+    """Parse a range of times: milliseconds ``A:B``, or RFC 3339 times ``A..B`` (UTC unless they say otherwise).
+
+    Raises:
+        UsageError: The text is neither.
+    """
+    if text is None or ".." not in text:
+        return parse_bounds(text, "--time")
+    first, _, last = text.partition("..")
+    try:
+        return Bounds(_time_ms(first), _time_ms(last))
+    except ValueError:
+        example = "--time 2026-11-21T09:00:00Z..2026-11-21T10:00:00Z"
+        raise UsageError(f"{text!r} is no range of times.", "", f"Write {example}") from None
+
+
+def _time_ms(text: str) -> int | None:
+    if not text.strip():
+        return None
+    moment = datetime.fromisoformat(text.strip())
+    return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)

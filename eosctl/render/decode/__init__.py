@@ -1,0 +1,1 @@
+"""What `eosctl decode` prints: tables, JSON lines, tab-separated lines, and the text of Kafka's own dump tool."""

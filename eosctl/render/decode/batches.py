@@ -1,0 +1,273 @@
+"""Batches and records of a log, one line each: for people, as JSON, or separated by tabs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final, Protocol
+
+import msgspec
+
+from eosctl.render.decode.fields import CODECS, bytes_writer, cell, control_name, when
+from eosctl.render.decode.formats import BytesForm, DecodeFormat
+from eosctl.storage.scan import LogBatch
+from eosctl.wire.errors import WireError
+from eosctl.wire.records.control import EndTxnMarker, OtherControl, decode_control
+from eosctl.wire.records.header import BatchHeader
+from eosctl.wire.records.record import Record
+
+#: Turns a record of an internal topic into what its key and value mean; None where it is no such record.
+Meaning = Callable[[Record], Any]
+
+
+class LogWriter(Protocol):
+    """Writes what a log holds; each method returns whole lines."""
+
+    def head(self) -> str:
+        """Return what stands before everything."""
+
+    def start(self, file: str, base_offset: int) -> str:
+        """Return what stands before a file."""
+
+    def batch(self, batch: LogBatch, state: str) -> str:
+        """Return a batch's line; `state` says what it is or what became of its transaction."""
+
+    def records(self, batch: LogBatch, records: Iterable[Record]) -> str:
+        """Return the lines of a batch's records."""
+
+    def damage(self, file: str, position: int, kind: str, what: str, resumes_at: int | None) -> str:
+        """Return the line for a place that cannot be read."""
+
+
+def state_of(batch: LogBatch) -> str:
+    """Say what a batch is as far as it tells itself."""
+    header = batch.header
+    if header.is_control:
+        try:
+            return "+".join(control_name(decode_control(record)) for record in batch.records()) or "control"
+        except WireError:
+            return "control?"
+    if header.is_transactional:
+        return "transactional"
+    return "idempotent" if header.producer_id >= 0 else "plain"
+
+
+def _control(header: BatchHeader, record: Record) -> EndTxnMarker | OtherControl | None:
+    if not header.is_control:
+        return None
+    try:
+        return decode_control(record)
+    except WireError:
+        return None
+
+
+def _sequence(header: BatchHeader, record: Record) -> int:
+    if header.base_sequence < 0 or header.is_control:
+        return -1
+    return (header.base_sequence + record.offset - header.base_offset) & 0x7FFF_FFFF
+
+
+class JsonLogWriter:
+    """One JSON object a line: `kind` is batch, record or damage."""
+
+    def __init__(self, keys: BytesForm, values: BytesForm, meaning: Meaning | None = None) -> None:
+        """Choose the form of keys and values, and the decoder of an internal topic's records."""
+        self._key, self._value, self._meaning = bytes_writer(keys), bytes_writer(values), meaning
+        self._encode = msgspec.json.Encoder().encode
+        self._file = ""
+
+    def head(self) -> str:
+        """Nothing stands before the first object."""
+        return ""
+
+    def start(self, file: str, base_offset: int) -> str:
+        """Note the file, which every line names."""
+        self._file = file
+        return ""
+
+    def batch(self, batch: LogBatch, state: str) -> str:
+        """Return a batch with every field of its header."""
+        header = batch.header
+        fields = {
+            "kind": "batch",
+            "file": self._file,
+            "position": batch.position,
+            "base_offset": header.base_offset,
+            "last_offset": header.last_offset,
+            "records_count": header.records_count,
+            "size_bytes": header.size_bytes,
+            "magic": header.magic,
+            "compression": CODECS[header.codec],
+            "crc": header.crc,
+            "crc_valid": batch.crc_valid,
+            "attributes": header.attributes,
+            "partition_leader_epoch": header.partition_leader_epoch,
+            "is_transactional": header.is_transactional,
+            "is_control": header.is_control,
+            "state": state,
+            "producer_id": header.producer_id,
+            "producer_epoch": header.producer_epoch,
+            "base_sequence": header.base_sequence,
+            "last_sequence": header.last_sequence,
+            "timestamp_type": "LogAppendTime" if header.is_log_append_time else "CreateTime",
+            "base_timestamp": header.base_timestamp,
+            "max_timestamp": header.max_timestamp,
+            "delete_horizon_ms": header.delete_horizon_ms,
+        }
+        return self._encode(fields).decode() + "\n"
+
+    def records(self, batch: LogBatch, records: Iterable[Record]) -> str:
+        """Return the records; those of control batches say what they are."""
+        key, value, encode, header = self._key, self._value, self._encode, batch.header
+        lines = []
+        for record in records:
+            fields: dict[str, Any] = {
+                "kind": "record",
+                "file": self._file,
+                "offset": record.offset,
+                "timestamp": record.timestamp,
+                "sequence": _sequence(header, record),
+                "key": key(record.key),
+                "value": value(record.value),
+                "headers": [[name, value(content)] for name, content in record.headers],
+            }
+            control = _control(header, record)
+            if control is not None:
+                fields["control"] = control_name(control)
+                if isinstance(control, EndTxnMarker):
+                    fields["coordinator_epoch"] = control.coordinator_epoch
+            elif self._meaning is not None:
+                fields["decoded"] = self._meaning(record)
+            lines.append(encode(fields).decode())
+        return "".join([line + "\n" for line in lines])
+
+    def damage(self, file: str, position: int, kind: str, what: str, resumes_at: int | None) -> str:
+        """Return what cannot be read as an object of its own."""
+        fields = {
+            "kind": "damage",
+            "file": file,
+            "position": position,
+            "damage": kind,
+            "message": what,
+            "resumes_at": resumes_at,
+        }
+        return self._encode(fields).decode() + "\n"
+
+
+_COLUMNS: Final = (
+    ("POSITION", 11),
+    ("OFFSETS", 21),
+    ("RECORDS", 7),
+    ("BYTES", 9),
+    ("MAX-TIMESTAMP", 24),
+    ("CODEC", 6),
+    ("PRODUCER", 10),
+    ("EPOCH", 5),
+    ("SEQUENCE", 13),
+    ("LEADER-EPOCH", 12),
+    ("STATE", 13),
+)
+
+
+class TableLogWriter:
+    """Lines with columns of fixed widths, since nothing is held back to measure it."""
+
+    def __init__(self, keys: BytesForm, values: BytesForm, meaning: Meaning | None = None) -> None:
+        """Choose the form of keys and values, and the decoder of an internal topic's records."""
+        self._key, self._value, self._meaning = bytes_writer(keys), bytes_writer(values), meaning
+
+    def head(self) -> str:
+        """Return the header of the columns."""
+        return "  ".join(f"{name:<{width}}" for name, width in _COLUMNS).rstrip() + "\n"
+
+    def start(self, file: str, base_offset: int) -> str:
+        """Name the file."""
+        return f"# {file}\n"
+
+    def batch(self, batch: LogBatch, state: str) -> str:
+        """Return a batch's line; a wrong checksum stands behind its state."""
+        h = batch.header
+        offsets = f"{h.base_offset}-{h.last_offset}"
+        sequence = f"{h.base_sequence}-{h.last_sequence}" if h.base_sequence >= 0 else "-"
+        producer, epoch = (h.producer_id, h.producer_epoch) if h.producer_id >= 0 else ("-", "-")
+        crc = "" if batch.crc_valid else " CRC-WRONG"
+        return (
+            f"{batch.position:<11}  {offsets:<21}  {h.records_count:<7}  {h.size_bytes:<9}  "
+            f"{when(h.max_timestamp):<24}  {CODECS[h.attributes & 7]:<6}  {producer:<10}  {epoch:<5}  {sequence:<13}  "
+            f"{h.partition_leader_epoch:<12}  {state}{crc}\n"
+        )
+
+    def records(self, batch: LogBatch, records: Iterable[Record]) -> str:
+        """Return the records, each behind a bar."""
+        lines = []
+        for record in records:
+            control = _control(batch.header, record)
+            if isinstance(control, EndTxnMarker):
+                content = f"{control_name(control)} by coordinator epoch {control.coordinator_epoch}"
+            elif control is not None:
+                content = control_name(control)
+            elif self._meaning is not None:
+                content = cell(self._meaning(record))
+            else:
+                content = f"{cell(self._key(record.key))}  {cell(self._value(record.value))}"
+                if record.headers:
+                    content += "  " + cell([[name, self._value(value)] for name, value in record.headers])
+            lines.append(f"  | {record.offset:<19}  {when(record.timestamp):<24}  {content}\n")
+        return "".join(lines)
+
+    def damage(self, file: str, position: int, kind: str, what: str, resumes_at: int | None) -> str:
+        """Return what cannot be read, among the batches."""
+        return f"{position:<11}  {kind}: {what}\n"
+
+
+class TsvLogWriter:
+    """A batch, record or damage a line, its first cell says which; no header, cells in a fixed order."""
+
+    def __init__(self, keys: BytesForm, values: BytesForm, meaning: Meaning | None = None) -> None:
+        """Choose the form of keys and values, and the decoder of an internal topic's records."""
+        self._key, self._value, self._meaning = bytes_writer(keys), bytes_writer(values), meaning
+        self._file = ""
+
+    def head(self) -> str:
+        """Tab-separated lines have no header."""
+        return ""
+
+    def start(self, file: str, base_offset: int) -> str:
+        """Note the file, which every line names."""
+        self._file = cell(file)
+        return ""
+
+    def batch(self, batch: LogBatch, state: str) -> str:
+        """Return a batch's line."""
+        h = batch.header
+        return (
+            f"batch\t{self._file}\t{batch.position}\t{h.base_offset}\t{h.last_offset}\t{h.records_count}\t"
+            f"{h.size_bytes}\t{h.max_timestamp}\t{CODECS[h.attributes & 7]}\t{h.producer_id}\t{h.producer_epoch}\t"
+            f"{h.base_sequence}\t{h.last_sequence}\t{h.partition_leader_epoch}\t{state}\t{batch.crc_valid}\n"
+        )
+
+    def records(self, batch: LogBatch, records: Iterable[Record]) -> str:
+        """Return the records' lines."""
+        key, value, header, meaning = self._key, self._value, batch.header, self._meaning
+        lines = []
+        for record in records:
+            control = _control(header, record)
+            if control is not None:
+                content = f"{control_name(control)}\t-"
+            elif meaning is not None:
+                content = f"{cell(meaning(record))}\t-"
+            else:
+                content = f"{cell(key(record.key))}\t{cell(value(record.value))}"
+            sequence = _sequence(header, record)
+            lines.append(f"record\t{self._file}\t{record.offset}\t{record.timestamp}\t{sequence}\t{content}\n")
+        return "".join(lines)
+
+    def damage(self, file: str, position: int, kind: str, what: str, resumes_at: int | None) -> str:
+        """Return what cannot be read."""
+        return f"damage\t{cell(file)}\t{position}\t{kind}\t{cell(what)}\n"
+
+
+def log_writer(form: DecodeFormat, keys: BytesForm, values: BytesForm, meaning: Meaning | None = None) -> LogWriter:
+    """Return the writer of a format other than Kafka's own."""
+    if form is DecodeFormat.JSON:
+        return JsonLogWriter(keys, values, meaning)
+    return TsvLogWriter(keys, values, meaning) if form is DecodeFormat.TSV else TableLogWriter(keys, values, meaning)

@@ -1,0 +1,68 @@
+"""Entries of small files (indexes, snapshots, checkpoints), one line each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from eosctl.render.decode.fields import cell, when
+from eosctl.render.decode.formats import DecodeFormat
+from eosctl.render.machine import render_tsv
+from eosctl.render.page import Grid, render_page
+
+_ENCODE = msgspec.json.Encoder().encode
+#: Rows of which a table takes the widths of its columns.
+_ROWS_AT_ONCE = 2_000
+
+
+class EntryRow(NamedTuple):
+    """An entry: which file, its number from 0, and its fields by name."""
+
+    file: str
+    entry: int
+    fields: dict[str, Any]
+
+
+def render_entries(rows: Iterable[EntryRow], form: DecodeFormat) -> Iterable[str]:
+    """Yield the text of entries in order, some at a time."""
+    block: list[EntryRow] = []
+    file: str | None = None
+    for row in rows:
+        if len(block) == _ROWS_AT_ONCE or (block and row.file != file):
+            yield _block(block, form)
+            block = []
+        block.append(row)
+        file = row.file
+    if block:
+        yield _block(block, form)
+
+
+def _block(rows: Sequence[EntryRow], form: DecodeFormat) -> str:
+    if form is DecodeFormat.JSON:
+        lines = [_ENCODE({"file": row.file, "entry": row.entry, **row.fields}).decode() for row in rows]
+        return "".join([line + "\n" for line in lines])
+    if form is DecodeFormat.TSV:
+        return render_tsv(
+            [[row.file, str(row.entry), *(_plain(value) for value in row.fields.values())] for row in rows]
+        )
+    header = ("ENTRY", *(name.upper().replace("_", "-") for name in rows[0].fields))
+    cells = tuple((str(row.entry), *(_for_people(name, value) for name, value in row.fields.items())) for row in rows)
+    return f"# {rows[0].file}\n" + render_page([Grid(cells, header)])
+
+
+def _plain(value: Any) -> str:
+    return "" if value is None else str(value)
+
+
+def _for_people(name: str, value: Any) -> str:
+    return when(value) if name == "timestamp" else cell(value)
+
+
+def render_damage(file: str, position: int, what: str, form: DecodeFormat) -> str:
+    """Return the line for a file or an entry that cannot be read; tables leave it to standard error."""
+    if form is DecodeFormat.JSON:
+        fields = {"kind": "damage", "file": file, "position": position, "message": what}
+        return _ENCODE(fields).decode() + "\n"
+    return render_tsv([["damage", file, str(position), what]]) if form is DecodeFormat.TSV else ""

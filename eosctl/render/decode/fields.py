@@ -1,0 +1,62 @@
+"""How single values of a log are written: bytes, times, codecs, kinds of batches."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+
+from eosctl.analysis.wording import time_text
+from eosctl.render.decode.formats import BytesForm
+from eosctl.wire.records.compression import Compression
+from eosctl.wire.records.control import ControlType, EndTxnMarker, OtherControl
+
+CODECS: Final = (*(codec.name.lower() for codec in Compression), "codec-5", "codec-6", "codec-7")
+#: Times that people can read; the rest is shown as the number it is.
+_LAST_TIME_MS: Final = 253_402_300_799_999
+
+
+def when(timestamp: int) -> str:
+    """Write a timestamp (milliseconds since the epoch) for people; what is no time stays a number."""
+    return time_text(timestamp) if 0 <= timestamp <= _LAST_TIME_MS else str(timestamp)
+
+
+def bytes_writer(form: BytesForm) -> Callable[[bytes | None], Any]:
+    """Return the function that turns a key or value into a JSON value; null stays null."""
+    match form:
+        case BytesForm.UTF8:
+            return lambda data: None if data is None else data.decode("utf-8", "replace")
+        case BytesForm.HEX:
+            return lambda data: None if data is None else data.hex()
+        case BytesForm.BASE64:
+            return lambda data: None if data is None else b64encode(data).decode()
+        case BytesForm.JSON:
+            return lambda data: None if data is None else _parse_json(data)
+        case BytesForm.NONE:
+            return lambda data: None
+
+
+def _parse_json(data: bytes) -> Any:
+    """Return the parsed value, or the text where it is no JSON."""
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.DecodeError, RecursionError):
+        return data.decode("utf-8", "replace")
+
+
+def cell(value: Any) -> str:
+    """Write a value into one cell of a line; control characters are escaped, null is a dash."""
+    if value is None:
+        return "-"
+    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    return text if text.isprintable() else text.encode("unicode_escape").decode()
+
+
+def control_name(control: EndTxnMarker | OtherControl) -> str:
+    """Name a control record as Kafka does: COMMIT, ABORT, LEADER_CHANGE ..."""
+    if isinstance(control, EndTxnMarker):
+        return "COMMIT" if control.committed else "ABORT"
+    known = {member.value: member.name for member in ControlType}
+    return known.get(control.type, f"CONTROL-{control.type}")

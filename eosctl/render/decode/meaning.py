@@ -1,0 +1,108 @@
+"""What the records of the internal topics mean, as JSON values with Kafka's field names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from eosctl.wire.errors import WireError
+from eosctl.wire.internal import offsets, share_state, transaction_log
+from eosctl.wire.internal.consumer_protocol import decode_assignment, decode_subscription
+from eosctl.wire.internal.json_form import json_converter
+from eosctl.wire.internal.transaction_log import TRANSACTION_STATES
+from eosctl.wire.internal.versioned import find_record, read_prefix
+from eosctl.wire.records.record import Record
+
+#: Topics with coordinator records, and the module name of their classes.
+TOPICS: Final = {
+    "__transaction_state": "transaction_state",
+    "__consumer_offsets": "consumer_offsets",
+    "__share_group_state": "share_group_state",
+}
+_DECODERS: Final[dict[str, tuple[Callable[[bytes], Any], Callable[[Any, bytes], Any]]]] = {
+    "transaction_state": (transaction_log.decode_key, lambda key, data: transaction_log.decode_value(data)),
+    "consumer_offsets": (offsets.decode_key, offsets.decode_value),
+    "share_group_state": (share_state.decode_key, share_state.decode_value),
+}
+
+
+def read_key(topic: str, data: bytes) -> tuple[int, Any, dict[str, Any]]:
+    """Decode a key: record type, the key itself, and its JSON form.
+
+    Args:
+        topic: One of the values of `TOPICS`.
+        data: The key's bytes.
+
+    Raises:
+        WireError: The bytes are malformed or of an unknown type.
+    """
+    key = _DECODERS[topic][0](data)
+    return read_prefix(data, "record_type"), key, json_converter(topic, type(key).__name__, 0)(key)
+
+
+def read_value(topic: str, key: Any, data: bytes) -> tuple[int, Any, dict[str, Any]]:
+    """Decode a value: version, the value itself, and its JSON form.
+
+    Raises:
+        WireError: The bytes are malformed or of an unknown version.
+    """
+    value = _DECODERS[topic][1](key, data)
+    version = read_prefix(data, "version")
+    return version, value, json_converter(topic, type(value).__name__, version)(value)
+
+
+def meaning_of(topic: str) -> Callable[[Record], Any]:
+    """Return the function that tells what a record of an internal topic means; errors are told in the same place."""
+
+    def meaning(record: Record) -> Any:
+        if record.key is None:
+            return {"error": "a record without key"}
+        try:
+            record_type, key, key_form = read_key(topic, record.key)
+            found: dict[str, Any] = {"record": record_name(topic, key), "type": record_type, "key": key_form}
+            if record.value is None:
+                return {**found, "value": None}
+            version, value, form = read_value(topic, key, record.value)
+        except WireError as error:
+            return {"error": str(error)}
+        if topic == "transaction_state":
+            form = {**form, "transactionStatus": state_name(value.transaction_status)}
+        elif type(value).__name__ == "GroupMetadataValue":
+            form = {**form, "members": with_consumer_protocol(value, form)}
+        return {**found, "version": version, "value": form}
+
+    return meaning
+
+
+def record_name(topic: str, key: Any) -> str:
+    """Name a record by its key, without the ending."""
+    find_record(topic, key)
+    return type(key).__name__.removesuffix("Key")
+
+
+def state_name(status: int) -> str:
+    """Name a transaction's state; a number that no release uses stays one."""
+    return str(TRANSACTION_STATES[status]) if 0 <= status < len(TRANSACTION_STATES) else str(status)
+
+
+def with_consumer_protocol(value: Any, form: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the members of a classic group with subscription and assignment decoded, where they can be."""
+    members: list[dict[str, Any]] = []
+    for member, shown in zip(value.members, form["members"], strict=True):
+        if value.protocol_type != "consumer":
+            members.append(shown)
+            continue
+        decoded = dict(shown)
+        for field, decode, name in (
+            ("subscription", decode_subscription, "ConsumerProtocolSubscription"),
+            ("assignment", decode_assignment, "ConsumerProtocolAssignment"),
+        ):
+            data = getattr(member, field)
+            if data:
+                try:
+                    version = min(read_prefix(data, "version"), 3)
+                    decoded[field] = json_converter("consumer_protocol", name, version)(decode(data))
+                except (WireError, KeyError):
+                    continue
+        members.append(decoded)
+    return members

@@ -1,0 +1,86 @@
+"""Rows of internal topics, each written as soon as it is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from eosctl.analysis.wording import duration_text
+from eosctl.render.decode.fields import cell, when
+from eosctl.render.decode.formats import DecodeFormat
+from eosctl.render.machine import render_tsv
+
+Row = dict[str, Any]
+
+TRANSACTION_COLUMNS: Final = (
+    ("offset", 9),
+    ("timestamp", 24),
+    ("transactional_id", 28),
+    ("state", 17),
+    ("producer_id", 11),
+    ("producer_epoch", 14),
+    ("coordinator_epoch", 17),
+    ("partitions", 0),
+)
+HISTORY_COLUMNS: Final = (
+    ("timestamp", 24),
+    ("after", 14),
+    ("state", 17),
+    ("producer_id", 11),
+    ("producer_epoch", 14),
+    ("coordinator_epoch", 17),
+    ("offset", 9),
+    ("partitions", 0),
+)
+OFFSET_COLUMNS: Final = (
+    ("offset", 9),
+    ("timestamp", 24),
+    ("group", 24),
+    ("state", 10),
+    ("topic", 20),
+    ("partition", 9),
+    ("committed_offset", 16),
+    ("record", 0),
+)
+METADATA_COLUMNS: Final = (("offset", 9), ("timestamp", 24), ("record", 28), ("value", 0))
+
+
+def row_head(columns: Sequence[tuple[str, int]], form: DecodeFormat) -> str:
+    """Return the header of a table; other formats have none."""
+    if form is not DecodeFormat.TABLE:
+        return ""
+    return "  ".join(f"{name.upper().replace('_', '-'):<{width}}" for name, width in columns).rstrip() + "\n"
+
+
+def row_writer(columns: Sequence[tuple[str, int]], form: DecodeFormat) -> Callable[[str, Row], str]:
+    """Return the function that writes a row of a file."""
+    if form is DecodeFormat.JSON:
+        encode = msgspec.json.Encoder().encode
+        return lambda file, row: encode({"file": file, **row}).decode() + "\n"
+    if form is DecodeFormat.TSV:
+        return lambda file, row: render_tsv([[file, *(_plain(row.get(name)) for name, _ in columns)]])
+    return lambda file, row: (
+        "  ".join([f"{_shown(name, row.get(name)):<{width}}" for name, width in columns]).rstrip() + "\n"
+    )
+
+
+def with_duration(row: Row, previous: Row | None) -> Row:
+    """Add how long the state before lasted; empty for the first."""
+    after = "" if previous is None else duration_text(max(row["timestamp"] - previous["timestamp"], 0))
+    return {**row, "after": after}
+
+
+def _plain(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def _shown(name: str, value: Any) -> str:
+    if name == "timestamp":
+        return when(value)
+    if isinstance(value, list):
+        return ",".join(cell(part) for part in value)
+    return cell(value)

@@ -1,0 +1,65 @@
+"""The files that a command line names: files as they are, directories and patterns for what is in them."""
+
+from __future__ import annotations
+
+import glob
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from eosctl.storage.names import FileState, Suffix, parse_segment_file
+
+STDIN: Final = "-"
+_PIECE_BYTES: Final = 1 << 20
+
+
+def is_segment_file(suffix: Suffix) -> Callable[[Path], bool]:
+    """Return the test for live files of one kind."""
+
+    def matches(path: Path) -> bool:
+        name = parse_segment_file(path.name)
+        return name is not None and name.suffix is suffix and name.state is FileState.LIVE
+
+    return matches
+
+
+def find_files(arguments: Iterable[str], matches: Callable[[Path], bool]) -> Iterator[Path]:
+    """Yield the files that arguments name, in the order of the arguments and sorted within a directory.
+
+    Args:
+        arguments: Files, directories (searched to any depth) and patterns. A file that is named is taken, whatever it
+            is called.
+        matches: Which files of a directory are wanted.
+
+    Raises:
+        FileNotFoundError: When an argument names nothing.
+    """
+    for argument in arguments:
+        found = [Path(argument)] if Path(argument).exists() else [Path(name) for name in sorted(glob.glob(argument))]  # noqa: PTH207 - the pattern may be absolute
+        if not found:
+            raise FileNotFoundError(argument)
+        for path in found:
+            if path.is_dir():
+                yield from sorted(inner for inner in path.rglob("*") if inner.is_file() and matches(inner))
+            else:
+                yield path
+
+
+def base_offset_of(path: Path) -> int:
+    """Return the offset in a file's name, 0 when there is none (a copy under another name)."""
+    digits = path.name[:20]
+    return int(digits) if len(digits) == 20 and digits.isascii() and digits.isdigit() else 0
+
+
+@contextmanager
+def spooled(stream: BinaryIO | None = None) -> Iterator[Path]:
+    """Copy a stream (standard input) to a temporary file, since files are read at more than one place."""
+    source = sys.stdin.buffer if stream is None else stream
+    with tempfile.NamedTemporaryFile(prefix="eosctl-", suffix=".spool") as file:
+        while piece := source.read(_PIECE_BYTES):
+            file.write(piece)
+        file.flush()
+        yield Path(file.name)

@@ -1,0 +1,121 @@
+"""Coordinator records as the JSON that Kafka's own generated converters write.
+
+A field is there when the record's version has it, and a tagged one only when it differs from its default. Names are
+Kafka's (`transactionLastUpdateTimestampMs`), bytes are base64, uuids 22 url-safe characters.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Any, Final, TypeAlias
+
+from eosctl.wire.messages.index import RECORDS
+from eosctl.wire.schema.layout import Slot, layout_of
+from eosctl.wire.schema.table import FOLDER, Field, Section, load_table
+from eosctl.wire.uuid import render_uuid
+
+Convert: TypeAlias = "Callable[[Any], Any]"
+
+
+@cache
+def json_converter(topic: str, name: str, version: int) -> Convert:
+    """Return the function that turns a decoded key or value into what `json.dumps` takes.
+
+    Args:
+        topic: The topic as the record classes' modules name it, such as `consumer_offsets`.
+        name: The class, such as `OffsetCommitValue`.
+        version: The version whose fields are wanted.
+
+    Raises:
+        KeyError: There is no such record or version.
+    """
+    module = RECORDS[f"{topic}.{name}"][1].module
+    table = load_table(FOLDER / "record" / topic / f"{module.rpartition('.')[0].rpartition('.')[2]}.msg")
+    section = _section(table.sections, module.rpartition(".")[2])
+    return _struct(layout_of(section, version).slots, section.fields)
+
+
+def _section(sections: Iterable[Section], name: str) -> Section:
+    return next(section for section in sections if section.name == name)
+
+
+def camel_case(name: str) -> str:
+    """Write a field's name as Kafka does.
+
+    >>> camel_case("transaction_timeout_ms")
+    'transactionTimeoutMs'
+    """
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+#: Kafka's schema lists these behind the field that they qualify; the wire, and our tables, have tags at the end.
+_STANDS_BEHIND: Final = {
+    "next_producer_id": "producer_id",
+    "previous_producer_id": "producer_id",
+    "next_producer_epoch": "producer_epoch",
+    "delivery_complete_count": "start_offset",
+}
+
+
+def _in_schema_order(slots: tuple[Slot, ...], fields: tuple[Field, ...]) -> list[Slot]:
+    names = [field.name for field in fields]
+    for name, before in _STANDS_BEHIND.items():
+        if name in names and before in names:
+            names.remove(name)
+            names.insert(names.index(before) + 1, name)
+    return sorted(slots, key=lambda slot: names.index(slot.field.name))
+
+
+def _struct(slots: tuple[Slot, ...], fields: tuple[Field, ...]) -> Convert:
+    parts = [
+        (camel_case(slot.field.name), slot.field.name, _value(slot), _omitted_when(slot))
+        for slot in _in_schema_order(slots, fields)
+    ]
+
+    def convert(value: Any) -> dict[str, Any]:
+        found = {}
+        for key, name, form, omitted_when in parts:
+            content = getattr(value, name)
+            if content != omitted_when and not (omitted_when == () and not content):
+                found[key] = form(content) if form else content
+        return found
+
+    return convert
+
+
+def _value(slot: Slot) -> Convert | None:
+    single = _single(slot)
+    if not slot.field.is_array:
+        if single is None:
+            return None
+        return lambda value: None if value is None else single(value)
+    if single is None:
+        return lambda values: None if values is None else list(values)
+    return lambda values: None if values is None else [single(value) for value in values]
+
+
+def _single(slot: Slot) -> Convert | None:
+    if slot.field.is_struct:
+        return _struct(slot.slots, slot.field.fields)
+    if slot.field.type == "uuid":
+        return render_uuid
+    if slot.field.type in ("bytes", "records"):
+        return lambda value: b64encode(value).decode()
+    return None
+
+
+_ZEROS: Final[dict[str, Any]] = {"bool": False, "string": "", "bytes": b"", "float64": 0.0, "uuid": bytes(16)}
+#: Equal to no value: the field is always written.
+_NEVER: Final = object()
+
+
+def _omitted_when(slot: Slot) -> Any:
+    field = slot.field
+    if field.tag is None or (field.is_struct and not field.is_array):
+        return _NEVER
+    if field.has_default:
+        return field.default
+    return () if field.is_array else _ZEROS.get(field.type, 0)

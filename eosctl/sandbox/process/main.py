@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import fcntl
+import gc
 import json
 import os
 import shutil
@@ -72,12 +73,23 @@ async def run(spec: SandboxSpec, ready: int) -> None:
     try:
         cluster = Cluster(spec)
         await cluster.start()
+        _calm_the_collector()
         try:
             await _serve(spec, cluster, ready)
         finally:
             await cluster.stop()
     finally:
         directory.release(remove=spec.ephemeral)
+
+
+def _calm_the_collector() -> None:
+    """Spare the loop the cyclic collector's frequent rounds: what is alive now stays, and little of the rest is cyclic.
+
+    A full pass over 100,000 live objects takes some 30 ms, in which nobody is answered.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 async def _serve(spec: SandboxSpec, cluster: Cluster, ready: int) -> None:

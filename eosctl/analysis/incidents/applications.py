@@ -1,0 +1,204 @@
+"""What applications do to themselves: slow polls, records they cannot handle, broken stores, sudden ends."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+
+from eosctl.analysis.incidents.story import LogStory, by_key, episodes, incident, time_of
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent
+from eosctl.model.severity import Severity
+
+AROUND_MS: Final = 30_000
+FAILURE_SPREAD_MS: Final = 3_000
+RESTART_WITHIN_MS: Final = 600_000
+
+_THREAD: Final = re.compile(r"-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{17,22}(?:-StreamThread-\d+)?.*$")
+
+
+def find_slow_processing(story: LogStory) -> Iterator[Incident]:
+    """Yield the members that left their group because they did not poll in time, and the Streams tasks that moved."""
+    events = [event for event in story.of("POLL_TIMEOUT") if event.fields.get("group")]
+    for group, timeouts in by_key((event.fields["group"], event) for event in events).items():
+        for episode in episodes(timeouts, AROUND_MS):
+            start, end = time_of(episode[0]), time_of(episode[-1]) + AROUND_MS
+            around = [
+                event
+                for event in story.of(
+                    "TASK_MIGRATED", "COMMIT_FAILED", "GROUP_FENCED", "REBALANCE_TRIGGER", "MEMBER_EVICTED"
+                )
+                if start - 1_000 <= time_of(event) <= end and _concerns(story, event, group)
+            ]
+            streams = any("StreamThread" in f"{event.thread}{event.message}" for event in episode)
+            timed_out = next((event for event in episode if event.application not in story.servers()), episode[0])
+            named = "" if streams else story.value_in_file(timed_out.file, "transactional_id")
+            allowed = story.value_in_file(timed_out.file, "max_poll_interval_ms")
+            yield incident(
+                "task_migrated" if streams else "poll_interval_exceeded",
+                "slow-processing",
+                {"group": group, "transactional.id": named},
+                [
+                    *episode,
+                    *_first_of_each_file(around),
+                    *(event for event in around if event.category != "REBALANCE_TRIGGER"),
+                ],
+                f"A member of {group} did not poll within max.poll.interval.ms"
+                + (f" ({allowed})" if allowed else "")
+                + (
+                    " and lost its tasks to another member."
+                    if streams
+                    else " and left the group; its offsets were refused."
+                ),
+                "Process fewer records per poll (max.poll.records), process faster, or raise max.poll.interval.ms.",
+                confidence=0.95 if timed_out.application not in story.servers() else 0.75,
+            )
+
+
+def find_failed_streams(story: LogStory) -> Iterator[Incident]:
+    """Yield the exceptions that reached a Streams application's uncaught handler, and broken stores."""
+    failures = story.client_events("STREAMS_PROCESSING_FAILED", "STREAM_THREAD_DEATH", "STATE_STORE_CORRUPT")
+    for file, events in by_key((event.file, event) for event in failures).items():
+        for episode in episodes(events, FAILURE_SPREAD_MS):
+            application = _application_id(story, file, episode)
+            if any(event.category == "STATE_STORE_CORRUPT" for event in episode):
+                yield _broken_store(application, episode)
+            elif any(
+                event.fields.get("answer") or "Failed to process stream task" in event.message for event in episode
+            ):
+                yield _uncaught(application, episode)
+
+
+def _broken_store(application: str, episode: Sequence[LogEvent]) -> Incident:
+    corrupt = next(event for event in episode if event.category == "STATE_STORE_CORRUPT")
+    store = corrupt.fields.get("store", "")
+    return incident(
+        "state_store_corrupt",
+        "corrupt-state-store",
+        {"application.id": application, "store": store},
+        episode,
+        f"{application} cannot open its store {store or '(unnamed)'}: the local files are damaged.",
+        "Stop the instance, remove the store's directory and start it: it is restored from its changelog.",
+        confidence=0.95,
+    )
+
+
+def _uncaught(application: str, episode: Sequence[LogEvent]) -> Incident:
+    record = next((event.fields for event in episode if event.fields.get("source_offset")), None)
+    cause = next((event.exception for event in episode if event.exception), None)
+    where = f"{record['topic']}-{record['source_partition']} at offset {record['source_offset']}" if record else ""
+    poison = record is not None or any(event.category == "STREAMS_PROCESSING_FAILED" for event in episode)
+    reason = f" ({cause.root_class})" if cause else ""
+    return incident(
+        "streams_uncaught_exception",
+        "poison-record" if poison else "unexplained",
+        {
+            "application.id": application,
+            "topic-partition": f"{record['topic']}-{record['source_partition']}" if record else "",
+            "offset": record["source_offset"] if record else "",
+        },
+        episode,
+        f"A thread of {application} died"
+        + (f" of the record in {where}" if where else " of an exception")
+        + f"{reason}; a thread that replaces it meets the record again.",
+        "Handle the record in code, or skip it with processing.exception.handler.",
+        confidence=0.95 if poison else 0.5,
+    )
+
+
+def find_unclean_stops(story: LogStory) -> Iterator[Incident]:
+    """Yield applications that ended without a word and were started again."""
+    starts = [event for event in story.client_events("CLIENT_START") if event.fields.get("transactional_id")]
+    wiped = [event for event in story.client_events("TASK_CORRUPTED") if "wipe out" in event.message]
+    for file, events in by_key((event.file, event) for event in wiped).items():
+        for episode in episodes(events, AROUND_MS):
+            application = _application_id(story, file, episode)
+            echoes = [
+                event
+                for event in story.in_file(file)
+                if event.category in ("TASK_CORRUPTED", "STATE_RESTORE_END")
+                and time_of(episode[0]) <= time_of(event) <= time_of(episode[-1]) + AROUND_MS
+            ]
+            tasks = tuple(sorted({event.fields["task"] for event in episode if event.fields.get("task")}))
+            yield incident(
+                "task_corrupted",
+                "unclean-stop-wipes-store",
+                {"application.id": application, "tasks": tasks},
+                [*episode, *echoes],
+                f"{application} found local stores without a checkpoint, as after a kill; under exactly-once it wiped "
+                "and restored them.",
+                "Nothing when it happens once. Let instances stop in order to keep their stores.",
+                severity=Severity.WARNING,
+                confidence=0.9,
+            )
+    keyed = by_key((_instance(event), event) for event in starts)
+    for name, events in keyed.items():
+        sessions = list(episodes(events, 0)) if len(events) > 1 else []
+        for (before, *_), (after, *_) in pairwise(sessions):
+            if time_of(after) - time_of(before) > RESTART_WITHIN_MS or _ended(story, before, after):
+                continue
+            yield incident(
+                "unclean_stop",
+                "unclean-stop",
+                {"application" if "StreamThread" in name else "transactional.id": name},
+                [before, after],
+                f"{before.application} stopped without a word and was started again; its open transaction was aborted "
+                "by the new instance.",
+                "Nothing was lost. Look at who killed it if nobody meant to.",
+                severity=Severity.INFO,
+                confidence=0.8,
+                t_start_ms=_last_sign(story, before, after),
+                t_end_ms=time_of(after),
+            )
+
+
+def _instance(event: LogEvent) -> str:
+    return event.fields["transactional_id"]
+
+
+def _ended(story: LogStory, before: LogEvent, after: LogEvent) -> bool:
+    """Whether a session says that it ends, or lives on beside the next one."""
+    name = _instance(before)
+    for event in story.in_file(before.file):
+        if time_of(before) <= time_of(event) <= time_of(after):
+            stops = event.category in (
+                "CLIENT_STOP",
+                "APPLICATION_STOP",
+                "APPLICATION_KILLED",
+                "PRODUCER_FENCED",
+                "CLIENT_FATAL",
+            )
+            if stops and event.fields.get("transactional_id", name) == name:
+                return True
+        elif time_of(event) > time_of(after) and before.file != after.file:
+            return True
+    return False
+
+
+def _last_sign(story: LogStory, before: LogEvent, after: LogEvent) -> int:
+    signs = [time_of(event) for event in story.in_file(before.file) if time_of(event) < time_of(after)]
+    return max(signs, default=time_of(before))
+
+
+def _concerns(story: LogStory, event: LogEvent, group: str) -> bool:
+    if named := event.fields.get("group"):
+        return named == group
+    return any(other.fields.get("group") == group for other in story.in_file(event.file)) and (
+        event.application not in story.servers()
+    )
+
+
+def _first_of_each_file(events: Sequence[LogEvent]) -> list[LogEvent]:
+    return [group[0] for group in by_key((event.file, event) for event in events).values()]
+
+
+def _application_id(story: LogStory, file: str, episode: Sequence[LogEvent]) -> str:
+    if named := story.value_in_file(file, "application_id"):
+        return named
+    for event in (*episode, *story.in_file(file)):
+        for name in ("stream_client", "stream_thread"):
+            if identity := event.fields.get(name):
+                return _THREAD.sub("", identity)
+    return episode[0].application

@@ -1,0 +1,155 @@
+"""Who fenced whom: a second producer, or the coordinator after a time-out.
+
+A producer is refused for one of two reasons that its own log cannot tell apart. The coordinator's log can: either the
+transactional id was initialised again by somebody else, or its transaction was rolled back for its age. Under
+transaction version 2 epochs rise with every transaction, so only initialisations count, not distances between epochs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from eosctl.analysis.incidents.story import LogStory, by_key, episodes, incident, time_of
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent
+from eosctl.model.severity import Severity
+
+REFUSALS = ("PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH", "INVALID_TXN_STATE", "CLIENT_FATAL", "TASK_MIGRATED")
+BURST_MS = 30_000
+CLOCK_SLACK_MS = 1_500
+"""How far two hosts' clocks may differ before an order of events is not believed."""
+LOOK_BACK_MS = 600_000
+
+
+def find_fenced_producers(story: LogStory) -> Iterator[Incident]:
+    """Yield one incident for each time a live producer was refused, with the cause that the coordinator's log gives."""
+    refusals = [event for event in story.client_events(*REFUSALS) if _is_refusal(event)]
+    keyed = ((story.transactional_id(event), event) for event in refusals)
+    for transactional_id, events in by_key(keyed).items():
+        if transactional_id:
+            for burst in episodes(events, BURST_MS):
+                yield from _judge(story, transactional_id, burst)
+
+
+def _is_refusal(event: LogEvent) -> bool:
+    """Whether an event says that the producer may not go on: librdkafka's fatal errors only when they mean fencing."""
+    if event.category == "CLIENT_FATAL":
+        return "fenced" in event.message
+    if event.category in ("INVALID_PRODUCER_EPOCH", "INVALID_TXN_STATE"):
+        # A client library's own state machine; what speaks the protocol itself is another detector's.
+        return "Transiting to" in event.message or bool(event.fields.get("client_id")) or event.exception is not None
+    return True
+
+
+def _judge(story: LogStory, transactional_id: str, burst: Sequence[LogEvent]) -> Iterator[Incident]:
+    first = burst[0]
+    until = time_of(first) + CLOCK_SLACK_MS
+    since = time_of(first) - LOOK_BACK_MS
+    server = [
+        event
+        for event in story.server_events("INIT_PRODUCER_ID", "TXN_TIMEOUT_ABORT", "TXN_LATE_COMMIT")
+        if event.fields.get("transactional_id") == transactional_id and since <= time_of(event) <= until + BURST_MS
+    ]
+    before = [event for event in server if time_of(event) <= until]
+    rollback = next((event for event in reversed(before) if event.category == "TXN_TIMEOUT_ABORT"), None)
+    foreign = _foreign_inits(story, transactional_id, first, before)
+    if rollback is not None and not any(time_of(event) < time_of(rollback) for event in foreign[-1:]):
+        late = [event for event in server if event.category == "TXN_LATE_COMMIT"]
+        yield _timed_out(story, transactional_id, [rollback, *late, *burst], time_of(rollback))
+    elif foreign:
+        yield _replaced(story, transactional_id, [*_own_inits(story, first), foreign[-1], *burst], foreign[-1])
+    elif late := [event for event in server if event.category == "TXN_LATE_COMMIT"]:
+        yield _timed_out(story, transactional_id, [*late, *burst], time_of(first))
+    elif first.category != "TASK_MIGRATED":
+        yield _unexplained(story, transactional_id, burst)
+
+
+def _own_inits(story: LogStory, victim: LogEvent) -> list[LogEvent]:
+    mine = [event for event in story.in_file(victim.file) if event.category == "INIT_PRODUCER_ID"]
+    named = story.transactional_id(victim)
+    return [event for event in mine if event.fields.get("transactional_id") in (named, None)]
+
+
+def _foreign_inits(
+    story: LogStory, transactional_id: str, victim: LogEvent, server: Sequence[LogEvent]
+) -> list[LogEvent]:
+    """Return the initialisations of the id that were not the victim's own, earliest first."""
+    own = {_identity(event) for event in _own_inits(story, victim)}
+    inits = [event for event in server if event.category == "INIT_PRODUCER_ID"]
+    if own:
+        foreign = [event for event in inits if _identity(event) not in own]
+    else:
+        # A library that does not print its id: the first initialisation after the file names the id is its own.
+        named = [event for event in story.in_file(victim.file) if story.transactional_id(event) == transactional_id]
+        started = time_of(named[0]) - CLOCK_SLACK_MS if named else 0
+        since_start = [event for event in inits if time_of(event) >= started]
+        foreign = since_start[1:] if len(since_start) > 1 else []
+    if foreign or inits:
+        return foreign
+    return [
+        event
+        for event in story.client_events("INIT_PRODUCER_ID")
+        if event.fields.get("transactional_id") == transactional_id
+        and event.file != victim.file
+        and time_of(event) <= time_of(victim) + CLOCK_SLACK_MS
+        and (not own or _identity(event) not in own)
+    ]
+
+
+def _identity(event: LogEvent) -> tuple[str, str]:
+    return event.fields.get("producer_id", ""), event.fields.get("producer_epoch", "")
+
+
+def _replaced(story: LogStory, transactional_id: str, events: Sequence[LogEvent], foreign: LogEvent) -> Incident:
+    victim = events[-1]
+    epoch = foreign.fields.get("producer_epoch", "?")
+    return incident(
+        "producer_fenced",
+        "duplicate-transactional-id",
+        _subject(story, transactional_id, victim),
+        events,
+        f"{transactional_id} was initialised again (epoch {epoch}) while {victim.application} was still using it; "
+        f"{victim.application} was fenced.",
+        "Give every live instance a transactional.id of its own; make sure an instance is gone before it is replaced.",
+        confidence=0.95,
+        t_start_ms=min(time_of(foreign), time_of(victim)),
+    )
+
+
+def _timed_out(story: LogStory, transactional_id: str, events: Sequence[LogEvent], rollback_ms: int) -> Incident:
+    victim = events[-1]
+    waited_s = (time_of(victim) - rollback_ms) / 1000
+    return incident(
+        "transaction_timeout",
+        "process-pause-beyond-transaction-timeout",
+        _subject(story, transactional_id, victim),
+        events,
+        f"The coordinator rolled back the open transaction of {transactional_id} for its age; {victim.application} "
+        f"came back {waited_s:.0f} s later and was refused. Nobody else had taken the id.",
+        "Find what stopped the process (GC, a stopped container, a slow call); raise transaction.timeout.ms only then.",
+        confidence=0.9,
+    )
+
+
+def _unexplained(story: LogStory, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
+    return incident(
+        "producer_fenced",
+        "unexplained",
+        _subject(story, transactional_id, events[0]),
+        events,
+        f"{transactional_id} was refused; no log here shows a second initialisation or a rollback.",
+        "Add the transaction coordinator's server.log of this time.",
+        severity=Severity.WARNING,
+        confidence=0.3,
+    )
+
+
+def _subject(story: LogStory, transactional_id: str, victim: LogEvent) -> dict[str, str | tuple[str, ...]]:
+    group = story.value_in_file(victim.file, "group")
+    producer_id = next((event.fields.get("producer_id", "") for event in _own_inits(story, victim)), "")
+    return {
+        "transactional.id": transactional_id,
+        "group": group,
+        "producerId": producer_id,
+        "application": victim.application,
+    }

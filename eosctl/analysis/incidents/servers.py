@@ -1,0 +1,268 @@
+"""The life of brokers and controllers: planned restarts, crashes, and what a crash takes with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from eosctl.analysis.incidents.story import LogStory, episodes, incident, time_of
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent
+from eosctl.model.severity import Severity
+
+START_SPREAD_MS = 20_000
+PLANNED_WITHIN_MS = 300_000
+"""A start this soon after a signal belongs to it."""
+FAILOVER_MS = 60_000
+JVM_START_MS = 5_000
+READY_WITHIN_MS = 120_000
+SHORTAGE_GAP_MS = 30_000
+SHORTAGE_MIN_MS = 3_000
+ROLLING_MS = 600_000
+
+
+class Outage(NamedTuple):
+    """A server that was away.
+
+    Attributes:
+        application: The server's name in the logs.
+        node: Its node id.
+        is_broker: False for a node that is a controller only.
+        planned: Whether it was asked to stop.
+        down_ms: When it stopped, as well as the logs tell.
+        up_ms: When it started again; None when it did not.
+        events: The evidence.
+    """
+
+    application: str
+    node: str
+    is_broker: bool
+    planned: bool
+    down_ms: int
+    up_ms: int | None
+    events: tuple[LogEvent, ...]
+
+
+def find_outages(story: LogStory) -> tuple[Outage, ...]:
+    """Find every stop and start of a server."""
+    found = [outage for application in sorted(story.servers()) for outage in _restarts(story, application)]
+    seen = {(outage.node, outage.down_ms // FAILOVER_MS) for outage in found}
+    for fenced in story.of("BROKER_FENCED"):
+        node = fenced.fields.get("fenced_broker", "")
+        known = any(
+            outage.node == node
+            and outage.down_ms - FAILOVER_MS <= time_of(fenced) <= (outage.up_ms or time_of(fenced)) + FAILOVER_MS
+            for outage in found
+        )
+        if node and not known and not _alive_after(story, node, time_of(fenced)) and (node, 0) not in seen:
+            found.append(Outage(f"broker-{node}", node, True, False, time_of(fenced), None, (fenced,)))
+    return tuple(sorted(found, key=lambda outage: outage.down_ms))
+
+
+def find_planned_restarts(outages: Sequence[Outage]) -> Iterator[Incident]:
+    """Yield the restarts that were asked for, and the rolling restart that several of them make."""
+    planned = [outage for outage in outages if outage.planned and outage.up_ms is not None]
+    for outage in planned:
+        yield incident(
+            "broker_restart_clean",
+            "planned-restart",
+            {"broker": outage.node},
+            outage.events,
+            f"Node {outage.node} was asked to stop, stopped in order and started again.",
+            "Nothing: clients retry through a planned restart.",
+            severity=Severity.INFO,
+            t_start_ms=outage.down_ms,
+            t_end_ms=outage.up_ms,
+        )
+    nodes = tuple(sorted({outage.node for outage in planned}))
+    if len(nodes) > 1 and planned[-1].down_ms - planned[0].down_ms <= ROLLING_MS * len(nodes):
+        yield incident(
+            "baseline",
+            "planned-restart",
+            {"cluster": f"brokers {nodes[0]}-{nodes[-1]}", "brokers": nodes},
+            [event for outage in planned for event in outage.events],
+            f"A rolling restart of nodes {', '.join(nodes)}, one after the other, each in order.",
+            "Nothing: retries, rebalances and coordinator moves of this time are part of it.",
+            severity=Severity.INFO,
+            t_start_ms=planned[0].down_ms,
+            t_end_ms=max(outage.up_ms or 0 for outage in planned),
+        )
+
+
+def find_shortages(story: LogStory, outages: Sequence[Outage]) -> Iterator[Incident]:
+    """Yield the times in which partitions had fewer replicas in sync than they need."""
+    events = story.of("NOT_ENOUGH_REPLICAS")
+    for episode in episodes(events, SHORTAGE_GAP_MS):
+        start, end = time_of(episode[0]), time_of(episode[-1])
+        away = [
+            outage
+            for outage in outages
+            if outage.is_broker
+            and outage.down_ms - SHORTAGE_GAP_MS <= end
+            and (outage.up_ms or end) + FAILOVER_MS >= start
+        ]
+        crashed = [outage for outage in away if not outage.planned]
+        if not crashed and end - start < SHORTAGE_MIN_MS:
+            continue
+        brokers = tuple(sorted({outage.node for outage in crashed or away}))
+        topics = sorted({topic for event in episode if (topic := _topic(event))})
+        yield incident(
+            "not_enough_replicas",
+            "brokers-down-below-min-isr",
+            {"brokers": brokers, "topics": tuple(topics)},
+            [*episode, *(event for outage in crashed for event in outage.events)],
+            f"Partitions of {', '.join(topics) or 'some topics'} had fewer replicas in sync than min.insync.replicas"
+            + (f": broker {', '.join(brokers)} was down." if brokers else "."),
+            "Bring the brokers back; transactions that waited end by themselves, those that timed out were aborted.",
+            confidence=0.95 if crashed else 0.6,
+            t_start_ms=min([start, *(outage.down_ms for outage in crashed)]),
+            t_end_ms=end,
+        )
+
+
+def find_crashes(story: LogStory, outages: Sequence[Outage]) -> Iterator[Incident]:
+    """Yield the crashes of servers with what moved because of them."""
+    for outage in outages:
+        if outage.planned:
+            continue
+        led_quorum = _was_active_controller(story, outage)
+        successor = _successor(story, outage)
+        if led_quorum and successor is not None:
+            yield incident(
+                "controller_failover",
+                "controller-crash",
+                {"controller": outage.node, "broker": outage.node if outage.is_broker else ""},
+                [*outage.events, successor],
+                f"Node {outage.node}, the active controller, died; node "
+                f"{successor.fields.get('controller', '?')} took over.",
+                "Find out why the process died (kernel log, hs_err file, OOM); the cluster has moved on by itself.",
+                t_start_ms=outage.down_ms,
+            )
+        if not outage.is_broker:
+            continue
+        moved = _coordinator_moves(story, outage)
+        affected = _affected(story, outage)
+        if led_quorum and successor is not None and not affected:
+            continue
+        ids = tuple(sorted({event.fields["transactional_id"] for event in affected}))
+        partitions = tuple(sorted(_partitions(story, ids)))
+        yield incident(
+            "coordinator_failover" if moved or affected else "broker_crash",
+            "broker-crash",
+            {"broker": outage.node, "transactional.ids": ids, "topic-partitions": partitions},
+            [*outage.events, *moved[:8], *_first_of_each(affected)],
+            f"Broker {outage.node} died without having been asked to stop; "
+            f"{len(moved)} partitions of __transaction_state got another coordinator.",
+            "Find out why the process died. Producers go on by themselves once the new coordinators have loaded.",
+            t_start_ms=outage.down_ms,
+            t_end_ms=max([outage.up_ms or outage.down_ms, *(time_of(event) for event in moved)]),
+        )
+
+
+def _restarts(story: LogStory, application: str) -> Iterator[Outage]:
+    events = story.of_application(application)
+    starts = [event for event in events if event.category == "BROKER_START"]
+    roles = {event.fields.get("role") for event in events if event.category == "BROKER_ROLE"}
+    is_broker = "Broker" in roles or not roles
+    node = story.node_of(application)
+    for group in episodes(starts, START_SPREAD_MS):
+        start = time_of(group[0])
+        orders = [
+            event
+            for event in events
+            if event.category in ("BROKER_SIGNAL", "BROKER_STOPPED")
+            and start - PLANNED_WITHIN_MS <= time_of(event) < start
+        ]
+        fenced = [
+            event
+            for event in story.of("BROKER_FENCED")
+            if event.fields.get("fenced_broker") == node and start - PLANNED_WITHIN_MS <= time_of(event) <= start
+        ]
+        # The new process may have written before it names itself; what came before the fencing is the old one's.
+        last = story.last_sign_before(application, min([start - JVM_START_MS, *(time_of(event) for event in fenced)]))
+        up = _serving_again(story, application, node, start)
+        if orders:
+            evidence = (*orders, *group)
+            yield Outage(application, node, is_broker, True, time_of(orders[0]), up, evidence)
+        elif fenced or last is not None:
+            # Kafka's files end abruptly; the last line is the best sign of the moment.
+            down = last if last is not None else time_of(fenced[0])
+            yield Outage(application, node, is_broker, False, down, up, (*fenced, *group))
+
+
+def _serving_again(story: LogStory, application: str, node: str, start_ms: int) -> int:
+    """Return when a node that started was let in again; its start when nobody says."""
+    for event in story.of("BROKER_UNFENCED"):
+        about = event.fields.get("fenced_broker") == node or event.application == application
+        if about and "unfence" in event.message and start_ms <= time_of(event) <= start_ms + READY_WITHIN_MS:
+            return time_of(event)
+    return start_ms
+
+
+def _alive_after(story: LogStory, node: str, time_ms: int) -> bool:
+    return any(
+        story.node_of(application) == node
+        and any(time_of(event) > time_ms for event in story.of_application(application))
+        for application in story.servers()
+    )
+
+
+def _topic(event: LogEvent) -> str:
+    return event.fields.get("partition", "").rpartition("-")[0]
+
+
+def _was_active_controller(story: LogStory, outage: Outage) -> bool:
+    """Whether the last that anybody said of the quorum before the crash is that this node leads it."""
+    told = [
+        event for event in story.of("CONTROLLER_ACTIVE", "CONTROLLER_LEADER") if time_of(event) <= outage.down_ms + 500
+    ]
+    if not told:
+        return False
+    newest = max(told, key=lambda event: (int(event.fields.get("controller_epoch", -1)), time_of(event)))
+    leader = newest.fields.get("controller") or newest.fields.get("leader")
+    return leader == outage.node
+
+
+def _successor(story: LogStory, outage: Outage) -> LogEvent | None:
+    for event in story.of("CONTROLLER_ACTIVE"):
+        soon = outage.down_ms - 500 <= time_of(event) <= outage.down_ms + FAILOVER_MS
+        if soon and event.fields.get("controller") != outage.node:
+            return event
+    return None
+
+
+def _coordinator_moves(story: LogStory, outage: Outage) -> list[LogEvent]:
+    return [
+        event
+        for event in story.of("COORDINATOR_LOAD")
+        if "txn coordinator" in event.message
+        and event.fields.get("broker") != outage.node
+        and outage.down_ms <= time_of(event) <= outage.down_ms + FAILOVER_MS
+    ]
+
+
+def _affected(story: LogStory, outage: Outage) -> list[LogEvent]:
+    """Return what transactional clients printed about the node while it was away."""
+    until = (outage.up_ms or outage.down_ms + FAILOVER_MS) + SHORTAGE_GAP_MS
+    return [
+        event
+        for event in story.client_events("NETWORK_DISCONNECT", "COORDINATOR_DISCOVERED", "VERIFICATION_UNAVAILABLE")
+        if event.fields.get("transactional_id")
+        and outage.down_ms - 1000 <= time_of(event) <= until
+        and f"ode {outage.node} " in f"{event.message} ".replace("id: ", "node ")
+    ]
+
+
+def _partitions(story: LogStory, ids: Sequence[str]) -> set[str]:
+    return {
+        event.fields["coordinator_partition"]
+        for event in story.of("INIT_PRODUCER_ID")
+        if event.fields.get("transactional_id") in ids and event.fields.get("coordinator_partition")
+    }
+
+
+def _first_of_each(events: Sequence[LogEvent]) -> list[LogEvent]:
+    firsts: dict[tuple[str, str], LogEvent] = {}
+    for event in events:
+        firsts.setdefault((event.file, event.fields["transactional_id"]), event)
+    return list(firsts.values())

@@ -1,0 +1,197 @@
+"""Log events in an order that can be asked: by category, by time, by who wrote them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from eosctl.model.incident import EvidenceLine, Incident
+from eosctl.model.log_event import LogEvent, SourceSummary
+from eosctl.model.severity import Severity
+
+_SERVER_LOGGERS = (
+    "kafka.server.",
+    "kafka.coordinator.",
+    "kafka.cluster.",
+    "kafka.log.",
+    "kafka.authorizer",
+    "state.change.logger",
+    "org.apache.kafka.controller.",
+    "org.apache.kafka.raft.",
+    "org.apache.kafka.server.",
+)
+
+MAX_EVIDENCE_COUNT = 40
+"""Evidence lines of one incident; the first of each file are kept."""
+
+
+class LogStory:
+    """All events that carry a time, in the order of time.
+
+    Built once for a scan; detectors only read it.
+    """
+
+    def __init__(self, events: Iterable[LogEvent], sources: Sequence[SourceSummary] = ()) -> None:
+        timed = [event for event in events if event.time_ms is not None]
+        self.events: tuple[LogEvent, ...] = tuple(sorted(timed, key=_order))
+        self.sources = tuple(sources)
+        self._by_category: Mapping[str, list[LogEvent]] = _grouped(self.events, lambda event: event.category)
+        self._by_file: Mapping[str, list[LogEvent]] = _grouped(self.events, lambda event: event.file)
+        self._by_application: Mapping[str, list[LogEvent]] = _grouped(self.events, lambda event: event.application)
+        self._servers = frozenset(
+            event.application
+            for category in ("BROKER_ROLE", "BROKER_START", "BROKER_SIGNAL", "COORDINATOR_LOAD", "SERVER_CONFIG")
+            for event in self._by_category.get(category, ())
+            if not event.fields.get("client_id")
+        ) | frozenset(event.application for event in self.events if is_server_logger(event.logger))
+
+    def of(self, *categories: str) -> list[LogEvent]:
+        """Return the events of some categories in the order of time."""
+        if len(categories) == 1:
+            return list(self._by_category.get(categories[0], ()))
+        return sorted((event for name in categories for event in self._by_category.get(name, ())), key=_order)
+
+    def client_events(self, *categories: str) -> list[LogEvent]:
+        """Return those events that applications wrote, not servers."""
+        return [event for event in self.of(*categories) if event.application not in self._servers]
+
+    def server_events(self, *categories: str) -> list[LogEvent]:
+        """Return those events that brokers and controllers wrote."""
+        return [event for event in self.of(*categories) if event.application in self._servers]
+
+    def in_file(self, file: str) -> Sequence[LogEvent]:
+        """Return the events of one file."""
+        return self._by_file.get(file, ())
+
+    def of_application(self, application: str) -> Sequence[LogEvent]:
+        """Return the events of one application, in all of its files."""
+        return self._by_application.get(application, ())
+
+    def servers(self) -> frozenset[str]:
+        """Return the applications that are brokers or controllers."""
+        return self._servers
+
+    def node_of(self, application: str) -> str:
+        """Return the node id of a server, as most of its own lines tell it; empty when none does."""
+        votes: dict[str, int] = defaultdict(int)
+        for event in self.of_application(application):
+            if node := event.fields.get("broker"):
+                votes[node] += 1
+        return max(votes, key=lambda node: votes[node], default="")
+
+    def last_sign_before(self, application: str, time_ms: int) -> int | None:
+        """Return when an application last wrote anything before a moment, as far as events and files tell.
+
+        Files of the garbage collector do not count: a new process opens its own long before it says anything else.
+        """
+        events = [event for event in self.of_application(application) if event.category != "GC_PAUSE"]
+        index = bisect_left(events, time_ms, key=time_of)
+        signs = [time_of(events[index - 1])] if index else []
+        for source in self.sources:
+            if source.application == application and "gc-unified" not in source.layout:
+                signs += [ms for ms in (source.first_ms, source.last_ms) if ms is not None and ms < time_ms]
+        return max(signs, default=None)
+
+    def transactional_id(self, event: LogEvent) -> str:
+        """Return the transactional id of an event: its own, or the last that its file named before it."""
+        if named := event.fields.get("transactional_id"):
+            return named
+        mentions = [other for other in self.in_file(event.file) if other.fields.get("transactional_id")]
+        before = [other for other in mentions if time_of(other) <= time_of(event)]
+        nearest = before[-1:] or mentions[:1]
+        return nearest[0].fields["transactional_id"] if nearest else ""
+
+    def value_in_file(self, file: str, name: str) -> str:
+        """Return the value of a field when all events of a file agree on it."""
+        values = {event.fields[name] for event in self.in_file(file) if event.fields.get(name)}
+        return values.pop() if len(values) == 1 else ""
+
+
+def is_server_logger(logger: str) -> bool:
+    """Whether a logger belongs to a broker or controller alone."""
+    return logger.startswith(_SERVER_LOGGERS)
+
+
+def time_of(event: LogEvent) -> int:
+    """Return the time of an event of a story, which always has one."""
+    return event.time_ms or 0
+
+
+def episodes(events: Sequence[LogEvent], gap_ms: int) -> Iterator[list[LogEvent]]:
+    """Part events, in the order of time, where nothing happens for longer than a gap."""
+    current: list[LogEvent] = []
+    for event in events:
+        if current and time_of(event) - time_of(current[-1]) > gap_ms:
+            yield current
+            current = []
+        current.append(event)
+    if current:
+        yield current
+
+
+def by_key(pairs: Iterable[tuple[str, LogEvent]]) -> dict[str, list[LogEvent]]:
+    """Group events by a key, keeping their order."""
+    groups: dict[str, list[LogEvent]] = defaultdict(list)
+    for key, event in pairs:
+        groups[key].append(event)
+    return groups
+
+
+def evidence_of(events: Iterable[LogEvent]) -> tuple[EvidenceLine, ...]:
+    """Point to events: the first ones of every file, at most ``MAX_EVIDENCE_COUNT`` in all."""
+    ordered = sorted(set(_places(events)), key=lambda place: place[0])
+    files = len({place.file for _, place in ordered}) or 1
+    share = max(1, MAX_EVIDENCE_COUNT // files)
+    taken: dict[str, int] = defaultdict(int)
+    kept = []
+    for _, place in ordered:
+        taken[place.file] += 1
+        if taken[place.file] <= share:
+            kept.append(place)
+    return tuple(kept)
+
+
+def incident(
+    kind: str,
+    root_cause: str,
+    subject: Mapping[str, str | tuple[str, ...]],
+    events: Sequence[LogEvent],
+    explanation: str,
+    next_step: str,
+    *,
+    severity: Severity = Severity.ERROR,
+    confidence: float = 0.9,
+    t_start_ms: int | None = None,
+    t_end_ms: int | None = None,
+) -> Incident:
+    """Make an incident from its evidence; start and end are those of the evidence unless they are given."""
+    times = [time_of(event) for event in events]
+    return Incident(
+        kind=kind,
+        root_cause=root_cause,
+        severity=severity,
+        confidence=confidence,
+        subject={name: value for name, value in subject.items() if value},
+        t_start_ms=min(times) if t_start_ms is None else t_start_ms,
+        t_end_ms=max(times) if t_end_ms is None else t_end_ms,
+        evidence=evidence_of(events),
+        explanation=explanation,
+        next_step=next_step,
+    )
+
+
+def _places(events: Iterable[LogEvent]) -> Iterator[tuple[tuple[int, str, int], EvidenceLine]]:
+    for event in events:
+        yield (time_of(event), event.file, event.offset), EvidenceLine(event.file, event.offset)
+
+
+def _order(event: LogEvent) -> tuple[int, str, int]:
+    return time_of(event), event.file, event.offset
+
+
+def _grouped(events: Iterable[LogEvent], key: Callable[[LogEvent], str]) -> Mapping[str, list[LogEvent]]:
+    groups: dict[str, list[LogEvent]] = defaultdict(list)
+    for event in events:
+        groups[key(event)].append(event)
+    return groups

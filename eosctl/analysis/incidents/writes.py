@@ -1,0 +1,167 @@
+"""Writes that came too late or out of order, and transactions that nobody ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from eosctl.analysis.incidents.servers import Outage
+from eosctl.analysis.incidents.story import LogStory, by_key, episodes, incident, time_of
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent
+from eosctl.model.severity import Severity
+
+STUCK_GAP_MS = 15_000
+STUCK_MIN_S = 8
+EPISODE_MS = 60_000
+SETTLING_MS = 60_000
+
+
+def find_hanging_transactions(story: LogStory) -> Iterator[Incident]:
+    """Yield the partitions on which a read_committed reader stood still while the log grew.
+
+    Brokers print nothing about an append after the end of its transaction; a reader's own words and the list of open
+    transactions are all there is. A transaction that its time-out ended explains a pause and is no hang.
+    """
+    opens = story.of("OPEN_TRANSACTION")
+    for partition, events in by_key(
+        (event.fields.get("partition", ""), event) for event in story.of("READER_STUCK")
+    ).items():
+        for episode in episodes(events, STUCK_GAP_MS):
+            last = episode[-1]
+            if int(last.fields.get("stuck_s", STUCK_MIN_S)) < STUCK_MIN_S or not _grew(episode):
+                continue
+            offset = last.fields.get("last_stable_offset", "")
+            held = [event for event in opens if event.fields.get("start_offset") == offset]
+            ended = _ended_by_timeout(story, episode)
+            if ended and not held:
+                continue
+            producer = held[0].fields if held else {}
+            inits = [
+                event
+                for event in story.of("INIT_PRODUCER_ID")
+                if held and event.fields.get("producer_id") == producer.get("producer_id")
+            ]
+            owner = next(
+                (event.fields["transactional_id"] for event in inits if event.fields.get("transactional_id")), ""
+            )
+            yield incident(
+                "hanging_transaction",
+                "late-append-after-end-of-transaction",
+                {
+                    "transactional.id": owner,
+                    "producerId": producer.get("producer_id", ""),
+                    "producerEpoch": producer.get("producer_epoch", ""),
+                    "topic-partition": partition,
+                    "startOffset": offset,
+                },
+                [*episode, *held, *inits[-1:]],
+                f"Readers of {partition} stopped at offset {offset}, the start of a transaction that nobody ends"
+                + (f" (producer {producer['producer_id']} of {owner or 'an unknown id'})." if held else "."),
+                "Find and abort it: eosctl txn hanging. Turn transaction.partition.verification.enable on.",
+                confidence=0.95 if held else 0.7,
+                t_end_ms=max(time_of(event) for event in episode),
+            )
+
+
+def _grew(episode: Sequence[LogEvent]) -> bool:
+    marks = [event.fields.get("high_watermark", "") for event in episode]
+    stable = [event.fields.get("last_stable_offset", "") for event in episode]
+    return not marks[-1] or int(marks[-1]) > int(stable[-1] or 0)
+
+
+def _ended_by_timeout(story: LogStory, episode: Sequence[LogEvent]) -> bool:
+    start, end = time_of(episode[0]) - STUCK_GAP_MS, time_of(episode[-1]) + STUCK_GAP_MS
+    last_rollback = [event for event in story.of("TXN_TIMEOUT_ABORT") if start <= time_of(event) <= end]
+    return bool(last_rollback) and time_of(episode[-1]) <= time_of(last_rollback[-1]) + STUCK_GAP_MS
+
+
+def find_refused_writes(story: LogStory) -> Iterator[Incident]:
+    """Yield the late writes that partition verification kept out, as the client that wrote them tells it."""
+    refused = [event for event in story.client_events("INVALID_TXN_STATE") if _speaks_for_itself(event)]
+    for transactional_id, events in by_key((story.transactional_id(event), event) for event in refused).items():
+        for episode in episodes(events, EPISODE_MS):
+            yield incident(
+                "late_append_refused",
+                "late-append-after-end-of-transaction",
+                {"transactional.id": transactional_id, "topic-partition": episode[0].fields.get("partition", "")},
+                episode,
+                f"{episode[0].application} wrote for {transactional_id or 'a transaction'} after its end "
+                "and was refused.",
+                "The data is safe. Find the writer that does not know that its transaction has ended.",
+                severity=Severity.WARNING,
+                confidence=0.8,
+            )
+
+
+def find_zombie_writers(story: LogStory) -> Iterator[Incident]:
+    """Yield writes with an epoch older than the producer's current one."""
+    broker = [event for event in story.server_events("INVALID_PRODUCER_EPOCH") if event.fields.get("producer_id")]
+    client = [event for event in story.client_events("INVALID_PRODUCER_EPOCH") if _speaks_for_itself(event)]
+    keyed = [(_owner(story, event), event) for event in broker]
+    keyed += [(story.transactional_id(event), event) for event in client]
+    for transactional_id, events in by_key(sorted(keyed, key=lambda pair: time_of(pair[1]))).items():
+        for episode in episodes(events, EPISODE_MS):
+            fields = next((event.fields for event in episode if event.fields.get("producer_id")), episode[0].fields)
+            yield incident(
+                "invalid_producer_epoch",
+                "zombie-writer",
+                {
+                    "transactional.id": transactional_id,
+                    "producerId": fields.get("producer_id", ""),
+                    "producerEpoch": fields.get("producer_epoch", ""),
+                    "topic-partition": fields.get("partition", ""),
+                },
+                episode,
+                f"A process still writes for {transactional_id or 'producer ' + fields.get('producer_id', '?')} with "
+                "an epoch that is over; the broker refused it.",
+                "Find the process with the old epoch and stop it.",
+                confidence=0.85,
+            )
+
+
+def find_sequence_gaps(story: LogStory, outages: Sequence[Outage]) -> Iterator[Incident]:
+    """Yield batches whose sequence was not the next one, other than retries after a broker was away."""
+    events = [event for event in story.of("OUT_OF_ORDER_SEQUENCE") if _is_gap(event) and not _settling(event, outages)]
+    keyed = ((_owner(story, event) or story.transactional_id(event), event) for event in events)
+    for owner, group in by_key(keyed).items():
+        for episode in episodes(group, EPISODE_MS):
+            fields = next((event.fields for event in episode if event.fields.get("sequence")), episode[0].fields)
+            partition = fields.get("partition", "").rpartition(":")[2]
+            yield incident(
+                "out_of_order_sequence",
+                "sequence-gap",
+                {"transactional.id": owner, "producerId": fields.get("producer_id", ""), "topic-partition": partition},
+                episode,
+                f"A batch for {partition or 'a partition'} came with sequence {fields.get('sequence', '?')} after "
+                f"{fields.get('current_sequence', '?')}: what lies between never arrived.",
+                "Look at the producer's errors before it; abort the transaction and send again.",
+                confidence=0.85,
+            )
+
+
+def _speaks_for_itself(event: LogEvent) -> bool:
+    """Whether a client tells a broker's answer in its own words, without a client library in between."""
+    return not event.fields.get("client_id") and event.exception is None and "rdkafka_client" not in event.fields
+
+
+def _owner(story: LogStory, event: LogEvent) -> str:
+    producer_id = event.fields.get("producer_id", "")
+    inits = [
+        other
+        for other in story.of("INIT_PRODUCER_ID")
+        if producer_id and other.fields.get("producer_id") == producer_id and other.fields.get("transactional_id")
+    ]
+    return inits[-1].fields["transactional_id"] if inits else ""
+
+
+def _is_gap(event: LogEvent) -> bool:
+    if "expected_sequence" in event.fields or event.fields.get("current_sequence") == "-1":
+        return False
+    return "retrying (" not in event.message
+
+
+def _settling(event: LogEvent, outages: Sequence[Outage]) -> bool:
+    return any(
+        outage.down_ms - 5_000 <= time_of(event) <= (outage.up_ms or outage.down_ms + SETTLING_MS) + SETTLING_MS
+        for outage in outages
+    )

@@ -1,0 +1,119 @@
+"""Files as they lie on a host: compressed or not, told by their first bytes."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import mmap
+import zlib
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from spark_log_analytics.scanner import Buffer
+
+MAX_INFLATED_BYTES: Final = 4 * 1024**3
+"""A compressed file is held in memory while it is read; one that grows beyond this is cut and named."""
+
+_CODECS: Final = (
+    (b"\x1f\x8b", "gzip"),
+    (b"BZh", "bzip2"),
+    (b"\xfd7zXZ\x00", "xz"),
+    (b"\x28\xb5\x2f\xfd", "zstd"),
+    (b"\x04\x22\x4d\x18", "lz4"),
+    (b"\xff\x06\x00\x00sNaPpY", "snappy"),
+)
+_UTF16: Final = ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
+
+
+class Content(NamedTuple):
+    """A file's bytes after decompression, and why they end early if they do."""
+
+    data: Buffer
+    error: str
+
+
+def codec_of(head: bytes) -> str:
+    """Name the compression of a file by its first bytes; empty when it is plain."""
+    return next((name for magic, name in _CODECS if head.startswith(magic)), "")
+
+
+def read_head(path: Path, size: int = 262_144) -> bytes:
+    """Read the start of a plain file.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    with path.open("rb") as file:
+        return file.read(size)
+
+
+def read_content(path: Path) -> Content:
+    """Map a plain file or decompress another.
+
+    A damaged archive gives what could be read before the damage, and the error.
+
+    Raises:
+        OSError: The file cannot be opened.
+    """
+    with path.open("rb") as file:
+        head = file.read(16)
+        codec = codec_of(head)
+        if not codec:
+            return _plain(file.fileno(), head, path)
+    if codec in ("gzip", "bzip2", "xz"):
+        return _inflate(path, codec)
+    return _inflate_framed(path, codec)
+
+
+def _plain(number: int, head: bytes, path: Path) -> Content:
+    if not head:
+        return Content(b"", "")
+    for mark, encoding in _UTF16:
+        if head.startswith(mark):
+            return Content(path.read_bytes()[2:].decode(encoding, "replace").encode(), "")
+    return Content(mmap.mmap(number, 0, access=mmap.ACCESS_READ), "")
+
+
+def _inflate(path: Path, codec: str) -> Content:
+    whole = bytearray()
+    try:
+        with _open_known(path, codec) as stream:
+            while chunk := stream.read(1 << 20):
+                whole += chunk
+                if len(whole) > MAX_INFLATED_BYTES:
+                    return Content(bytes(whole), f"cut after {MAX_INFLATED_BYTES} bytes")
+    except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
+        return Content(bytes(whole), f"{codec}: {error}")
+    return Content(bytes(whole), "")
+
+
+def _open_known(path: Path, codec: str) -> gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile:
+    if codec == "gzip":
+        return gzip.open(path, "rb")
+    return bz2.open(path, "rb") if codec == "bzip2" else lzma.open(path, "rb")
+
+
+def _inflate_framed(path: Path, codec: str) -> Content:
+    """Decompress the formats that Python itself does not know, with cramjam or, failing that, pyarrow."""
+    raw = path.read_bytes()
+    try:
+        import cramjam
+    except ImportError:
+        return _inflate_with_arrow(path, codec)
+    try:
+        return Content(bytes(getattr(cramjam, codec).decompress(raw)), "")
+    except cramjam.DecompressionError as error:
+        return Content(b"", f"{codec}: {error}")
+
+
+def _inflate_with_arrow(path: Path, codec: str) -> Content:
+    try:
+        import pyarrow as pa
+    except ImportError:
+        return Content(b"", f"{codec}: neither cramjam nor pyarrow is installed")
+    try:
+        with pa.CompressedInputStream(pa.OSFile(str(path), "rb"), codec) as stream:
+            return Content(stream.read(), "")
+    except (OSError, pa.ArrowException) as error:
+        return Content(b"", f"{codec}: {error}")

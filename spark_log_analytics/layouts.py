@@ -1,0 +1,189 @@
+"""The shapes of log records, and which of them a file has.
+
+A layout is the pattern of a header line. An event is everything from one header to the next, so that stack traces and
+other lines that follow belong to it. A file may mix layouts (an application's own and its client library's): detection
+picks the smallest set that explains a sample.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from operator import and_
+from typing import Final, NamedTuple
+
+_DATE = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?(?:Z|[+-]\d\d:?\d\d))?"
+_CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
+_LEVEL = r"TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL|SEVERE|trace|debug|info|warn(?:ing)?|error|fatal"
+_THREAD = r"\[(?P<thread>[^\]\n]*)\]"
+_REST = r"(?P<message>[^\n]*)"
+
+
+class Layout(NamedTuple):
+    """A header pattern over bytes, with groups ``time``, ``level``, ``thread``, ``logger`` and ``message``.
+
+    Attributes:
+        name: The layout's name.
+        pattern: What a header line looks like, without an anchor and without names in other layouts' way.
+        trailing: Whether the logger (and thread) stand in brackets at the end of the line.
+    """
+
+    name: str
+    pattern: str
+    trailing: bool = False
+
+
+LAYOUTS: Final = (
+    Layout(
+        "kafka", rf"\[(?P<time>{_DATE})\] (?P<level>{_LEVEL}) +(?:\[(?P<task>[^\]|\n]+\|[^\]\n]*)\] )?{_REST}", True
+    ),
+    Layout("python-bracket", rf"\[(?P<time>{_DATE})\] \[(?P<level>{_LEVEL})\] (?P<logger>[\w.$-]+)(?: -|:) {_REST}"),
+    Layout("rdkafka", rf"%(?P<level>[0-7])\|(?P<time>\d+\.\d+)\|(?P<facility>\w+)\|(?P<client>[^|\n]*)\| {_REST}"),
+    Layout(
+        "spring-boot",
+        rf"(?P<time>{_DATE}) +(?P<level>{_LEVEL}) (?:\S+ )?--- (?:\[(?P<application>[^\]\n]*)\] )?{_THREAD} "
+        rf"(?:\[[^\]\n]*\] )?(?P<logger>\S+) *: {_REST}",
+    ),
+    Layout("flink", rf"(?P<time>{_DATE}) (?P<level>{_LEVEL}) +(?P<logger>[\w.$]+) +\[[^\]\n]*\] - {_REST}"),
+    Layout(
+        "logback-level-thread",
+        rf"(?P<time>{_DATE}) (?P<level>{_LEVEL}) +{_THREAD} (?P<logger>[\w.$-]+) +--?-?>? {_REST}",
+    ),
+    Layout("thread-class", rf"(?P<time>{_DATE}) (?P<level>{_LEVEL}) +{_THREAD} (?P<logger>[\w.$-]+) ?: {_REST}"),
+    Layout(
+        "logback",
+        rf"(?P<time>{_DATE}) {_THREAD} (?P<level>{_LEVEL}) +(?P<logger>[\w.$-]+)(?: \([^)\n]*\))? "
+        rf"(?:--?-?>?|:) {_REST}",
+    ),
+    Layout(
+        "thread-first", rf"(?P<time>{_DATE}) (?P<level>{_LEVEL}) +{_THREAD} (?P<logger>[\w.$-]+) \([^)\n]*\) - {_REST}"
+    ),
+    Layout("logback-clock", rf"(?P<time>{_CLOCK}) {_THREAD} (?P<level>{_LEVEL}) +(?P<logger>[\w.$-]+) --?-?>? {_REST}"),
+    Layout("log4j2-short", rf"(?P<time>{_CLOCK}) (?P<level>{_LEVEL}) +{_THREAD} (?P<logger>[\w.$-]+) - {_REST}"),
+    Layout(
+        "strimzi",
+        rf"(?P<time>{_DATE}) (?P<level>{_LEVEL}) +(?P<message>[^\n]*\([\w.$]+(?::\d+)?\) \[[^\]\n]*\]\r?$)",
+        True,
+    ),
+    Layout(
+        "bracket-level", rf"\[(?P<level>{_LEVEL}) *\] (?P<time>{_DATE}) {_THREAD} (?P<logger>\S+) (?:\S+ - )?{_REST}"
+    ),
+    Layout("python", rf"(?P<time>{_DATE}) - (?P<logger>[\w.-]+) - (?P<level>{_LEVEL}) - {_REST}"),
+    Layout("python-plain", rf"(?P<level>{_LEVEL}):(?P<logger>[\w.]+):{_REST}"),
+    Layout("short", rf"(?P<time>\d\d/\d\d/\d\d \d\d:\d\d:\d\d) (?P<level>{_LEVEL}) (?P<logger>[\w.$]+): {_REST}"),
+    Layout(
+        "redpanda", rf"(?P<level>{_LEVEL}) +(?P<time>{_DATE}) \[(?P<thread>shard[^\]\n]*)\] (?P<logger>\S+) - {_REST}"
+    ),
+    Layout("gc-unified", rf"\[(?P<time>{_DATE})\](?:\[[^\]\n]*\])* {_REST}"),
+    Layout("json", r"(?P<json>\{\s*\"[^\n]*\})"),
+    Layout("slog", rf"time=\"?(?P<time>{_DATE})\"? level=(?P<level>{_LEVEL}) {_REST}"),
+    Layout("klog", rf"(?P<level>[IWEF])(?P<time>\d{{4}} {_CLOCK}) +\d+ (?P<logger>[^\]\s]+)\] {_REST}"),
+    Layout("go", rf"(?P<time>\d{{4}}/\d\d/\d\d {_CLOCK}) (?:\[?(?P<level>{_LEVEL})\]? )?{_REST}"),
+    Layout(
+        "syslog", rf"(?P<time>[A-Z][a-z]{{2}} [ \d]\d \d\d:\d\d:\d\d) \S+ (?P<logger>[^\s:\[]+)(?:\[\d+\])?: {_REST}"
+    ),
+    Layout("slf4j-simple", rf"{_THREAD} (?P<level>{_LEVEL}) (?P<logger>[\w.$]+) --? {_REST}"),
+    Layout(
+        "open-producers",
+        r"(?P<message>(?P<producer_id>\d+)[ \t]+(?P<producer_epoch>\d+)[ \t]+-?\d+[ \t]+-?\d+[ \t]+"
+        r"(?P<time>\d{12,13})[ \t]+"
+        r"(?P<start_offset>None|\d+)[ \t]*\r?$)",
+    ),
+    Layout("jvm-uncaught", r"(?P<message>Exception in thread \"[^\n]*|Exception: java\.lang\.OutOfMemoryError[^\n]*)"),
+    Layout("dated", rf"\W?(?P<time>{_DATE})\W{{1,3}}(?:[^\n]{{0,120}}?\b(?P<level>{_LEVEL})\b\W{{0,3}})?{_REST}"),
+)
+"""Most telling first: where two explain a line, the earlier one does."""
+
+_GUESTS: Final = ("rdkafka", "jvm-uncaught")
+"""Layouts that may join any file at any time: a library's and the JVM's own words on standard error."""
+
+_GENERAL: Final = ("dated",)
+"""Layouts that explain too much to be asked before the others."""
+
+_SAMPLE_LINES: Final = 1500
+
+_CONTINUATION: Final = re.compile(
+    rb"\s|Caused by: |Suppressed: |Wrapped by: |\.\.\. \d+|Traceback \(|\*|$|"
+    rb"[a-z][\w$]*(?:\.[\w$]+)+(?:Exception|Error)\b"
+)
+
+
+class Verdict(NamedTuple):
+    """What detection found.
+
+    Attributes:
+        layouts: The layouts, those of ``_GUESTS`` always among them.
+        line_count: Lines of the sample that should be headers.
+        unmatched_count: Those among them that no chosen layout explains.
+    """
+
+    layouts: tuple[Layout, ...]
+    line_count: int
+    unmatched_count: int
+
+    @property
+    def name(self) -> str:
+        """The names of the layouts that the sample shows."""
+        shown = [layout.name for layout in self.layouts if layout.name not in _GUESTS]
+        return "+".join(shown) or "none"
+
+    def header(self) -> re.Pattern[bytes]:
+        """Compile the pattern of a header line: one alternative a layout, its groups numbered by the layout."""
+        return compile_header(self.layouts)
+
+
+def detect_layouts(sample: bytes, choices: Sequence[Layout] = LAYOUTS) -> Verdict:
+    """Choose the layouts of a sample.
+
+    Args:
+        sample: The first part of a file; the last line may be cut.
+        choices: The layouts to choose from, most telling first.
+    """
+    lines = [line for line in sample.split(b"\n")[:_SAMPLE_LINES] if not _CONTINUATION.match(line)]
+    explained = {
+        layout: [bool(line_pattern.match(line)) for line in lines] for layout, line_pattern in _compiled(choices)
+    }
+    guests = tuple(layout for layout in choices if layout.name in _GUESTS)
+    remaining = [not any(explained[guest][number] for guest in guests) for number in range(len(lines))]
+    chosen: list[Layout] = []
+    for tier in (_specific(choices), _general(choices)):
+        while any(remaining):
+            gains = {layout: sum(map(and_, explained[layout], remaining)) for layout in tier}
+            best = max(tier, key=lambda layout: gains[layout], default=None)
+            if best is None or gains[best] == 0 or (chosen and gains[best] < len(lines) / 200):
+                break
+            chosen.append(best)
+            remaining = [is_open and not hit for is_open, hit in zip(remaining, explained[best], strict=True)]
+    chosen.sort(key=choices.index)
+    ordered = tuple(guest for guest in guests if guest not in chosen) + tuple(chosen)
+    return Verdict(ordered, len(lines), sum(remaining))
+
+
+def compile_line(layout: Layout) -> re.Pattern[bytes]:
+    """Compile one layout's pattern for a line that starts where matching starts."""
+    return re.compile(layout.pattern.encode(), re.MULTILINE)
+
+
+def compile_header(layouts: Sequence[Layout]) -> re.Pattern[bytes]:
+    """Compile a pattern that finds header lines of any of the layouts; ``lastgroup`` tells which: ``layout_3``."""
+    bodies = (
+        f"(?P<layout_{number}>(?:\\xef\\xbb\\xbf)?{_anonymous(layout.pattern)})"
+        for number, layout in enumerate(layouts)
+    )
+    return re.compile(rf"^(?:{'|'.join(bodies)})".encode("latin-1"), re.MULTILINE)
+
+
+def _anonymous(pattern: str) -> str:
+    return re.sub(r"\(\?P<\w+>", "(?:", pattern)
+
+
+def _compiled(layouts: Sequence[Layout]) -> Iterator[tuple[Layout, re.Pattern[bytes]]]:
+    return ((layout, compile_line(layout)) for layout in layouts)
+
+
+def _specific(layouts: Sequence[Layout]) -> tuple[Layout, ...]:
+    return tuple(layout for layout in layouts if layout.name not in (*_GUESTS, *_GENERAL))
+
+
+def _general(layouts: Sequence[Layout]) -> tuple[Layout, ...]:
+    return tuple(layout for layout in layouts if layout.name in _GENERAL)

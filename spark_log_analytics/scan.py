@@ -1,0 +1,240 @@
+"""The scan of a file or a part of it: records in, events and counts out. It runs in one process and on a cluster alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import tzinfo
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from eosctl.model.log_event import LogEvent, SourceSummary
+from spark_log_analytics.classify import Classifier
+from spark_log_analytics.compression import Content, read_content
+from spark_log_analytics.layouts import Layout
+from spark_log_analytics.scanner import MAX_MESSAGE_CHARS, Buffer, Record, scan_records
+from spark_log_analytics.sources import SourceFile, Unread, find_files, inspect_file
+from spark_log_analytics.timestamps import Instant, TimeReference, parse_timestamp
+from spark_log_analytics.wrappers import peel
+
+SPLIT_BYTES: Final = 64 * 1024 * 1024
+
+
+class Split(NamedTuple):
+    """A part of a file: the events whose header starts in ``[start, end)``; ``end`` None means the end of the file."""
+
+    source: SourceFile
+    start: int
+    end: int | None
+
+
+class SplitCounts(NamedTuple):
+    """What a split held beside its events.
+
+    Attributes:
+        size_bytes: Its size after decompression.
+        newline_count: Line ends in it, from which the line numbers of the splits behind it follow.
+        event_count: Records.
+        unmatched_line_count: Records without a known header.
+        truncated_count: Records that were cut.
+        undecodable_count: Records that were not UTF-8.
+        first_ms: Time of the earliest record.
+        last_ms: Time of the latest.
+        error: Why it could not be read to its end.
+    """
+
+    size_bytes: int = 0
+    newline_count: int = 0
+    event_count: int = 0
+    unmatched_line_count: int = 0
+    truncated_count: int = 0
+    undecodable_count: int = 0
+    first_ms: int | None = None
+    last_ms: int | None = None
+    error: str = ""
+
+
+class SplitScan(NamedTuple):
+    """The events of a split, their lines counted from the split's start, and its counts."""
+
+    events: tuple[LogEvent, ...]
+    counts: SplitCounts
+
+
+class LogScan(NamedTuple):
+    """What logs hold: events in the order of files and offsets, a summary of each file, files that were not read."""
+
+    events: tuple[LogEvent, ...]
+    sources: tuple[SourceSummary, ...]
+    unread: tuple[Unread, ...]
+
+
+def scan_paths(
+    paths: Iterable[Path],
+    zone: tzinfo | None = None,
+    layouts: tuple[Layout, ...] | None = None,
+    on_file: Callable[[str], None] = lambda _: None,
+) -> LogScan:
+    """Scan files and directories in this process.
+
+    Args:
+        paths: What to read.
+        zone: The zone of stamps without an offset; without one UTC is assumed, and the events say so.
+        layouts: Layouts to use instead of detecting them.
+        on_file: Called with each file's name before it is read.
+    """
+    classifier = Classifier()
+    events: list[LogEvent] = []
+    sources: list[SourceSummary] = []
+    unread: list[Unread] = []
+    for path in find_files(paths):
+        on_file(str(path))
+        source = inspect_file(path, zone, layouts)
+        if isinstance(source, Unread):
+            unread.append(source)
+            continue
+        scan = scan_split(Split(source, 0, None), classifier)
+        events += scan.events
+        sources.append(summarize(source, (scan.counts,)))
+    return LogScan(tuple(events), tuple(sources), tuple(unread))
+
+
+def plan_splits(source: SourceFile, split_bytes: int = SPLIT_BYTES) -> Iterator[Split]:
+    """Cut a file into parts that can be scanned independently."""
+    if not source.splittable or source.size_bytes <= split_bytes:
+        yield Split(source, 0, None)
+        return
+    for start in range(0, source.size_bytes, split_bytes):
+        end = start + split_bytes
+        yield Split(source, start, end if end < source.size_bytes else None)
+
+
+def scan_split(split: Split, classifier: Classifier) -> SplitScan:
+    """Scan a part of a file."""
+    source = split.source
+    try:
+        content = read_content(Path(source.name))
+    except OSError as error:
+        return SplitScan((), SplitCounts(error=error.strerror or str(error)))
+    return scan_content(content, split, classifier)
+
+
+def scan_content(content: Content, split: Split, classifier: Classifier) -> SplitScan:
+    """Scan a part of what a file holds."""
+    source = split.source
+    tally = _Tally(source, classifier)
+    data = content.data
+    if source.wrapper:
+        for record in _peeled_records(bytes(data), source):
+            tally.add(record)
+    else:
+        for record in scan_records(data, source.verdict, split.start, split.end):
+            tally.add(record)
+    stop = len(data) if split.end is None else min(split.end, len(data))
+    newlines = _count_newlines(data, split.start, stop)
+    return tally.result(max(0, stop - split.start), newlines, content.error)
+
+
+def _count_newlines(data: Buffer, start: int, stop: int) -> int:
+    step = 1 << 24
+    return sum(data[position : min(position + step, stop)].count(b"\n") for position in range(start, stop, step))
+
+
+def summarize(source: SourceFile, counts: Sequence[SplitCounts]) -> SourceSummary:
+    """Add up what the parts of a file held."""
+    name = "+".join(part for part in (source.wrapper, source.verdict.name) if part)
+    return SourceSummary(
+        file=source.name,
+        application=source.application,
+        layout=name,
+        size_bytes=sum(part.size_bytes for part in counts),
+        event_count=sum(part.event_count for part in counts),
+        unmatched_line_count=sum(part.unmatched_line_count for part in counts),
+        truncated_count=sum(part.truncated_count for part in counts),
+        undecodable_count=sum(part.undecodable_count for part in counts),
+        first_ms=min((part.first_ms for part in counts if part.first_ms is not None), default=None),
+        last_ms=max((part.last_ms for part in counts if part.last_ms is not None), default=None),
+        error=next((part.error for part in counts if part.error), ""),
+    )
+
+
+def number_lines(scans: Sequence[SplitScan]) -> Iterator[LogEvent]:
+    """Turn lines counted from each split's start into lines of the file; the splits are those of one file, in order."""
+    before = 0
+    for scan in scans:
+        for event in scan.events:
+            yield event._replace(line=event.line + before)
+        before += scan.counts.newline_count
+
+
+def _peeled_records(data: bytes, source: SourceFile) -> Iterator[Record]:
+    """Scan each stream of a wrapped file, and give the records back in the order of the file."""
+    records: list[Record] = []
+    for part in peel(data, source.wrapper):
+        for record in scan_records(part.text, source.verdict):
+            offset, line = part.origin(record.offset)
+            named = (
+                record if record.application or source.wrapper != "compose" else record._replace(application=part.name)
+            )
+            records.append(named._replace(offset=offset, line=line))
+    records.sort(key=lambda record: record.offset)
+    yield from records
+
+
+class _Tally:
+    """Gathers the events and counts of one split."""
+
+    def __init__(self, source: SourceFile, classifier: Classifier) -> None:
+        self._source = source
+        self._classifier = classifier
+        self._reference = TimeReference(source.zone, source.modified_ms)
+        self._events: list[LogEvent] = []
+        self._records = self._unmatched = self._truncated = self._undecodable = 0
+        self._first: int | None = None
+        self._last: int | None = None
+
+    def add(self, record: Record) -> None:
+        self._records += 1
+        self._truncated += record.truncated
+        self._undecodable += record.undecodable
+        self._unmatched += not record.matched
+        instant = parse_timestamp(record.time, self._reference) if record.time else None
+        if instant is not None:
+            self._first = instant.ms if self._first is None else min(self._first, instant.ms)
+            self._last = instant.ms if self._last is None else max(self._last, instant.ms)
+        classified = self._classifier.classify(record)
+        if classified is not None:
+            self._events.append(
+                LogEvent(
+                    file=self._source.name,
+                    offset=record.offset,
+                    line=record.line + 1,
+                    time_ms=None if instant is None else instant.ms,
+                    time_assumed=_assumed(instant),
+                    level=record.level,
+                    thread=record.thread,
+                    logger=record.logger,
+                    application=record.application or self._source.application,
+                    category=classified.category,
+                    fields=classified.fields,
+                    exception=classified.exception,
+                    message=record.message[:MAX_MESSAGE_CHARS],
+                )
+            )
+
+    def result(self, size_bytes: int, newline_count: int, error: str) -> SplitScan:
+        counts = SplitCounts(
+            size_bytes,
+            newline_count,
+            self._records,
+            self._unmatched,
+            self._truncated,
+            self._undecodable,
+            self._first,
+            self._last,
+            error,
+        )
+        return SplitScan(tuple(self._events), counts)
+
+
+def _assumed(instant: Instant | None) -> bool:
+    return instant is not None and instant.assumed

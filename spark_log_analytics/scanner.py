@@ -1,0 +1,253 @@
+"""From bytes to records: the rule that makes any split of a file give the same events.
+
+An event belongs to the split in which its header line starts. A reader looks for headers from the start of its split, reads
+its last event to the end wherever that is, and stops at the first header at or behind the end of its split.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from mmap import mmap
+from typing import Any, Final, NamedTuple
+
+from spark_log_analytics.layouts import Verdict, compile_line
+
+MAX_EVENT_BYTES: Final = 256 * 1024
+"""An event longer than this is cut; stack traces stay far below."""
+MAX_MESSAGE_CHARS: Final = 4096
+
+_LOGGER_AT_END: Final = re.compile(r" \(([\w.$]+)(?::\d+)?\)(?: \[([^\]]*)\])?\s*$")
+_SYSLOG_LEVELS: Final = ("FATAL", "FATAL", "FATAL", "ERROR", "WARN", "NOTICE", "INFO", "DEBUG")
+_KLOG_LEVELS: Final = {"I": "INFO", "W": "WARN", "E": "ERROR", "F": "FATAL"}
+_ALIASES: Final = {"WARNING": "WARN", "CRITICAL": "FATAL", "SEVERE": "ERROR", "ERR": "ERROR"}
+
+Buffer = bytes | mmap
+
+
+class Record(NamedTuple):
+    """One log record, not yet understood.
+
+    Attributes:
+        offset: Where its header starts.
+        line: The header's line, from 0, counted from the start of what was scanned.
+        time: The stamp as printed; empty without one.
+        level: In upper case; empty without one.
+        thread: The thread.
+        logger: The logger.
+        application: The application, where the record names it.
+        message: The header line's message.
+        rest: What follows the header line: stack trace, further lines.
+        truncated: Whether the record was cut.
+        undecodable: Whether bytes were not UTF-8.
+        matched: False for text in front of the first header.
+    """
+
+    offset: int
+    line: int
+    time: str
+    level: str
+    thread: str
+    logger: str
+    application: str
+    message: str
+    rest: str
+    truncated: bool = False
+    undecodable: bool = False
+    matched: bool = True
+
+
+def scan_records(data: Buffer, verdict: Verdict, start: int = 0, end: int | None = None) -> Iterator[Record]:
+    """Yield the records whose header starts in ``[start, end)``.
+
+    Args:
+        data: The whole file, in memory or mapped.
+        verdict: The file's layouts.
+        start: First byte of the split.
+        end: First byte behind it; None means the end of the data.
+    """
+    stop = len(data) if end is None else min(end, len(data))
+    if start >= stop:
+        return
+    lines = _LineCounter(data, start)
+    if not any(layout.name not in ("rdkafka", "jvm-uncaught") for layout in verdict.layouts):
+        yield from _scan_lines(data, verdict, start, stop, lines)
+        return
+    headers = verdict.header().finditer(data, start)
+    parsers = _Parsers(verdict)
+    found = next(headers, None)
+    if start == 0 and (found is None or found.start() > 0):
+        first_end = len(data) if found is None else found.start()
+        if bytes(data[: min(first_end, 65536)]).strip():
+            yield _headerless(data, 0, first_end, 0)
+    while found is not None and found.start() < stop:
+        following = next(headers, None)
+        event_end = len(data) if following is None else following.start()
+        yield parsers.record(data, found, event_end, lines.at(found.start()))
+        found = following
+
+
+def _scan_lines(data: Buffer, verdict: Verdict, start: int, stop: int, lines: _LineCounter) -> Iterator[Record]:
+    """Yield one record for each line that is not a continuation: what is left to do without a known layout."""
+    headers = re.compile(rb"^(?![ \t]|Caused by|\.\.\. |Traceback)[^\n]*\S", re.MULTILINE).finditer(data, start)
+    known = verdict.header() if verdict.layouts else None
+    parsers = _Parsers(verdict)
+    found = next(headers, None)
+    while found is not None and found.start() < stop:
+        following = next(headers, None)
+        event_end = len(data) if following is None else following.start()
+        header = known.match(data, found.start()) if known else None
+        if header is not None:
+            yield parsers.record(data, header, event_end, lines.at(found.start()))
+        else:
+            yield _headerless(data, found.start(), event_end, lines.at(found.start()))
+        found = following
+
+
+class _LineCounter:
+    """Counts lines from one position to the next."""
+
+    def __init__(self, data: Buffer, start: int) -> None:
+        self._data = data
+        self._position = start
+        self._count = 0
+
+    def at(self, position: int) -> int:
+        self._count += self._data[self._position : position].count(b"\n")
+        self._position = position
+        return self._count
+
+
+class _Parsers:
+    """Parses a header by the layout that it matched."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        self._layouts = verdict.layouts
+        self._patterns = tuple(compile_line(layout) for layout in verdict.layouts)
+
+    def record(self, data: Buffer, found: re.Match[bytes], end: int, line: int) -> Record:
+        offset = found.start()
+        index = int(str(found.lastgroup).removeprefix("layout_"))
+        layout = self._layouts[index]
+        truncated = end - offset > MAX_EVENT_BYTES
+        raw = bytes(data[offset : min(end, offset + MAX_EVENT_BYTES)])
+        raw = raw.removeprefix(b"\xef\xbb\xbf")
+        head, _, tail = raw.partition(b"\n")
+        parsed = self._patterns[index].match(head)
+        text, undecodable = _decode(tail)
+        groups = {} if parsed is None else {name: _decode(part)[0] for name, part in parsed.groupdict(b"").items()}
+        undecodable = undecodable or not _is_utf8(head)
+        if "json" in groups:
+            return _from_json(head, offset, line, text, truncated, undecodable)
+        message = groups.get("message", "").rstrip("\r")
+        # A tool's table names no logger; its layout's name tells the catalogue what the columns are.
+        logger = groups.get("logger", "") or (layout.name if layout.name == "open-producers" else "")
+        thread = groups.get("thread", "").strip()
+        if layout.trailing:
+            message, logger, thread = _take_logger(message, thread)
+        level, time = groups.get("level", "").upper(), groups.get("time", "")
+        if layout.name == "rdkafka":
+            level, logger = _SYSLOG_LEVELS[int(level)], groups["facility"]
+            message = f"[{groups['client']}] {message}"
+        elif layout.name == "klog":
+            level = _KLOG_LEVELS[level]
+        level = _ALIASES.get(level, level)
+        application = groups.get("application", "").strip()
+        return Record(offset, line, time, level, thread, logger, application, message, text, truncated, undecodable)
+
+
+def _take_logger(message: str, thread: str) -> tuple[str, str, str]:
+    found = _LOGGER_AT_END.search(message)
+    if found is None:
+        return message, "", thread
+    return message[: found.start()], found[1], found[2] or thread
+
+
+def _headerless(data: Buffer, start: int, end: int, line: int) -> Record:
+    raw = bytes(data[start : min(end, start + MAX_EVENT_BYTES)])
+    text, undecodable = _decode(raw.removeprefix(b"\xef\xbb\xbf"))
+    head, _, tail = text.partition("\n")
+    truncated = end - start > MAX_EVENT_BYTES
+    return Record(start, line, "", "", "", "", "", head.rstrip("\r"), tail or "", truncated, undecodable, False)
+
+
+def _from_json(head: bytes, offset: int, line: int, rest: str, truncated: bool, undecodable: bool) -> Record:
+    try:
+        entry = json.loads(head.decode("utf-8", "replace"))
+    except ValueError:
+        return Record(offset, line, "", "", "", "", "", _decode(head)[0], rest, truncated, True, False)
+    flat = entry if isinstance(entry, dict) else {}
+    message, _, more = _text(flat, "message", "msg", "log").partition("\n")
+    stack = _text(flat, "stack_trace", "error.stack_trace", "exception", "stacktrace", "exc_info", "stack") or _thrown(
+        flat
+    )
+    if not stack and (kind := _text(flat, "error.type")):
+        stack = f"{kind}: {_text(flat, 'error.message')}"
+    level = _text(flat, "level", "log.level", "severity", "levelname").upper()
+    return Record(
+        offset,
+        line,
+        _json_time(flat),
+        _ALIASES.get(level, level),
+        _text(flat, "thread_name", "process.thread.name", "thread", "threadName"),
+        _text(flat, "logger_name", "log.logger", "loggerName", "logger", "name"),
+        _text(flat, "service", "service.name", "application", "app"),
+        message,
+        "\n".join(part for part in (more, stack, rest) if part.strip()),
+        truncated,
+        undecodable,
+    )
+
+
+def _text(entry: Mapping[str, Any], *names: str) -> str:
+    """Return the first of the named values that is there; a dotted name may stand for nested objects."""
+    for name in names:
+        value: Any = entry.get(name)
+        if value is None and "." in name:
+            value = entry
+            for part in name.split("."):
+                value = value.get(part) if isinstance(value, Mapping) else None
+        if isinstance(value, str | int | float):
+            return str(value)
+    return ""
+
+
+def _json_time(entry: Mapping[str, Any]) -> str:
+    instant = entry.get("instant")
+    if isinstance(instant, Mapping):
+        return f"{instant.get('epochSecond', 0)}.{int(instant.get('nanoOfSecond', 0)):09d}"
+    return _text(entry, "@timestamp", "timestamp", "time", "ts", "asctime", "timeMillis")
+
+
+def _thrown(entry: Mapping[str, Any]) -> str:
+    """Spell log4j2's tree of throwables as a stack trace."""
+    lines: list[str] = []
+    thrown: Any = entry.get("thrown")
+    while isinstance(thrown, Mapping):
+        prefix = "Caused by: " if lines else ""
+        lines.append(f"{prefix}{thrown.get('name', '')}: {thrown.get('message', '')}")
+        frames = thrown.get("extendedStackTrace")
+        if isinstance(frames, list):
+            lines += [
+                f"\tat {frame.get('class')}.{frame.get('method')}(" for frame in frames if isinstance(frame, dict)
+            ]
+        elif isinstance(frames, str):
+            lines.append(frames)
+        thrown = thrown.get("cause")
+    return "\n".join(lines)
+
+
+def _decode(raw: bytes) -> tuple[str, bool]:
+    try:
+        return raw.decode().replace("\0", ""), False
+    except UnicodeDecodeError:
+        return raw.decode("utf-8", "replace").replace("\0", ""), True
+
+
+def _is_utf8(raw: bytes) -> bool:
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

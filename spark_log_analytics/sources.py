@@ -1,0 +1,156 @@
+"""Which files to read, and what each of them is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from datetime import tzinfo
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from spark_log_analytics.compression import codec_of, read_content, read_head
+from spark_log_analytics.layouts import Layout, Verdict, detect_layouts
+from spark_log_analytics.wrappers import detect_wrapper, peel
+
+SAMPLE_BYTES: Final = 262_144
+
+_SERVER_FILES: Final = frozenset(
+    [
+        "server",
+        "controller",
+        "state-change",
+        "log-cleaner",
+        "kafka-authorizer",
+        "kafkaserver-gc",
+        "kafka-request",
+        "connect",
+        "kafkaserver",
+        "kafkaserver-out",
+    ]
+)
+_NOT_LOGS: Final = frozenset(
+    [
+        ".md",
+        ".html",
+        ".tsv",
+        ".csv",
+        ".yaml",
+        ".yml",
+        ".toml",
+        ".properties",
+        ".py",
+        ".jar",
+        ".class",
+        ".png",
+        ".parquet",
+        ".index",
+        ".timeindex",
+        ".snapshot",
+    ]
+)
+_ROTATION: Final = re.compile(
+    r"(?:\.(?:gz|bz2|xz|zst|lz4|snappy|sz|\d{1,3}|current|out|log|json|txt|jsonl|ndjson|\d{4}-\d\d-\d\d(?:-\d\d)?)|-\d{4}-?\d\d-?\d\d)$"
+)
+
+
+class SourceFile(NamedTuple):
+    """A file that is to be scanned.
+
+    Attributes:
+        name: The file as the caller named it.
+        application: Who wrote it, as far as the name tells.
+        verdict: Its layouts.
+        wrapper: What stands in front of each line; empty for nothing.
+        size_bytes: Its size on disk.
+        splittable: Whether parts of it can be read on their own.
+        modified_ms: When it was last written, ms since the epoch.
+        zone: The zone of stamps without an offset; None when nobody said.
+    """
+
+    name: str
+    application: str
+    verdict: Verdict
+    wrapper: str
+    size_bytes: int
+    splittable: bool
+    modified_ms: int
+    zone: tzinfo | None
+
+
+class Unread(NamedTuple):
+    """A file that is not scanned, and why."""
+
+    name: str
+    reason: str
+
+
+def find_files(paths: Iterable[Path]) -> Iterator[Path]:
+    """Yield the files to look at: files as they are, directories down to their last folder, in order of their names."""
+    for path in paths:
+        if path.is_dir():
+            yield from sorted(
+                file
+                for file in path.rglob("*")
+                if file.is_file() and file.suffix.lower() not in _NOT_LOGS and not file.name.startswith(".")
+            )
+        else:
+            yield path
+
+
+def inspect_file(
+    path: Path, zone: tzinfo | None = None, layouts: tuple[Layout, ...] | None = None
+) -> SourceFile | Unread:
+    """Find out what a file is from its name and its first part.
+
+    Args:
+        path: The file.
+        zone: The zone of stamps without an offset.
+        layouts: The layouts to use instead of detecting them.
+    """
+    try:
+        status = path.stat()
+        head = read_head(path, SAMPLE_BYTES)
+    except OSError as error:
+        return Unread(str(path), error.strerror or str(error))
+    compressed = bool(codec_of(head))
+    sample = bytes(read_content(path).data[:SAMPLE_BYTES]) if compressed else head
+    utf16 = head[:2] in (b"\xff\xfe", b"\xfe\xff")
+    if utf16:
+        sample = sample.decode("utf-16", "replace").encode()
+    if _is_document(sample):
+        return Unread(str(path), "a JSON document, not a log")
+    if not utf16 and _is_binary(sample):
+        return Unread(str(path), "a binary file, not a log")
+    wrapper = detect_wrapper(sample)
+    inner = b"\n".join(part.text for part in peel(sample, wrapper)) if wrapper else sample
+    verdict = Verdict(layouts, 0, 0) if layouts else detect_layouts(inner)
+    return SourceFile(
+        name=str(path),
+        application=application_of(path),
+        verdict=verdict,
+        wrapper=wrapper,
+        size_bytes=status.st_size,
+        splittable=not compressed and not utf16 and not wrapper,
+        modified_ms=status.st_mtime_ns // 1_000_000,
+        zone=zone,
+    )
+
+
+def application_of(path: Path) -> str:
+    """Name who writes a file: the directory of a Kafka server's files, the stem of any other without its rotation."""
+    stem = path.name
+    while (shorter := _ROTATION.sub("", stem)) not in ("", stem):
+        stem = shorter
+    if stem.lower() in _SERVER_FILES and path.absolute().parent.name:
+        return path.absolute().parent.name
+    return stem
+
+
+def _is_document(sample: bytes) -> bool:
+    """Whether a file is one JSON value over many lines."""
+    first, _, rest = sample.lstrip().partition(b"\n")
+    return first.strip() in (b"{", b"[") and rest.lstrip()[:1] in (b'"', b"{", b"}", b"]")
+
+
+def _is_binary(sample: bytes) -> bool:
+    return sample.count(b"\0") * 10 > len(sample)

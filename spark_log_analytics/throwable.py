@@ -1,0 +1,71 @@
+"""Stack traces: the classes of the cause chain and a fingerprint that survives new line numbers."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import Final
+
+from eosctl.model.log_event import LoggedException
+
+_CLASS: Final = r"(?:[a-z][\w$]*\.)+[A-Z][\w$]*"
+_FIRST: Final = re.compile(
+    rf"^\s*(?:[A-Z][^\n]{{0,200}}? )??({_CLASS}(?:Exception|Error|Throwable|Failure|Death))\b(?::|\s*$)", re.MULTILINE
+)
+_CAUSE: Final = re.compile(rf"^([ \t]*)(Caused by|Wrapped by): ({_CLASS})", re.MULTILINE)
+_SUPPRESSED: Final = re.compile(r"^([ \t]+)Suppressed: ", re.MULTILINE)
+_FRAME: Final = re.compile(r"^\s+at ([\w.$/@<>-]+)\(", re.MULTILINE)
+_VOLATILE: Final = re.compile(r"\$\$Lambda[^.]*|\$\d+|0x[0-9a-f]+")
+_TRACEBACK: Final = "Traceback (most recent call last):"
+_PYTHON_END: Final = re.compile(r"^([A-Za-z_][\w.]*)(?::|$)", re.MULTILINE)
+_PYTHON_FRAME: Final = re.compile(r'^  File "([^"]*)", line \d+, in (\S+)', re.MULTILINE)
+
+
+def parse_throwable(text: str) -> LoggedException | None:
+    """Parse what follows a header line.
+
+    Args:
+        text: The rest of the event: Java's stack trace (with or without frames) or Python's traceback.
+
+    Returns:
+        The exception, or None when the text holds none. Suppressed exceptions do not count as causes.
+    """
+    if _TRACEBACK in text:
+        return _python(text)
+    first = _FIRST.search(text)
+    if first is None:
+        return None
+    depths = [len(found[1]) for found in _SUPPRESSED.finditer(text)]
+    suppressed_depth = min(depths, default=1 << 30)
+    causes = [found for found in _CAUSE.finditer(text) if len(found[1]) < suppressed_depth]
+    chain = [first[1], *(found[3] for found in causes)]
+    # Logback can print the root first; then what wraps it follows.
+    if causes and causes[0][2] == "Wrapped by":
+        chain.reverse()
+    return _exception(tuple(chain), _FRAME.findall(text))
+
+
+def parse_inline(text: str) -> LoggedException | None:
+    """Parse an exception that a message names in passing, as in ``due to a.b.CException: why``."""
+    found = re.search(rf"({_CLASS}(?:Exception|Error))\b", text)
+    return _exception((found[1],), []) if found else None
+
+
+def _python(text: str) -> LoggedException | None:
+    parts = text.split(_TRACEBACK)[1:]
+    chain = []
+    for part in parts:
+        ends = [found[1] for found in _PYTHON_END.finditer(part) if found[1] not in ("During", "The")]
+        chain += ends[:1]
+    if not chain:
+        return None
+    chain.reverse()
+    return _exception(tuple(chain), [f"{name}:{function}" for name, function in _PYTHON_FRAME.findall(text)])
+
+
+def _exception(chain: tuple[str, ...], frames: list[str]) -> LoggedException:
+    digest = hashlib.sha1(usedforsecurity=False)
+    for part in (*chain, *frames):
+        digest.update(_VOLATILE.sub("", part).encode())
+        digest.update(b"\n")
+    return LoggedException(chain[0], chain[-1], chain, digest.hexdigest()[:16])

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 REGISTRATION_VERSION = 4
 HEARTBEAT_VERSION = 1
 RETRY_MS = 20
+REFUSED_RETRY_MS = 100
 
 
 class Lifecycle:
@@ -49,8 +50,11 @@ class Lifecycle:
         broker.channel.send_to_controller(ApiKey.BROKER_REGISTRATION, REGISTRATION_VERSION, request, self._registered)
 
     def _registered(self, response: Any | None) -> None:
-        if response is None or response.error_code:
+        if response is None:
             self._broker.runtime.call_later(RETRY_MS, self.start)
+            return
+        if response.error_code:  # most likely the session of this broker's last incarnation is not over yet
+            self._broker.runtime.call_later(REFUSED_RETRY_MS, self.start)
             return
         self.broker_epoch = response.broker_epoch
         self._broker.registered()

@@ -1,0 +1,254 @@
+"""Random conversations of live and stale producers, commits, aborts, timeouts and crashes against a simple model.
+
+The model keeps, for each partition, every acknowledged record with the transaction that it belongs to. What a
+read_committed reader sees must be: all records before the first one of an open transaction, without the aborted ones.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, seed, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.coordinator.transaction import coordinator
+from eosctl.sandbox.coordinator.transaction.metadata import ONGOING
+from eosctl.sandbox.coordinator.transaction.rules.decision import Abort, Transition
+from eosctl.sandbox.core import ClusterShape
+from eosctl.sandbox.harness import Harness
+from eosctl.sandbox.log.producer_state import ProducerStateManager
+from eosctl.sandbox.ports import Emulation
+from eosctl.storage.log import SegmentedLog
+from eosctl.wire.error_codes import ErrorCode
+from tests.sandbox.eos_client import EosClient, Handle
+
+PARTITIONS = [TopicPartition("orders", 0), TopicPartition("orders", 1)]
+IDS = ("a", "b")
+TIMEOUT_MS = 10_000
+MAX_CRASHES = 4  # a restart costs as much as fifty requests
+FEW_PARTITIONS = {
+    "transaction.state.log.num.partitions": "1",
+    "offsets.topic.num.partitions": "1",
+    "broker.heartbeat.interval.ms": "1000",
+    "broker.session.timeout.ms": "1500",
+}
+FENCED = {ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.PRODUCER_FENCED}
+#: What an application hears after its transaction timed out, by API and version.
+LOST = FENCED | {ErrorCode.INVALID_TXN_STATE, ErrorCode.TRANSACTION_ABORTABLE}
+
+SETTINGS = settings(
+    max_examples=300,
+    stateful_step_count=50,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
+)
+
+
+@dataclass
+class Transaction:
+    outcome: str = "open"
+
+
+@dataclass(eq=False)
+class Producer:
+    handle: Handle
+    is_live: bool = True
+    transaction: Transaction | None = None
+    timed_out: bool = False
+
+
+@dataclass
+class Log:
+    entries: list[tuple[str, Transaction | None]] = field(default_factory=list)
+
+    def visible(self) -> list[str]:
+        seen = []
+        for value, transaction in self.entries:
+            if transaction is not None and transaction.outcome == "open":
+                break
+            if transaction is None or transaction.outcome == "committed":
+                seen.append(value)
+        return seen
+
+
+class ExactlyOnce(RuleBasedStateMachine):
+    release = "4.3"
+    transaction_version: int | None = 1
+    implicit = False
+
+    producers = Bundle("producers")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp())
+        shape = ClusterShape(1, Emulation(self.release), self.transaction_version, FEW_PARTITIONS)
+        self.harness = Harness(self.folder, shape)
+        self.client = EosClient(self.harness, implicit=self.implicit)
+        self.logs = {partition: Log() for partition in PARTITIONS}
+        self.instances: dict[str, list[Producer]] = {name: [] for name in IDS}
+        self.count = 0
+        self.crash_count = 0
+
+    def teardown(self) -> None:
+        self.harness.close()
+        shutil.rmtree(self.folder)
+
+    @initialize()
+    def create(self) -> None:
+        self.client.create_topic("orders", len(PARTITIONS))
+
+    def values(self, count: int) -> list[str]:
+        self.count += count
+        return [f"v{number}" for number in range(self.count - count, self.count)]
+
+    @rule(target=producers, name=st.sampled_from(IDS))
+    def init(self, name: str) -> Producer:
+        handle = self.client.init(name, TIMEOUT_MS)
+        for older in self.instances[name]:
+            if older.transaction is not None:
+                older.transaction.outcome = "aborted"
+                older.transaction = None
+            same = older.handle.producer_id == handle.producer_id
+            assert not same or older.handle.producer_epoch < handle.producer_epoch
+            older.is_live = older.timed_out = False
+        producer = Producer(handle)
+        self.instances[name].append(producer)
+        return producer
+
+    @rule(producer=producers, partition=st.sampled_from(PARTITIONS), count=st.integers(1, 3))
+    def produce(self, producer: Producer, partition: TopicPartition, count: int) -> None:
+        values = self.values(count)
+        error = self.client.produce(producer.handle, partition, values)
+        if not producer.is_live:
+            assert error in LOST, error
+            return
+        assert error is ErrorCode.NONE, error
+        if producer.transaction is None:
+            producer.transaction = Transaction()
+        self.logs[partition].entries += [(value, producer.transaction) for value in values]
+
+    @rule(partition=st.sampled_from(PARTITIONS))
+    def produce_plain(self, partition: TopicPartition) -> None:
+        (value,) = self.values(1)
+        assert self.client.produce(None, partition, [value]) is ErrorCode.NONE
+        self.logs[partition].entries.append((value, None))
+
+    @rule(producer=producers, commit=st.booleans())
+    def end(self, producer: Producer, commit: bool) -> None:
+        error = self.client.end(producer.handle, commit=commit)
+        if producer.timed_out and self.implicit and not commit:
+            # The abort was made already; repeating it hands out the epoch to go on with (KIP-890).
+            assert error is ErrorCode.NONE, error
+            producer.is_live, producer.timed_out = True, False
+        elif not producer.is_live:
+            assert error in LOST, error
+        elif producer.transaction is not None:
+            assert error is ErrorCode.NONE, error
+            producer.transaction.outcome = "committed" if commit else "aborted"
+            producer.transaction = None
+        # Without a transaction the answer depends on the version and on what ended last; it must change nothing.
+
+    @rule()
+    def time_out(self) -> None:
+        """Let every open transaction run into its timeout; its producer cannot go on."""
+        self.harness.advance(TIMEOUT_MS + 1000)
+        for producers in self.instances.values():
+            for producer in producers:
+                if producer.transaction is not None:
+                    producer.transaction.outcome = "aborted"
+                    producer.transaction = None
+                    producer.is_live, producer.timed_out = False, True
+
+    @precondition(lambda self: self.crash_count < MAX_CRASHES)
+    @rule()
+    def crash_and_recover(self) -> None:
+        self.crash_count += 1
+        self.harness.kill(1)
+        self.harness.restart(1)
+
+    @invariant()
+    def readers_see_what_was_committed(self) -> None:
+        if not self.harness.core.broker(1).metadata.partition_count("orders"):
+            return
+        self.harness.advance(1)
+        for partition, log in self.logs.items():
+            assert self.client.read(partition) == log.visible()
+            assert self.client.read(partition, committed=False) == [value for value, _ in log.entries]
+
+
+class ExactlyOnceOn39(ExactlyOnce):
+    release = "3.9"
+    transaction_version = None
+
+
+class ExactlyOnceImplicit(ExactlyOnce):
+    """transaction.version 2: partitions are added by the broker, every end bumps the epoch."""
+
+    transaction_version = 2
+    implicit = True
+
+
+@pytest.mark.parametrize(
+    ("machine", "examples"), [(ExactlyOnce, 300), (ExactlyOnceOn39, 60), (ExactlyOnceImplicit, 120)]
+)
+def test_the_core_is_exactly_once(machine: type[ExactlyOnce], examples: int) -> None:
+    run_state_machine_as_test(machine, settings=settings(SETTINGS, max_examples=examples))
+
+
+# --- planted bugs -------------------------------------------------------------------------------------------------
+
+
+def reinitialise_without_abort(patch: pytest.MonkeyPatch) -> None:
+    decide = coordinator.decide_init_producer_id
+
+    def planted(current: Any, *arguments: Any, **options: Any) -> Any:
+        decision = decide(current, *arguments, **options)
+        if isinstance(decision, Abort) and current.state is ONGOING:
+            return Transition(current._replace(producer_epoch=current.producer_epoch + 1))
+        return decision
+
+    patch.setattr(coordinator, "decide_init_producer_id", planted)
+
+
+def stable_offset_of_the_newest(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(ProducerStateManager, "_first_ongoing", lambda self: max(self.ongoing, default=None))
+
+
+def aborted_index_loses_an_entry(patch: pytest.MonkeyPatch) -> None:
+    append = SegmentedLog.append_aborted_txn
+    calls = 0
+
+    def planted(self: SegmentedLog, transaction: Any) -> None:
+        nonlocal calls
+        calls += 1
+        if calls % 2:
+            append(self, transaction)
+
+    patch.setattr(SegmentedLog, "append_aborted_txn", planted)
+
+
+@pytest.mark.parametrize(
+    "plant", [reinitialise_without_abort, stable_offset_of_the_newest, aborted_index_loses_an_entry]
+)
+def test_planted_bugs_are_found(plant: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    plant(monkeypatch)
+    # Shrinking is for people; that the bug is found at all is the point here.
+    found = settings(SETTINGS, phases=[Phase.generate], database=None, report_multiple_bugs=False)
+    with pytest.raises(AssertionError):
+        seed(1)(run_state_machine_as_test)(ExactlyOnce, settings=found)

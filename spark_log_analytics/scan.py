@@ -1,4 +1,4 @@
-"""The scan of a file or a part of it: records in, events and counts out. It runs in one process and on a cluster alike."""
+"""The scan of a file or a part of it: records in, events and counts out, in one process and on a cluster alike."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class LogScan(NamedTuple):
 def scan_paths(
     paths: Iterable[Path],
     zone: tzinfo | None = None,
-    layouts: tuple[Layout, ...] | None = None,
+    layouts: tuple[Layout, ...] = (),
     on_file: Callable[[str], None] = lambda _: None,
 ) -> LogScan:
     """Scan files and directories in this process.
@@ -79,7 +79,7 @@ def scan_paths(
     Args:
         paths: What to read.
         zone: The zone of stamps without an offset; without one UTC is assumed, and the events say so.
-        layouts: Layouts to use instead of detecting them.
+        layouts: Layouts to prefer to the known ones.
         on_file: Called with each file's name before it is read.
     """
     classifier = Classifier()

@@ -1,7 +1,7 @@
 """From bytes to records: the rule that makes any split of a file give the same events.
 
-An event belongs to the split in which its header line starts. A reader looks for headers from the start of its split, reads
-its last event to the end wherever that is, and stops at the first header at or behind the end of its split.
+An event belongs to the split in which its header line starts. A reader looks for headers from the start of its
+split, reads its last event to the end wherever that is, and stops at the first header at or behind the split's end.
 """
 
 from __future__ import annotations

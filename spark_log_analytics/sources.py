@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from spark_log_analytics.compression import codec_of, read_content, read_head
-from spark_log_analytics.layouts import Layout, Verdict, detect_layouts
+from spark_log_analytics.layouts import LAYOUTS, Layout, Verdict, detect_layouts
 from spark_log_analytics.wrappers import detect_wrapper, peel
 
 SAMPLE_BYTES: Final = 262_144
@@ -97,15 +97,13 @@ def find_files(paths: Iterable[Path]) -> Iterator[Path]:
             yield path
 
 
-def inspect_file(
-    path: Path, zone: tzinfo | None = None, layouts: tuple[Layout, ...] | None = None
-) -> SourceFile | Unread:
+def inspect_file(path: Path, zone: tzinfo | None = None, layouts: tuple[Layout, ...] = ()) -> SourceFile | Unread:
     """Find out what a file is from its name and its first part.
 
     Args:
         path: The file.
         zone: The zone of stamps without an offset.
-        layouts: The layouts to use instead of detecting them.
+        layouts: Layouts to prefer to the known ones.
     """
     try:
         status = path.stat()
@@ -123,7 +121,7 @@ def inspect_file(
         return Unread(str(path), "a binary file, not a log")
     wrapper = detect_wrapper(sample)
     inner = b"\n".join(part.text for part in peel(sample, wrapper)) if wrapper else sample
-    verdict = Verdict(layouts, 0, 0) if layouts else detect_layouts(inner)
+    verdict = detect_layouts(inner, (*layouts, *LAYOUTS))
     return SourceFile(
         name=str(path),
         application=application_of(path),

@@ -145,7 +145,7 @@ def _unexplained(story: LogStory, transactional_id: str, events: Sequence[LogEve
 
 
 def _subject(story: LogStory, transactional_id: str, victim: LogEvent) -> dict[str, str | tuple[str, ...]]:
-    group = story.value_in_file(victim.file, "group")
+    group = story.group_of(victim.file)
     producer_id = next((event.fields.get("producer_id", "") for event in _own_inits(story, victim)), "")
     return {
         "transactional.id": transactional_id,

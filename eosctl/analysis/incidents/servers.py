@@ -20,6 +20,12 @@ SHORTAGE_GAP_MS = 30_000
 SHORTAGE_MIN_MS = 3_000
 ROLLING_MS = 600_000
 
+FELT = (
+    *("TIMEOUT_ADD_OFFSETS", "TIMEOUT_COMMIT_TXN", "TIMEOUT_INIT_PID", "TIMEOUT_OTHER", "TIMEOUT_SEND"),
+    *("CONCURRENT_TRANSACTIONS", "COORDINATOR_UNAVAILABLE", "PRODUCER_FENCED", "TXN_STATE_ERROR"),
+)
+"""How clients feel partitions that cannot be written."""
+
 
 class Outage(NamedTuple):
     """A server that was away.
@@ -105,12 +111,20 @@ def find_shortages(story: LogStory, outages: Sequence[Outage]) -> Iterator[Incid
         if not crashed and end - start < SHORTAGE_MIN_MS:
             continue
         brokers = tuple(sorted({outage.node for outage in crashed or away}))
-        topics = sorted({topic for event in episode if (topic := _topic(event))})
+        shrunk = [event for event in story.of("ISR_SHRINK") if start - SHORTAGE_GAP_MS <= time_of(event) <= end]
+        alone = [event for event in shrunk if "," not in event.fields.get("isr_after", ",")]
+        topics = sorted({topic for event in (*episode, *alone) if (topic := _topic(event))})
+        felt = [
+            event
+            for event in story.client_events(*FELT)
+            if start <= time_of(event) <= end + SHORTAGE_GAP_MS
+            and (event.exception or event.level in ("WARN", "ERROR"))
+        ]
         yield incident(
             "not_enough_replicas",
             "brokers-down-below-min-isr",
             {"brokers": brokers, "topics": tuple(topics)},
-            [*episode, *(event for outage in crashed for event in outage.events)],
+            [*episode, *(event for outage in crashed for event in outage.events), *_first_of_each(story, felt)],
             f"Partitions of {', '.join(topics) or 'some topics'} had fewer replicas in sync than min.insync.replicas"
             + (f": broker {', '.join(brokers)} was down." if brokers else "."),
             "Bring the brokers back; transactions that waited end by themselves, those that timed out were aborted.",
@@ -144,13 +158,13 @@ def find_crashes(story: LogStory, outages: Sequence[Outage]) -> Iterator[Inciden
         affected = _affected(story, outage)
         if led_quorum and successor is not None and not affected:
             continue
-        ids = tuple(sorted({event.fields["transactional_id"] for event in affected}))
+        ids = tuple(sorted({story.transactional_id(event) for event in affected}))
         partitions = tuple(sorted(_partitions(story, ids)))
         yield incident(
             "coordinator_failover" if moved or affected else "broker_crash",
             "broker-crash",
             {"broker": outage.node, "transactional.ids": ids, "topic-partitions": partitions},
-            [*outage.events, *moved[:8], *_first_of_each(affected)],
+            [*outage.events, *_first_of_each(story, moved), *_first_of_each(story, affected)],
             f"Broker {outage.node} died without having been asked to stop; "
             f"{len(moved)} partitions of __transaction_state got another coordinator.",
             "Find out why the process died. Producers go on by themselves once the new coordinators have loaded.",
@@ -247,10 +261,18 @@ def _affected(story: LogStory, outage: Outage) -> list[LogEvent]:
     return [
         event
         for event in story.client_events("NETWORK_DISCONNECT", "COORDINATOR_DISCOVERED", "VERIFICATION_UNAVAILABLE")
-        if event.fields.get("transactional_id")
-        and outage.down_ms - 1000 <= time_of(event) <= until
-        and f"ode {outage.node} " in f"{event.message} ".replace("id: ", "node ")
+        if outage.down_ms - 1000 <= time_of(event) <= until
+        and _names_node(event.message, outage.node)
+        and story.transactional_id(event)
     ]
+
+
+def _names_node(message: str, node: str) -> bool:
+    """Whether a client speaks of a node: Java's ``node 1`` and ``(id: 1 rack``, librdkafka's ``host:9092/1``."""
+    return any(
+        f"{form}{node}{end}" in f"{message} "
+        for form, end in ((" node ", " "), ("Node ", " "), ("(id: ", " "), ("/", ":"))
+    )
 
 
 def _partitions(story: LogStory, ids: Sequence[str]) -> set[str]:
@@ -261,8 +283,10 @@ def _partitions(story: LogStory, ids: Sequence[str]) -> set[str]:
     }
 
 
-def _first_of_each(events: Sequence[LogEvent]) -> list[LogEvent]:
+def _first_of_each(story: LogStory, events: Sequence[LogEvent]) -> list[LogEvent]:
+    """Return the first event of each file and transactional id."""
     firsts: dict[tuple[str, str], LogEvent] = {}
     for event in events:
-        firsts.setdefault((event.file, event.fields["transactional_id"]), event)
+        named = "" if event.application in story.servers() else story.transactional_id(event)
+        firsts.setdefault((event.file, named), event)
     return list(firsts.values())

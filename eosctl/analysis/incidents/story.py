@@ -102,6 +102,25 @@ class LogStory:
         nearest = before[-1:] or mentions[:1]
         return nearest[0].fields["transactional_id"] if nearest else ""
 
+    def group_of(self, file: str) -> str:
+        """Return the consumer group of a file's client: named there, or by a coordinator for its client id.
+
+        A coordinator makes the ids of dynamic members from their client ids.
+        """
+        if named := self.value_in_file(file, "group"):
+            return named
+        clients = {
+            event.fields["rdkafka_client"].partition("#")[0]
+            for event in self.in_file(file)
+            if "rdkafka_client" in event.fields
+        }
+        groups = {
+            event.fields["group"]
+            for event in self.of("REBALANCE_TRIGGER")
+            if event.fields.get("member_client") in clients and event.fields.get("group")
+        }
+        return groups.pop() if len(groups) == 1 else ""
+
     def value_in_file(self, file: str, name: str) -> str:
         """Return the value of a field when all events of a file agree on it."""
         values = {event.fields[name] for event in self.in_file(file) if event.fields.get(name)}

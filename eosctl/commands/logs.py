@@ -1,0 +1,273 @@
+"""``eosctl logs``: what logs of brokers and applications say about an incident."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from eosctl.commands.invocation import Invocation, invocation_of, remember_output, write_result
+from eosctl.commands.options import OUTPUT, Output, OutputFile
+from eosctl.errors import UsageError
+from eosctl.model.severity import Severity
+from eosctl.render.formats import OutputFormat
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import tzinfo
+
+    from eosctl.render.logs import CategoryItem, LogFindings
+    from spark_log_analytics.catalogue import Category
+    from spark_log_analytics.scan import LogScan
+
+app = typer.Typer(help="Incidents and their causes from logs.", no_args_is_help=True)
+
+READING = "Reading"
+GATE = "Exit code"
+EXIT_FINDINGS = 3
+EXIT_INCOMPLETE = 4
+
+
+class ReportFormat(StrEnum):
+    """What ``-o`` accepts for a report."""
+
+    TABLE = "table"
+    WIDE = "wide"
+    JSON = "json"
+    YAML = "yaml"
+    TSV = "tsv"
+    MARKDOWN = "markdown"
+    HTML = "html"
+
+
+Paths = Annotated[
+    list[Path],
+    typer.Argument(metavar="PATH...", help="Log files and directories; compressed and rotated files are read too."),
+]
+Zone = Annotated[
+    str | None,
+    typer.Option(
+        "--zone", metavar="ZONE", help="Zone of stamps without one, e.g. Europe/Berlin.", rich_help_panel=READING
+    ),
+]
+Pattern = Annotated[
+    str | None,
+    typer.Option(
+        "--pattern",
+        metavar="PATTERN",
+        help="The log4j or logback pattern of the files, e.g. '%d{ISO8601} %-5p [%t] %c - %m%n'.",
+        rich_help_panel=READING,
+    ),
+]
+Categories = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--category", metavar="NAME", help="Show events of this category only; repeatable.", rich_help_panel=OUTPUT
+    ),
+]
+ReportOutput = Annotated[
+    ReportFormat,
+    typer.Option("--output", "-o", callback=remember_output, help="Format of the result.", rich_help_panel=OUTPUT),
+]
+FailOn = Annotated[
+    Severity | None,
+    typer.Option("--fail-on", help="Exit with 3 when an incident is this bad or worse.", rich_help_panel=GATE),
+]
+
+
+@app.command("scan")
+def scan_logs(
+    context: typer.Context,
+    paths: Paths,
+    zone: Zone = None,
+    pattern: Pattern = None,
+    category: Categories = None,
+    output: Output = OutputFormat.TABLE,
+    output_file: OutputFile = None,
+) -> None:
+    """Read logs into events: category, time, ids, exceptions, with file and offset of each.
+
+    Exit codes: 0 done, 2 usage, 4 a file could not be read to its end.
+    """
+    from eosctl.render.logs import EVENT_COLUMNS, logs_view, scan_blocks
+    from eosctl.render.machine import render_json, render_tsv, render_yaml
+    from eosctl.render.page import render_page
+
+    invocation = invocation_of(context)
+    findings = _read(paths, zone, pattern, _known_categories(category))
+    view = logs_view(findings, "logs scan", invocation.now_ms())
+    match output:
+        case OutputFormat.JSON:
+            text = render_json(view)
+        case OutputFormat.YAML:
+            text = render_yaml(view)
+        case OutputFormat.TSV:
+            text = render_tsv([column.cell(item) for column in EVENT_COLUMNS] for item in view.items)
+        case _:
+            text = render_page(scan_blocks(findings), invocation.style())
+    write_result(text, output_file)
+    raise typer.Exit(_completeness(findings))
+
+
+@app.command("report")
+def report_logs(
+    context: typer.Context,
+    paths: Paths,
+    zone: Zone = None,
+    pattern: Pattern = None,
+    output: ReportOutput = ReportFormat.TABLE,
+    output_file: OutputFile = None,
+    fail_on: FailOn = None,
+) -> None:
+    """Tell what went wrong and why: incidents with their root causes, evidence and next steps.
+
+    Exit codes: 0 done, 2 usage, 3 an incident at or above --fail-on, 4 a file could not be read to its end.
+    """
+    invocation = invocation_of(context)
+    findings = _read(paths, zone, pattern, None)
+    write_result(_render_report(findings, output, invocation), output_file)
+    if fail_on is not None and any(incident.severity.at_least(fail_on) for incident in findings.incidents):
+        raise typer.Exit(EXIT_FINDINGS)
+    raise typer.Exit(_completeness(findings))
+
+
+@app.command("patterns")
+def list_patterns(
+    context: typer.Context,
+    output: Output = OutputFormat.TABLE,
+    output_file: OutputFile = None,
+) -> None:
+    """List the categories that log records are sorted into."""
+    from eosctl.render.envelope import listing
+    from eosctl.render.listing import render_listing
+    from eosctl.render.logs import CATEGORY_COLUMNS
+    from spark_log_analytics.catalogue import load_catalogue
+
+    invocation = invocation_of(context)
+    items = tuple(_category_item(category) for category in load_catalogue().categories)
+    result = listing("log-categories", "logs patterns", invocation.now_ms(), items)
+    write_result(render_listing(result, CATEGORY_COLUMNS, output, invocation.style()), output_file)
+
+
+@app.command("explain")
+def explain_category(
+    context: typer.Context,
+    category: Annotated[str, typer.Argument(metavar="CATEGORY", help="The category, e.g. PRODUCER_FENCED.")],
+    output: Output = OutputFormat.TABLE,
+    output_file: OutputFile = None,
+) -> None:
+    """Show what a category means, how it is recognised and what to do next."""
+    from eosctl.render.logs import category_blocks
+    from eosctl.render.machine import render_json, render_tsv, render_yaml
+    from eosctl.render.page import render_page
+    from spark_log_analytics.catalogue import load_catalogue
+
+    found = load_catalogue().find(category.upper())
+    if found is None:
+        raise _unknown(category)
+    item = _category_item(found)
+    match output:
+        case OutputFormat.JSON:
+            text = render_json(item)
+        case OutputFormat.YAML:
+            text = render_yaml(item)
+        case OutputFormat.TSV:
+            text = render_tsv([(item.id, item.severity, item.meaning, item.next_step)])
+        case _:
+            text = render_page(category_blocks(item), invocation_of(context).style())
+    write_result(text, output_file)
+
+
+def _render_report(findings: LogFindings, output: ReportFormat, invocation: Invocation) -> str:
+    from eosctl.render.logs import INCIDENT_COLUMNS, logs_view, report_blocks
+    from eosctl.render.logs_html import render_logs_html
+    from eosctl.render.logs_markdown import render_logs_markdown
+    from eosctl.render.machine import render_json, render_tsv, render_yaml
+    from eosctl.render.page import render_page
+
+    now_ms = invocation.now_ms()
+    view = logs_view(findings, "logs report", now_ms)
+    match output:
+        case ReportFormat.JSON:
+            return render_json(view)
+        case ReportFormat.YAML:
+            return render_yaml(view)
+        case ReportFormat.TSV:
+            return render_tsv([column.cell(item) for column in INCIDENT_COLUMNS] for item in view.incidents)
+        case ReportFormat.MARKDOWN:
+            return render_logs_markdown(findings, now_ms)
+        case ReportFormat.HTML:
+            return render_logs_html(findings, now_ms)
+        case ReportFormat.TABLE | ReportFormat.WIDE:
+            return render_page(report_blocks(findings), invocation.style())
+
+
+def _read(
+    paths: Sequence[Path], zone: str | None, pattern: str | None, categories: frozenset[str] | None
+) -> LogFindings:
+    from eosctl.analysis.incidents.judge import judge_incidents
+    from eosctl.render.logs import LogFindings
+
+    missing = [path for path in paths if not path.exists()]
+    if missing:
+        raise UsageError(f"There is no file {missing[0]}.", "", "Name log files, or directories that hold some.")
+    scan = _scan(paths, _zone_of(zone), pattern)
+    incidents = judge_incidents(scan.events, scan.sources)
+    events = (
+        scan.events if categories is None else tuple(event for event in scan.events if event.category in categories)
+    )
+    return LogFindings(events, incidents, scan.sources, tuple((unread.name, unread.reason) for unread in scan.unread))
+
+
+def _scan(paths: Sequence[Path], zone: tzinfo | None, pattern: str | None) -> LogScan:
+    from spark_log_analytics.pattern_string import PatternError, layout_of_pattern
+    from spark_log_analytics.scan import scan_paths
+
+    try:
+        layouts = (layout_of_pattern(pattern),) if pattern else ()
+    except PatternError as error:
+        raise UsageError(
+            f"The pattern {pattern!r} cannot be used.", str(error), "Copy it from the logging setup."
+        ) from error
+    return scan_paths(paths, zone, layouts)
+
+
+def _zone_of(name: str | None) -> tzinfo | None:
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    if name is None:
+        return None
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError) as error:
+        raise UsageError(f"There is no time zone {name!r}.", "", "Name it like Europe/Berlin, or UTC.") from error
+
+
+def _known_categories(names: list[str] | None) -> frozenset[str] | None:
+    from spark_log_analytics.catalogue import UNCLASSIFIED, load_catalogue
+
+    if not names:
+        return None
+    wanted = frozenset(name.upper() for name in names)
+    known = {category.id for category in load_catalogue().categories} | {UNCLASSIFIED}
+    for name in sorted(wanted - known):
+        raise _unknown(name)
+    return wanted
+
+
+def _unknown(category: str) -> UsageError:
+    return UsageError(f"There is no category {category!r}.", "", "List them with: eosctl logs patterns")
+
+
+def _category_item(category: Category) -> CategoryItem:
+    from eosctl.render.logs import CategoryItem
+
+    return CategoryItem(category.id, category.weight.value, category.meaning, category.next_step, category.patterns)
+
+
+def _completeness(findings: LogFindings) -> int:
+    damaged = any(source.error for source in findings.sources)
+    unreadable = any(not reason.endswith("not a log") for _, reason in findings.skipped)
+    return EXIT_INCOMPLETE if damaged or unreadable else 0

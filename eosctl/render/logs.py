@@ -1,0 +1,326 @@
+"""What logs hold: events and incidents for programs, and an incident report for people."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+import msgspec
+
+from eosctl.analysis.wording import time_text
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent, SourceSummary
+from eosctl.render.listing import Column
+from eosctl.render.page import Block, Field, Grid, Line
+
+SHOWN_EVIDENCE: Final = 5
+TONES: Final = {"critical": "red", "error": "red", "warning": "yellow", "info": "green"}
+
+
+class ExceptionView(msgspec.Struct, frozen=True, rename={"class_name": "class"}):
+    """The throwable of an event: its class, the class of its root cause, and a hash of its frames."""
+
+    class_name: str
+    root_class: str
+    fingerprint: str
+
+
+class EventView(msgspec.Struct, frozen=True):
+    """A log record that means something."""
+
+    category: str
+    time: str | None
+    time_assumed: bool
+    level: str
+    file: str
+    offset: int
+    line: int
+    application: str
+    fields: Mapping[str, str]
+    exception: ExceptionView | None
+    message: str
+
+
+class PlaceView(msgspec.Struct, frozen=True):
+    """Where a record starts."""
+
+    file: str
+    offset: int
+
+
+class IncidentView(msgspec.Struct, frozen=True):
+    """What went wrong, and why."""
+
+    kind: str
+    root_cause: str
+    severity: str
+    confidence: float
+    subject: Mapping[str, str | tuple[str, ...]]
+    t_start: str
+    t_end: str
+    evidence: tuple[PlaceView, ...]
+    explanation: str
+    next_step: str
+
+
+class SourceView(msgspec.Struct, frozen=True):
+    """A file that was read, and what of it could not be understood."""
+
+    file: str
+    application: str
+    layout: str
+    size_bytes: int
+    event_count: int
+    unmatched_line_count: int
+    truncated_count: int
+    undecodable_count: int
+    first: str | None
+    last: str | None
+    error: str
+
+
+class SkippedView(msgspec.Struct, frozen=True):
+    """A file that was not read, and why."""
+
+    file: str
+    reason: str
+
+
+class LogsView(msgspec.Struct, frozen=True):
+    """The result of a scan of logs."""
+
+    schema: str
+    schema_version: int
+    command: str
+    generated_at: str
+    items: tuple[EventView, ...]
+    incidents: tuple[IncidentView, ...]
+    sources: tuple[SourceView, ...]
+    skipped: tuple[SkippedView, ...]
+
+
+class LogFindings(NamedTuple):
+    """What is rendered: the events and incidents of a scan, its files, and (file, reason) of those not read."""
+
+    events: Sequence[LogEvent]
+    incidents: Sequence[Incident]
+    sources: Sequence[SourceSummary]
+    skipped: Sequence[tuple[str, str]]
+
+
+def logs_view(findings: LogFindings, command: str, generated_at_ms: int) -> LogsView:
+    """Put the result of a scan into its machine-readable form."""
+    return LogsView(
+        schema="eosctl.logs",
+        schema_version=1,
+        command=command,
+        generated_at=time_text(generated_at_ms),
+        items=tuple(_event_view(event) for event in findings.events),
+        incidents=tuple(_incident_view(incident) for incident in findings.incidents),
+        sources=tuple(_source_view(source) for source in findings.sources),
+        skipped=tuple(SkippedView(*skipped) for skipped in findings.skipped),
+    )
+
+
+def report_blocks(findings: LogFindings) -> list[Block]:
+    """Tell the incidents, then what was read."""
+    blocks: list[Block] = [Line(headline(findings.incidents), _tone(findings.incidents)), Line("")]
+    for incident in sorted(findings.incidents, key=lambda one: (one.severity.rank, one.t_start_ms)):
+        blocks += [
+            Line(
+                f"{incident.severity.value.upper()}  {incident.kind}: {incident.root_cause}",
+                TONES[incident.severity.value],
+            ),
+            Field("when", f"{time_text(incident.t_start_ms)} to {time_text(incident.t_end_ms)}"),
+            Field("what", ", ".join(f"{name} {subject_text(value)}" for name, value in incident.subject.items())),
+            Field("why", f"{incident.explanation} (confidence {incident.confidence:.0%})"),
+            Field("next", incident.next_step),
+            *_fields("evidence", _evidence_lines(incident)),
+            Line(""),
+        ]
+    return [*blocks, *_reading(findings)]
+
+
+def scan_blocks(findings: LogFindings) -> list[Block]:
+    """Count the events by category, then tell what was read."""
+    counts = Counter(event.category for event in findings.events)
+    first: dict[str, LogEvent] = {}
+    for event in findings.events:
+        first.setdefault(event.category, event)
+    rows = tuple(
+        (category, str(count), f"{first[category].file}:{first[category].line}")
+        for category, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    )
+    table: list[Block] = [Grid(rows, ("CATEGORY", "EVENTS", "FIRST SEEN AT"))] if rows else [Line("No events.")]
+    return [*table, Line(""), *_reading(findings)]
+
+
+def headline(incidents: Sequence[Incident]) -> str:
+    """Say in one sentence what the worst of the incidents is."""
+    if not incidents:
+        return "No incident found."
+    worst = min(incidents, key=lambda one: (one.severity.rank, -one.confidence, one.t_start_ms))
+    others = len(incidents) - 1
+    more = f" and {others} more" if others else ""
+    return f"{worst.kind} because of {worst.root_cause} ({worst.confidence:.0%} sure){more}."
+
+
+def subject_text(value: str | tuple[str, ...]) -> str:
+    """Write the value of a subject, shortened when it is a long list."""
+    if isinstance(value, str):
+        return value
+    return ", ".join(value[:6]) + (f" and {len(value) - 6} more" if len(value) > 6 else "")
+
+
+EVENT_COLUMNS: Final[tuple[Column[EventView], ...]] = (
+    Column("TIME", lambda item: item.time or ""),
+    Column("CATEGORY", lambda item: item.category),
+    Column("LEVEL", lambda item: item.level),
+    Column("APPLICATION", lambda item: item.application),
+    Column("FILE", lambda item: item.file),
+    Column("OFFSET", lambda item: str(item.offset)),
+    Column("LINE", lambda item: str(item.line)),
+    Column("ROOT-CLASS", lambda item: item.exception.root_class if item.exception else ""),
+    Column("MESSAGE", lambda item: item.message),
+)
+INCIDENT_COLUMNS: Final[tuple[Column[IncidentView], ...]] = (
+    Column("START", lambda item: item.t_start),
+    Column("END", lambda item: item.t_end),
+    Column("SEVERITY", lambda item: item.severity),
+    Column("KIND", lambda item: item.kind),
+    Column("ROOT-CAUSE", lambda item: item.root_cause),
+    Column("CONFIDENCE", lambda item: f"{item.confidence:.2f}"),
+    Column("EXPLANATION", lambda item: item.explanation),
+)
+
+
+class CategoryItem(msgspec.Struct, frozen=True):
+    """A category of the catalogue."""
+
+    id: str
+    severity: str
+    meaning: str
+    next_step: str
+    patterns: tuple[str, ...]
+
+
+CATEGORY_COLUMNS: Final[tuple[Column[CategoryItem], ...]] = (
+    Column("CATEGORY", lambda item: item.id),
+    Column("SEVERITY", lambda item: item.severity),
+    Column("MEANING", lambda item: item.meaning),
+    Column("PATTERNS", lambda item: " | ".join(item.patterns), wide=True),
+)
+
+
+def category_blocks(item: CategoryItem) -> list[Block]:
+    """Tell all about one category."""
+    return [
+        Line(item.id),
+        Field("severity", item.severity),
+        Field("meaning", item.meaning),
+        Field("next", item.next_step or "Nothing by itself; it is context for other categories."),
+        *_fields("patterns", item.patterns),
+    ]
+
+
+def _event_view(event: LogEvent) -> EventView:
+    thrown = event.exception
+    return EventView(
+        category=event.category,
+        time=_moment(event.time_ms),
+        time_assumed=event.time_assumed,
+        level=event.level,
+        file=event.file,
+        offset=event.offset,
+        line=event.line,
+        application=event.application,
+        fields=event.fields,
+        exception=None if thrown is None else ExceptionView(thrown.class_name, thrown.root_class, thrown.fingerprint),
+        message=event.message,
+    )
+
+
+def _incident_view(incident: Incident) -> IncidentView:
+    return IncidentView(
+        kind=incident.kind,
+        root_cause=incident.root_cause,
+        severity=incident.severity.value,
+        confidence=incident.confidence,
+        subject=incident.subject,
+        t_start=time_text(incident.t_start_ms),
+        t_end=time_text(incident.t_end_ms),
+        evidence=tuple(PlaceView(*place) for place in incident.evidence),
+        explanation=incident.explanation,
+        next_step=incident.next_step,
+    )
+
+
+def _source_view(source: SourceSummary) -> SourceView:
+    return SourceView(
+        file=source.file,
+        application=source.application,
+        layout=source.layout,
+        size_bytes=source.size_bytes,
+        event_count=source.event_count,
+        unmatched_line_count=source.unmatched_line_count,
+        truncated_count=source.truncated_count,
+        undecodable_count=source.undecodable_count,
+        first=_moment(source.first_ms),
+        last=_moment(source.last_ms),
+        error=source.error,
+    )
+
+
+def _moment(time_ms: int | None) -> str | None:
+    return None if time_ms is None else time_text(time_ms)
+
+
+def _evidence_lines(incident: Incident) -> Iterator[str]:
+    for place in incident.evidence[:SHOWN_EVIDENCE]:
+        yield f"{place.file}:{place.offset}"
+    if len(incident.evidence) > SHOWN_EVIDENCE:
+        yield f"and {len(incident.evidence) - SHOWN_EVIDENCE} more"
+
+
+def _fields(label: str, lines: Iterable[str], tone: str = "") -> Iterator[Field]:
+    """Yield a labelled paragraph for each line, the label at the first."""
+    for number, line in enumerate(lines):
+        yield Field("" if number else label, line, tone)
+
+
+def _tone(incidents: Sequence[Incident]) -> str:
+    return TONES[min(incidents, key=lambda one: one.severity.rank).severity.value] if incidents else "green"
+
+
+def _reading(findings: LogFindings) -> Iterator[Block]:
+    """Say what was read, and everything that was not understood."""
+    sources = findings.sources
+    records = sum(source.event_count for source in sources)
+    size_mb = sum(source.size_bytes for source in sources) / 1e6
+    yield Line(
+        f"Read {len(sources)} files, {size_mb:.1f} MB, {records} records, "
+        f"{len(findings.events)} of them in the catalogue."
+    )
+    doubts = [
+        f"{source.file}: {', '.join(doubt)} ({source.layout})"
+        for source in sources
+        if (
+            doubt := [
+                *(
+                    [f"{source.unmatched_line_count} records without a known header"]
+                    if source.unmatched_line_count
+                    else []
+                ),
+                *([f"{source.truncated_count} records cut"] if source.truncated_count else []),
+                *([f"{source.undecodable_count} records not UTF-8"] if source.undecodable_count else []),
+                *([source.error] if source.error else []),
+            ]
+        )
+    ]
+    if doubts:
+        yield from _fields("doubt", doubts, "yellow")
+    if findings.skipped:
+        yield from _fields("skipped", [f"{file}: {reason}" for file, reason in findings.skipped])
+    if any(event.time_assumed for event in findings.events):
+        yield Field("time", "Stamps without a zone were read as UTC; name the zone with --zone.", "yellow")

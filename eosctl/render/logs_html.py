@@ -1,0 +1,85 @@
+"""An incident report from logs as one HTML file that needs no network."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final, NamedTuple
+
+from eosctl import __version__
+from eosctl.analysis.wording import time_text
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent
+from eosctl.render.logs import LogFindings, headline, subject_text
+from eosctl.render.logs_picture import draw_timeline
+
+TOP_CATEGORIES: Final = 25
+EVIDENCE_SHOWN: Final = 8
+QUOTED_CHARS: Final = 400
+
+
+class Quote(NamedTuple):
+    """A record that an incident rests on: the place, the time, and what it says."""
+
+    place: str
+    time: str
+    text: str
+
+
+class Card(NamedTuple):
+    """An incident with its texts ready."""
+
+    incident: Incident
+    start: str
+    end: str
+    subject: tuple[tuple[str, str], ...]
+    quotes: tuple[Quote, ...]
+    more_count: int
+
+
+def render_logs_html(findings: LogFindings, generated_at_ms: int) -> str:
+    """Render the incidents of a scan, worst first, with the records that they rest on."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=PackageLoader("eosctl.render", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    ordered = sorted(findings.incidents, key=lambda one: (one.severity.rank, one.t_start_ms))
+    texts = {(event.file, event.offset): event for event in findings.events}
+    counts = Counter(event.category for event in findings.events)
+    return environment.get_template("logs.html.j2").render(
+        version=__version__,
+        generated_at=time_text(generated_at_ms),
+        headline=headline(ordered),
+        # The drawing escapes every text in it.
+        timeline=Markup(draw_timeline(findings.events, ordered)),
+        cards=[_card(one, texts) for one in ordered],
+        categories=counts.most_common(TOP_CATEGORIES),
+        sources=findings.sources,
+        skipped=findings.skipped,
+        record_count=sum(source.event_count for source in findings.sources),
+        size_mb=sum(source.size_bytes for source in findings.sources) / 1e6,
+        assumed=any(event.time_assumed for event in findings.events),
+    )
+
+
+def _card(one: Incident, events: dict[tuple[str, int], LogEvent]) -> Card:
+    quotes = []
+    for place in one.evidence[:EVIDENCE_SHOWN]:
+        event = events.get((place.file, place.offset))
+        if event is not None:
+            moment = "" if event.time_ms is None else time_text(event.time_ms)
+            quotes.append(Quote(f"{place.file}:{place.offset}", moment, event.message[:QUOTED_CHARS]))
+    return Card(
+        one,
+        time_text(one.t_start_ms),
+        time_text(one.t_end_ms),
+        tuple((name, subject_text(value)) for name, value in one.subject.items()),
+        tuple(quotes),
+        max(0, len(one.evidence) - EVIDENCE_SHOWN),
+    )

@@ -1,0 +1,55 @@
+"""An incident report from logs as Markdown, for a ticket."""
+
+from __future__ import annotations
+
+from eosctl.analysis.wording import time_text
+from eosctl.model.incident import Incident
+from eosctl.render.logs import SHOWN_EVIDENCE, LogFindings, headline, subject_text
+
+_SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_{}[]<>|#"})
+
+
+def render_logs_markdown(findings: LogFindings, generated_at_ms: int) -> str:
+    """Render the incidents of a scan, worst first."""
+    lines = [f"# {_plain(headline(findings.incidents))}", ""]
+    ordered = sorted(findings.incidents, key=lambda one: (one.severity.rank, one.t_start_ms))
+    if ordered:
+        lines += ["| Severity | Start (UTC) | Kind | Root cause | Confidence |", "|---|---|---|---|---|"]
+        lines += [
+            f"| {one.severity.value} | {time_text(one.t_start_ms)} | {_plain(one.kind)} | {_plain(one.root_cause)} "
+            f"| {one.confidence:.0%} |"
+            for one in ordered
+        ]
+        lines.append("")
+    for one in ordered:
+        lines += _section(one)
+    record_count = sum(source.event_count for source in findings.sources)
+    lines.append(
+        f"Read {len(findings.sources)} files with {record_count} records; rendered {time_text(generated_at_ms)}."
+    )
+    lines += [f"- Not read: `{file}` ({_plain(reason)})" for file, reason in findings.skipped]
+    return "\n".join(lines) + "\n"
+
+
+def _section(one: Incident) -> list[str]:
+    subject = ", ".join(f"{_plain(name)} `{subject_text(value)}`" for name, value in one.subject.items())
+    places = [f"- `{place.file}:{place.offset}`" for place in one.evidence[:SHOWN_EVIDENCE]]
+    rest = len(one.evidence) - SHOWN_EVIDENCE
+    return [
+        f"## {_plain(one.kind)}: {_plain(one.root_cause)}",
+        "",
+        f"{time_text(one.t_start_ms)} to {time_text(one.t_end_ms)}" + (f", {subject}" if subject else ""),
+        "",
+        _plain(one.explanation),
+        "",
+        f"**Next:** {_plain(one.next_step)}",
+        "",
+        *places,
+        *([f"- and {rest} more"] if rest > 0 else []),
+        "",
+    ]
+
+
+def _plain(text: str) -> str:
+    """Keep names with underscores and the like from becoming markup."""
+    return text.translate(_SPECIAL)

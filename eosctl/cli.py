@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from eosctl import __version__
-from eosctl.commands import check, decode, doctor, info, sandbox, txn
+from eosctl.commands import capacity, check, decode, doctor, info, logs, sandbox, txn
 from eosctl.commands.invocation import Invocation, invocation_of
 from eosctl.errors import EosctlError
 from eosctl.render.terminal import ColorChoice
@@ -20,9 +20,10 @@ from eosctl.render.terminal import ColorChoice
 DIAGNOSE = "Diagnose"
 ACT = "Act"
 LAB = "Lab"
+PLAN = "Plan"
 SETTINGS = "Settings"
 INTERRUPTED = 130
-ORDER = ("doctor", "check", "decode", "txn", "sandbox", "schema", "version")
+ORDER = ("doctor", "check", "decode", "logs", "txn", "sandbox", "capacity", "schema", "version")
 
 
 class _ByPanel(TyperGroup):
@@ -44,7 +45,9 @@ app = typer.Typer(
 app.command(rich_help_panel=DIAGNOSE)(doctor.doctor)
 app.add_typer(check.app, name="check", rich_help_panel=DIAGNOSE)
 app.add_typer(decode.app, name="decode", rich_help_panel=DIAGNOSE)
+app.add_typer(logs.app, name="logs", rich_help_panel=DIAGNOSE)
 app.add_typer(txn.app, name="txn", rich_help_panel=ACT)
+app.add_typer(capacity.app, name="capacity", rich_help_panel=PLAN)
 app.add_typer(sandbox.app, name="sandbox", rich_help_panel=LAB)
 app.command(rich_help_panel=SETTINGS)(info.schema)
 app.command(rich_help_panel=SETTINGS)(info.version)

@@ -6,10 +6,13 @@ from typing import Any, Final
 
 import msgspec
 
+from eosctl.render.capacity import PlanItem
+from eosctl.render.capacity_compare import ComparisonItem
 from eosctl.render.catalogue import CheckItem, ManualItem
 from eosctl.render.envelope import Listing
 from eosctl.render.failure import FailureView
 from eosctl.render.life import LifeItem
+from eosctl.render.logs import CategoryItem, LogsView
 from eosctl.render.plan import AbortView
 from eosctl.render.report import DiagnosisView
 from eosctl.render.sandboxes import PlayedItem, SandboxItem, ScenarioItem
@@ -20,10 +23,15 @@ DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "abort": (AbortView, "txn abort"),
+    "capacity-comparison": (Listing[ComparisonItem], "capacity compare"),
+    "capacity-plan": (Listing[PlanItem], "capacity plan"),
     "check-manual": (ManualItem, "check explain"),
     "checks": (Listing[CheckItem], "check list"),
     "diagnosis": (DiagnosisView, "doctor, check run"),
     "error": (FailureView, "any command that fails"),
+    "log-categories": (Listing[CategoryItem], "logs patterns"),
+    "log-category": (CategoryItem, "logs explain"),
+    "logs": (LogsView, "logs scan, logs report"),
     "open-transactions": (Listing[HangItem], "txn hanging"),
     "sandboxes": (Listing[SandboxItem], "sandbox up, sandbox status"),
     "scenario-run": (Listing[PlayedItem], "sandbox scenario NAME"),

@@ -1,0 +1,101 @@
+"""Running the program in process, against files and against an embedded cluster."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import random
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from eosctl.cli import main
+from eosctl.collect.snapshot_file import save_snapshot
+from eosctl.lab.scenarios.registry import find_scenario
+from eosctl.lab.scenarios.scenario import Report, Stage
+from eosctl.model.client_config import ClientConfig
+from eosctl.settings.endpoints import parse_endpoints
+from eosctl.testing import SandboxThread
+from tests.render.story import unhappy_cluster
+
+
+class Done(NamedTuple):
+    """What one run of the program left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def rows(self) -> list[list[str]]:
+        return [line.split("\t") for line in self.out.splitlines()]
+
+
+class Captured(io.StringIO):
+    """A standard stream that is no terminal."""
+
+
+def eosctl(*arguments: str | Path, stdin: str = "") -> Done:
+    """Run the program as a shell would, in this process."""
+    out, err = Captured(), Captured()
+    before = sys.stdin
+    sys.stdin = io.StringIO(stdin)
+    try:
+        with redirect_stdout(out), redirect_stderr(err):
+            code = main([str(argument) for argument in arguments])
+    finally:
+        sys.stdin = before
+    return Done(code, out.getvalue(), err.getvalue())
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Keep audit files, profiles and sandboxes of the user out of the tests."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    for name in ("EOSCTL_BOOTSTRAP_SERVERS", "EOSCTL_COMMAND_CONFIG", "EOSCTL_PROFILE", "NO_COLOR", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def snapshot_file(tmp_path: Path) -> Path:
+    path = tmp_path / "unhappy.json"
+    save_snapshot(unhappy_cluster(), path)
+    return path
+
+
+def play(bootstrap: str, scenario: str) -> Report:
+    """Play a scenario on a cluster."""
+    config = ClientConfig(parse_endpoints(bootstrap, "test"))
+    stage = Stage(config, lambda: time.time_ns() // 1_000_000, random.Random(7))
+
+    async def run() -> Report:
+        return await find_scenario(scenario).run(stage)
+
+    return asyncio.run(run())
+
+
+class Broken(NamedTuple):
+    """A cluster with both faults, and what the scenarios said they did."""
+
+    cluster: SandboxThread
+    zombie: Any
+    hanging: Any
+
+
+@pytest.fixture
+def broken() -> Iterator[Broken]:
+    """Three brokers with a zombie and a hanging transaction."""
+    with SandboxThread(brokers=3, config={"transaction.partition.verification.enable": "false"}) as cluster:
+        yield Broken(cluster, play(cluster.bootstrap, "zombie"), play(cluster.bootstrap, "hanging"))

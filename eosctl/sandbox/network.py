@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 from eosctl.sandbox.ticks import Loop, Ticks
 
+REORDER_LIMIT_MS = 50.0
+
 
 class Frame(NamedTuple):
     """One request or response on its way; ``data`` has no size prefix."""
@@ -33,7 +35,8 @@ class LinkFault:
     """A fault on the frames of some links.
 
     None matches everything. The first ``skip`` matching frames pass, the next ``count`` (None: all) are hit.
-    ``REORDER`` keeps one frame back until the next frame on the same link has passed.
+    ``REORDER`` keeps one frame back until the next frame on the same link has passed, or ``delay_ms`` (by default
+    :data:`REORDER_LIMIT_MS`) are over.
     """
 
     def __init__(
@@ -166,8 +169,15 @@ class Network:
                 self._deliver(frame)
             case FaultAction.REORDER:
                 fault.held.append(frame)
+                limit_ms = fault.delay_ms or REORDER_LIMIT_MS
+                self._loop.call_later(limit_ms / 1000, self._release, fault, frame)
             case FaultAction.DROP:
                 pass
+
+    def _release(self, fault: LinkFault, frame: Frame) -> None:
+        if any(held is frame for held in fault.held):
+            fault.held = [held for held in fault.held if held is not frame]
+            self._deliver(frame)
 
     def _deliver(self, frame: Frame) -> None:
         self._ticks.post(partial(self._arrive, frame))

@@ -126,6 +126,9 @@ class Connection:
                     self._handle(frames.popleft())
                 except WireError:
                     self.abort()
+                except BaseException:
+                    self.abort()  # a fault of ours costs this client its connection, and is reported by the loop
+                    raise
         finally:
             self._pumping = False
 

@@ -1,0 +1,123 @@
+"""The controller's state comes from its log alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.core import ClusterShape
+from eosctl.sandbox.harness import Harness
+from eosctl.sandbox.metadata.image import ClusterImage, ImageDelta
+from eosctl.sandbox.metadata.records import encode_leader_change, encode_metadata_batch, replay_batches
+from eosctl.sandbox.ports import Emulation
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
+from eosctl.wire.messages.internal.metadata.topic_record import TopicRecord
+from eosctl.wire.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
+from tests.sandbox.eos_client import EosClient
+
+CONTROLLER = 100
+
+
+def described(image: ClusterImage) -> dict[str, object]:
+    return {
+        "topics": {name: (topic.topic_id, dict(topic.partitions)) for name, topic in image.topics.items()},
+        "brokers": dict(image.brokers),
+        "configs": dict(image.configs),
+        "features": dict(image.features),
+        "producer ids": image.next_producer_id,
+    }
+
+
+def test_every_broker_and_a_fresh_replay_agree_with_the_controller(tmp_path: Path) -> None:
+    harness = Harness(tmp_path, ClusterShape(3, fast=True))
+    client = EosClient(harness)
+    client.create_topic("orders", 3, 3)
+    client.init("app")
+    harness.kill(2)
+    harness.advance(2000)
+    harness.restart(2)
+    harness.advance(1000)
+    controller = harness.core.nodes[CONTROLLER].controller
+    assert controller is not None
+    replayed = ClusterImage()
+    for batch in controller.log.batches():
+        for record in batch.records:
+            replayed.replay(record, ImageDelta())
+    assert described(replayed) == described(controller.image)
+    for broker in harness.core.brokers():
+        assert described(broker.metadata) == described(controller.image)
+    harness.close()
+
+
+@pytest.mark.parametrize("clean", [True, False])
+def test_a_restarted_cluster_remembers_everything(tmp_path: Path, clean: bool) -> None:
+    shape = ClusterShape(1, Emulation("4.3"), 1, fast=True)
+    harness = Harness(tmp_path, shape)
+    client = EosClient(harness)
+    client.create_topic("orders", 2, 1, retention_ms="12345")
+    handle = client.init("app")
+    assert client.produce(handle, TopicPartition("orders", 0), ["a"]) is ErrorCode.NONE
+    assert client.end(handle, commit=True) is ErrorCode.NONE
+    topic_id = harness.core.broker(1).metadata.topic_id("orders")
+    cluster_id = harness.core.cluster_id
+    harness.core.stop(clean=clean)
+
+    again = Harness(tmp_path, shape)
+    image = again.core.broker(1).metadata
+    assert again.core.cluster_id == cluster_id
+    assert image.topic_id("orders") == topic_id
+    assert image.config(2, "orders")["retention.ms"] == "12345"
+    assert image.finalized_feature("transaction.version") == 1
+    reader = EosClient(again)
+    assert reader.read(TopicPartition("orders", 0)) == ["a"]
+    newer = reader.init("app")
+    assert (newer.producer_id, newer.producer_epoch) == (handle.producer_id, handle.producer_epoch + 1)
+    assert reader.init("other").producer_id >= 1000  # a block is never handed out twice
+    again.close()
+
+
+def test_a_dynamic_setting_reaches_the_broker_and_survives(tmp_path: Path) -> None:
+    harness = Harness(tmp_path)
+    request = IncrementalAlterConfigsRequest(
+        [AlterConfigsResource(4, "", [AlterableConfig("transaction.partition.verification.enable", 0, "false")])]
+    )
+    response = harness.request(1, ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, request)
+    assert response.responses[0].error_code == 0
+    assert harness.core.broker(1).config.get_bool("transaction.partition.verification.enable") is False
+    harness.kill(1)
+    harness.restart(1)
+    assert harness.core.broker(1).config.get_bool("transaction.partition.verification.enable") is False
+    harness.close()
+
+
+def test_transaction_version_is_upgraded_live(tmp_path: Path) -> None:
+    harness = Harness(tmp_path, ClusterShape(1, Emulation("4.3"), 1))
+    update = FeatureUpdateKey("transaction.version", 2, False, 1)
+    response = harness.request(1, ApiKey.UPDATE_FEATURES, 1, UpdateFeaturesRequest(1000, [update]))
+    assert response.results[0].error_code == 0
+    assert harness.core.broker(1).metadata.finalized_feature("transaction.version") == 2
+    too_high = FeatureUpdateKey("transaction.version", 9, False, 1)
+    response = harness.request(1, ApiKey.UPDATE_FEATURES, 1, UpdateFeaturesRequest(1000, [too_high]))
+    assert response.results[0].error_code == ErrorCode.INVALID_UPDATE_VERSION
+    back = FeatureUpdateKey("transaction.version", 1, False, 1)
+    response = harness.request(1, ApiKey.UPDATE_FEATURES, 1, UpdateFeaturesRequest(1000, [back]))
+    assert response.results[0].error_code == ErrorCode.INVALID_UPDATE_VERSION
+    harness.close()
+
+
+def test_batches_round_trip() -> None:
+    data = encode_leader_change(1, [1], 0, 3, 1000) + encode_metadata_batch(
+        [TopicRecord("a", bytes(16)), TopicRecord("b", bytes(16))], "4.3", 1, 3, 1000
+    )
+    change, topics = replay_batches(data)
+    assert (change.records, change.last_offset) == ([], 0)
+    assert [record.name for record in topics.records] == ["a", "b"]
+    assert (topics.base_offset, topics.last_offset, topics.epoch) == (1, 2, 3)

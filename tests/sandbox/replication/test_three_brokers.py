@@ -1,0 +1,227 @@
+"""Three brokers on virtual time: the high watermark, in-sync replicas, failover, divergence."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.core import ClusterShape
+from eosctl.sandbox.harness import Harness
+from eosctl.sandbox.network import FaultAction, LinkFault
+from eosctl.sandbox.replication.partition import Partition
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from eosctl.wire.records.batch import encode_batch
+from eosctl.wire.records.record import Record
+from tests.sandbox.eos_client import EosClient
+
+ORDERS = TopicPartition("orders", 0)
+SETTINGS = {
+    "transaction.state.log.num.partitions": "2",
+    "offsets.topic.num.partitions": "2",
+    "replica.lag.time.max.ms": "5000",
+}
+
+
+@pytest.fixture
+def harness(tmp_path: Path) -> Iterator[Harness]:
+    harness = Harness(tmp_path, ClusterShape(3, settings=SETTINGS, fast=True), seed=3)
+    yield harness
+    harness.close()
+
+
+@pytest.fixture
+def client(harness: Harness) -> EosClient:
+    client = EosClient(harness)
+    client.create_topic("orders", 1, 3, min_insync_replicas="2")
+    harness.advance(100)
+    return client
+
+
+def replica(harness: Harness, broker_id: int, partition: TopicPartition = ORDERS) -> Partition:
+    return harness.core.broker(broker_id).replicas.partitions[partition]
+
+
+def followers_of(harness: Harness, leader: int) -> list[int]:
+    return [broker for broker in harness.core.broker_ids if broker != leader]
+
+
+def batch(value: str) -> bytes:
+    return encode_batch([Record(0, 1_790_000_000_000, None, value.encode())])
+
+
+def test_followers_hold_the_same_bytes(harness: Harness, client: EosClient) -> None:
+    for number in range(5):
+        assert client.produce(None, ORDERS, [f"v{number}"]) is ErrorCode.NONE
+    harness.advance(200)  # a follower hears of the last high watermark when its waiting fetch is answered
+    contents = {b"".join(data for _, data in replica(harness, broker).log.batches()) for broker in (1, 2, 3)}
+    assert len(contents) == 1
+    assert {replica(harness, broker).log.high_watermark for broker in (1, 2, 3)} == {5}
+
+
+def test_acks_all_is_answered_in_the_turn_of_the_request(harness: Harness, client: EosClient) -> None:
+    before = harness.loop.time()
+    assert client.produce(None, ORDERS, ["v"]) is ErrorCode.NONE
+    assert harness.loop.time() == before
+
+
+def test_a_cut_link_stops_the_high_watermark_until_the_follower_leaves_the_isr(
+    harness: Harness, client: EosClient
+) -> None:
+    leader = client.leader(ORDERS)
+    cut_off = followers_of(harness, leader)[0]
+    harness.core.network.cut(leader, cut_off)
+    harness.advance(1000)  # what was under way when the link broke
+    pending = harness.client(leader).send(
+        ApiKey.PRODUCE,
+        9,
+        ProduceRequest(
+            None, -1, 20_000, [TopicProduceData("orders", partition_data=[PartitionProduceData(0, batch("v"))])]
+        ),
+    )
+    harness.advance(2000)
+    log = replica(harness, leader).log
+    assert pending.response is None
+    assert (log.high_watermark, log.end_offset) == (0, 1)
+    assert client.read(ORDERS) == []
+    harness.run_until(lambda: pending.is_over)
+    assert pending.response.responses[0].partition_responses[0].error_code == 0
+    assert sorted(replica(harness, leader).isr) == sorted({1, 2, 3} - {cut_off})
+    assert client.read(ORDERS) == ["v"]
+
+
+def test_a_healed_follower_catches_up_and_joins_again(harness: Harness, client: EosClient) -> None:
+    leader = client.leader(ORDERS)
+    cut_off = followers_of(harness, leader)[0]
+    harness.core.network.cut(leader, cut_off)
+    harness.advance(1000)
+    for _ in range(3):
+        client.append(ORDERS, batch("v"), acks=1)
+    harness.run_until(lambda: len(replica(harness, leader).isr) == 2)
+    assert replica(harness, cut_off).log.end_offset == 0
+    harness.core.network.heal()
+    harness.run_until(lambda: len(replica(harness, leader).isr) == 3)
+    assert replica(harness, cut_off).log.end_offset == 3
+
+
+def test_below_min_isr_nothing_is_taken(harness: Harness, client: EosClient) -> None:
+    leader = client.leader(ORDERS)
+    for broker in followers_of(harness, leader):
+        harness.kill(broker)
+    harness.run_until(lambda: len(replica(harness, leader).isr) == 1)
+    answer = client.append(ORDERS, batch("v"))
+    assert answer is not None
+    assert answer.error_code == ErrorCode.NOT_ENOUGH_REPLICAS
+    assert replica(harness, leader).log.end_offset == 0
+    acknowledged = client.append(ORDERS, batch("v"), acks=1)
+    assert acknowledged is not None
+    assert acknowledged.error_code == 0
+
+
+def test_an_append_that_outlives_its_isr_says_so(harness: Harness, client: EosClient) -> None:
+    leader = client.leader(ORDERS)
+    for broker in followers_of(harness, leader):
+        harness.core.network.cut(leader, broker)
+    harness.advance(1000)
+    request = ProduceRequest(
+        None, -1, 30_000, [TopicProduceData("orders", partition_data=[PartitionProduceData(0, batch("v"))])]
+    )
+    pending = harness.client(leader).send(ApiKey.PRODUCE, 9, request)
+    harness.run_until(lambda: pending.is_over)
+    answer = pending.response.responses[0].partition_responses[0]
+    assert answer.error_code == ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND
+
+
+def test_a_produce_that_is_not_replicated_in_time_times_out(harness: Harness, client: EosClient) -> None:
+    leader = client.leader(ORDERS)
+    harness.core.network.cut(leader, followers_of(harness, leader)[0])
+    harness.advance(1000)
+    answer = client.append(ORDERS, batch("v"))  # its timeout is one second
+    assert answer is not None
+    assert answer.error_code == ErrorCode.REQUEST_TIMED_OUT
+
+
+def test_a_killed_leader_loses_nothing_that_was_acknowledged(harness: Harness, client: EosClient) -> None:
+    leader = client.leader(ORDERS)
+    handle = client.init("app")
+    assert client.produce(handle, ORDERS, ["a", "b"]) is ErrorCode.NONE
+    assert client.end(handle, commit=True) is ErrorCode.NONE
+    assert client.produce(handle, ORDERS, ["c"]) is ErrorCode.NONE
+    harness.kill(leader)
+    shutil.rmtree(harness.core.directory_of(leader))
+    harness.run_until(lambda: client.leader(ORDERS) != leader)
+    assert client.read(ORDERS) == ["a", "b"]
+    assert client.end(handle, commit=True) is ErrorCode.NONE
+    harness.advance(100)
+    assert client.read(ORDERS) == ["a", "b", "c"]
+    harness.restart(leader)  # with an empty directory: everything comes back from the others
+    harness.run_until(lambda: len(replica(harness, client.leader(ORDERS)).isr) == 3)
+    assert replica(harness, leader).log.end_offset == replica(harness, client.leader(ORDERS)).log.end_offset
+
+
+def test_what_only_the_old_leader_has_is_cut_off(harness: Harness, client: EosClient) -> None:
+    leader = client.leader(ORDERS)
+    assert client.produce(None, ORDERS, ["kept"]) is ErrorCode.NONE
+    harness.advance(10)
+    # The leader goes on alone for a moment: its record reaches nobody else.
+    for broker in followers_of(harness, leader):
+        harness.core.network.cut(leader, broker)
+    harness.advance(1000)
+    answer = client.append(ORDERS, batch("lost"), acks=1)
+    assert answer is not None
+    assert answer.error_code == 0
+    assert replica(harness, leader).log.end_offset == 2
+    harness.kill(leader)
+    harness.core.network.heal()
+    harness.run_until(lambda: client.leader(ORDERS) != leader)
+    assert client.produce(None, ORDERS, ["new"]) is ErrorCode.NONE
+    harness.restart(leader)
+    harness.run_until(lambda: len(replica(harness, client.leader(ORDERS)).isr) == 3)
+    logs = {b"".join(data for _, data in replica(harness, broker).log.batches()) for broker in (1, 2, 3)}
+    assert len(logs) == 1
+    assert client.read(ORDERS) == ["kept", "new"]
+
+
+def test_leader_epochs_grow_with_every_election(harness: Harness, client: EosClient) -> None:
+    epochs = []
+    for _ in range(3):
+        leader = client.leader(ORDERS)
+        epochs.append(replica(harness, leader).leader_epoch)
+        assert client.produce(None, ORDERS, ["v"]) is ErrorCode.NONE
+        harness.kill(leader)
+        harness.run_until(lambda old=leader: client.leader(ORDERS) != old)  # type: ignore[misc]
+        harness.restart(leader)
+        harness.run_until(lambda: len(replica(harness, client.leader(ORDERS)).isr) == 3)
+    assert epochs == sorted(set(epochs))
+
+
+@pytest.mark.parametrize("action", [FaultAction.DUPLICATE, FaultAction.REORDER])
+def test_strange_links_do_not_change_what_followers_hold(
+    harness: Harness, client: EosClient, action: FaultAction
+) -> None:
+    fault = LinkFault(action, api_key=ApiKey.FETCH, count=50)
+    harness.core.network.add_fault(fault)
+    for number in range(20):
+        assert client.produce(None, ORDERS, [f"v{number}"]) is ErrorCode.NONE
+    harness.core.network.remove_fault(fault)
+    assert fault.hit_count > 0
+    harness.advance(1000)
+    assert client.read(ORDERS) == [f"v{number}" for number in range(20)]
+    logs = {b"".join(data for _, data in replica(harness, broker).log.batches()) for broker in (1, 2, 3)}
+    assert len(logs) == 1
+
+
+def test_a_lost_answer_of_the_controller_is_asked_for_again(harness: Harness, client: EosClient) -> None:
+    fault = LinkFault(FaultAction.DROP, api_key=ApiKey.ALTER_PARTITION, requests=False, count=1)
+    harness.core.network.add_fault(fault)
+    leader = client.leader(ORDERS)
+    harness.core.network.cut(leader, followers_of(harness, leader)[0])
+    client.append(ORDERS, batch("v"), acks=1)
+    harness.advance(50_000)
+    assert fault.hit_count == 1
+    assert len(replica(harness, leader).isr) == 2

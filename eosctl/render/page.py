@@ -54,6 +54,11 @@ Block = Line | Field | Grid
 _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))}
 
 
+def visible(text: str) -> str:
+    r"""Write control characters out, as ``\x1b``."""
+    return text.translate(_CONTROLS)
+
+
 def render_page(blocks: Sequence[Block], style: Style = PLAIN) -> str:
     """Render blocks one under the other, with a final newline."""
     visible = [_without_controls(block) for block in blocks]
@@ -65,11 +70,11 @@ def render_page(blocks: Sequence[Block], style: Style = PLAIN) -> str:
 def _without_controls(block: Block) -> Block:
     match block:
         case Line(text):
-            return replace(block, text=text.translate(_CONTROLS))
+            return replace(block, text=visible(text))
         case Field(_, text):
-            return replace(block, text=text.translate(_CONTROLS))
+            return replace(block, text=visible(text))
         case Grid(rows):
-            return replace(block, rows=tuple(tuple(cell.translate(_CONTROLS) for cell in row) for row in rows))
+            return replace(block, rows=tuple(tuple(visible(cell) for cell in row) for row in rows))
 
 
 def _plain(block: Block) -> str:

@@ -39,9 +39,7 @@ def image_with(partition: PartitionState) -> ClusterImage:
         (state(), set(), True, Election(-1, False)),
     ],
 )
-def test_choosing_a_leader(
-    partition: PartitionState, active: set[int], unclean: bool, expected: Election
-) -> None:
+def test_choosing_a_leader(partition: PartitionState, active: set[int], unclean: bool, expected: Election) -> None:
     assert elect_leader(partition, active.__contains__, allow_unclean=unclean) == expected
 
 

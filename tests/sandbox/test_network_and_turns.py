@@ -1,0 +1,196 @@
+"""Turns of the loop, links between nodes, timers of a node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+
+from eosctl.sandbox.harness import VirtualLoop
+from eosctl.sandbox.network import FaultAction, Frame, LinkFault, Network, Port
+from eosctl.sandbox.runtime import NodeRuntime
+from eosctl.sandbox.ticks import Ticks
+
+
+@pytest.fixture
+def loop() -> VirtualLoop:
+    return VirtualLoop()
+
+
+@pytest.fixture
+def ticks(loop: VirtualLoop) -> Ticks:
+    return Ticks(loop)
+
+
+# --- turns --------------------------------------------------------------------------------------------------------
+
+
+def test_flushes_come_after_all_work_and_writes_after_flushes(loop: VirtualLoop, ticks: Ticks) -> None:
+    seen: list[str] = []
+
+    def work() -> None:
+        seen.append("work")
+        ticks.at_write(lambda: seen.append("write"))
+        ticks.at_flush(lambda: seen.append("flush"))
+        ticks.post(lambda: seen.append("more work"))
+
+    ticks.post(work)
+    loop.run(0)
+    assert seen == ["work", "more work", "flush", "write"]
+
+
+def test_work_that_a_write_makes_belongs_to_the_same_turn(loop: VirtualLoop, ticks: Ticks) -> None:
+    seen: list[str] = []
+    ticks.at_write(lambda: ticks.post(lambda: seen.append("work")))
+    loop.run(0)
+    assert seen == ["work"]
+
+
+def test_a_failing_call_costs_no_other_call(loop: VirtualLoop, ticks: Ticks) -> None:
+    seen: list[str] = []
+
+    def fail() -> None:
+        raise ValueError("broken")
+
+    ticks.post(fail)
+    ticks.post(lambda: seen.append("next"))
+    with pytest.raises(ValueError, match="broken"):
+        loop.run(0)
+    loop.run(0)
+    assert seen == ["next"]
+
+
+def test_deep_chains_do_not_recurse(loop: VirtualLoop, ticks: Ticks) -> None:
+    left = 50_000
+
+    def again() -> None:
+        nonlocal left
+        left -= 1
+        if left:
+            ticks.post(again)
+
+    ticks.post(again)
+    loop.run(0)
+    assert left == 0
+
+
+# --- a node's runtime ---------------------------------------------------------------------------------------------
+
+
+def test_a_stopped_node_has_no_timers(loop: VirtualLoop, ticks: Ticks) -> None:
+    runtime, seen = NodeRuntime(loop, ticks, 1000), []
+    runtime.call_later(10, lambda: seen.append("late"))
+    cancelled = runtime.call_later(5, lambda: seen.append("cancelled"))
+    runtime.call_later(1, lambda: seen.append("early"))
+    cancelled.cancel()
+    loop.run(0.005)
+    runtime.stop()
+    runtime.call_later(1, lambda: seen.append("after"))
+    loop.run(1)
+    assert seen == ["early"]
+    assert not runtime.timers
+
+
+def test_clocks_can_be_skewed_one_by_one(loop: VirtualLoop, ticks: Ticks) -> None:
+    first, second = NodeRuntime(loop, ticks, 1000), NodeRuntime(loop, ticks, 1000)
+    second.skew_ms = -300
+    loop.run(2)
+    assert (first.now_ms(), second.now_ms()) == (3000, 2700)
+
+
+# --- links --------------------------------------------------------------------------------------------------------
+
+
+class Nodes:
+    """Three nodes that note what arrives."""
+
+    def __init__(self, loop: VirtualLoop, ticks: Ticks) -> None:
+        self.loop = loop
+        self.network = Network(loop, ticks)
+        self.arrived: list[tuple[int, bytes]] = []
+        self.gone: list[tuple[int, int]] = []
+        for node_id in (1, 2, 3):
+            self.network.attach(node_id, Port(self.receive, partial(self.lost, node_id)))
+
+    def receive(self, frame: Frame) -> None:
+        self.arrived.append((frame.destination, frame.data))
+
+    def lost(self, node_id: int, other: int) -> None:
+        self.gone.append((node_id, other))
+
+    def send(self, data: bytes, source: int = 1, destination: int = 2, api_key: int = 1) -> bool:
+        return self.network.send(Frame(source, destination, api_key, True, data))
+
+
+@pytest.fixture
+def nodes(loop: VirtualLoop, ticks: Ticks) -> Nodes:
+    return Nodes(loop, ticks)
+
+
+def test_frames_arrive_in_the_same_turn_in_order(nodes: Nodes) -> None:
+    for number in range(3):
+        assert nodes.send(bytes([number]))
+    nodes.loop.run(0)
+    assert nodes.arrived == [(2, b"\0"), (2, b"\1"), (2, b"\2")]
+
+
+def test_nobody_listens_at_a_node_that_is_gone(nodes: Nodes) -> None:
+    nodes.network.detach(2)
+    assert not nodes.send(b"x")
+    nodes.loop.run(0)
+    assert sorted(nodes.gone) == [(1, 2), (3, 2)]
+    assert nodes.arrived == []
+
+
+@pytest.mark.parametrize(
+    ("fault", "expected"),
+    [
+        (LinkFault(FaultAction.DROP, source=1, destination=2), []),
+        (LinkFault(FaultAction.DROP, source=3), [b"a", b"b", b"c"]),
+        (LinkFault(FaultAction.DROP, api_key=7), [b"a", b"b", b"c"]),
+        (LinkFault(FaultAction.DROP, requests=False), [b"a", b"b", b"c"]),
+        (LinkFault(FaultAction.DROP, skip=1, count=1), [b"a", b"c"]),
+        (LinkFault(FaultAction.DUPLICATE, count=1), [b"a", b"a", b"b", b"c"]),
+        (LinkFault(FaultAction.REORDER, count=1), [b"b", b"a", b"c"]),
+        (LinkFault(FaultAction.DELAY, count=1, delay_ms=20), [b"b", b"c", b"a"]),
+    ],
+)
+def test_faults(nodes: Nodes, fault: LinkFault, expected: list[bytes]) -> None:
+    nodes.network.add_fault(fault)
+    for data in (b"a", b"b", b"c"):
+        nodes.send(data)
+    nodes.loop.run(1)
+    assert [data for _, data in nodes.arrived] == expected
+
+
+def test_a_frame_held_for_reordering_does_not_wait_for_ever(nodes: Nodes) -> None:
+    nodes.network.add_fault(LinkFault(FaultAction.REORDER, count=1))
+    nodes.send(b"a")
+    nodes.loop.run(0.01)
+    assert nodes.arrived == []
+    nodes.loop.run(1)
+    assert nodes.arrived == [(2, b"a")]
+
+
+def test_a_cut_is_healed(nodes: Nodes) -> None:
+    nodes.network.cut(1, 2)
+    nodes.send(b"lost")
+    nodes.send(b"lost too", source=2, destination=1)
+    nodes.send(b"passes", destination=3)
+    nodes.network.heal()
+    nodes.send(b"again")
+    nodes.loop.run(0)
+    assert nodes.arrived == [(3, b"passes"), (2, b"again")]
+
+
+def test_a_cut_of_a_node_from_everybody(nodes: Nodes) -> None:
+    nodes.network.cut(2)
+    sends: list[Callable[[], bool]] = [
+        lambda: nodes.send(b"x"),
+        lambda: nodes.send(b"x", source=2, destination=3),
+        lambda: nodes.send(b"passes", destination=3),
+    ]
+    assert all(send() for send in sends)
+    nodes.loop.run(0)
+    assert nodes.arrived == [(3, b"passes")]

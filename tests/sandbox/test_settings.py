@@ -1,0 +1,79 @@
+"""Settings: Kafka's tables, bounds in Kafka's words, and which value wins."""
+
+from __future__ import annotations
+
+import pytest
+
+from eosctl.sandbox.broker.config import ConfigSources, NodeConfig, check_topic_setting
+from eosctl.sandbox.profile import node_settings
+from eosctl.sandbox.settings import ConfigSource, InvalidSetting, setting_table
+
+
+@pytest.mark.parametrize(("release", "broker_count", "topic_count"), [("3.9", 329, 36), ("4.3", 360, 34)])
+def test_tables_hold_every_setting_of_the_release(release: str, broker_count: int, topic_count: int) -> None:
+    table = setting_table(release)
+    assert (len(table.broker), len(table.topic)) == (broker_count, topic_count)
+    for setting in table.topic.values():
+        assert all(name in table.broker for name in setting.synonyms if name != "log.flush.scheduler.interval.ms")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        ("retention.ms", "many", "Invalid value many for configuration retention.ms: Not a number of type LONG"),
+        ("min.insync.replicas", "0", "Invalid value 0 for configuration min.insync.replicas: Value must be at least 1"),
+        ("no.such", "1", "Unknown topic config name: no.such"),
+        ("max.message.bytes", "99999999999", "Not a number of type INT"),
+        ("min.cleanable.dirty.ratio", "1.5", "Value must be no more than 1"),
+        ("unclean.leader.election.enable", "maybe", "Expected value to be either true or false"),
+        ("cleanup.policy", "burn", "String must be one of: compact, delete"),
+        ("message.timestamp.type", "Never", "String must be one of"),
+    ],
+)
+def test_refusals_are_kafkas(name: str, value: str, text: str) -> None:
+    with pytest.raises(InvalidSetting) as refused:
+        check_topic_setting(setting_table("4.3").topic, name, value)
+    assert text in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("retention.ms", "-1"), ("cleanup.policy", "compact,delete"), ("cleanup.policy", "compact"), ("segment.ms", "1")],
+)
+def test_good_values_pass(name: str, value: str) -> None:
+    check_topic_setting(setting_table("4.3").topic, name, value)
+
+
+def test_dynamic_wins_over_static_over_default() -> None:
+    config = NodeConfig("4.3", {"min.insync.replicas": "2"})
+    name = "min.insync.replicas"
+    assert config.entry(name) == (name, "2", ConfigSource.STATIC_BROKER)
+    config.replace_dynamic(ConfigSources({}, {name: "3"}))
+    assert config.get_int(name) == 3
+    config.replace_dynamic(ConfigSources({name: "4"}, {name: "3"}))
+    assert [entry.value for entry in config.entries(name)] == ["4", "3", "2", "1"]
+    assert config.topic_value({}, name) == "4"
+    assert config.topic_value({name: "5"}, name) == "5"
+
+
+def test_topic_settings_fall_back_to_the_older_names_of_broker_settings() -> None:
+    assert NodeConfig("4.3", {}).topic_value({}, "retention.ms") == "604800000"
+    assert NodeConfig("4.3", {"log.retention.hours": "2"}).topic_value({}, "retention.ms") == "7200000"
+    both = {"log.retention.hours": "2", "log.retention.ms": "5"}
+    assert NodeConfig("4.3", both).topic_value({}, "retention.ms") == "5"
+
+
+def test_a_bad_static_setting_is_refused_at_once() -> None:
+    with pytest.raises(InvalidSetting, match=r"Not a number of type INT"):
+        NodeConfig("4.3", {"num.partitions": "some"})
+
+
+@pytest.mark.parametrize(("brokers", "replication", "min_isr"), [(1, "1", "1"), (2, "2", "2"), (5, "3", "2")])
+def test_internal_topics_fit_the_cluster(brokers: int, replication: str, min_isr: str) -> None:
+    settings = node_settings(1, brokers)
+    assert settings["transaction.state.log.replication.factor"] == replication
+    assert settings["transaction.state.log.min.isr"] == min_isr
+    assert (
+        node_settings(1, brokers, overrides={"transaction.state.log.min.isr": "1"})["transaction.state.log.min.isr"]
+        == "1"
+    )

@@ -1,0 +1,150 @@
+"""A cluster on sockets: start, stop, restart, faults, and what is refused with which words."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+from pathlib import Path
+
+import pytest
+
+from eosctl.errors import EosctlError
+from eosctl.sandbox.cluster import Cluster, EmbeddedCluster
+from eosctl.sandbox.process.spec import SandboxSpec
+from eosctl.storage.names import CLEAN_SHUTDOWN
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.frames import decode_response, encode_request
+from eosctl.wire.messages.api_versions import ApiVersionsRequest
+from eosctl.wire.messages.metadata import MetadataRequest
+
+
+async def ask(bootstrap: str, api_key: int, version: int, message: object) -> object:
+    host, _, port = bootstrap.split(",")[0].rpartition(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(encode_request(api_key, version, 7, "test", message))
+    (size,) = struct.unpack(">i", await reader.readexactly(4))
+    correlation_id, response = decode_response(api_key, version, await reader.readexactly(size))
+    writer.close()
+    await writer.wait_closed()
+    assert correlation_id == 7
+    return response
+
+
+def test_three_brokers_answer_and_leave_nothing_behind() -> None:
+    async def scenario() -> tuple[list[int], Path]:
+        async with EmbeddedCluster(brokers=3) as cluster:
+            response = await ask(cluster.bootstrap, ApiKey.METADATA, 12, MetadataRequest([], False))
+            ports = [broker.port for broker in response.brokers]  # type: ignore[attr-defined]
+            assert cluster.bootstrap == ",".join(f"127.0.0.1:{port}" for port in ports)
+            return ports, cluster.core.data_dir
+
+    ports, folder = asyncio.run(scenario())
+    assert not folder.exists()
+    for port in ports:
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", port), timeout=1)
+
+
+def test_garbage_on_a_listener_closes_that_connection_and_nothing_else() -> None:
+    async def scenario() -> None:
+        async with EmbeddedCluster() as cluster:
+            host, _, port = cluster.bootstrap.rpartition(":")
+            bystander_reader, bystander = await asyncio.open_connection(host, int(port))
+            for garbage in (b"GET / HTTP/1.1\r\n\r\n" * 100, b"\xff" * 64, struct.pack(">i", 50) + bytes(50)):
+                reader, writer = await asyncio.open_connection(host, int(port))
+                writer.write(garbage)
+                assert await asyncio.wait_for(reader.read(), 5) == b""
+                writer.close()
+            bystander.write(encode_request(ApiKey.API_VERSIONS, 0, 1, "test", ApiVersionsRequest()))
+            assert len(await asyncio.wait_for(bystander_reader.readexactly(4), 5)) == 4
+            bystander.close()
+
+    asyncio.run(scenario())
+
+
+def spec(folder: Path, **changes: object) -> SandboxSpec:
+    return SandboxSpec(**{"name": "test", "data_dir": str(folder), **changes})  # type: ignore[arg-type]
+
+
+async def start_and_stop(wanted: SandboxSpec) -> None:
+    cluster = Cluster(wanted)
+    await cluster.start()
+    await cluster.stop()
+
+
+def test_a_port_in_use_is_named(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(EosctlError) as refused:
+            asyncio.run(start_and_stop(spec(tmp_path, port_base=port)))
+    assert f"Port {port}" in refused.value.what
+    assert "--port-base" in refused.value.next_step
+
+
+def test_a_data_directory_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "broker-1").write_text("a file where a directory should be")
+    with pytest.raises(EosctlError) as refused:
+        asyncio.run(start_and_stop(spec(tmp_path)))
+    assert str(tmp_path) in refused.value.what
+
+
+def test_data_of_another_node_is_refused(tmp_path: Path) -> None:
+    asyncio.run(start_and_stop(spec(tmp_path)))
+    meta = tmp_path / "broker-1" / "meta.properties"
+    meta.write_text(meta.read_text().replace("node.id=1", "node.id=9"))
+    with pytest.raises(EosctlError, match="node id 9, 1 was expected"):
+        asyncio.run(start_and_stop(spec(tmp_path)))
+
+
+def test_a_bad_setting_is_refused_in_kafkas_words(tmp_path: Path) -> None:
+    with pytest.raises(EosctlError, match="Not a number of type INT"):
+        asyncio.run(start_and_stop(spec(tmp_path, settings=(("num.partitions", "some"),))))
+
+
+def test_a_stopped_cluster_leaves_complete_files(tmp_path: Path) -> None:
+    asyncio.run(start_and_stop(spec(tmp_path, brokers=3)))
+    folders = sorted(path.name for path in tmp_path.iterdir())
+    assert folders == ["broker-1", "broker-2", "broker-3", "controller-100"]
+    for folder in tmp_path.iterdir():
+        assert (folder / CLEAN_SHUTDOWN).exists()
+        assert (folder / "meta.properties").exists()
+        assert (folder / "__cluster_metadata-0" / "00000000000000000000.log").exists()
+
+
+def test_brokers_are_killed_stopped_and_started_again_on_their_ports(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with EmbeddedCluster(brokers=3, data_dir=tmp_path) as embedded:
+            cluster, commands = embedded.cluster, embedded.cluster.commands()
+            before = cluster.bootstrap
+            await commands["kill-broker"]({"broker": 2})
+            assert [broker["running"] for broker in cluster.status()["brokers"]] == [True, False, True]
+            with pytest.raises(EosctlError):
+                await commands["kill-broker"]({"broker": 2})
+            await commands["start-broker"]({"broker": 2})
+            await commands["stop-broker"]({"broker": 3})
+            await commands["start-broker"]({"broker": 3})
+            assert [broker["ready"] for broker in cluster.status()["brokers"]] == [True] * 3
+            assert cluster.bootstrap == before
+            response = await ask(cluster.bootstrap.split(",")[1], ApiKey.METADATA, 12, MetadataRequest([], False))
+            assert len(response.brokers) == 3  # type: ignore[attr-defined]
+
+    asyncio.run(scenario())
+
+
+def test_faults_are_set_and_healed_by_name(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with EmbeddedCluster(brokers=2, data_dir=tmp_path) as embedded:
+            commands, network = embedded.cluster.commands(), embedded.core.network
+            await commands["fault"]({"action": "delay", "api": "write_txn_markers", "delay_ms": 5})
+            await commands["cut-link"]({"node": 1, "other": 2})
+            assert network.has_faults
+            await commands["heal"]({})
+            assert not network.has_faults
+            await commands["skew-clock"]({"node": 2, "ms": -5000})
+            skew = embedded.core.broker(1).runtime.now_ms() - embedded.core.broker(2).runtime.now_ms()
+            assert 4990 <= skew <= 5010
+
+    asyncio.run(scenario())

@@ -12,9 +12,10 @@ import typer
 from typer.core import TyperGroup
 
 from eosctl import __version__
-from eosctl.commands import capacity, check, decode, doctor, info, logs, sandbox, txn
+from eosctl.commands import capacity, check, decode, doctor, fsck, info, logs, sandbox, txn
 from eosctl.commands.invocation import Invocation, invocation_of
 from eosctl.errors import EosctlError
+from eosctl.render.page import visible
 from eosctl.render.terminal import ColorChoice
 
 DIAGNOSE = "Diagnose"
@@ -23,7 +24,7 @@ LAB = "Lab"
 PLAN = "Plan"
 SETTINGS = "Settings"
 INTERRUPTED = 130
-ORDER = ("doctor", "check", "decode", "logs", "txn", "sandbox", "capacity", "schema", "version")
+ORDER = ("doctor", "check", "decode", "fsck", "logs", "txn", "sandbox", "capacity", "schema", "version")
 
 
 class _ByPanel(TyperGroup):
@@ -46,6 +47,7 @@ app.command(rich_help_panel=DIAGNOSE)(doctor.doctor)
 app.add_typer(check.app, name="check", rich_help_panel=DIAGNOSE)
 app.add_typer(decode.app, name="decode", rich_help_panel=DIAGNOSE)
 app.add_typer(logs.app, name="logs", rich_help_panel=DIAGNOSE)
+app.command(rich_help_panel=DIAGNOSE)(fsck.fsck)
 app.add_typer(txn.app, name="txn", rich_help_panel=ACT)
 app.add_typer(capacity.app, name="capacity", rich_help_panel=PLAN)
 app.add_typer(sandbox.app, name="sandbox", rich_help_panel=LAB)
@@ -85,7 +87,7 @@ def main(arguments: list[str] | None = None) -> int:
     """
     invocation = Invocation()
     try:
-        app(arguments, obj=invocation)
+        app(arguments, prog_name="eosctl", obj=invocation)
     except SystemExit as ending:
         return ending.code if isinstance(ending.code, int) else 0 if ending.code is None else 1
     except KeyboardInterrupt:
@@ -112,7 +114,7 @@ def _report(error: EosctlError, invocation: Invocation) -> int:
     lines = [f"error: {error.what}"]
     lines += [f"  why: {error.why}"] if error.why else []
     lines += [f"  next: {error.next_step}"] if error.next_step else []
-    sys.stderr.write("\n".join(lines) + "\n")
+    sys.stderr.write("\n".join(visible(" ".join(line.splitlines())) for line in lines) + "\n")
     if invocation.output == "json":
         from eosctl.render.failure import render_failure
 

@@ -11,6 +11,7 @@ from eosctl.render.capacity_compare import ComparisonItem
 from eosctl.render.catalogue import CheckItem, ManualItem
 from eosctl.render.envelope import Listing
 from eosctl.render.failure import FailureView
+from eosctl.render.fsck import FsckItem
 from eosctl.render.life import LifeItem
 from eosctl.render.logs import CategoryItem, LogsView
 from eosctl.render.plan import AbortView
@@ -32,6 +33,7 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "log-categories": (Listing[CategoryItem], "logs patterns"),
     "log-category": (CategoryItem, "logs explain"),
     "logs": (LogsView, "logs scan, logs report"),
+    "fsck": (Listing[FsckItem], "fsck"),
     "open-transactions": (Listing[HangItem], "txn hanging"),
     "sandboxes": (Listing[SandboxItem], "sandbox up, sandbox status"),
     "scenario-run": (Listing[PlayedItem], "sandbox scenario NAME"),

@@ -1,0 +1,1 @@
+"""What the facts of data directories amount to: damage, contradictions between files, transactions that hang."""

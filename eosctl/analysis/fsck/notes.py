@@ -1,0 +1,53 @@
+"""A notebook for findings on one partition: each with the files it is about, some only if the log is not compacted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from eosctl.model.fsck import FsckFinding, FsckSeverity
+
+ERROR, WARNING, INFO = FsckSeverity.ERROR, FsckSeverity.WARNING, FsckSeverity.INFO
+#: Findings of one partition that are kept; a file full of noise must not fill the memory.
+_MOST_FINDINGS = 10_000
+
+
+class Notes:
+    """Findings of one partition."""
+
+    def __init__(self, directory: str, partition: str) -> None:
+        """Name the data directory and the partition's directory in it."""
+        self._blank = FsckFinding("", INFO, "", directory=directory, partition=partition)
+        self._kept: list[tuple[FsckFinding, int | None]] = []
+        self.dropped = 0
+
+    def add(
+        self,
+        kind: str,
+        message: str,
+        file: str,
+        *,
+        severity: FsckSeverity = ERROR,
+        since: int | None = None,
+        **where: Any,
+    ) -> None:
+        """Note a finding.
+
+        Args:
+            kind: Its kind.
+            message: What was found.
+            file: The file's name within the partition directory.
+            severity: How bad it is.
+            since: First offset that the judgement rests on. It is dropped when the cleaner has been there.
+            where: Further fields of the finding.
+        """
+        if len(self._kept) >= _MOST_FINDINGS:
+            self.dropped += 1
+            return
+        path = f"{self._blank.partition}/{file}" if file else ""
+        found = replace(self._blank, kind=kind, message=message, file=path, severity=severity, **where)
+        self._kept.append((found, since))
+
+    def findings(self, cleaned_to: int) -> list[FsckFinding]:
+        """Return what holds, knowing up to which offset the log was compacted."""
+        return [finding for finding, since in self._kept if since is None or since >= cleaned_to]

@@ -1,0 +1,351 @@
+"""One partition directory: its log read once from the first batch to the last, everything else held against it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from eosctl.analysis.fsck.continuity import EpochOrder, OffsetOrder, SequenceOrder
+from eosctl.analysis.fsck.indexes import OffsetIndexCheck, TimeIndexCheck
+from eosctl.analysis.fsck.notes import INFO, WARNING, Notes
+from eosctl.analysis.fsck.snapshots import check_snapshot, note_unreadable
+from eosctl.analysis.fsck.state_log import StateLog
+from eosctl.analysis.fsck.txn_index import SeenAbort, check_txn_index
+from eosctl.model.fsck import FsckFinding
+from eosctl.model.transaction import TopicPartition
+from eosctl.storage.names import (
+    LEADER_EPOCH_CHECKPOINT,
+    PARTITION_METADATA,
+    FileState,
+    Suffix,
+    segment_file_name,
+)
+from eosctl.storage.producer_replay import ProducerReplay
+from eosctl.storage.scan import DamageKind, LogBatch, LogDamage
+from eosctl.storage.survey import PartitionFacts, SegmentFacts, Unreadable
+from eosctl.wire.errors import WireError
+from eosctl.wire.records.control import EndTxnMarker, decode_control
+
+STATE_TOPIC: Final = "__transaction_state"
+#: The coordinator writes every batch of a group's offsets with sequence 0.
+WITHOUT_SEQUENCES: Final = frozenset({"__consumer_offsets"})
+COMPACTED_TOPICS: Final = frozenset({STATE_TOPIC, "__consumer_offsets", "__share_group_state"})
+
+
+class OpenTxn(NamedTuple):
+    """A transaction that no marker has ended in a partition.
+
+    Attributes:
+        directory: The data directory.
+        partition: The partition.
+        file: The log that holds its first batch, relative to the data directory.
+        position: Where that batch starts.
+        first_offset: Its first offset.
+        producer_id: The producer id.
+        producer_epoch: Epoch of the first batch.
+        is_certain: False when a marker may have been lost in damage behind the first batch.
+    """
+
+    directory: str
+    partition: TopicPartition
+    file: str
+    position: int
+    first_offset: int
+    producer_id: int
+    producer_epoch: int
+    is_certain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionReport:
+    """What reading a partition has shown."""
+
+    partition: TopicPartition
+    directory: str
+    end_offset: int
+    last_epoch: int
+    is_damaged: bool
+    findings: list[FsckFinding] = field(default_factory=list)
+    open_txns: list[OpenTxn] = field(default_factory=list)
+    dropped: int = 0
+
+
+class _Start(NamedTuple):
+    """Where a producer's open transaction began."""
+
+    file: str
+    position: int
+    offset: int
+    epoch: int
+
+
+class PartitionCheck:
+    """Reads one partition and compares its files with each other."""
+
+    def __init__(
+        self,
+        directory: str,
+        facts: PartitionFacts,
+        cleaned_to: int | None = None,
+        log_start_offset: int | None = None,
+        states: StateLog | None = None,
+    ) -> None:
+        """Prepare for a partition.
+
+        Args:
+            directory: The data directory.
+            facts: The partition's small files.
+            cleaned_to: Where the cleaner's checkpoint says that it will go on; None when it does not name the log.
+            log_start_offset: Where the log starts by the checkpoint; None when there is no such checkpoint.
+            states: Takes the records of a partition of the transaction state log.
+        """
+        self._facts, self._directory, self._states = facts, directory, states
+        self._notes = notes = Notes(directory, facts.name)
+        self._cleaned_to = cleaned_to or 0
+        self._offsets = OffsetOrder(notes)
+        epochs = facts.epochs if isinstance(facts.epochs, list) else None
+        self._epochs = EpochOrder(notes, epochs, log_start_offset)
+        self._log_start = log_start_offset or 0
+        self._sequences = SequenceOrder(notes)
+        self._snapshots = list(facts.snapshots)
+        first = facts.segments[0].base_offset if facts.segments else 0
+        seed = next((found for offset, found in self._snapshots if offset == first and isinstance(found, list)), None)
+        self._replay = ProducerReplay(seed or ())
+        self._in_full = first == 0 or seed is not None
+        self._starts: dict[int, _Start] = {}
+        self._filled: set[int] = set()  # producers whose open transaction has records left
+        self._begun: set[int] = set()  # producers with a marker in view
+        self._damaged_at: int | None = None
+        self._gap_end = 0
+        self._log_end = first
+        self._last_epoch = -1
+
+    def run(self) -> PartitionReport:
+        """Read the log and report."""
+        self._small_files()
+        for segment in self._facts.segments:
+            self._segment(segment)
+        self._compare_snapshots(self._log_end)
+        self._finish()
+        facts = self._facts
+        cleaned_to = max(self._cleaned_to, self._offsets.compacted_to)
+        if facts.partition.topic in COMPACTED_TOPICS:
+            cleaned_to = max(cleaned_to, self._offsets.last_gap_end)
+        return PartitionReport(
+            facts.partition,
+            self._directory,
+            self._log_end,
+            self._last_epoch,
+            self._damaged_at is not None,
+            self._notes.findings(cleaned_to),
+            [txn for txn in self._open_txns() if txn.first_offset >= cleaned_to],
+            self._notes.dropped,
+        )
+
+    # --- files on their own ----------------------------------------------------------------------------------------
+
+    def _small_files(self) -> None:
+        facts, notes = self._facts, self._notes
+        if facts.metadata is not None:
+            notes.add("partition-metadata-malformed", facts.metadata.what, PARTITION_METADATA)
+        if isinstance(facts.epochs, Unreadable):
+            notes.add("checkpoint-malformed", facts.epochs.what, LEADER_EPOCH_CHECKPOINT)
+        for offset, found in self._snapshots:
+            if isinstance(found, Unreadable):
+                note_unreadable(notes, found, segment_file_name(offset, Suffix.PRODUCER_SNAPSHOT))
+        for file in facts.indexes_without_log:
+            notes.add("orphan-index", "an index without its log: removed at start-up", file.name, severity=WARNING)
+
+    def _leftovers(self) -> None:
+        for file in self._facts.leftovers:
+            kind, what = _LEFTOVERS[file.state]
+            is_due = file.state is FileState.DELETED and file.offset < self._log_end
+            self._notes.add(kind, what, file.name, severity=INFO if is_due else WARNING)
+
+    # --- the log ---------------------------------------------------------------------------------------------------
+
+    def _segment(self, segment: SegmentFacts) -> None:
+        notes, log = self._notes, segment.log_name
+        self._offsets.start_segment(segment.base_offset, log)
+        index = time_index = None
+        if segment.offset_index is not None:
+            name = segment_file_name(segment.base_offset, Suffix.OFFSET_INDEX)
+            index = OffsetIndexCheck(notes, segment.offset_index, segment.base_offset, segment.log_bytes, name)
+        if segment.time_index is not None:
+            name = segment_file_name(segment.base_offset, Suffix.TIME_INDEX)
+            time_index = TimeIndexCheck(notes, segment.time_index, segment.base_offset, name)
+        aborts: list[SeenAbort] = []
+        markers: set[int] = set()
+        damage_before = self._damaged_at
+        self._note_gap()
+        for fact in segment.scan():
+            if isinstance(fact, LogDamage):
+                self._damage(fact, segment)
+                continue
+            self._batch(fact, segment, aborts, markers)
+            if self._damaged_at != damage_before:
+                continue
+            if index is not None:
+                index.follow(fact.position, fact.header)
+            if time_index is not None:
+                time_index.follow(fact.header)
+        if self._damaged_at == damage_before:
+            for check in (index, time_index):
+                if check is not None:
+                    check.finish()
+        if self._damaged_at is None:
+            name = segment_file_name(segment.base_offset, Suffix.TXN_INDEX)
+            check_txn_index(notes, segment.txn_index, aborts, markers, name)
+
+    def _damage(self, damage: LogDamage, segment: SegmentFacts) -> None:
+        offset = max(self._log_end, segment.base_offset)
+        left = segment.log_bytes - damage.position
+        if damage.kind is DamageKind.ZERO_TAIL:
+            # Nothing is lost: the broker had asked for the space and was killed.
+            what = f"{damage.what}, from position {damage.position}: preallocated or never written"
+            self._notes.add(damage.kind, what, segment.log_name, severity=WARNING, position=damage.position)
+            return
+        self._notes.add(
+            damage.kind,
+            f"at position {damage.position}: {damage.what}; offset {offset} was due",
+            segment.log_name,
+            position=damage.position,
+            offset=offset,
+            invalid_bytes=left if damage.kind is DamageKind.TORN_BATCH else None,
+        )
+        self._lose_track(offset)
+
+    def _lose_track(self, offset: int) -> None:
+        self._damaged_at = offset
+        self._offsets.lose_track()
+
+    def _batch(self, batch: LogBatch, segment: SegmentFacts, aborts: list[SeenAbort], markers: set[int]) -> None:
+        header, log = batch.header, segment.log_name
+        if not batch.crc_valid:
+            self._notes.add(
+                "crc-mismatch",
+                f"the stored checksum does not match the batch at position {batch.position}, offsets "
+                f"{header.base_offset}-{header.last_offset}",
+                log,
+                position=batch.position,
+                offset=header.base_offset,
+            )
+            self._lose_track(header.base_offset)
+            # The offsets lie outside the checksum: they are as good as the batch's place in the log makes them.
+            if header.base_offset >= self._log_end:
+                self._log_end = max(self._log_end, header.next_offset)
+            return
+        self._compare_snapshots(header.base_offset)
+        if not self._offsets.follow(batch, log, segment.base_offset):
+            self._lose_track(header.base_offset)
+        self._note_gap()
+        self._epochs.follow(batch, log)
+        self._last_epoch = max(self._last_epoch, header.partition_leader_epoch)
+        if self._damaged_at is None and self._facts.partition.topic not in WITHOUT_SEQUENCES:
+            self._sequences.follow(batch, log)
+        self._follow_producer(batch, log, aborts, markers)
+        self._log_end = max(self._log_end, header.next_offset)
+        if self._states is not None and not header.is_control:
+            self._states.follow(batch, log, self._facts.partition.partition, self._notes)
+
+    def _note_gap(self) -> None:
+        """Expect nothing of producers across a gap."""
+        if self._offsets.last_gap_end != self._gap_end:
+            self._gap_end = self._offsets.last_gap_end
+            self._sequences.forget()
+            self._begun.clear()
+            self._in_full = False
+
+    def _follow_producer(self, batch: LogBatch, log: str, aborts: list[SeenAbort], markers: set[int]) -> None:
+        header = batch.header
+        producer_id = header.producer_id
+        if producer_id < 0:
+            return
+        marker = self._marker(batch, log) if header.is_control else None
+        if header.is_control and marker is None:
+            return
+        lso_is_certain = self._in_full and self._damaged_at is None
+        completed = self._replay.apply(header, batch.buffer, batch.buffer_position)
+        if marker is None:
+            if header.is_transactional:
+                start = _Start(log, batch.position, header.base_offset, header.producer_epoch)
+                self._starts.setdefault(producer_id, start)
+                if header.records_count > 0:
+                    self._filled.add(producer_id)
+            return
+        if not marker.committed:
+            markers.add(header.base_offset)
+        if completed is not None and not completed.committed:
+            in_full = self._in_full or producer_id in self._begun
+            aborts.append(SeenAbort(completed, producer_id in self._filled, in_full, lso_is_certain))
+        self._begun.add(producer_id)
+        self._starts.pop(producer_id, None)
+        self._filled.discard(producer_id)
+
+    def _marker(self, batch: LogBatch, log: str) -> EndTxnMarker | None:
+        """Return the marker in a control batch; None in one that the cleaner has emptied, or of another kind."""
+        try:
+            decoded = [decode_control(record) for record in batch.records()]
+        except WireError as error:
+            self._notes.add(
+                "control-record-malformed",
+                f"the control batch at position {batch.position}: {error.what}",
+                log,
+                position=batch.position,
+                offset=batch.header.base_offset,
+            )
+            self._lose_track(batch.header.base_offset)
+            return None
+        return next((control for control in decoded if isinstance(control, EndTxnMarker)), None)
+
+    # --- what is compared at certain offsets -----------------------------------------------------------------------
+
+    def _compare_snapshots(self, offset: int) -> None:
+        """Compare the snapshots up to an offset: everything below it has been read."""
+        while self._snapshots and self._snapshots[0][0] <= offset:
+            at, found = self._snapshots.pop(0)
+            if isinstance(found, list) and self._damaged_at is None and at > self._first_offset:
+                name = segment_file_name(at, Suffix.PRODUCER_SNAPSHOT)
+                begun = None if self._in_full else frozenset(self._begun)
+                check_snapshot(self._notes, found, self._replay.producers, begun, self._gap_end, name)
+
+    @property
+    def _first_offset(self) -> int:
+        return self._facts.segments[0].base_offset if self._facts.segments else 0
+
+    def _finish(self) -> None:
+        for at, _ in self._snapshots:
+            what = f"the snapshot is of offset {at}, the readable log ends at {self._log_end}"
+            name = segment_file_name(at, Suffix.PRODUCER_SNAPSHOT)
+            self._notes.add("snapshot-beyond-log", what, name, severity=WARNING)
+        self._leftovers()
+        if self._damaged_at is None:
+            self._epochs.finish(max(self._first_offset, self._log_start), self._log_end, LEADER_EPOCH_CHECKPOINT)
+
+    def _open_txns(self) -> list[OpenTxn]:
+        found = []
+        for producer_id, first_offset in self._replay.open_transactions.items():
+            first_log = self._facts.segments[0].log_name
+            start = self._starts.get(producer_id) or _Start(
+                first_log, 0, first_offset, self._replay.producers[producer_id].producer_epoch
+            )
+            found.append(
+                OpenTxn(
+                    self._directory,
+                    self._facts.partition,
+                    f"{self._facts.name}/{start.file}",
+                    start.position,
+                    first_offset,
+                    producer_id,
+                    start.epoch,
+                    first_offset >= self._gap_end and (self._damaged_at is None or first_offset > self._damaged_at),
+                )
+            )
+        return found
+
+
+_LEFTOVERS: Final = {
+    FileState.DELETED: ("orphan-deleted", "waits for its delayed deletion; the broker removes it at start-up"),
+    FileState.CLEANED: ("orphan-cleaned", "left by an interrupted cleaning; the broker removes it at start-up"),
+    FileState.SWAP: ("orphan-swap", "a replacement that was not finished; the broker finishes it at start-up"),
+}

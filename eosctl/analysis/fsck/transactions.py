@@ -1,0 +1,113 @@
+"""Open transactions of partitions against what the coordinators wrote down: open and well, hanging, or half ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from eosctl.analysis.fsck.notes import ERROR, INFO
+from eosctl.analysis.fsck.partition import OpenTxn
+from eosctl.analysis.fsck.state_log import IdState, StateLog
+from eosctl.model.fsck import FsckFinding, FsckSeverity
+from eosctl.model.transaction import TopicPartition, TransactionState
+
+
+def judge_transactions(
+    open_txns: Iterable[OpenTxn], states: StateLog, end_offsets: Mapping[TopicPartition, int], directory: str
+) -> Iterator[FsckFinding]:
+    """Yield a finding for each open transaction, and for each id whose end was decided and not completed.
+
+    Args:
+        open_txns: The transactions that are open in the partitions at hand.
+        states: The transaction state log.
+        end_offsets: The partitions that were read, to know which could hold a marker.
+        directory: The data directory of the state log.
+    """
+    owners: dict[int, IdState] = {}
+    for state in states.states.values():
+        for producer_id in state.producer_ids:
+            owners[producer_id] = state
+    unmarked: set[tuple[str, TopicPartition]] = set()
+    for txn in open_txns:
+        owner = owners.get(txn.producer_id)
+        if owner is not None and owner.state.is_prepared and txn.partition in owner.partitions:
+            unmarked.add((owner.transactional_id, txn.partition))
+        yield _judge(txn, owner, states)
+    for state in states.states.values():
+        if state.state.is_prepared:
+            yield _not_completed(state, unmarked, end_offsets, directory)
+
+
+def _judge(txn: OpenTxn, owner: IdState | None, states: StateLog) -> FsckFinding:
+    since = (
+        f"producer {txn.producer_id} epoch {txn.producer_epoch} has an open transaction from offset {txn.first_offset}"
+    )
+    if not txn.is_certain:
+        return _finding(
+            txn, "open-transaction-undecided", INFO, f"{since}; its marker may have been in damaged bytes", owner
+        )
+    if owner is None:
+        if not states.partitions:
+            what = "without the transaction state log it cannot be told whether it hangs"
+            return _finding(txn, "open-transaction-undecided", INFO, f"{since}; {what}", owner)
+        if not states.is_complete():
+            what = "no transactional id found here owns the producer id, but the transaction state log is not whole"
+            return _finding(txn, "open-transaction-undecided", INFO, f"{since}; {what}", owner)
+        what = f"{since} on {txn.partition}; no transactional id owns the producer id"
+        return _finding(txn, "hanging-transaction", ERROR, what, owner)
+    name = owner.transactional_id
+    if txn.partition in owner.partitions and owner.state is TransactionState.ONGOING:
+        what = f"open transaction of {name} from offset {txn.first_offset}, known to the coordinator (Ongoing)"
+        return _finding(txn, "open-transaction", INFO, what, owner)
+    if txn.partition in owner.partitions and owner.state.is_prepared:
+        what = f"{name} is {owner.state}: the marker for {txn.partition} is not written, "
+        what += f"transaction from offset {txn.first_offset}"
+        return _finding(txn, "prepare-without-marker", ERROR, what, owner)
+    if states.is_damaged:
+        what = f"{name} is {owner.state} by its last readable record, and a record of the state log cannot be read"
+        return _finding(txn, "open-transaction-undecided", INFO, f"{since}; {what}", owner)
+    what = f"{since} on {txn.partition}; {name} is {owner.state} and does not list the partition"
+    return _finding(txn, "hanging-transaction", ERROR, what, owner)
+
+
+def _finding(txn: OpenTxn, kind: str, severity: FsckSeverity, message: str, owner: IdState | None) -> FsckFinding:
+    return FsckFinding(
+        kind,
+        severity,
+        message,
+        directory=txn.directory,
+        file=txn.file,
+        partition=str(txn.partition),
+        position=txn.position,
+        offset=txn.first_offset,
+        producer_id=txn.producer_id,
+        producer_epoch=txn.producer_epoch,
+        transactional_id=None if owner is None else owner.transactional_id,
+    )
+
+
+def _not_completed(
+    state: IdState,
+    unmarked: set[tuple[str, TopicPartition]],
+    end_offsets: Mapping[TopicPartition, int],
+    directory: str,
+) -> FsckFinding:
+    """Tell of an id in Prepare*: harmless when every marker is written, for then only the last record is missing."""
+    waiting = sorted(
+        partition
+        for partition in state.partitions
+        if (state.transactional_id, partition) in unmarked or partition not in end_offsets
+    )
+    names = ", ".join(map(str, waiting))
+    what = f"{state.transactional_id}: its last state record is {state.state}"
+    what += f", no marker is known to be on {names}" if waiting else ", all markers are written"
+    return FsckFinding(
+        "prepare-not-completed",
+        ERROR if waiting else INFO,
+        what,
+        directory=directory,
+        file=state.file,
+        offset=state.offset,
+        producer_id=state.producer_id,
+        producer_epoch=state.producer_epoch,
+        transactional_id=state.transactional_id,
+    )

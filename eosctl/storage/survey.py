@@ -1,0 +1,193 @@
+"""Data directories as they lie on disk: every small file read, every large one ready to be streamed.
+
+Nothing is changed and nothing is judged; what cannot be read is a value too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from eosctl.model.transaction import TopicPartition
+from eosctl.storage import offset_index, time_index
+from eosctl.storage.checkpoints import EpochStart, read_epoch_checkpoint, read_offset_checkpoint
+from eosctl.storage.errors import DamagedFile
+from eosctl.storage.index_file import IndexFile, read_index_file
+from eosctl.storage.names import (
+    CLEAN_SHUTDOWN,
+    CLEANER_CHECKPOINT,
+    HIGH_WATERMARK_CHECKPOINT,
+    LEADER_EPOCH_CHECKPOINT,
+    LOG_START_CHECKPOINT,
+    PARTITION_METADATA,
+    RECOVERY_POINT_CHECKPOINT,
+    DirectoryState,
+    FileState,
+    SegmentFile,
+    Suffix,
+    parse_partition_directory,
+    parse_segment_file,
+)
+from eosctl.storage.partition_metadata import read_partition_metadata
+from eosctl.storage.producer_snapshot import ProducerSnapshotEntry, decode_snapshot
+from eosctl.storage.scan import LogBatch, LogDamage, scan_log
+from eosctl.wire.errors import WireError
+
+T = TypeVar("T")
+OFFSET_CHECKPOINTS = (
+    RECOVERY_POINT_CHECKPOINT,
+    HIGH_WATERMARK_CHECKPOINT,
+    LOG_START_CHECKPOINT,
+    CLEANER_CHECKPOINT,
+)
+
+
+class Unreadable(NamedTuple):
+    """Why a file could not be read: in words, and by the field that was wrong where one was."""
+
+    what: str
+    field: str = ""
+
+
+class SegmentFacts(NamedTuple):
+    """One segment: its log to be streamed, its indexes read; None where a file is absent.
+
+    Attributes:
+        base_offset: The offset in the files' names.
+        log_name: Name of the log.
+        log_bytes: Its size when it was looked at.
+        scan: Streams it.
+        offset_index: The offset index.
+        time_index: The time index.
+        txn_index: The transaction index, undecoded.
+    """
+
+    base_offset: int
+    log_name: str
+    log_bytes: int
+    scan: Callable[[], Iterator[LogBatch | LogDamage]]
+    offset_index: IndexFile | None
+    time_index: IndexFile | None
+    txn_index: bytes | None
+
+
+class PartitionFacts(NamedTuple):
+    """One partition directory.
+
+    Attributes:
+        name: The directory's name, such as `orders-0`.
+        partition: Topic and number.
+        segments: In order of their offsets.
+        snapshots: Producer snapshots by offset, in order.
+        epochs: The leader-epoch checkpoint; None when there is none.
+        metadata: What is wrong with `partition.metadata`, None when nothing is or it is absent.
+        leftovers: Files of interrupted or delayed work.
+        indexes_without_log: Live index files whose log is absent.
+    """
+
+    name: str
+    partition: TopicPartition
+    segments: tuple[SegmentFacts, ...]
+    snapshots: tuple[tuple[int, list[ProducerSnapshotEntry] | Unreadable], ...]
+    epochs: list[EpochStart] | Unreadable | None
+    metadata: Unreadable | None
+    leftovers: tuple[SegmentFile, ...]
+    indexes_without_log: tuple[SegmentFile, ...]
+
+
+class DataDirFacts(NamedTuple):
+    """One data directory, its partitions still to be surveyed one by one."""
+
+    path: Path
+    partitions: tuple[Path, ...]
+    checkpoints: Mapping[str, dict[TopicPartition, int] | Unreadable]
+    was_closed: bool
+
+
+def survey_data_dir(path: Path) -> DataDirFacts:
+    """Look at a data directory.
+
+    A directory that is itself a partition's is taken as a data directory with this one partition.
+
+    Raises:
+        OSError: When it cannot be read.
+    """
+    inner = sorted(child for child in path.iterdir() if child.is_dir() and _is_partition(child))
+    checkpoints = {
+        name: _read(read_offset_checkpoint, path / name) for name in OFFSET_CHECKPOINTS if (path / name).exists()
+    }
+    if not inner and _is_partition(path) and any(child.suffix == ".log" for child in path.iterdir()):
+        return DataDirFacts(path.parent, (path,), {}, (path.parent / CLEAN_SHUTDOWN).exists())
+    return DataDirFacts(path, tuple(inner), checkpoints, (path / CLEAN_SHUTDOWN).exists())
+
+
+def survey_partition(path: Path) -> PartitionFacts:
+    """Read the small files of a partition directory.
+
+    Raises:
+        OSError: When it cannot be read.
+    """
+    directory = parse_partition_directory(path.name)
+    if directory is None:
+        raise ValueError(path.name)
+    files = sorted(found for child in path.iterdir() if (found := parse_segment_file(child.name)) is not None)
+    live = [file for file in files if file.state is FileState.LIVE]
+    logs = [file.offset for file in live if file.suffix is Suffix.LOG]
+    known = set(logs)
+    metadata = path / PARTITION_METADATA
+    wrong = _read(read_partition_metadata, metadata) if metadata.exists() else None
+    epochs = path / LEADER_EPOCH_CHECKPOINT
+    return PartitionFacts(
+        name=path.name,
+        partition=TopicPartition(directory.topic, directory.partition),
+        segments=tuple(_segment(path, offset) for offset in logs),
+        snapshots=tuple(
+            (file.offset, _snapshot(path / file.name)) for file in live if file.suffix is Suffix.PRODUCER_SNAPSHOT
+        ),
+        epochs=_read(read_epoch_checkpoint, epochs) if epochs.exists() else None,
+        metadata=wrong if isinstance(wrong, Unreadable) else None,
+        leftovers=tuple(file for file in files if file.state is not FileState.LIVE),
+        indexes_without_log=tuple(
+            file for file in live if file.suffix is not Suffix.PRODUCER_SNAPSHOT and file.offset not in known
+        ),
+    )
+
+
+def _is_partition(path: Path) -> bool:
+    directory = parse_partition_directory(path.name)
+    return directory is not None and directory.state is DirectoryState.LIVE
+
+
+def _segment(directory: Path, offset: int) -> SegmentFacts:
+    def path(suffix: Suffix) -> Path:
+        return directory / SegmentFile(offset, suffix).name
+
+    def index(suffix: Suffix, entry_bytes: int) -> IndexFile | None:
+        return read_index_file(path(suffix), entry_bytes) if path(suffix).exists() else None
+
+    log = path(Suffix.LOG)
+    txn_index = path(Suffix.TXN_INDEX)
+    return SegmentFacts(
+        offset,
+        log.name,
+        log.stat().st_size,
+        lambda: scan_log(log),
+        index(Suffix.OFFSET_INDEX, offset_index.ENTRY_BYTES),
+        index(Suffix.TIME_INDEX, time_index.ENTRY_BYTES),
+        txn_index.read_bytes() if txn_index.exists() else None,
+    )
+
+
+def _snapshot(path: Path) -> list[ProducerSnapshotEntry] | Unreadable:
+    try:
+        return decode_snapshot(path.read_bytes())
+    except WireError as error:
+        return Unreadable(error.what, error.field)
+
+
+def _read(read: Callable[[Path], T], path: Path) -> T | Unreadable:
+    try:
+        return read(path)
+    except DamagedFile as error:
+        return Unreadable(f"{error.what} (line {error.offset})")

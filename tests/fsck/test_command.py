@@ -1,0 +1,59 @@
+"""The command: formats, exit codes, the plan; and that it changes nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.decode.running import run
+from tests.storage.cases import FIXTURES
+
+
+def test_machine_output_names_kind_file_and_place(capsys: pytest.CaptureFixture[str]) -> None:
+    ran = run(capsys, "fsck", FIXTURES / "damaged-bitflip-payload" / "data", "-o", "json")
+    result = json.loads(ran.out)
+    assert ran.code == 3
+    assert result["schema"] == "eosctl.fsck"
+    (item,) = [item for item in result["items"] if item["severity"] == "error"]
+    assert (item["kind"], item["file"], item["position"], item["offset"], item["producer_id"]) == (
+        "crc-mismatch",
+        "transfers-0/00000000000000000000.log",
+        978,
+        6,
+        None,
+    )
+    assert item["on_restart"]
+
+
+def test_a_healthy_directory_ends_with_0(capsys: pytest.CaptureFixture[str]) -> None:
+    ran = run(capsys, "fsck", FIXTURES / "k431-tv2-state-log-live" / "data")
+    assert (ran.code, ran.out) == (0, "Healthy: 2 partitions.\n")
+
+
+def test_several_brokers_are_judged_together(capsys: pytest.CaptureFixture[str]) -> None:
+    case = FIXTURES / "marker-skipped-3"
+    apart = json.loads(run(capsys, "fsck", case / "data-broker-2", "-o", "json").out)
+    assert [item["kind"] for item in apart["items"]] == ["open-transaction-undecided"]
+    together = run(capsys, "fsck", case / "data", case / "data-broker-2", "-o", "json")
+    (item,) = json.loads(together.out)["items"]
+    assert (item["kind"], item["transactional_id"]) == ("hanging-transaction", "relay-1")
+    assert item["directory"] == str(case / "data-broker-2")
+
+
+def test_the_plan_names_files_and_steps_and_touches_nothing(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    directory = FIXTURES / "damaged-snapshot-wrong-sequence" / "data"
+    before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in directory.rglob("*") if path.is_file()}
+    ran = run(capsys, "fsck", directory, "--repair-plan")
+    assert ran.code == 3
+    assert "move the snapshot aside" in ran.out
+    assert "00000000000000000044.snapshot" in ran.out
+    assert before == {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in before}
+
+
+def test_what_is_no_data_directory_is_a_usage_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "fsck", tmp_path).code == 2
+    assert run(capsys, "fsck", tmp_path / "absent").code == 2

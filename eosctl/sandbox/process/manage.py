@@ -20,6 +20,9 @@ from eosctl.sandbox.process.control import ControlError, call_control
 from eosctl.sandbox.process.identity import is_same_process, send_signal, wait_for_exit
 from eosctl.sandbox.process.spec import RunningSandbox, SandboxSpec
 
+#: Sandboxes that this process started. Whoever lives longer than they do must collect their exit status.
+_children: Final[dict[int, subprocess.Popen[bytes]]] = {}
+
 START_TIMEOUT_S: Final = 30.0
 STOP_TIMEOUT_S: Final = 10.0
 TERM_TIMEOUT_S: Final = 5.0
@@ -81,6 +84,7 @@ def start(spec: SandboxSpec) -> RunningSandbox:
         os.close(ready_read)
         if ready_write >= 0:
             os.close(ready_write)
+    _children[process.pid] = process
     return RunningSandbox.from_json(json.dumps(answer))
 
 
@@ -135,6 +139,9 @@ def find(name: str) -> Found | None:
     except (OSError, ValueError):
         path.unlink(missing_ok=True)
         return None
+    child = _children.get(sandbox.pid)
+    if child is not None and child.poll() is not None:
+        del _children[sandbox.pid]
     return Found(sandbox, is_same_process(sandbox.pid, sandbox.process_start_ticks))
 
 
@@ -176,6 +183,9 @@ def stop(sandbox: RunningSandbox) -> str:
     """Stop exactly this process and clear up; returns ``stopped``, ``terminated``, ``killed`` or ``gone``."""
     pid, ticks = sandbox.pid, sandbox.process_start_ticks
     how = _end(sandbox) if is_same_process(pid, ticks) else "gone"
+    child = _children.pop(pid, None)
+    if child is not None:
+        child.wait()
     forget(sandbox)
     return how
 

@@ -1,0 +1,166 @@
+"""Settings to change, each with the arithmetic behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from math import ceil
+
+from eosctl.capacity.latency import transaction_timeout_floor_ms
+from eosctl.capacity.memory import MAX_PRODUCER_EPOCH, producer_heap_bytes
+from eosctl.capacity.quantities import bytes_text, milliseconds_text, number_text, rate_text
+from eosctl.capacity.recovery import useful_thread_count
+from eosctl.model.capacity_plan import Advice, ApplicationPlan, ResourceUse
+from eosctl.model.workload import ApplicationKind, ApplicationSpec, Cleanup, Workload
+
+HEAP_SHARE_WORTH_A_WORD = 0.05
+RESTORE_WORTH_A_STANDBY_MS = 60_000
+
+
+def advise(
+    workload: Workload,
+    plans: Sequence[ApplicationPlan],
+    resources: Sequence[ResourceUse],
+) -> tuple[Advice, ...]:
+    """Recommend settings; urgent ones first."""
+    specs = {application.name: application for application in workload.applications}
+    found = [*_cluster(workload, plans), *_changelogs(workload)]
+    for plan in plans:
+        for rule in _APPLICATION_RULES:
+            found += rule(workload, specs[plan.name], plan)
+    found += (
+        Advice(resource.name, "more brokers", f"{resource.name} is {resource.utilisation:.0%} of what is planned", True)
+        for resource in resources
+        if (resource.utilisation or 0.0) > 1
+    )
+    return tuple(sorted(found, key=lambda advice: not advice.urgent))
+
+
+def _cluster(workload: Workload, plans: Sequence[ApplicationPlan]) -> Iterator[Advice]:
+    cluster = workload.cluster
+    if cluster.replication_factor < 3 or cluster.min_insync_replicas < 2:
+        yield Advice(
+            "replication.factor / min.insync.replicas",
+            "3 / 2",
+            f"with {cluster.replication_factor} / {cluster.min_insync_replicas} the loss of one broker can lose "
+            "committed transactions",
+            True,
+        )
+    if cluster.replication_factor - cluster.brokers_lost < cluster.min_insync_replicas:
+        yield Advice(
+            "replication.factor",
+            str(cluster.brokers_lost + cluster.min_insync_replicas),
+            f"after losing {cluster.brokers_lost} of {cluster.replication_factor} copies fewer than "
+            f"min.insync.replicas={cluster.min_insync_replicas} are left: no transaction could commit",
+            True,
+        )
+    if cluster.transaction_version < 2 and cluster.kafka_major >= 4:
+        yield Advice(
+            "transaction.version",
+            "2",
+            "every transaction gets an epoch of its own, so late messages cannot leave it hanging (KIP-890), and a "
+            "request less is sent",
+            False,
+        )
+    entries = sum(plan.producer_entries for plan in plans)
+    heap = producer_heap_bytes(entries)[1] / cluster.broker_count
+    fastest = max((p.transactions_per_s / s.producer_count for p, s in _pairs(workload, plans)), default=0.0)
+    if cluster.heap_bytes and heap > HEAP_SHARE_WORTH_A_WORD * cluster.heap_bytes and fastest:
+        epochs_ms = MAX_PRODUCER_EPOCH / fastest * 1000
+        yield Advice(
+            "producer.id.expiration.ms",
+            str(ceil(max(3_600_000, min(epochs_ms, cluster.producer_id_expiration_ms)))),
+            f"{number_text(entries)} producer states take up to {bytes_text(heap)} of each broker's heap; at TV2 a "
+            f"producer uses up an id in {milliseconds_text(epochs_ms)}, and the old ones stay until they expire",
+            False,
+        )
+
+
+def _pairs(workload: Workload, plans: Sequence[ApplicationPlan]) -> Iterator[tuple[ApplicationPlan, ApplicationSpec]]:
+    specs = {application.name: application for application in workload.applications}
+    return ((plan, specs[plan.name]) for plan in plans)
+
+
+def _changelogs(workload: Workload) -> Iterator[Advice]:
+    segment = workload.cluster.segment_bytes
+    for topic in workload.topics:
+        active = topic.partition_count * segment
+        if topic.cleanup is Cleanup.COMPACT and active > topic.live_bytes / 2 and segment > 128 * 2**20:
+            yield Advice(
+                f"segment.bytes of {topic.name}",
+                str(100 * 2**20),
+                f"{topic.partition_count} active segments, which are never cleaned, take up to {bytes_text(active)} a "
+                f"copy beside {bytes_text(topic.live_bytes)} of live records",
+                False,
+            )
+
+
+def _timeout(workload: Workload, application: ApplicationSpec, plan: ApplicationPlan) -> Iterator[Advice]:
+    interval = application.commit_interval_ms or 0.0
+    floor = transaction_timeout_floor_ms(interval, application.longest_pause_ms)
+    prefix = "producer." if application.kind is ApplicationKind.STREAMS else ""
+    if application.transaction_timeout_ms < floor:
+        yield Advice(
+            f"{application.name}: {prefix}transaction.timeout.ms",
+            str(ceil(floor)),
+            f"{milliseconds_text(application.transaction_timeout_ms)} is less than 3 commit intervals or a broker's "
+            f"session timeout, an election and the longest pause ({milliseconds_text(floor)}): a broker's crash "
+            "would abort transactions and fence their producers",
+            True,
+        )
+    elif application.transaction_timeout_ms > 5 * floor:
+        yield Advice(
+            f"{application.name}: {prefix}transaction.timeout.ms",
+            str(ceil(2 * floor)),
+            f"readers stand still for up to {milliseconds_text(plan.stall_after_crash_ms)} when a producer dies and "
+            f"does not return; {milliseconds_text(2 * floor)} would still survive a broker's crash twice over",
+            False,
+        )
+
+
+def _threads(workload: Workload, application: ApplicationSpec, plan: ApplicationPlan) -> Iterator[Advice]:
+    if not application.reads or useful_thread_count(application.producer_count, plan.task_count) == (
+        application.producer_count
+    ):
+        return
+    yield Advice(
+        f"{application.name}: producers",
+        str(plan.task_count),
+        f"{application.producer_count} producers share {plan.task_count} partitions: "
+        f"{application.producer_count - plan.task_count} of them have nothing to do",
+        False,
+    )
+
+
+def _standby(workload: Workload, application: ApplicationSpec, plan: ApplicationPlan) -> Iterator[Advice]:
+    if application.kind is ApplicationKind.STREAMS and plan.restore_ms > RESTORE_WORTH_A_STANDBY_MS:
+        yield Advice(
+            f"{application.name}: num.standby.replicas",
+            "1",
+            f"after an unclean stop an instance restores for {milliseconds_text(plan.restore_ms)}; a standby that is "
+            "10,000 offsets behind takes over within seconds",
+            False,
+        )
+
+
+def _commit_interval(workload: Workload, application: ApplicationSpec, plan: ApplicationPlan) -> Iterator[Advice]:
+    interval = application.commit_interval_ms
+    extra = plan.markers_per_s + plan.transaction_log_appends_per_s
+    records = sum(workload.topic(name).rate_per_s for name, _ in application.writes)
+    if interval is None or extra <= records:
+        return
+    wanted = ceil(min(interval * extra / max(records, 1.0), 30_000.0) / 100) * 100
+    yield Advice(
+        f"{application.name}: commit.interval.ms",
+        str(wanted),
+        f"{rate_text(extra)} markers and transaction-log records are written for {rate_text(records)} records; a longer "
+        f"interval lowers them, and lets readers wait up to {milliseconds_text(wanted)}",
+        False,
+    )
+
+
+_APPLICATION_RULES: tuple[Callable[[Workload, ApplicationSpec, ApplicationPlan], Iterator[Advice]], ...] = (
+    _timeout,
+    _threads,
+    _standby,
+    _commit_interval,
+)

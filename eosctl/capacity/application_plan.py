@@ -1,0 +1,212 @@
+"""What the transactions of each application cause."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from eosctl.capacity.latency import commit_wait_ms, stall_after_crash_ms, throughput_share
+from eosctl.capacity.memory import producer_entry_count, producer_id_generations, transactional_id_count
+from eosctl.capacity.record_sizes import (
+    TopicPartitions,
+    offset_commit_batch_bytes,
+    transaction_state_bytes,
+    transaction_state_tag_bytes,
+)
+from eosctl.capacity.recovery import restore_ms
+from eosctl.capacity.transactions import (
+    marker_rate,
+    partition_waves,
+    partitions_touched,
+    transaction_log_append_rate,
+    transaction_rate,
+)
+from eosctl.model.capacity_plan import ApplicationPlan
+from eosctl.model.workload import ApplicationKind, ApplicationSpec, Workload
+
+OFFSETS_TOPIC_NAME_BYTES: Final = len("__consumer_offsets")
+#: Standstill of one commit: published measurements of a raw producer, and of Streams (flush, offsets, commit).
+STALL_MS: Final = {ApplicationKind.PRODUCER: 3.0}
+STREAMS_STALL_MS: Final = 22.0
+
+
+class Rhythm(NamedTuple):
+    """How often an application commits, and how many partitions of each topic one transaction reaches."""
+
+    transactions_per_s: float
+    interval_ms: float
+    touched: Mapping[str, float]
+    offsets: float
+
+    @property
+    def data_partitions(self) -> float:
+        """Partitions of one transaction without that of the offsets."""
+        return sum(self.touched.values())
+
+
+def work_out_rhythms(workload: Workload) -> dict[str, Rhythm]:
+    """Work out the rhythm of every application; topics that several of them write are shared by transactions."""
+    rates = {application.name: _transactions(workload, application) for application in workload.applications}
+    writers: dict[str, float] = {}
+    for application in workload.applications:
+        for topic, _ in application.writes:
+            writers[topic] = writers.get(topic, 0.0) + rates[application.name]
+    return {a.name: _rhythm(workload, a, rates[a.name], writers) for a in workload.applications}
+
+
+def _transactions(workload: Workload, application: ApplicationSpec) -> float:
+    if application.transactions_per_s is not None:
+        return application.transactions_per_s
+    names = application.reads or tuple(name for name, _ in application.writes)
+    handled = sum(workload.topic(name).rate_per_s for name in names)
+    return transaction_rate(application.producer_count, application.commit_interval_ms or 1.0, handled)
+
+
+def _rhythm(workload: Workload, application: ApplicationSpec, rate: float, writers: Mapping[str, float]) -> Rhythm:
+    touched = {}
+    for name, stated in application.writes:
+        topic = workload.topic(name)
+        records = topic.rate_per_s / writers[name] if writers[name] else 0.0
+        touched[name] = partitions_touched(records, topic.partition_count) if stated is None else min(stated, records)
+    interval = application.commit_interval_ms or (1000 * application.producer_count / rate if rate else 1000.0)
+    return Rhythm(rate, interval, touched, _offsets(workload, application, rate))
+
+
+def _offsets(workload: Workload, application: ApplicationSpec, rate: float) -> float:
+    if not application.commits_offsets or not rate:
+        return 0.0
+    if application.offsets_per_transaction is not None:
+        return application.offsets_per_transaction
+    inputs = [workload.topic(name) for name in application.reads]
+    owned = max(1, round(sum(topic.partition_count for topic in inputs) / application.producer_count))
+    return partitions_touched(sum(topic.rate_per_s for topic in inputs) / rate, owned)
+
+
+def plan_application(
+    workload: Workload, application: ApplicationSpec, rhythms: Mapping[str, Rhythm]
+) -> ApplicationPlan:
+    """Work out what one application's transactions cause."""
+    cluster, rhythm = workload.cluster, rhythms[application.name]
+    offsets = application.commits_offsets
+    waves = _waves(workload, application, rhythm)
+    stages = _chain(workload, application)
+    waits = [rhythms[stage.name].interval_ms for stage in stages]
+    fixed = len(stages) * _fixed_ms(workload)
+    # The sum of unequal uniform waits is close to that of as many equal ones with the same total.
+    mean_wait = sum(waits) / len(waits)
+    each_per_s = rhythm.transactions_per_s / application.producer_count
+    generations = (
+        producer_id_generations(cluster.producer_id_expiration_ms, each_per_s)
+        if cluster.transaction_version == 2
+        else 1.0
+    )
+    stall = STALL_MS.get(application.kind, STREAMS_STALL_MS)
+    return ApplicationPlan(
+        name=application.name,
+        transactions_per_s=rhythm.transactions_per_s,
+        data_partitions=rhythm.data_partitions,
+        partition_waves=waves,
+        markers_per_s=marker_rate(rhythm.transactions_per_s, rhythm.data_partitions, offsets=offsets),
+        transaction_log_appends_per_s=transaction_log_append_rate(rhythm.transactions_per_s, waves, offsets=offsets),
+        transaction_log_bytes_per_s=rhythm.transactions_per_s
+        * _transaction_log_bytes(workload, application, rhythm, waves),
+        offset_bytes_per_s=_offset_bytes(workload, application, rhythm) if offsets else 0.0,
+        producer_entries=producer_entry_count(
+            application.producer_count, _reach(workload, application), cluster.replication_factor, generations
+        ),
+        transactional_ids=transactional_id_count(application.producer_count),
+        stage_count=len(stages),
+        readable_p50_ms=fixed + commit_wait_ms(len(stages), mean_wait, 0.5),
+        readable_p99_ms=fixed + commit_wait_ms(len(stages), mean_wait, 0.99),
+        stall_after_crash_ms=stall_after_crash_ms(application.transaction_timeout_ms),
+        throughput_share=throughput_share(stall, rhythm.interval_ms),
+        restore_ms=restore_ms(application.state_bytes / application.instance_count, application.restore_rate)
+        if application.state_bytes
+        else 0.0,
+        task_count=max((workload.topic(name).partition_count for name in application.reads), default=0),
+        abort_ratio=application.abort_ratio,
+    )
+
+
+def _waves(workload: Workload, application: ApplicationSpec, rhythm: Rhythm) -> float:
+    if application.partition_waves is not None:
+        return application.partition_waves
+    if not rhythm.touched or not rhythm.transactions_per_s:
+        return 0.0
+    written = [workload.topic(name) for name, _ in application.writes]
+    each_per_s = sum(topic.rate_per_s for topic in written) / application.producer_count
+    stated = dict(application.writes)
+    within_reach = sum(float(t.partition_count) if (s := stated[t.name]) is None else s for t in written)
+    leaders = workload.cluster.broker_count if workload.cluster.transaction_version == 2 else 1
+    linger = min(max(topic.linger_ms for topic in written), rhythm.interval_ms)
+    waves = partition_waves(each_per_s, within_reach, leaders, linger, rhythm.interval_ms)
+    return min(max(1.0, waves), max(1.0, rhythm.data_partitions))
+
+
+def _transaction_log_bytes(workload: Workload, application: ApplicationSpec, rhythm: Rhythm, waves: float) -> float:
+    """Return the bytes that one transaction appends to ``__transaction_state``."""
+    cluster = workload.cluster
+    tags = transaction_state_tag_bytes(cluster.transaction_version, kafka_major=cluster.kafka_major)
+    flexible = cluster.transaction_version >= 1
+
+    def record(*topics: TopicPartitions) -> float:
+        return transaction_state_bytes(
+            application.transactional_id_bytes, topics, flexible=flexible, tag_bytes=tags if flexible else 0
+        )
+
+    data = [TopicPartitions(len(name.encode()), count) for name, count in rhythm.touched.items()]
+    joined = (waves + 1) / (2 * waves) if waves else 0.0
+    joining = waves * record(*(topic._replace(partition_count=topic.partition_count * joined) for topic in data))
+    if application.commits_offsets:
+        everything = record(*data, TopicPartitions(OFFSETS_TOPIC_NAME_BYTES, 1))
+        return joining + 2 * everything + record()
+    return joining + record(*data) + record()
+
+
+def _offset_bytes(workload: Workload, application: ApplicationSpec, rhythm: Rhythm) -> float:
+    inputs = [workload.topic(name) for name in application.reads]
+    rate = sum(topic.rate_per_s for topic in inputs)
+    topics = [
+        TopicPartitions(
+            len(topic.name.encode()), rhythm.offsets * (topic.rate_per_s / rate if rate else 1 / len(inputs))
+        )
+        for topic in inputs
+    ]
+    size = offset_commit_batch_bytes(
+        application.group_id_bytes, topics, metadata_bytes=application.offset_metadata_bytes
+    )
+    return rhythm.transactions_per_s * size
+
+
+def _reach(workload: Workload, application: ApplicationSpec) -> float:
+    """Return the partitions in which one producer is remembered: all it can reach in time, and one of the offsets."""
+    partitions = 0.0
+    for name, stated in application.writes:
+        count = workload.topic(name).partition_count
+        partitions += count if stated is None else min(count, stated)
+    return partitions + (1 if application.commits_offsets else 0)
+
+
+def _chain(workload: Workload, application: ApplicationSpec) -> list[ApplicationSpec]:
+    """Return the applications that a record passes before this one's output, the longest way, this one last."""
+
+    def longest(stage: ApplicationSpec, seen: frozenset[str]) -> list[ApplicationSpec]:
+        before = [
+            longest(other, seen | {other.name})
+            for other in workload.applications
+            if other.name not in seen and any(name in stage.reads for name, _ in other.writes)
+        ]
+        return [*max(before, key=len, default=[]), stage]
+
+    return longest(application, frozenset({application.name}))
+
+
+def _fixed_ms(workload: Workload) -> float:
+    """Return what one stage takes besides waiting for the commit: the end of the transaction, and the fetch.
+
+    ``linger.ms`` does not add to it: a commit flushes what lingers.
+    """
+    cluster = workload.cluster
+    # Prepare and marker are replicated one after the other; the answer to EndTxn is not waited for by readers.
+    ending = cluster.client_round_trip_ms + 2 * cluster.replication_round_trip_ms
+    return ending + cluster.client_round_trip_ms

@@ -1,0 +1,227 @@
+"""Disk: what retention and compaction keep, and what a state store needs (formulas F5 to F7, F25, F27, F28, F30)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+OPEN_LOG_FACTOR: Final = 2
+CLEANER_BYTES_PER_KEY: Final = 24
+CLEANER_LOAD_FACTOR: Final = 0.9
+WINDOW_KEY_BYTES: Final = 12
+VALUE_TIMESTAMP_BYTES: Final = 8
+MMAPS_PER_SEGMENT: Final = 2
+
+
+def retained_bytes(
+    rate: float, retention_ms: float, partition_count: int, segment_bytes: float, replication_factor: int
+) -> float:
+    """Return what a topic with cleanup.policy=delete keeps on all brokers (F5), without free space.
+
+    Segments are deleted whole and never while written to, hence one more for each partition.
+
+    Args:
+        rate: Bytes per second.
+        retention_ms: ``retention.ms``.
+        partition_count: Partitions.
+        segment_bytes: ``segment.bytes``; smaller where the partition fills less in its retention.
+        replication_factor: Copies.
+
+    A much copied example (S0-278, S0-279) has 1 KB x 10,000/s x 7 days = "5.8 TB", and RF for the changelog alone:
+    "17.6 TB" in all. It is 6.05 TB in one copy, and for input and output with RF 3, the changelog's 0.15 TB and its
+    safety of 1.5:
+
+    >>> one_copy = retained_bytes(10e6, 7 * 86_400_000, 0, 0, 1)
+    >>> round(one_copy / 1e12, 2), round((2 * 3 * one_copy + 0.15e12) * 1.5 / 1e12, 1)
+    (6.05, 54.7)
+
+    W5 (75 MB/s, RF 3, 3 nodes, 3 days): 6.48 TB a day and node, 19.44 TB for 3 days.
+
+    >>> round(retained_bytes(75e6, 86_400_000, 0, 0, 3) / 3 / 1e12, 2)
+    6.48
+
+    W7 and W8 (39,000 msg/s of 1,941 B, three copies, 300 s and 6 h) were published as GB and TB; they are GiB and TiB:
+
+    >>> round(retained_bytes(39_000 * 1_941, 300_000, 0, 0, 3) / 2**30, 2)
+    63.45
+    >>> round(retained_bytes(39_000 * 1_941, 21_600_000, 0, 0, 3) / 2**40, 2)
+    4.46
+    """
+    retention_s = retention_ms / 1000
+    open_segments = partition_count * min(segment_bytes, rate * retention_s / partition_count) if partition_count else 0
+    return replication_factor * (rate * retention_s + open_segments)
+
+
+def compacted_bytes(
+    live_bytes: float, partition_count: int, segment_bytes: float, replication_factor: int, dirty_ratio: float = 0.5
+) -> float:
+    """Return the most that a compacted topic takes on all brokers (F6), without the cleaner's scratch space.
+
+    The cleaner starts when ``dirty_ratio`` of the log is dirty, and never touches the active segment.
+
+    G5: 50 GB live, 32 partitions, RF 3, with segments of 1 GiB and of 100 MiB; "150 GB" is often quoted.
+
+    >>> [round(compacted_bytes(50e9, 32, segment, 3) / 1e9) for segment in (2**30, 100 * 2**20)]
+    [403, 310]
+    """
+    return replication_factor * (live_bytes / (1 - dirty_ratio) + partition_count * segment_bytes)
+
+
+def tiered_local_bytes(
+    rate: float, local_retention_ms: float, partition_count: int, segment_bytes: float, replication_factor: int
+) -> float:
+    """Return what a tiered topic keeps on local disks (F7): its local retention and two segments a partition.
+
+    >>> round(tiered_local_bytes(10e6, 3_600_000, 32, 2**30, 3) / 1e9, 1)
+    314.2
+    """
+    return replication_factor * (rate * local_retention_ms / 1000 + 2 * partition_count * segment_bytes)
+
+
+def tiered_remote_bytes(rate: float, retention_ms: float) -> float:
+    """Return what a tiered topic keeps in remote storage (F7): one copy of its whole retention.
+
+    >>> tiered_remote_bytes(10e6, 86_400_000) / 1e12
+    0.864
+    """
+    return rate * retention_ms / 1000
+
+
+def with_free_space(used_bytes: float, free_share: float) -> float:
+    """Return the disk to buy so that ``free_share`` of it stays free.
+
+    >>> with_free_space(80e9, 0.2) / 1e9
+    100.0
+    """
+    return used_bytes / (1 - free_share)
+
+
+def transaction_log_bytes(
+    live_bytes: float, partition_count: int, append_rate: float, segment_bytes: float, dirty_ratio: float = 0.5
+) -> float:
+    """Return the size of one copy of ``__transaction_state`` or ``__consumer_offsets`` between two cleanings.
+
+    Compaction keeps one record for each key; each written partition holds up to an active segment besides.
+
+    Args:
+        live_bytes: One record for each transactional id (or group and partition).
+        partition_count: Partitions that are written to.
+        append_rate: Bytes per second into the topic.
+        segment_bytes: ``transaction.state.log.segment.bytes`` (100 MiB).
+        dirty_ratio: ``min.cleanable.dirty.ratio``.
+
+    >>> round(transaction_log_bytes(2_000 * 157, 50, 1e6, 100 * 2**20) / 1e9, 2)
+    5.24
+    >>> transaction_log_bytes(314_000, 50, 0, 100 * 2**20)
+    628000.0
+    """
+    active = partition_count * segment_bytes if append_rate else 0
+    return live_bytes / (1 - dirty_ratio) + active
+
+
+def store_bytes(key_count: float, key_bytes: float, value_bytes: float, *, windowed: bool, timestamped: bool) -> float:
+    """Return the live bytes of a state store, with 1.3 for RocksDB's own structures.
+
+    A much copied example (S0-280) has 100 M x 150 B x 1.3 = 19.5 GB; windowed keys take 12 B and timestamped values
+    8 B more.
+
+    >>> round(store_bytes(100e6, 50, 100, windowed=False, timestamped=False) / 1e9, 1)
+    19.5
+    >>> round(store_bytes(100e6, 50, 100, windowed=True, timestamped=True) / 1e9, 1)
+    22.1
+    """
+    key = key_bytes + (WINDOW_KEY_BYTES if windowed else 0)
+    value = value_bytes + (VALUE_TIMESTAMP_BYTES if timestamped else 0)
+    return key_count * (key + value) * 1.3
+
+
+def store_disk_bytes(live_bytes: float) -> float:
+    """Return the local disk that a state store needs: twice its live bytes, for universal compaction.
+
+    The source (S0-281) gives its write-ahead log as the reason; Kafka Streams has that switched off.
+
+    >>> store_disk_bytes(19.5e9) / 1e9
+    39.0
+    """
+    return 2 * live_bytes
+
+
+def cleaner_keys_per_pass(dedupe_buffer_bytes: float = 128 * 2**20, thread_count: int = 1) -> float:
+    """Return how many distinct keys the log cleaner handles in one pass (F30); above this it needs several.
+
+    >>> round(cleaner_keys_per_pass() / 1e6, 2)
+    5.03
+    """
+    return dedupe_buffer_bytes / thread_count / CLEANER_BYTES_PER_KEY * CLEANER_LOAD_FACTOR
+
+
+def cleaning_io_bytes(log_bytes: float) -> float:
+    """Return what one compaction reads and writes (S3-050): the log twice in, and at most once out.
+
+    >>> cleaning_io_bytes(1e9)
+    3000000000.0
+    """
+    return 3 * log_bytes
+
+
+def expired_by_size(log_bytes: int, retention_bytes: int, segment_sizes: tuple[int, ...]) -> int:
+    """Return how many of the oldest segments size retention deletes (S3-039): while the excess covers a whole one.
+
+    >>> expired_by_size(350, 200, (100, 100, 100, 50))
+    1
+    """
+    excess, count = log_bytes - retention_bytes, 0
+    for size in segment_sizes[:-1]:
+        if excess < size:
+            break
+        excess -= size
+        count += 1
+    return count
+
+
+def index_entries_per_segment(segment_bytes: float, interval_bytes: float = 4096) -> float:
+    """Return the entries of a segment's offset index: 8 bytes each, one for every ``index.interval.bytes`` (S3-013).
+
+    >>> index_entries_per_segment(2**30) * 8 / 2**20
+    2.0
+    """
+    return segment_bytes / interval_bytes
+
+
+def file_descriptor_count(log_bytes: float, partition_count: float, segment_bytes: float, connections: int) -> float:
+    """Return the open files of a broker (F27): segments and connections; each replica has at least one segment.
+
+    >>> file_descriptor_count(2e12, 1_000, 2**30, 5_000)
+    7862.645149230957
+    """
+    return partition_count + log_bytes / segment_bytes + connections
+
+
+def memory_map_count(segment_count: float) -> float:
+    """Return the memory maps of a broker (F27): two indexes for each segment.
+
+    W14: 50,000 partitions of one segment need 100,000; Linux' default of 65,530 fails.
+
+    >>> memory_map_count(50_000)
+    100000
+    """
+    return MMAPS_PER_SEGMENT * segment_count
+
+
+def replication_catch_up_ms(stored_bytes: float, spare_rate: float) -> float:
+    """Return how long a broker's data takes to be copied anew (F25), at the spare or throttled rate in bytes/s.
+
+    >>> replication_catch_up_ms(2e12, 100e6) / 3_600_000
+    5.555555555555555
+    """
+    return stored_bytes / spare_rate * 1000
+
+
+def follower_catch_up_ms(downtime_ms: float, write_rate: float, replication_rate: float) -> float:
+    """Return how long a follower takes to be in sync again after a pause (F25); infinite when it never is.
+
+    >>> follower_catch_up_ms(60_000, 50e6, 200e6)
+    20000.0
+    """
+    if replication_rate <= write_rate:
+        return float("inf")
+    return downtime_ms * write_rate / (replication_rate - write_rate)

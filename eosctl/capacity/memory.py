@@ -1,0 +1,132 @@
+"""Memory of brokers and of stream applications (formulas F16 to F18, F20)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+MIB: Final = 2**20
+#: Heap of one producer's state in one replica, with 1 and with 5 batches remembered; measured on a JVM.
+PRODUCER_ENTRY_HEAP_BYTES: Final = (270, 453)
+#: Heap of one open transaction of 3 partitions: from the class histogram, and with all that came along; measured.
+OPEN_TRANSACTION_HEAP_BYTES: Final = (600, 2_400)
+MAX_PRODUCER_EPOCH: Final = 32_766
+ROCKSDB_BLOCK_CACHE_BYTES: Final = 50 * MIB
+ROCKSDB_WRITE_BUFFERS_BYTES: Final = 3 * 16 * MIB
+WINDOW_SEGMENTS: Final = 3
+
+
+def producer_id_generations(expiration_ms: float, transactions_per_s_of_one_producer: float) -> float:
+    """Return how many producer ids of one producer a partition remembers at TV2 (F17).
+
+    At TV2 every transaction raises the epoch, and after 32,766 of them the producer gets a new id; the old one is kept
+    until ``producer.id.expiration.ms``.
+
+    Ten transactions a second use up an id in 55 minutes:
+
+    >>> round(producer_id_generations(86_400_000, 10), 1), producer_id_generations(86_400_000, 0)
+    (27.4, 1.0)
+    """
+    return 1 + expiration_ms / 1000 * transactions_per_s_of_one_producer / MAX_PRODUCER_EPOCH
+
+
+def producer_entry_count(
+    producer_count: float, partitions_each: float, replication_factor: int, generations: float = 1.0
+) -> float:
+    """Return the producers' states on all replicas (F17).
+
+    G4: 1,000 threads, 200 partitions, RF 3, at TV2 with a commit every 100 ms.
+
+    >>> round(producer_entry_count(1_000, 200, 3, producer_id_generations(86_400_000, 10)) / 1e6, 1)
+    16.4
+    """
+    return producer_count * partitions_each * replication_factor * generations
+
+
+def producer_heap_bytes(entry_count: float) -> tuple[float, float]:
+    """Return the least and the most heap that producers' states take (F16).
+
+    G4: "7.4 GB" at the upper figure.
+
+    >>> round(producer_heap_bytes(16.4e6)[1] / 1e9, 1)
+    7.4
+    """
+    low, high = PRODUCER_ENTRY_HEAP_BYTES
+    return entry_count * low, entry_count * high
+
+
+def coordinator_heap_bytes(transactional_id_count: float) -> tuple[float, float]:
+    """Return the least and the most heap that a coordinator's transactions take.
+
+    >>> coordinator_heap_bytes(10_000)
+    (6000000, 24000000)
+    """
+    low, high = OPEN_TRANSACTION_HEAP_BYTES
+    return transactional_id_count * low, transactional_id_count * high
+
+
+def transactional_id_count(
+    producer_count: int, *, restarts_within_expiration: int = 0, persistent_state_dir: bool = True
+) -> int:
+    """Return the transactional ids that the coordinator keeps (F18; S0-009, S0-010).
+
+    exactly_once_v2 has one id for each thread (application id, process id, thread number), the old version one for each
+    task. The process id outlives a restart only with a persistent state directory; without one, every restart within
+    ``transactional.id.expiration.ms`` (7 days) leaves its ids behind.
+
+    >>> transactional_id_count(32)
+    32
+    >>> transactional_id_count(32, restarts_within_expiration=20, persistent_state_dir=False)
+    672
+    """
+    return producer_count * (1 if persistent_state_dir else 1 + restarts_within_expiration)
+
+
+def streams_heap_bytes(
+    cache_bytes: float,
+    thread_count: int,
+    producer_buffer_bytes: float = 32 * MIB,
+    fetch_bytes: float = 50 * MIB,
+    buffered_bytes_per_thread: float = 0.0,
+    application_bytes: float = 0.0,
+) -> float:
+    """Return the heap of one instance of a stream application (F20).
+
+    The record cache is for the instance, producers' and fetch buffers for each thread. The copied example (S0-288) has
+    "2 GB block cache + 0.32 + 0.064 + 0.064 + 1 = 3.5 GB": it takes RocksDB for heap, the cache for each task and one
+    producer for all. With 8 threads, 10 MB of cache and 1 GB of its own, an instance needs:
+
+    >>> round(streams_heap_bytes(10e6, 8, application_bytes=1e9) / 1e9, 2)
+    1.7
+    """
+    buffers = thread_count * (producer_buffer_bytes + fetch_bytes + buffered_bytes_per_thread)
+    return application_bytes + cache_bytes + buffers
+
+
+def rocksdb_bytes(store_instance_count: int, *, windowed: bool = False) -> float:
+    """Return the memory outside the heap that RocksDB takes when nothing bounds it (F20).
+
+    32 windowed stores: some 9.2 GiB, where the copied example plans 2 GB.
+
+    >>> round(rocksdb_bytes(32, windowed=True) / 2**30, 1)
+    9.2
+    """
+    each = ROCKSDB_BLOCK_CACHE_BYTES + ROCKSDB_WRITE_BUFFERS_BYTES
+    return float(store_instance_count * each * (WINDOW_SEGMENTS if windowed else 1))
+
+
+def store_cache_bytes(store_count: int, cache_bytes: float = 50 * MIB) -> float:
+    """Return the caches of a number of stores (W10: 128 stores of 50 MB, 6.25 GB with 1,024 MB to a GB).
+
+    >>> store_cache_bytes(128) / 2**30
+    6.25
+    """
+    return store_count * cache_bytes
+
+
+def table_bytes(row_count: float, row_bytes: float, overhead_bytes: float = 0.0) -> float:
+    """Return the bytes of a table of rows (W11 and W12, published as GB and MB: they are GiB and MiB).
+
+    >>> round(table_bytes(100e6, 123, 32) / 2**30, 2), round(table_bytes(50_000, 50) / 2**20, 2)
+    (14.44, 2.38)
+    """
+    return row_count * (row_bytes + overhead_bytes)

@@ -1,0 +1,123 @@
+"""From a workload to a plan. Pure: the same workload gives the same plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eosctl.capacity.advice import advise
+from eosctl.capacity.application_plan import plan_application, work_out_rhythms
+from eosctl.capacity.bytes_and_network import cross_zone_rate
+from eosctl.capacity.disk import file_descriptor_count, memory_map_count
+from eosctl.capacity.memory import coordinator_heap_bytes, producer_heap_bytes
+from eosctl.capacity.record_sizes import producer_snapshot_bytes
+from eosctl.capacity.recovery import coordinator_load_ms
+from eosctl.capacity.refusal import check_possible
+from eosctl.capacity.resources import Demand, brokers_needed, find_bottleneck, total_demand, use_resources
+from eosctl.capacity.topic_plan import TRANSACTION_STATE, plan_internal_topics, plan_topic
+from eosctl.capacity.transactions import lag_inflation, marker_bytes_per_s
+from eosctl.model.capacity_plan import ApplicationPlan, CapacityPlan, Figure, Grade, TopicPlan, Unit
+from eosctl.model.workload import Workload
+
+
+def plan_capacity(workload: Workload) -> CapacityPlan:
+    """Plan a workload.
+
+    Raises:
+        WorkloadRefused: It contradicts itself.
+    """
+    check_possible(workload)
+    cluster = workload.cluster
+    rhythms = work_out_rhythms(workload)
+    applications = tuple(plan_application(workload, application, rhythms) for application in workload.applications)
+    topics = (
+        *(plan_topic(workload, topic, rhythms) for topic in workload.topics),
+        *plan_internal_topics(workload, applications),
+    )
+    demand = total_demand(cluster, topics, applications)
+    resources = use_resources(cluster, demand)
+    bottleneck = find_bottleneck(resources)
+    data = sum(topic.data_batches_per_s for topic in topics if not topic.internal)
+    return CapacityPlan(
+        workload=workload.name,
+        broker_count=cluster.broker_count,
+        brokers_lost=cluster.brokers_lost,
+        replication_factor=cluster.replication_factor,
+        topics=topics,
+        applications=applications,
+        figures=_figures(workload, topics, applications, demand),
+        resources=resources,
+        eos_appends_per_s=(demand.appends_per_s - data) * cluster.replication_factor,
+        data_appends_per_s=data * cluster.replication_factor,
+        transactions_per_s=sum(application.transactions_per_s for application in applications),
+        markers_per_s=sum(application.markers_per_s for application in applications),
+        bottleneck=bottleneck.name if bottleneck else "",
+        fits=(bottleneck.utilisation or 0.0) <= 1 if bottleneck else None,
+        broker_count_needed=brokers_needed(cluster, demand),
+        advice=advise(workload, applications, resources),
+        assumptions=workload.assumptions,
+    )
+
+
+def _figures(
+    workload: Workload, topics: Sequence[TopicPlan], applications: Sequence[ApplicationPlan], demand: Demand
+) -> tuple[Figure, ...]:
+    cluster = workload.cluster
+    rf, count = cluster.replication_factor, cluster.broker_count
+    markers = sum(application.markers_per_s for application in applications)
+    records = sum(topic.data_batches_per_s * topic.batch_records for topic in topics if not topic.internal)
+    state = next(topic for topic in topics if topic.name == TRANSACTION_STATE)
+    moved_bytes = state.stored_bytes / rf / count
+    moved_records = moved_bytes / (state.written / state.data_batches_per_s) if state.data_batches_per_s else 0.0
+    low, high = producer_heap_bytes(demand.producer_entries)
+    low_ids, high_ids = coordinator_heap_bytes(demand.transactional_ids)
+    busiest = max((topic.stored_bytes / topic.partition_count / rf for topic in topics), default=0.0)
+    segments = demand.partition_count / count + demand.stored_bytes / cluster.segment_bytes / count
+    entries_each = demand.producer_entries / max(1, demand.partition_count)
+    rows = [
+        Figure("written by clients and coordinators, one copy", demand.written, Unit.BYTES_PER_S, "F1", Grade.ESTIMATE),
+        Figure("markers, all copies", marker_bytes_per_s(markers, rf), Unit.BYTES_PER_S, "F8", Grade.EXACT),
+        Figure("__transaction_state appends, one copy", state.data_batches_per_s, Unit.PER_S, "F9", Grade.ESTIMATE),
+        Figure("__transaction_state bytes, one copy", state.written, Unit.BYTES_PER_S, "F9", Grade.ESTIMATE),
+        Figure("stored, all copies", demand.stored_bytes, Unit.BYTES, "F5, F6", Grade.ESTIMATE),
+        Figure("producer states, all replicas", demand.producer_entries, Unit.COUNT, "F17", Grade.EXACT),
+        Figure("heap for producer states, at least", low, Unit.BYTES, "F16", Grade.ANCHOR),
+        Figure("heap for producer states, at most", high, Unit.BYTES, "F16", Grade.ANCHOR),
+        Figure("heap for transactions, at least", low_ids, Unit.BYTES, "F16", Grade.ANCHOR),
+        Figure("heap for transactions, at most", high_ids, Unit.BYTES, "F16", Grade.ANCHOR),
+        Figure(
+            "producer snapshot of an average replica",
+            producer_snapshot_bytes(round(entries_each)),
+            Unit.BYTES,
+            "F17",
+            Grade.EXACT,
+        ),
+        Figure(
+            "coordinator load after a broker's loss, one copy of its share",
+            coordinator_load_ms(moved_records, moved_bytes),
+            Unit.MILLISECONDS,
+            "F19",
+            Grade.ANCHOR,
+        ),
+        Figure("largest partition", busiest, Unit.BYTES, "F5, F6", Grade.ESTIMATE),
+        Figure(
+            "open files of a broker, without connections",
+            file_descriptor_count(
+                demand.stored_bytes / count, demand.partition_count / count, cluster.segment_bytes, 0
+            ),
+            Unit.COUNT,
+            "F27",
+            Grade.ESTIMATE,
+        ),
+        Figure("memory maps of a broker", memory_map_count(segments), Unit.COUNT, "F27", Grade.ESTIMATE),
+        Figure(
+            "offsets that are markers, in 100",
+            100 * lag_inflation(records, markers),
+            Unit.COUNT,
+            "F33",
+            Grade.EXACT,
+        ),
+    ]
+    if cluster.zone_count > 1:
+        between = cross_zone_rate(demand.written, demand.read, rf, cluster.zone_count)
+        rows.append(Figure("between zones", between, Unit.BYTES_PER_S, "F31", Grade.ESTIMATE))
+    return tuple(rows)

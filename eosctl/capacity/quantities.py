@@ -1,0 +1,216 @@
+"""Quantities with units, as people write them in a workload file, and as they read them in a plan.
+
+kB, MB, GB, TB are powers of 1,000; KiB, MiB, GiB, TiB of 1,024; network links are in bits (Gb/s). A number without a
+unit is refused wherever a unit could be mistaken.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import Final
+
+_NUMBER: Final = re.compile(r"\s*([+-]?\d[\d_,]*(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(.*?)\s*$")
+_BYTES: Final = {
+    "B": 1.0,
+    "kB": 1e3,
+    "KB": 1e3,
+    "MB": 1e6,
+    "GB": 1e9,
+    "TB": 1e12,
+    "PB": 1e15,
+    "KiB": 2.0**10,
+    "MiB": 2.0**20,
+    "GiB": 2.0**30,
+    "TiB": 2.0**40,
+}
+_BYTE_RATES: Final = {
+    **{f"{unit}/s": size for unit, size in _BYTES.items()},
+    "kb/s": 125.0,
+    "Mb/s": 125e3,
+    "Gb/s": 125e6,
+    "kbit/s": 125.0,
+    "Mbit/s": 125e3,
+    "Gbit/s": 125e6,
+}
+_DURATIONS_MS: Final = {
+    "ms": 1.0,
+    "s": 1e3,
+    "min": 6e4,
+    "m": 6e4,
+    "h": 3.6e6,
+    "d": 8.64e7,
+    "days": 8.64e7,
+    "w": 6.048e8,
+    "weeks": 6.048e8,
+    "years": 3.1536e10,
+}
+_RATES: Final = {"/s": 1.0, "/min": 1 / 60, "/h": 1 / 3600, "/d": 1 / 86_400}
+
+
+class QuantityError(ValueError):
+    """A text that is not the quantity that was expected; the message says what would be."""
+
+
+def _parser(what: str, units: dict[str, float], example: str) -> Callable[[str], float]:
+    def parse(text: str) -> float:
+        number, unit = _split(text, what, example)
+        if unit not in units:
+            wrong = f"{unit!r} is not a unit of {what}" if unit else f"{text!r} has no unit"
+            raise QuantityError(f"{wrong}; write it like {example} (units: {', '.join(units)})")
+        return _positive(number * units[unit], text)
+
+    parse.__doc__ = f"Parse a {what}, e.g. ``{example}``."
+    return parse
+
+
+def _split(text: str, what: str, example: str) -> tuple[float, str]:
+    match = _NUMBER.match(text)
+    if match is None:
+        raise QuantityError(f"{text!r} is not a {what}; write it like {example}")
+    return float(match[1].replace(",", "").replace("_", "")), match[2]
+
+
+def _positive(value: float, text: str) -> float:
+    if value < 0 or not math.isfinite(value):
+        raise QuantityError(f"{text} is {'negative' if value < 0 else 'not finite'}")
+    return value
+
+
+parse_bytes = _parser("size", _BYTES, "1 KiB")
+parse_byte_rate = _parser("byte rate", _BYTE_RATES, "250 MB/s")
+parse_duration_ms = _parser("duration", _DURATIONS_MS, "100 ms")
+parse_rate = _parser("rate", _RATES, "10000/s")
+
+
+def parse_share(text: str) -> float:
+    """Parse a share: ``20 %`` or ``0.2``.
+
+    >>> parse_share("20 %"), parse_share("0.2")
+    (0.2, 0.2)
+    """
+    number, unit = _split(text, "share", "20 %")
+    if unit not in ("", "%"):
+        raise QuantityError(f"{unit!r} is not a unit of a share; write it like 20 % or 0.2")
+    share = _positive(number / 100 if unit else number, text)
+    if share > 1:
+        raise QuantityError(f"{text} is more than all of it; write a share from 0 to 1, or from 0 % to 100 %")
+    return share
+
+
+def parse_growth(text: str) -> float:
+    """Parse a growth: ``30 %`` or ``200 %``; a percent sign is needed.
+
+    >>> parse_growth("200 %")
+    2.0
+    """
+    number, unit = _split(text, "growth", "30 %")
+    if unit != "%":
+        raise QuantityError(f"{text!r} has no percent sign; write it like 30 %")
+    return _positive(number / 100, text)
+
+
+def parse_number(text: str) -> float:
+    """Parse a number without a unit that is not negative."""
+    number, unit = _split(text, "number", "4")
+    if unit:
+        raise QuantityError(f"{text!r} is not a plain number")
+    return _positive(number, text)
+
+
+def parse_count(text: str) -> int:
+    """Parse a whole number from 1 on.
+
+    >>> parse_count("2,000")
+    2000
+    """
+    count = parse_whole(text)
+    if count < 1:
+        raise QuantityError(f"{text} is less than 1")
+    return count
+
+
+def parse_whole(text: str) -> int:
+    """Parse a whole number from 0 on."""
+    number = parse_number(text)
+    if number != int(number):
+        raise QuantityError(f"{text} is not a whole number")
+    return int(number)
+
+
+def parse_ratio(text: str) -> float:
+    """Parse a compression ratio: at least 1, as in 4 times smaller."""
+    ratio = parse_number(text)
+    if ratio < 1:
+        raise QuantityError(f"{text} is less than 1; the ratio is uncompressed over compressed, e.g. 4")
+    return ratio
+
+
+def bytes_text(size: float) -> str:
+    """Write a size in powers of 1,000, as disks and networks are sold.
+
+    >>> [bytes_text(size) for size in (0, 950, 6.05e12, 849_000)]
+    ['0 B', '950 B', '6.05 TB', '849 kB']
+    """
+    for unit, power in (("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if size >= power:
+            return f"{_three(size / power)} {unit}"
+    return f"{size:.0f} B"
+
+
+def both_bytes_text(size: float) -> str:
+    """Write a size in both systems; half of all sizing sheets mix them up.
+
+    >>> both_bytes_text(6.05e12)
+    '6.05 TB (5.5 TiB)'
+    """
+    for unit, power in (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if size >= power:
+            return f"{bytes_text(size)} ({_three(size / power)} {unit})"
+    return bytes_text(size)
+
+
+def byte_rate_text(rate: float) -> str:
+    """Write a byte rate.
+
+    >>> byte_rate_text(2.55e6)
+    '2.55 MB/s'
+    """
+    return f"{bytes_text(rate)}/s"
+
+
+def rate_text(rate: float) -> str:
+    """Write a rate of countable things.
+
+    >>> rate_text(10_880), rate_text(3.2)
+    ('10,880/s', '3.2/s')
+    """
+    return f"{number_text(rate)}/s"
+
+
+def number_text(number: float) -> str:
+    """Write a number: whole from 100 on, else three digits.
+
+    >>> number_text(16_363_112), number_text(108.8), number_text(1.0), number_text(0.0312)
+    ('16,363,112', '109', '1', '0.0312')
+    """
+    return f"{number:,.0f}" if number >= 100 else _three(number)
+
+
+def milliseconds_text(duration_ms: float) -> str:
+    """Write a duration.
+
+    >>> [milliseconds_text(ms) for ms in (0.5, 99, 1_860, 70_000, 86_400_000, float("inf"))]
+    ['0.5 ms', '99 ms', '1.86 s', '70 s', '24 h', 'never']
+    """
+    if math.isinf(duration_ms):
+        return "never"
+    for unit, size in (("d", 172_800_000), ("h", 3_600_000), ("min", 120_000), ("s", 1_000)):
+        if duration_ms >= size:
+            return f"{_three(duration_ms / {'d': 86_400_000, 'min': 60_000}.get(unit, size))} {unit}"
+    return f"{_three(duration_ms)} ms"
+
+
+def _three(number: float) -> str:
+    return f"{number:.3g}" if number < 1000 else f"{number:,.0f}"

@@ -1,0 +1,107 @@
+"""What each topic causes, the internal ones included."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from eosctl.capacity.application_plan import Rhythm
+from eosctl.capacity.bytes_and_network import records_per_batch
+from eosctl.capacity.disk import compacted_bytes, retained_bytes, transaction_log_bytes
+from eosctl.capacity.record_sizes import MARKER_BATCH_BYTES, batch_bytes, record_bytes, transaction_state_bytes
+from eosctl.model.capacity_plan import ApplicationPlan, TopicPlan
+from eosctl.model.workload import Cleanup, TopicSpec, Workload
+
+TRANSACTION_STATE: Final = "__transaction_state"
+CONSUMER_OFFSETS: Final = "__consumer_offsets"
+INTERNAL_SEGMENT_BYTES: Final = 100 * 2**20
+OFFSET_RECORD_BYTES: Final = 100
+
+
+def plan_topic(workload: Workload, topic: TopicSpec, rhythms: Mapping[str, Rhythm]) -> TopicPlan:
+    """Work out what one topic causes."""
+    cluster = workload.cluster
+    touched_per_s = sum(r.transactions_per_s * r.touched.get(topic.name, 0.0) for r in rhythms.values())
+    records = _batch_records(workload, topic, rhythms)
+    batches = max(topic.rate_per_s / records, touched_per_s) if topic.rate_per_s else 0.0
+    records = topic.rate_per_s / batches if batches else records
+    key = round(topic.key_bytes) or None
+    data = batches * batch_bytes(key, round(topic.value_bytes), records, topic.compression_ratio)
+    written = data + touched_per_s * MARKER_BATCH_BYTES
+    readers = topic.reader_count + sum(topic.name in application.reads for application in workload.applications)
+    if topic.cleanup is Cleanup.COMPACT:
+        stored = compacted_bytes(
+            topic.live_bytes, topic.partition_count, cluster.segment_bytes, cluster.replication_factor
+        )
+    else:
+        stored = retained_bytes(
+            written, topic.retention_ms, topic.partition_count, cluster.segment_bytes, cluster.replication_factor
+        )
+    return TopicPlan(
+        topic.name, False, written, written * readers, batches, records, touched_per_s, stored, topic.partition_count
+    )
+
+
+def _batch_records(workload: Workload, topic: TopicSpec, rhythms: Mapping[str, Rhythm]) -> float:
+    if topic.batch_records is not None:
+        return max(1.0, topic.batch_records)
+    writers, linger = 0.0, topic.linger_ms
+    for application in workload.applications:
+        stated = dict(application.writes)
+        if topic.name not in stated:
+            continue
+        reach = stated[topic.name]
+        share = 1.0 if reach is None else reach / topic.partition_count
+        writers += max(1.0, application.producer_count * share)
+        linger = min(linger, rhythms[application.name].interval_ms)
+    size = record_bytes(round(topic.key_bytes) or None, round(topic.value_bytes))
+    rate = topic.rate_per_s / topic.partition_count
+    return records_per_batch(rate, writers or topic.writer_count, linger, size, topic.batch_size_bytes)
+
+
+def plan_internal_topics(workload: Workload, applications: Sequence[ApplicationPlan]) -> tuple[TopicPlan, TopicPlan]:
+    """Work out what transactions cause in ``__transaction_state`` and ``__consumer_offsets``."""
+    cluster = workload.cluster
+    specs = {application.name: application for application in workload.applications}
+    state_rate = sum(plan.transaction_log_bytes_per_s for plan in applications)
+    live = sum(
+        plan.transactional_ids * transaction_state_bytes(specs[plan.name].transactional_id_bytes)
+        for plan in applications
+    )
+    ids = sum(plan.transactional_ids for plan in applications)
+    used = min(ids, cluster.transaction_log_partitions)
+    state = TopicPlan(
+        name=TRANSACTION_STATE,
+        internal=True,
+        written=state_rate,
+        read=0.0,
+        data_batches_per_s=sum(plan.transaction_log_appends_per_s for plan in applications),
+        batch_records=1.0,
+        markers_per_s=0.0,
+        stored_bytes=cluster.replication_factor * transaction_log_bytes(live, used, state_rate, INTERNAL_SEGMENT_BYTES),
+        partition_count=cluster.transaction_log_partitions,
+    )
+    committing = [plan for plan in applications if specs[plan.name].commits_offsets]
+    commits = sum(plan.transactions_per_s for plan in committing)
+    committed_partitions = sum(
+        workload.topic(name).partition_count for plan in committing for name in specs[plan.name].reads
+    )
+    offset_rate = sum(plan.offset_bytes_per_s for plan in committing) + commits * MARKER_BATCH_BYTES
+    offsets = TopicPlan(
+        name=CONSUMER_OFFSETS,
+        internal=True,
+        written=offset_rate,
+        read=0.0,
+        data_batches_per_s=commits,
+        batch_records=1.0,
+        markers_per_s=commits,
+        stored_bytes=cluster.replication_factor
+        * transaction_log_bytes(
+            committed_partitions * OFFSET_RECORD_BYTES,
+            min(len(committing), cluster.offsets_partitions),
+            offset_rate,
+            INTERNAL_SEGMENT_BYTES,
+        ),
+        partition_count=cluster.offsets_partitions,
+    )
+    return state, offsets

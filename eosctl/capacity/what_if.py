@@ -1,0 +1,244 @@
+"""The same workload with something changed: what-if tables, sensitivity, growth."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import date, timedelta
+from typing import Any, Final, NamedTuple
+
+from eosctl.capacity.plan import plan_capacity
+from eosctl.capacity.quantities import (
+    QuantityError,
+    parse_bytes,
+    parse_count,
+    parse_duration_ms,
+    parse_growth,
+    parse_number,
+    parse_ratio,
+    parse_whole,
+)
+from eosctl.capacity.refusal import WorkloadRefused
+from eosctl.errors import UsageError
+from eosctl.model.capacity_plan import CapacityPlan, GrowthPoint, Sensitivity, Variant
+from eosctl.model.workload import Workload
+
+Apply = Callable[[Workload, Any], Workload]
+
+
+class Parameter(NamedTuple):
+    """Something that can be changed everywhere at once, and how its values are written."""
+
+    apply: Apply
+    parse: Callable[[str], Any]
+    about: str
+
+
+def _milliseconds(text: str) -> float:
+    """Parse a Kafka setting in ms, or a duration with a unit."""
+    return parse_number(text) if text.strip().isdigit() else parse_duration_ms(text)
+
+
+def _bytes(text: str) -> float:
+    return parse_number(text) if text.strip().isdigit() else parse_bytes(text)
+
+
+def _factor(text: str) -> float:
+    return parse_growth(text) if text.endswith("%") else parse_number(text)
+
+
+def _cluster(attribute: str) -> Apply:
+    return lambda workload, value: replace(workload, cluster=replace(workload.cluster, **{attribute: value}))
+
+
+def _applications(**change: Callable[[Any], Any]) -> Apply:
+    def apply(workload: Workload, value: Any) -> Workload:
+        changed = (replace(a, **{name: of(value) for name, of in change.items()}) for a in workload.applications)
+        return replace(workload, applications=tuple(changed))
+
+    return apply
+
+
+def _topics(attribute: str) -> Apply:
+    return lambda workload, value: replace(
+        workload, topics=tuple(replace(topic, **{attribute: value}) for topic in workload.topics)
+    )
+
+
+def scale_rates(workload: Workload, factor: float) -> Workload:
+    """Return the workload with all rates, counted transactions and live records multiplied."""
+    return replace(
+        workload,
+        topics=tuple(
+            replace(t, rate_per_s=t.rate_per_s * factor, live_bytes=t.live_bytes * factor) for t in workload.topics
+        ),
+        applications=tuple(
+            replace(
+                a,
+                state_bytes=a.state_bytes * factor,
+                transactions_per_s=None if a.transactions_per_s is None else a.transactions_per_s * factor,
+            )
+            for a in workload.applications
+        ),
+    )
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+PARAMETERS: Final[dict[str, Parameter]] = {
+    "commit.interval.ms": Parameter(
+        _applications(commit_interval_ms=_same, transactions_per_s=lambda _: None),
+        _milliseconds,
+        "of every application",
+    ),
+    "transaction.timeout.ms": Parameter(
+        _applications(transaction_timeout_ms=_same), _milliseconds, "of every application"
+    ),
+    "producers": Parameter(_applications(producer_count=_same), parse_count, "of every application"),
+    "linger.ms": Parameter(_topics("linger_ms"), _milliseconds, "of every topic's writers"),
+    "batch.size": Parameter(_topics("batch_size_bytes"), _bytes, "of every topic's writers"),
+    "compression": Parameter(_topics("compression_ratio"), parse_ratio, "ratio in every topic"),
+    "partitions": Parameter(_topics("partition_count"), parse_count, "of every topic"),
+    "rate": Parameter(scale_rates, _factor, "factor on every rate, e.g. 1.5 or 150 %"),
+    "brokers": Parameter(_cluster("broker_count"), parse_count, "of the cluster"),
+    "brokers_lost": Parameter(_cluster("brokers_lost"), parse_count, "at once"),
+    "replication.factor": Parameter(_cluster("replication_factor"), parse_count, "of every topic"),
+    "transaction.version": Parameter(_cluster("transaction_version"), parse_whole, "finalized level"),
+    "producer.id.expiration.ms": Parameter(_cluster("producer_id_expiration_ms"), _milliseconds, "of the brokers"),
+    "segment.bytes": Parameter(_cluster("segment_bytes"), _bytes, "of every topic"),
+}
+
+
+def parse_what_if(text: str) -> tuple[str, tuple[tuple[str, Any], ...]]:
+    """Parse ``commit.interval.ms=100,500,1000`` into the parameter and its values, each with its text.
+
+    Raises:
+        UsageError: The parameter is not known, or a value not allowed.
+
+    >>> parse_what_if("commit.interval.ms=100,1s")
+    ('commit.interval.ms', (('100', 100.0), ('1s', 1000.0)))
+    """
+    name, equals, values = text.partition("=")
+    name = name.strip()
+    if not equals or name not in PARAMETERS:
+        near = difflib.get_close_matches(name, PARAMETERS, n=1)
+        hint = f"Did you mean {near[0]}?" if near else "One of these is."
+        raise UsageError(f"--what-if {text!r} changes nothing that is known.", f"Known: {', '.join(PARAMETERS)}.", hint)
+    found = []
+    for value in filter(None, (value.strip() for value in values.split(","))):
+        try:
+            found.append((value, PARAMETERS[name].parse(value)))
+        except QuantityError as error:
+            raise UsageError(f"--what-if {name}: {error}.", "", "Correct the value.") from None
+    if not found:
+        raise UsageError(f"--what-if {text!r} gives no value.", "", f"Write for instance {name}=1,2,3.")
+    return name, tuple(found)
+
+
+def vary(workload: Workload, parameter: str, values: Sequence[tuple[str, Any]]) -> tuple[Variant, ...]:
+    """Plan the workload with each value of a parameter; a value that makes no sense carries the refusal."""
+    return tuple(_variant(workload, parameter, text, value) for text, value in values)
+
+
+def _variant(workload: Workload, parameter: str, text: str, value: Any) -> Variant:
+    try:
+        plan = plan_capacity(PARAMETERS[parameter].apply(workload, value))
+    except WorkloadRefused as refused:
+        return Variant(parameter, text, refusal=refused.what)
+    return Variant(
+        parameter,
+        text,
+        plan.transactions_per_s,
+        plan.markers_per_s,
+        plan.eos_appends_per_s,
+        plan.eos_append_share,
+        plan.readable_p99_ms,
+        plan.resource("network out").used_after_loss,
+        plan.resource("disk space").used * plan.broker_count,
+        plan.broker_count_needed,
+    )
+
+
+_NUDGED: Final[tuple[tuple[str, Apply], ...]] = (
+    ("rate of every topic", lambda workload, factor: scale_rates(workload, factor)),
+    (
+        "commit interval",
+        lambda workload, factor: replace(
+            workload,
+            applications=tuple(
+                replace(a, commit_interval_ms=a.commit_interval_ms * factor) if a.commit_interval_ms else a
+                for a in workload.applications
+            ),
+        ),
+    ),
+    (
+        "record size",
+        lambda workload, factor: replace(
+            workload, topics=tuple(replace(t, value_bytes=t.value_bytes * factor) for t in workload.topics)
+        ),
+    ),
+    (
+        "retention",
+        lambda workload, factor: replace(
+            workload, topics=tuple(replace(t, retention_ms=t.retention_ms * factor) for t in workload.topics)
+        ),
+    ),
+    (
+        "compression ratio",
+        lambda workload, factor: replace(
+            workload, topics=tuple(replace(t, compression_ratio=t.compression_ratio * factor) for t in workload.topics)
+        ),
+    ),
+)
+
+
+def sense(workload: Workload, plan: CapacityPlan) -> tuple[Sensitivity, ...]:
+    """Return what a tenth more of each continuous parameter does to the plan."""
+    found = []
+    for name, apply in _NUDGED:
+        try:
+            changed = plan_capacity(apply(workload, 1.1))
+        except WorkloadRefused:
+            continue
+        found.append(
+            Sensitivity(
+                name,
+                _change(plan.eos_appends_per_s, changed.eos_appends_per_s),
+                _change(plan.resource("network out").used, changed.resource("network out").used),
+                _change(plan.resource("disk space").used, changed.resource("disk space").used),
+                _change(plan.readable_p99_ms, changed.readable_p99_ms),
+            )
+        )
+    return tuple(found)
+
+
+def _change(before: float, after: float) -> float:
+    return after / before - 1 if before else 0.0
+
+
+def grow(workload: Workload, today: date, until: date, points: int = 12) -> tuple[GrowthPoint, ...]:
+    """Plan the workload at dates from today on, with its growth per year compounded.
+
+    Args:
+        workload: The workload; its figures are today's.
+        today: When it was described.
+        until: The last date.
+        points: Into how many steps the time is cut.
+
+    Raises:
+        UsageError: The date is not after today.
+    """
+    days = (until - today).days
+    if days <= 0:
+        raise UsageError(f"--until {until} is not in the future.", f"Today is {today}.", "Choose a later date.")
+    found = []
+    for step in range(points + 1):
+        when = today + timedelta(days=round(days * step / points))
+        factor = (1 + workload.growth_per_year) ** ((when - today).days / 365.25)
+        plan = plan_capacity(scale_rates(workload, factor))
+        shares = tuple((r.name, r.utilisation) for r in plan.resources if r.utilisation is not None)
+        found.append(GrowthPoint(when.isoformat(), factor, shares, plan.broker_count_needed))
+    return tuple(found)

@@ -1,0 +1,295 @@
+"""Reading a workload file: YAML whose every mistake is named with its line, and whose every silence is written down."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import yaml
+
+from eosctl.capacity.quantities import QuantityError, parse_duration_ms, parse_growth, parse_number
+from eosctl.capacity.workload_schema import (
+    API_VERSION,
+    APPLICATION_KEYS,
+    CLUSTER_KEYS,
+    KIND,
+    STREAMS_DEFAULTS,
+    STREAMS_REASON,
+    TOPIC_KEYS,
+    UNKNOWN,
+    Key,
+)
+from eosctl.errors import ConfigFileError
+from eosctl.model.workload import (
+    ApplicationKind,
+    ApplicationSpec,
+    Assumption,
+    Cleanup,
+    ClusterSpec,
+    TopicSpec,
+    Workload,
+)
+
+TOP_KEYS: Final = ("apiVersion", "kind", "name", "cluster", "topics", "applications", "growth_per_year")
+AUTO: Final = "auto"
+MAX_BYTES: Final = 1 << 20
+
+
+def parse_workload(text: str, source: str) -> Workload:
+    """Parse a workload file.
+
+    Args:
+        text: The file's content.
+        source: Its name, for messages.
+
+    Raises:
+        ConfigFileError: It is not YAML, or not a workload; all mistakes are named, each with line and column.
+    """
+    if len(text) > MAX_BYTES:
+        raise ConfigFileError(f"{source} is larger than 1 MiB.", "A workload has a few hundred lines.", "Check it.")
+    try:
+        root = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        where = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
+        what = f"{source}{where} is not YAML: {error.problem or error}."
+        raise ConfigFileError(what, "", "Correct this place; the file may be cut off.") from error
+    except (yaml.YAMLError, RecursionError) as error:
+        what = f"{source} is not YAML: {str(error).splitlines()[0]}."
+        raise ConfigFileError(what, "", "Correct the file.") from error
+    reading = _Reading(source)
+    workload = reading.workload(root)
+    if reading.mistakes or workload is None:
+        mistakes = sorted(reading.mistakes)
+        count = "1 mistake" if len(mistakes) == 1 else f"{len(mistakes)} mistakes"
+        raise ConfigFileError(
+            f"{source} is not a workload: {count}.",
+            "\n       ".join(f"{source}:{line}:{column}: {what}" for line, column, what in mistakes),
+            "Correct them; eosctl capacity init writes a file with every key explained.",
+        )
+    return workload
+
+
+@dataclass
+class _Reading:
+    """One pass over a file: mistakes are collected, so that all of them are told at once."""
+
+    source: str
+    mistakes: list[tuple[int, int, str]] = field(default_factory=list)
+    assumptions: list[Assumption] = field(default_factory=list)
+
+    def complain(self, node: yaml.Node, what: str) -> None:
+        self.mistakes.append((node.start_mark.line + 1, node.start_mark.column + 1, what))
+
+    def workload(self, root: yaml.Node | None) -> Workload | None:
+        if root is None:
+            self.mistakes.append((1, 1, "the file is empty"))
+            return None
+        top = self.mapping(root, "the file", TOP_KEYS)
+        for name, wanted in (("apiVersion", API_VERSION), ("kind", KIND)):
+            if (given := top.get(name)) is not None and self.text(given) != wanted:
+                self.complain(given, f"{name} is {self.text(given)!r}; this program reads {wanted}")
+        for name in ("kind", "name", "cluster", "topics", "applications"):
+            if name not in top:
+                self.complain(root, f"{name} is missing")
+        name = self.text(top["name"]) if "name" in top else ""
+        cluster = self.section(top.get("cluster"), "cluster", CLUSTER_KEYS)
+        topics = [
+            (node, section | {"name": topic})
+            for topic, node in self.named(top.get("topics"), "topics")
+            if (section := self.section(node, f"topics.{topic}", TOPIC_KEYS)) is not None
+        ]
+        known = [values["name"] for _, values in topics]
+        applications = [
+            values
+            for application, node in self.named(top.get("applications"), "applications")
+            if (values := self.application(application, node, known)) is not None
+        ]
+        self.assume_streams(topics, applications)
+        growth = self.growth(top.get("growth_per_year"))
+        for node, values in topics:
+            if values.get("cleanup") is Cleanup.COMPACT and not values.get("live_bytes"):
+                self.complain(node, f"topics.{values['name']}.live is missing: a compacted topic keeps live records")
+        if self.mistakes or cluster is None:
+            return None
+        return Workload(
+            name,
+            ClusterSpec(**cluster),
+            tuple(TopicSpec(**values) for _, values in topics),
+            tuple(ApplicationSpec(**values) for values in applications),
+            growth,
+            tuple(a for a in self.assumptions if a.path not in _idle(topics, applications)),
+        )
+
+    def application(self, name: str, node: yaml.Node, topics: list[str]) -> dict[str, Any] | None:
+        path = f"applications.{name}"
+        values = self.section(node, path, APPLICATION_KEYS, also=("reads", "writes"))
+        if values is None:
+            return None
+        given = self.mapping(node, path, None)
+        values |= {"name": name, "reads": self.reads(given.get("reads"), topics), "writes": ()}
+        if "writes" in given:
+            values["writes"] = tuple(self.writes(given["writes"], f"{path}.writes", topics))
+        self.check_rhythm(node, path, values)
+        if values.get("kind") is ApplicationKind.PRODUCER and values["reads"]:
+            self.complain(given["reads"], f"{path} is a producer and reads; its kind is consume-process-produce")
+        consumes = values.get("kind") not in (None, ApplicationKind.PRODUCER)
+        if consumes and not values["reads"]:
+            self.complain(node, f"{path}.reads is missing: a {values['kind']} application has input")
+        if values.get("kind") is ApplicationKind.PRODUCER and not values["writes"]:
+            self.complain(node, f"{path}.writes is missing: a producer writes something")
+        return values
+
+    def assume_streams(
+        self, topics: list[tuple[yaml.Node, dict[str, Any]]], applications: list[dict[str, Any]]
+    ) -> None:
+        """Replace what was assumed by what Kafka Streams sets itself under exactly-once."""
+        streams = [values for values in applications if values.get("kind") is ApplicationKind.STREAMS]
+        written = {name for values in streams for name, _ in values["writes"]}
+        for _, values in topics:
+            if values["name"] in written:
+                self.assume(values, f"topics.{values['name']}", "linger", TOPIC_KEYS)
+        for values in streams:
+            self.assume(values, f"applications.{values['name']}", "transaction_timeout", APPLICATION_KEYS)
+
+    def assume(self, values: dict[str, Any], path: str, name: str, keys: Mapping[str, Key]) -> None:
+        text = STREAMS_DEFAULTS[name]
+        for at, assumption in enumerate(self.assumptions):
+            if assumption.path == f"{path}.{name}":
+                values[keys[name].attribute] = keys[name].parse(text)
+                self.assumptions[at] = Assumption(assumption.path, text, STREAMS_REASON)
+
+    def check_rhythm(self, node: yaml.Node, path: str, values: dict[str, Any]) -> None:
+        interval, rate = values.get("commit_interval_ms"), values.get("transactions_per_s")
+        if interval is not None and rate is not None:
+            self.complain(node, f"{path} has both commit_interval and transactions; one follows from the other")
+        if interval is None and rate is None:
+            if values.get("kind") is ApplicationKind.STREAMS:
+                text = STREAMS_DEFAULTS["commit_interval"]
+                values["commit_interval_ms"] = parse_duration_ms(text)
+                self.assumptions.append(Assumption(f"{path}.commit_interval", text, f"{STREAMS_REASON}, not 30 s"))
+            elif "kind" in values:
+                self.complain(node, f"{path} has neither commit_interval nor transactions: how often does it commit?")
+        for name in ("commit_interval_ms", "transactions_per_s"):
+            if values.get(name) == 0:
+                self.complain(node, f"{path}: {name.rsplit('_', 1)[0]} is 0")
+
+    def reads(self, node: yaml.Node | None, topics: list[str]) -> tuple[str, ...]:
+        if node is None:
+            return ()
+        if not isinstance(node, yaml.SequenceNode):
+            self.complain(node, "reads is a list of topics")
+            return ()
+        return tuple(name for item in node.value if (name := self.topic_name(item, topics)))
+
+    def writes(self, node: yaml.Node, path: str, topics: list[str]) -> Iterable[tuple[str, float | None]]:
+        if not isinstance(node, yaml.MappingNode):
+            self.complain(node, "writes is a mapping of topics to partitions of one transaction, or to auto")
+            return
+        for key, value in node.value:
+            name = self.topic_name(key, topics)
+            text = self.text(value)
+            if text == AUTO:
+                yield name, None
+                continue
+            try:
+                count = parse_number(text)
+            except QuantityError as error:
+                self.complain(value, f"{path}.{name}: {error}")
+                continue
+            if count == 0:
+                self.complain(value, f"{path}.{name} is 0: leave the topic out")
+            yield name, count
+
+    def topic_name(self, node: yaml.Node, topics: list[str]) -> str:
+        name = self.text(node)
+        if name not in topics:
+            self.complain(node, f"{name!r} is none of the topics{_suggestion(name, topics)}")
+        return name
+
+    def growth(self, node: yaml.Node | None) -> float:
+        if node is None:
+            self.assumptions.append(Assumption("growth_per_year", "0 %", "nothing is said"))
+            return 0.0
+        try:
+            return parse_growth(self.text(node))
+        except QuantityError as error:
+            self.complain(node, f"growth_per_year: {error}")
+            return 0.0
+
+    def section(
+        self, node: yaml.Node | None, path: str, keys: Mapping[str, Key], also: tuple[str, ...] = ()
+    ) -> dict[str, Any] | None:
+        if node is None:
+            return None
+        given = self.mapping(node, path, (*keys, *also))
+        values: dict[str, Any] = {}
+        for name, key in keys.items():
+            if name in given:
+                text = self.text(given[name])
+                if text == UNKNOWN and key.assumed == UNKNOWN:
+                    values[key.attribute] = None
+                    continue
+                try:
+                    values[key.attribute] = key.parse(text)
+                except QuantityError as error:
+                    self.complain(given[name], f"{path}.{name}: {error}")
+            elif key.assumed is None:
+                self.complain(node, f"{path}.{name} is missing")
+            elif key.assumed == UNKNOWN:
+                values[key.attribute] = None
+            else:
+                values[key.attribute] = key.parse(key.assumed)
+                self.assumptions.append(Assumption(f"{path}.{name}", key.assumed, key.why))
+        return values
+
+    def named(self, node: yaml.Node | None, path: str) -> list[tuple[str, yaml.Node]]:
+        if node is None:
+            return []
+        found = list(self.mapping(node, path, None).items())
+        if not found:
+            self.complain(node, f"{path} is empty")
+        return found
+
+    def mapping(self, node: yaml.Node, path: str, allowed: tuple[str, ...] | None) -> dict[str, yaml.Node]:
+        if not isinstance(node, yaml.MappingNode):
+            self.complain(node, f"{path} is not a mapping of keys to values")
+            return {}
+        found: dict[str, yaml.Node] = {}
+        for key, value in node.value:
+            name = self.text(key)
+            if name in found and allowed is not None:
+                self.complain(key, f"{path} has {name} twice")
+            if allowed is not None and name not in allowed:
+                self.complain(key, f"{path} has no key {name!r}{_suggestion(name, allowed)}")
+            else:
+                found[name] = value
+        return found
+
+    def text(self, node: yaml.Node) -> str:
+        if isinstance(node, yaml.ScalarNode):
+            return str(node.value).strip()
+        self.complain(node, "a single value is expected here")
+        return ""
+
+
+def _idle(topics: list[tuple[yaml.Node, dict[str, Any]]], applications: list[dict[str, Any]]) -> set[str]:
+    """Name the keys that no formula reads here, so that assuming them needs no telling."""
+    written = {name for values in applications for name, _ in values["writes"]}
+    idle = {f"topics.{name}.writers" for name in written}
+    for _, values in topics:
+        kept = "live" if values["cleanup"] is Cleanup.DELETE else "retention"
+        idle.add(f"topics.{values['name']}.{kept}")
+    for values in applications:
+        if values["kind"] is ApplicationKind.PRODUCER:
+            idle |= {f"applications.{values['name']}.{key}" for key in ("group_id", "offset_metadata")}
+        if not values["state_bytes"]:
+            idle |= {f"applications.{values['name']}.{key}" for key in ("state", "restore_rate")}
+    return idle
+
+
+def _suggestion(name: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, tuple(known), n=1)
+    return f"; did you mean {near[0]}?" if near else ""

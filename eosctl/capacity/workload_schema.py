@@ -1,0 +1,154 @@
+"""The keys of a workload file: each with how it is parsed, what is assumed without it, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+from eosctl.capacity.quantities import (
+    QuantityError,
+    parse_byte_rate,
+    parse_bytes,
+    parse_count,
+    parse_duration_ms,
+    parse_number,
+    parse_rate,
+    parse_ratio,
+    parse_share,
+    parse_whole,
+)
+from eosctl.model.workload import ApplicationKind, Cleanup
+
+API_VERSION: Final = "eosctl/v1"
+KIND: Final = "Workload"
+STREAMS_REASON: Final = "what Kafka Streams sets under exactly-once"
+#: What Kafka Streams sets by itself under exactly-once, where it differs from the plain clients.
+STREAMS_DEFAULTS: Final[Mapping[str, str]] = {
+    "linger": "100 ms",
+    "transaction_timeout": "10 s",
+    "commit_interval": "100 ms",
+}
+
+
+class Key(NamedTuple):
+    """A key of a section.
+
+    Attributes:
+        attribute: The field that it fills.
+        parse: From its text to its value.
+        about: What it is, for the template and the documentation.
+        assumed: What is taken without it; None when it must be there, `UNKNOWN` when it may stay unknown.
+        why: Why that is assumed.
+    """
+
+    attribute: str
+    parse: Callable[[str], Any]
+    about: str
+    assumed: str | None = None
+    why: str = ""
+
+
+UNKNOWN: Final = "unknown"
+KAFKA = "Kafka's default"
+
+
+def _version(text: str) -> str:
+    parts = text.split(".")
+    if len(parts) < 2 or not all(part.isdigit() for part in parts):
+        raise QuantityError(f"{text!r} is not a release; write it like 4.3 (in quotes)")
+    return text
+
+
+def _transaction_version(text: str) -> int:
+    level = parse_whole(text)
+    if level > 2:
+        raise QuantityError(f"{text} is not a level of transaction.version; there are 0, 1 and 2")
+    return level
+
+
+def _choice(choices: type[ApplicationKind] | type[Cleanup]) -> Callable[[str], Any]:
+    def parse(text: str) -> Any:
+        try:
+            return choices(text)
+        except ValueError:
+            raise QuantityError(f"{text!r} is none of {', '.join(choices)}") from None
+
+    return parse
+
+
+def _length(text: str) -> int:
+    return round(parse_bytes(text))
+
+
+CLUSTER_KEYS: Final[Mapping[str, Key]] = {
+    "brokers": Key("broker_count", parse_count, "Brokers."),
+    "replication_factor": Key("replication_factor", parse_count, "Copies of every partition.", "3", "what EOS needs"),
+    "min_insync_replicas": Key("min_insync_replicas", parse_count, "min.insync.replicas.", "2", "what EOS needs"),
+    "kafka_version": Key("kafka_version", _version, "Release of the brokers.", "4.3", "the newest release known here"),
+    "transaction_version": Key(
+        "transaction_version", _transaction_version, "Finalized feature level.", "2", "the default from 4.0 on"
+    ),
+    "zones": Key("zone_count", parse_count, "Availability zones.", "1", "nothing else is said"),
+    "brokers_lost": Key("brokers_lost", parse_whole, "Brokers that may fail at once.", "1", "any cluster loses one"),
+    "disk": Key("disk_bytes", parse_bytes, "Disk of each broker.", UNKNOWN),
+    "disk_write": Key("disk_write", parse_byte_rate, "What each broker's disk writes.", UNKNOWN),
+    "network": Key("network", parse_byte_rate, "Each broker's link, per direction.", UNKNOWN),
+    "heap": Key("heap_bytes", parse_bytes, "Java heap of each broker.", UNKNOWN),
+    "memory": Key("memory_bytes", parse_bytes, "Memory of each broker, heap included.", UNKNOWN),
+    "appends": Key("appends_per_s", parse_rate, "Appends that one broker does; eosctl capacity calibrate.", UNKNOWN),
+    "max_utilisation": Key("max_utilisation", parse_share, "Share of a limit to plan with.", "60 %", "common practice"),
+    "free_disk": Key("free_disk_share", parse_share, "Share of the disk to keep free.", "20 %", "common practice"),
+    "segment": Key("segment_bytes", parse_bytes, "segment.bytes.", "1 GiB", KAFKA),
+    "transaction_log_partitions": Key(
+        "transaction_log_partitions", parse_count, "transaction.state.log.num.partitions.", "50", KAFKA
+    ),
+    "offsets_partitions": Key("offsets_partitions", parse_count, "offsets.topic.num.partitions.", "50", KAFKA),
+    "producer_id_expiration": Key(
+        "producer_id_expiration_ms", parse_duration_ms, "producer.id.expiration.ms.", "24 h", KAFKA
+    ),
+    "transaction_max_timeout": Key(
+        "transaction_max_timeout_ms", parse_duration_ms, "transaction.max.timeout.ms.", "15 min", KAFKA
+    ),
+    "client_round_trip": Key("client_round_trip_ms", parse_duration_ms, "Client to broker.", "1 ms", "one data centre"),
+    "replication_round_trip": Key(
+        "replication_round_trip_ms", parse_duration_ms, "To be in sync with followers.", "2 ms", "one data centre"
+    ),
+}
+TOPIC_KEYS: Final[Mapping[str, Key]] = {
+    "partitions": Key("partition_count", parse_count, "Partitions."),
+    "rate": Key("rate_per_s", parse_rate, "Records per second into it."),
+    "value": Key("value_bytes", parse_bytes, "Average value."),
+    "key": Key("key_bytes", parse_bytes, "Average key.", "0 B", "records without keys"),
+    "compression": Key("compression_ratio", parse_ratio, "Uncompressed over stored size.", "1", "nothing is known"),
+    "cleanup": Key("cleanup", _choice(Cleanup), "delete or compact.", "delete", KAFKA),
+    "retention": Key("retention_ms", parse_duration_ms, "retention.ms.", "7 d", KAFKA),
+    "live": Key("live_bytes", parse_bytes, "Newest records by key, for compact.", "0 B", "not compacted"),
+    "readers": Key("reader_count", parse_whole, "Consumer groups besides the applications.", "0", "none named"),
+    "writers": Key("writer_count", parse_count, "Producers besides the applications.", "1", "none named"),
+    "linger": Key("linger_ms", parse_duration_ms, "linger.ms of its writers.", "5 ms", "Kafka's default from 4.0 on"),
+    "batch_size": Key("batch_size_bytes", parse_bytes, "batch.size of its writers.", "16 KiB", KAFKA),
+    "batch_records": Key("batch_records", parse_number, "Records in a batch, measured.", UNKNOWN),
+}
+APPLICATION_KEYS: Final[Mapping[str, Key]] = {
+    "kind": Key("kind", _choice(ApplicationKind), "streams, consume-process-produce or producer."),
+    "producers": Key("producer_count", parse_count, "Transactional producers (Streams: threads) in all."),
+    "instances": Key("instance_count", parse_count, "Processes that it runs in.", "1", "nothing is said"),
+    "commit_interval": Key("commit_interval_ms", parse_duration_ms, "commit.interval.ms.", UNKNOWN),
+    "transactions": Key("transactions_per_s", parse_rate, "Transactions per second, if counted.", UNKNOWN),
+    "transaction_timeout": Key(
+        "transaction_timeout_ms", parse_duration_ms, "transaction.timeout.ms.", "60 s", "the producer's default"
+    ),
+    "longest_pause": Key("longest_pause_ms", parse_duration_ms, "GC and slowest batch.", "2 s", "a healthy JVM"),
+    "transactional_id": Key(
+        "transactional_id_bytes", _length, "Length of its ids.", "49 B", "Streams: a short name, a UUID, a number"
+    ),
+    "group_id": Key("group_id_bytes", _length, "Length of its group id.", "20 B", "a usual name"),
+    "offset_metadata": Key("offset_metadata_bytes", _length, "Text with each offset.", "0 B", "plain clients"),
+    "offsets_per_transaction": Key(
+        "offsets_per_transaction", parse_number, "Partitions whose offsets a transaction commits.", UNKNOWN
+    ),
+    "partition_waves": Key("partition_waves", parse_number, "AddPartitionsToTxn requests that add.", UNKNOWN),
+    "abort_ratio": Key("abort_ratio", parse_share, "Transactions that abort.", "0 %", "none is expected"),
+    "state": Key("state_bytes", parse_bytes, "Live bytes of all its stores.", "0 B", "no stores"),
+    "restore_rate": Key("restore_rate", parse_byte_rate, "Restoring, per instance.", "50 MB/s", "a guess: measure it"),
+}

@@ -1,0 +1,204 @@
+"""A capacity plan: what a workload does to a cluster, and how much room there is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from eosctl.model.workload import Assumption
+
+
+class Unit(StrEnum):
+    """What a figure counts, so that it can be written for people."""
+
+    BYTES = "B"
+    BYTES_PER_S = "B/s"
+    PER_S = "1/s"
+    COUNT = "1"
+    MILLISECONDS = "ms"
+
+
+class Grade(StrEnum):
+    """How far a figure can be trusted.
+
+    ``exact`` follows from encodings and protocol, ``estimate`` from a model with assumptions, ``anchor`` from a
+    measurement that somebody made elsewhere.
+    """
+
+    EXACT = "exact"
+    ESTIMATE = "estimate"
+    ANCHOR = "anchor"
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One figure of a plan with the formula that it comes from (docs/capacity/coverage.md)."""
+
+    name: str
+    value: float
+    unit: Unit
+    formula: str
+    grade: Grade
+
+
+@dataclass(frozen=True, slots=True)
+class TopicPlan:
+    """What one topic causes, in one copy except ``stored_bytes``, which is all copies."""
+
+    name: str
+    internal: bool
+    written: float
+    read: float
+    data_batches_per_s: float
+    batch_records: float
+    markers_per_s: float
+    stored_bytes: float
+    partition_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ApplicationPlan:
+    """What one application's transactions cause, in one copy, and what its readers see.
+
+    ``data_partitions`` and ``partition_waves`` are per transaction; ``readable_p50_ms`` and ``readable_p99_ms`` are
+    from writing a record to its being readable with read_committed, over all chained applications up to this one
+    (``stage_count``). ``throughput_share`` is what remains of at-least-once throughput, from published measurements.
+    """
+
+    name: str
+    transactions_per_s: float
+    data_partitions: float
+    partition_waves: float
+    markers_per_s: float
+    transaction_log_appends_per_s: float
+    transaction_log_bytes_per_s: float
+    offset_bytes_per_s: float
+    producer_entries: float
+    transactional_ids: int
+    stage_count: int
+    readable_p50_ms: float
+    readable_p99_ms: float
+    stall_after_crash_ms: float
+    throughput_share: float
+    restore_ms: float
+    task_count: int
+    abort_ratio: float
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceUse:
+    """How much of one broker's resource is used.
+
+    ``used`` is with all brokers, ``used_after_loss`` with ``brokers_lost`` of them gone; ``limit`` None when the file
+    does not state it. ``planned`` is the limit times what of it may be used.
+    """
+
+    name: str
+    unit: Unit
+    used: float
+    used_after_loss: float
+    limit: float | None
+    planned: float | None
+    formula: str
+
+    @property
+    def utilisation(self) -> float | None:
+        """Used share of what is planned with, after the loss; above 1 it does not fit."""
+        return self.used_after_loss / self.planned if self.planned else None
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """A setting to change, and the arithmetic behind it; ``urgent`` when the plan fails without."""
+
+    setting: str
+    value: str
+    reason: str
+    urgent: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """The plan's head figures with one thing changed; ``refusal`` when that makes no sense."""
+
+    parameter: str
+    value: str
+    transactions_per_s: float = 0.0
+    markers_per_s: float = 0.0
+    eos_appends_per_s: float = 0.0
+    eos_append_share: float = 0.0
+    readable_p99_ms: float = 0.0
+    network_out: float = 0.0
+    disk_bytes: float = 0.0
+    broker_count: int | None = None
+    refusal: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitivity:
+    """What a tenth more of a parameter does, as relative changes (0.1 for a tenth more)."""
+
+    parameter: str
+    eos_appends: float
+    network_out: float
+    disk: float
+    readable_p99: float
+
+
+@dataclass(frozen=True, slots=True)
+class GrowthPoint:
+    """The plan at a later date; utilisations by resource name."""
+
+    date: str
+    factor: float
+    utilisation: tuple[tuple[str, float], ...]
+    broker_count: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class CapacityPlan:
+    """All of a plan. Totals are in one copy unless said otherwise.
+
+    ``eos_appends_per_s`` and ``data_appends_per_s`` are over all copies. ``bottleneck`` is empty without a known limit.
+    ``broker_count_needed`` None: no number of brokers is enough, or no limit is known.
+    """
+
+    workload: str
+    broker_count: int
+    brokers_lost: int
+    replication_factor: int
+    topics: tuple[TopicPlan, ...]
+    applications: tuple[ApplicationPlan, ...]
+    figures: tuple[Figure, ...]
+    resources: tuple[ResourceUse, ...]
+    eos_appends_per_s: float
+    data_appends_per_s: float
+    transactions_per_s: float
+    markers_per_s: float
+    bottleneck: str
+    fits: bool | None
+    broker_count_needed: int | None
+    advice: tuple[Advice, ...]
+    assumptions: tuple[Assumption, ...]
+
+    @property
+    def eos_append_share(self) -> float:
+        """The share of all appends that exactly-once adds."""
+        total = self.eos_appends_per_s + self.data_appends_per_s
+        return self.eos_appends_per_s / total if total else 0.0
+
+    @property
+    def readable_p99_ms(self) -> float:
+        """The slowest chain's 99th percentile."""
+        return max((application.readable_p99_ms for application in self.applications), default=0.0)
+
+    def resource(self, name: str) -> ResourceUse:
+        """Return the named resource.
+
+        Raises:
+            KeyError: There is none.
+        """
+        for resource in self.resources:
+            if resource.name == name:
+                return resource
+        raise KeyError(name)

@@ -1,0 +1,151 @@
+"""A workload as an operator describes it: the input of capacity plans.
+
+Quantities are in base units: bytes, milliseconds, per second, shares from 0 to 1. Optional figures are None where
+nobody knows them; a plan then makes no verdict that needs them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class ApplicationKind(StrEnum):
+    """How an application uses transactions.
+
+    ``streams`` is Kafka Streams under exactly_once_v2, ``consume-process-produce`` commits its input's offsets in the
+    transaction, ``producer`` only writes.
+    """
+
+    STREAMS = "streams"
+    CONSUME_PROCESS_PRODUCE = "consume-process-produce"
+    PRODUCER = "producer"
+
+
+class Cleanup(StrEnum):
+    """What bounds a topic (``cleanup.policy``)."""
+
+    DELETE = "delete"
+    COMPACT = "compact"
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """A figure that the workload file does not state: where it belongs, what is taken, and why."""
+
+    path: str
+    value: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSpec:
+    """The brokers and what each of them can do; ``disk_bytes`` and the like are for one broker.
+
+    ``brokers_lost`` is how many may fail with the rest still carrying the load. ``max_utilisation`` is the share of a
+    limit that is planned with. ``appends_per_s`` is what one broker was measured to append, if anybody did.
+    """
+
+    broker_count: int
+    replication_factor: int
+    min_insync_replicas: int
+    kafka_version: str
+    transaction_version: int
+    zone_count: int
+    brokers_lost: int
+    disk_bytes: float | None
+    disk_write: float | None
+    network: float | None
+    heap_bytes: float | None
+    memory_bytes: float | None
+    appends_per_s: float | None
+    max_utilisation: float
+    free_disk_share: float
+    segment_bytes: float
+    transaction_log_partitions: int
+    offsets_partitions: int
+    producer_id_expiration_ms: float
+    transaction_max_timeout_ms: float
+    client_round_trip_ms: float
+    replication_round_trip_ms: float
+
+    @property
+    def kafka_major(self) -> int:
+        """The release's first number."""
+        return int(self.kafka_version.split(".")[0])
+
+
+@dataclass(frozen=True, slots=True)
+class TopicSpec:
+    """A topic. ``writer_count`` counts producers outside this file's applications; ``batch_records`` is measured."""
+
+    name: str
+    partition_count: int
+    rate_per_s: float
+    key_bytes: float
+    value_bytes: float
+    compression_ratio: float
+    cleanup: Cleanup
+    retention_ms: float
+    live_bytes: float
+    reader_count: int
+    writer_count: int
+    linger_ms: float
+    batch_size_bytes: float
+    batch_records: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ApplicationSpec:
+    """An application that runs transactions.
+
+    Its rhythm is either ``commit_interval_ms`` or, where it was counted, ``transactions_per_s``. ``writes`` gives for
+    each topic the partitions that one transaction reaches, None to work it out. ``partition_waves`` None likewise.
+    """
+
+    name: str
+    kind: ApplicationKind
+    producer_count: int
+    instance_count: int
+    commit_interval_ms: float | None
+    transactions_per_s: float | None
+    transaction_timeout_ms: float
+    longest_pause_ms: float
+    transactional_id_bytes: int
+    group_id_bytes: int
+    offset_metadata_bytes: int
+    reads: tuple[str, ...]
+    writes: tuple[tuple[str, float | None], ...]
+    offsets_per_transaction: float | None
+    partition_waves: float | None
+    abort_ratio: float
+    state_bytes: float
+    restore_rate: float
+
+    @property
+    def commits_offsets(self) -> bool:
+        """Whether consumed offsets are part of its transactions."""
+        return self.kind is not ApplicationKind.PRODUCER
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """A cluster with what is to run on it."""
+
+    name: str
+    cluster: ClusterSpec
+    topics: tuple[TopicSpec, ...]
+    applications: tuple[ApplicationSpec, ...]
+    growth_per_year: float
+    assumptions: tuple[Assumption, ...] = ()
+
+    def topic(self, name: str) -> TopicSpec:
+        """Return the named topic.
+
+        Raises:
+            KeyError: There is none.
+        """
+        for topic in self.topics:
+            if topic.name == name:
+                return topic
+        raise KeyError(name)

@@ -1,0 +1,219 @@
+"""Capacity plans as text and in the machine formats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import msgspec
+
+from eosctl.capacity.quantities import (
+    both_bytes_text,
+    byte_rate_text,
+    bytes_text,
+    milliseconds_text,
+    number_text,
+    rate_text,
+)
+from eosctl.model.capacity_plan import CapacityPlan, Figure, GrowthPoint, ResourceUse, Sensitivity, Unit, Variant
+from eosctl.render.envelope import listing
+from eosctl.render.formats import OutputFormat
+from eosctl.render.machine import render_json, render_tsv, render_yaml
+from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
+
+
+class PlanItem(msgspec.Struct, frozen=True):
+    """A plan with what was asked besides: other settings, sensitivity, growth."""
+
+    plan: CapacityPlan
+    what_if: tuple[Variant, ...] = ()
+    sensitivity: tuple[Sensitivity, ...] = ()
+    growth: tuple[GrowthPoint, ...] = ()
+
+
+_BY_UNIT: Final[dict[Unit, Callable[[float], str]]] = {
+    Unit.BYTES: both_bytes_text,
+    Unit.BYTES_PER_S: byte_rate_text,
+    Unit.PER_S: rate_text,
+    Unit.COUNT: number_text,
+    Unit.MILLISECONDS: milliseconds_text,
+}
+
+
+def figure_text(value: float, unit: Unit) -> str:
+    """Write a figure with its unit."""
+    return _BY_UNIT[unit](value)
+
+
+def render_plan(
+    items: Sequence[PlanItem], command: str, generated_at_ms: int, output: OutputFormat, style: Style = PLAIN
+) -> str:
+    """Render plans; people read one after the other."""
+    result = listing("capacity-plan", command, generated_at_ms, tuple(items))
+    match output:
+        case OutputFormat.JSON:
+            return render_json(result)
+        case OutputFormat.YAML:
+            return render_yaml(result)
+        case OutputFormat.TSV:
+            return render_tsv(
+                [item.plan.workload, figure.name, repr(figure.value), figure.unit.value, figure.formula, figure.grade]
+                for item in items
+                for figure in item.plan.figures
+            )
+        case _:
+            wide = output is OutputFormat.WIDE
+            return render_page([block for item in items for block in _blocks(item, wide)], style)
+
+
+def verdict_text(plan: CapacityPlan) -> str:
+    """Say in one sentence whether the workload fits."""
+    if not plan.bottleneck:
+        return "No limit of the brokers is stated, so there is no verdict; add disk, network and disk_write."
+    resource = plan.resource(plan.bottleneck)
+    share = f"{resource.utilisation or 0:.0%} of what is planned"
+    lost = f" with {plan.brokers_lost} of {plan.broker_count} brokers lost" if plan.brokers_lost else ""
+    if plan.fits:
+        return f"It fits. The bottleneck is {plan.bottleneck}: {share}{lost}."
+    needed = (
+        f"{plan.broker_count_needed} brokers would do" if plan.broker_count_needed else "no number of brokers will do"
+    )
+    return f"It does not fit: {plan.bottleneck} is {share}{lost}; {needed}."
+
+
+def eos_text(plan: CapacityPlan) -> str:
+    """Say in one sentence what exactly-once costs."""
+    eos, data = rate_text(plan.eos_appends_per_s), rate_text(plan.data_appends_per_s)
+    return (
+        f"{rate_text(plan.transactions_per_s)} transactions write {rate_text(plan.markers_per_s)} markers; "
+        f"exactly-once adds {eos} appends over all copies to {data} of data ({plan.eos_append_share:.0%} of all)."
+    )
+
+
+def _blocks(item: PlanItem, wide: bool) -> list[Block]:
+    plan = item.plan
+    tone = {True: "green", False: "red", None: "yellow"}[plan.fits]
+    blocks: list[Block] = [
+        Line(f"{plan.workload}: {plan.broker_count} brokers, replication factor {plan.replication_factor}", "bold"),
+        Line(verdict_text(plan), tone),
+        Line(eos_text(plan)),
+    ]
+    blocks += _table("RESOURCES, for each broker", _RESOURCE_HEADER, [_resource(r) for r in plan.resources])
+    blocks += _table("TOPICS, one copy", _TOPIC_HEADER, topic_rows(plan))
+    blocks += _table("APPLICATIONS", _APPLICATION_HEADER, application_rows(plan))
+    if wide:
+        header = ("FIGURE", "VALUE", "FORMULA", "GRADE")
+        blocks += _table("FIGURES", header, [_figure(figure) for figure in plan.figures])
+    blocks += _table("WHAT IF", VARIANT_HEADER, [variant_row(variant) for variant in item.what_if])
+    blocks += _table("A TENTH MORE OF", SENSITIVITY_HEADER, [sensitivity_row(row) for row in item.sensitivity])
+    blocks += _table("GROWTH", GROWTH_HEADER, [growth_row(point) for point in item.growth])
+    if plan.advice:
+        blocks += [Line(""), Line("RECOMMENDED", "bold")]
+        for advice in plan.advice:
+            blocks.append(Line(f"  {'! ' if advice.urgent else ''}{advice.setting} = {advice.value}"))
+            blocks.append(Field("", f"{advice.reason}."))
+    if plan.assumptions:
+        blocks += _table(
+            f"ASSUMED ({len(plan.assumptions)}; state them in the file to be sure)",
+            ("KEY", "VALUE", "WHY"),
+            [(a.path, a.value, a.why) for a in plan.assumptions],
+        )
+    return blocks
+
+
+def _table(title: str, header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[Block]:
+    return [Line(""), Line(title, "bold"), Grid(tuple(rows), header)] if rows else []
+
+
+_RESOURCE_HEADER: Final = ("RESOURCE", "USED", "AFTER-LOSS", "PLANNED-LIMIT", "UTILISATION", "FORMULA")
+_TOPIC_HEADER: Final = ("TOPIC", "WRITTEN", "READ", "BATCHES", "RECORDS/BATCH", "MARKERS", "STORED-ALL-COPIES")
+_APPLICATION_HEADER: Final = (
+    *("APPLICATION", "TXN", "PARTITIONS/TXN", "MARKERS", "TXN-LOG", "READABLE-P50", "READABLE-P99"),
+    *("CRASH-STALL", "THROUGHPUT", "RESTORE"),
+)
+VARIANT_HEADER: Final = (
+    *("SETTING", "VALUE", "TXN", "MARKERS", "EOS-APPENDS", "SHARE", "READABLE-P99", "NET-OUT/BROKER"),
+    *("DISK", "BROKERS"),
+)
+SENSITIVITY_HEADER: Final = ("PARAMETER", "EOS-APPENDS", "NETWORK-OUT", "DISK", "READABLE-P99")
+GROWTH_HEADER: Final = ("DATE", "RATE", "BOTTLENECK", "UTILISATION", "BROKERS")
+
+
+def _resource(use: ResourceUse) -> tuple[str, ...]:
+    planned = "unknown" if use.planned is None else _short(use.planned, use.unit)
+    share = "" if use.utilisation is None else f"{use.utilisation:.0%}"
+    return (use.name, _short(use.used, use.unit), _short(use.used_after_loss, use.unit), planned, share, use.formula)
+
+
+def _short(value: float, unit: Unit) -> str:
+    return bytes_text(value) if unit is Unit.BYTES else figure_text(value, unit)
+
+
+def topic_rows(plan: CapacityPlan) -> list[tuple[str, ...]]:
+    """Return the table of topics."""
+    return [
+        (
+            topic.name,
+            byte_rate_text(topic.written),
+            byte_rate_text(topic.read),
+            rate_text(topic.data_batches_per_s),
+            number_text(topic.batch_records),
+            rate_text(topic.markers_per_s),
+            both_bytes_text(topic.stored_bytes),
+        )
+        for topic in plan.topics
+    ]
+
+
+def application_rows(plan: CapacityPlan) -> list[tuple[str, ...]]:
+    """Return the table of applications."""
+    return [
+        (
+            application.name,
+            rate_text(application.transactions_per_s),
+            number_text(application.data_partitions),
+            rate_text(application.markers_per_s),
+            rate_text(application.transaction_log_appends_per_s),
+            milliseconds_text(application.readable_p50_ms),
+            milliseconds_text(application.readable_p99_ms),
+            milliseconds_text(application.stall_after_crash_ms),
+            f"{application.throughput_share:.0%}",
+            milliseconds_text(application.restore_ms) if application.restore_ms else "",
+        )
+        for application in plan.applications
+    ]
+
+
+def _figure(figure: Figure) -> tuple[str, ...]:
+    return (figure.name, figure_text(figure.value, figure.unit), figure.formula, figure.grade.value)
+
+
+def variant_row(variant: Variant) -> tuple[str, ...]:
+    """Return a row of the what-if table."""
+    if variant.refusal:
+        return (variant.parameter, variant.value, variant.refusal, *[""] * 7)
+    return (
+        variant.parameter,
+        variant.value,
+        rate_text(variant.transactions_per_s),
+        rate_text(variant.markers_per_s),
+        rate_text(variant.eos_appends_per_s),
+        f"{variant.eos_append_share:.0%}",
+        milliseconds_text(variant.readable_p99_ms),
+        byte_rate_text(variant.network_out),
+        bytes_text(variant.disk_bytes),
+        "unknown" if variant.broker_count is None else str(variant.broker_count),
+    )
+
+
+def sensitivity_row(row: Sensitivity) -> tuple[str, ...]:
+    """Return a row of the sensitivity table."""
+    changes = (row.eos_appends, row.network_out, row.disk, row.readable_p99)
+    return (row.parameter, *(f"{change:+.1%}" for change in changes))
+
+
+def growth_row(point: GrowthPoint) -> tuple[str, ...]:
+    """Return a row of the growth table."""
+    name, share = max(point.utilisation, key=lambda pair: pair[1], default=("", 0.0))
+    count = "unknown" if point.broker_count is None else str(point.broker_count)
+    return (point.date, f"x {point.factor:.2f}", name, f"{share:.0%}", count)

@@ -1,0 +1,124 @@
+"""The commands, as a user runs them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from lxml import etree
+
+from eosctl.render.schemas import schema_of
+from tests.capacity.workloads import STREAMS
+from tests.commands.conftest import eosctl
+
+ASKED = ("--what-if", "commit.interval.ms=100,1000,1", "--sensitivity", "--until", "2099-01-01")
+
+
+@pytest.fixture
+def workload(tmp_path: Path) -> Path:
+    path = tmp_path / "orders.yaml"
+    path.write_text(STREAMS)
+    return path
+
+
+def test_a_plan_for_people_has_verdict_cost_tables_and_assumptions(workload: Path) -> None:
+    done = eosctl("capacity", "plan", workload, "-o", "wide", *ASKED)
+    assert (done.code, done.err) == (0, "")
+    assert "The bottleneck is disk space" in done.out
+    for title in ("RESOURCES", "TOPICS", "APPLICATIONS", "FIGURES", "WHAT IF", "A TENTH MORE OF", "GROWTH", "ASSUMED"):
+        assert f"\n{title}" in done.out
+    assert "F15" in done.out  # why 1 ms is refused
+
+
+def test_json_follows_its_schema(workload: Path) -> None:
+    done = eosctl("capacity", "plan", workload, "-o", "json", *ASKED)
+    document = json.loads(done.out)
+    jsonschema.validate(document, schema_of("capacity-plan"))
+    plan = document["items"][0]["plan"]
+    assert plan["fits"] is True
+    assert {figure["formula"] for figure in plan["figures"]} >= {"F8", "F9", "F17"}
+    compared = eosctl("capacity", "compare", workload, workload, "-o", "json")
+    jsonschema.validate(compared.json, schema_of("capacity-comparison"))
+    assert {item["change"] for item in compared.json["items"]} <= {0.0, None}
+
+
+def test_yaml_and_tsv_hold_the_same(workload: Path) -> None:
+    assert "capacity-plan" in eosctl("capacity", "plan", workload, "-o", "yaml").out
+    rows = eosctl("capacity", "plan", workload, "-o", "tsv").rows
+    assert {len(row) for row in rows} == {6}
+
+
+def test_html_is_one_file_without_scripts_or_references(workload: Path, tmp_path: Path) -> None:
+    report = tmp_path / "plan.html"
+    hostile = workload.read_text().replace("orders", "'<b>&x'").replace("name: '<b>&x'", "name: '<script>1</script>'")
+    workload.write_text(hostile)
+    done = eosctl("capacity", "plan", workload, "--report", report, *ASKED)
+    assert done.code == 0, done.err
+    text = report.read_text()
+    tree = etree.HTML(text)
+    assert tree.xpath("//script | //link | //img | //@src | //@href[not(starts-with(., '#'))]") == []
+    assert len(tree.xpath("//svg")) == 4  # appends, utilisation, what-if, growth
+    assert "<script>1" not in text
+    for svg in tree.xpath("//svg"):
+        assert all(float(width) >= 0 for width in svg.xpath(".//rect/@width"))
+    assert eosctl("capacity", "plan", workload, "-o", "html", *ASKED).out[:100] == text[:100]
+
+
+def test_check_fails_what_does_not_fit(workload: Path) -> None:
+    assert eosctl("capacity", "plan", workload, "--check").code == 0
+    workload.write_text(STREAMS.replace("12 TB", "1 TB"))
+    assert eosctl("capacity", "plan", workload).code == 0
+    assert eosctl("capacity", "plan", workload, "--check").code == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("--what-if", "commit.intervall.ms=1"), "Did you mean commit.interval.ms?"),
+        (("--what-if", "producers=many"), "is not a number"),
+        (("--until", "tomorrow"), "is not a date"),
+        (("--until", "2001-01-01"), "not in the future"),
+    ],
+)
+def test_usage_errors(workload: Path, arguments: tuple[str, str], complaint: str) -> None:
+    done = eosctl("capacity", "plan", workload, *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert complaint in done.err
+
+
+def test_a_file_that_is_none(tmp_path: Path) -> None:
+    assert eosctl("capacity", "plan", tmp_path / "missing.yaml").code == 2
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+    assert eosctl("capacity", "plan", tmp_path / "binary").code == 2
+
+
+def test_compare_shows_what_changes(workload: Path, tmp_path: Path) -> None:
+    slow = tmp_path / "slow.yaml"
+    slow.write_text(STREAMS.replace("commit_interval: 100 ms", "commit_interval: 1 s"))
+    done = eosctl("capacity", "compare", workload, slow)
+    assert done.code == 0
+    assert any(line.startswith("transactions") and "-90.0%" in line for line in done.out.splitlines())
+
+
+def test_init_writes_a_file_that_plan_reads(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    options = ("--kind", "streams", "--brokers", "3", "--rate", "1000/s", "--value", "1 KiB", "--partitions", "12",
+               "--producers", "4", "--commit-interval", "100 ms")  # fmt: skip
+    assert eosctl("capacity", "init", path, *options).code == 0
+    assert eosctl("capacity", "plan", path).code == 0
+    again = eosctl("capacity", "init", path, *options)
+    assert (again.code, "exists" in again.err) == (2, True)
+    assert eosctl("capacity", "init", path, *options, "--force").code == 0
+
+
+def test_init_asks_nobody_without_a_terminal_and_writes_nothing_wrong(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    done = eosctl("capacity", "init", path, "--kind", "streams", "--brokers", "3")
+    assert (done.code, "--partitions is missing" in done.err) == (2, True)
+    options = ("--kind", "producer", "--brokers", "3", "--rate", "fast", "--value", "1 KiB", "--partitions", "12",
+               "--producers", "4", "--commit-interval", "100 ms")  # fmt: skip
+    wrong = eosctl("capacity", "init", path, *options)
+    assert wrong.code == 2
+    assert not path.exists()

@@ -1,0 +1,215 @@
+"""Plans: golden cases through the whole path, what must hold for every workload, and what is refused."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eosctl.capacity.plan import plan_capacity
+from eosctl.capacity.refusal import WorkloadRefused
+from eosctl.capacity.what_if import PARAMETERS, grow, parse_what_if, scale_rates, sense, vary
+from eosctl.capacity.workload_file import parse_workload
+from eosctl.errors import UsageError
+from eosctl.model.capacity_plan import CapacityPlan
+from eosctl.model.workload import Workload
+from tests.capacity.workloads import STREAMS
+
+GOLDEN = """\
+kind: Workload
+name: golden
+cluster: {{brokers: 3, replication_factor: 3, transaction_version: 1}}
+topics:
+  in: {{partitions: 32, rate: 10000/s, value: 1000 B, linger: 100 ms}}
+  repartition1: {{partitions: 32, rate: 10000/s, value: 1000 B, linger: 100 ms}}
+  {changelog}: {{partitions: 32, rate: 10000/s, value: 100 B, linger: 100 ms}}
+applications:
+  app:
+    kind: streams
+    producers: 32
+    commit_interval: {interval}
+    transaction_timeout: 60 s
+    transactional_id: 49 B
+    partition_waves: 1
+    reads: [in]
+    writes: {writes}
+"""
+
+
+def workload(text: str = STREAMS) -> Workload:
+    return parse_workload(text, "w.yaml")
+
+
+def golden(writes: str, interval: str = "100 ms", changelog: str = "c" * 40) -> CapacityPlan:
+    return plan_capacity(workload(GOLDEN.format(writes=writes, interval=interval, changelog=changelog)))
+
+
+def test_golden_case_1() -> None:
+    plan = golden("{repartition1: 1}")
+    state = plan.topics[-2]
+    assert plan.transactions_per_s == pytest.approx(320)
+    assert plan.markers_per_s == pytest.approx(640)
+    assert state.data_batches_per_s == pytest.approx(1_280)
+    assert plan.eos_appends_per_s == pytest.approx(6_720)
+    # 0.732 MB/s is published, with 202 B for all three records; the first has not got the offsets topic yet, and 4.x
+    # brokers write the previous producer id.
+    assert state.written * 3 == pytest.approx(320 * 3 * (177 + 202 + 202 + 157 + 4 * 10))
+    assert state.written * 3 == pytest.approx(0.732e6, rel=0.05)
+
+
+@pytest.mark.parametrize(("interval", "markers"), [("100 ms", 10_880), ("1 s", 1_088), ("10 s", 108.8)])
+def test_golden_cases_2_and_3(interval: str, markers: float) -> None:
+    plan = golden(f"{{repartition1: 32, {'c' * 40}: 1}}", interval)
+    # At 100 ms a transaction has 31 records on average and cannot reach 32 partitions: the published figure is a bound.
+    assert plan.markers_per_s == pytest.approx(markers, rel=0.025)
+    assert plan.markers_per_s <= markers * 1.000001
+
+
+def test_keyed_output_reaches_fewer_partitions_than_there_are() -> None:
+    touched = golden(f"{{repartition1: auto, {'c' * 40}: 1}}").applications[0].data_partitions
+    assert touched == pytest.approx(32 * (1 - (31 / 32) ** 31.25) + 1, rel=1e-3)
+
+
+def test_chained_applications_wait_for_each_commit() -> None:
+    text = STREAMS.replace(
+        "applications:\n",
+        "applications:\n  next: {kind: consume-process-produce, producers: 4, "
+        "commit_interval: 100 ms, reads: [enriched], writes: {final: auto}}\n",
+    )
+    text = text.replace("topics:\n", "topics:\n  final: {partitions: 4, rate: 10000/s, value: 10 B}\n")
+    by_name = {application.name: application for application in plan_capacity(workload(text)).applications}
+    assert (by_name["enrich"].stage_count, by_name["next"].stage_count) == (1, 2)
+    assert by_name["next"].readable_p99_ms == pytest.approx(186 + 12, abs=1)
+
+
+def test_a_loop_of_applications_ends() -> None:
+    text = STREAMS.replace(
+        "applications:\n",
+        "applications:\n  back: {kind: consume-process-produce, producers: 4, "
+        "commit_interval: 100 ms, reads: [enriched], writes: {orders: auto}}\n",
+    )
+    assert {a.stage_count for a in plan_capacity(workload(text)).applications} == {2}
+
+
+def test_the_verdict_follows_the_limits() -> None:
+    fits, tight = plan_capacity(workload()), plan_capacity(workload(STREAMS.replace("12 TB", "4 TB")))
+    assert (fits.fits, fits.bottleneck) == (True, "disk space")
+    assert (tight.fits, tight.bottleneck, tight.broker_count_needed) == (False, "disk space", 14)
+    needed = plan_capacity(workload(STREAMS.replace("12 TB", "4 TB").replace("brokers: 6", "brokers: 14")))
+    fewer = plan_capacity(workload(STREAMS.replace("12 TB", "4 TB").replace("brokers: 6", "brokers: 13")))
+    assert (needed.fits, fewer.fits) == (True, False)
+
+
+def test_without_limits_there_is_no_verdict() -> None:
+    plan = golden("{repartition1: 1}")
+    assert (plan.bottleneck, plan.fits, plan.broker_count_needed) == ("", None, None)
+
+
+@given(st.floats(1.01, 50), st.sampled_from(["network in", "network out", "disk write", "disk space"]))
+def test_more_load_never_needs_less(factor: float, resource: str) -> None:
+    base = workload()
+    one, other = plan_capacity(base), plan_capacity(scale_rates(base, factor))
+    assert other.resource(resource).used > one.resource(resource).used
+    assert other.eos_appends_per_s >= one.eos_appends_per_s * 0.999
+    assert (other.broker_count_needed or 10**6) >= (one.broker_count_needed or 0)
+
+
+@given(st.floats(1, 50))
+def test_longer_intervals_cost_less_and_wait_longer(factor: float) -> None:
+    base = workload()
+    spec = base.applications[0]
+    slow = replace(base, applications=(replace(spec, commit_interval_ms=100 * factor),))
+    one, other = plan_capacity(base), plan_capacity(slow)
+    assert other.eos_appends_per_s <= one.eos_appends_per_s * 1.000001
+    assert other.readable_p99_ms >= one.readable_p99_ms
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("brokers: 6", "brokers: 2, zones: 1", "replication_factor 3 needs more than 2 brokers"),
+        ("brokers: 6", "brokers: 6, min_insync_replicas: 4", "nothing could be written"),
+        ("brokers: 6", "brokers: 6, brokers_lost: 6", "leaves no broker"),
+        ("zones: 3", "zones: 7", "7 zones"),
+        ("brokers: 6", 'brokers: 6, kafka_version: "3.9"', "needs Kafka 4.0"),
+        ("commit_interval: 100 ms", "commit_interval: 30 s", "Streams refuses to start"),
+        ("transaction_timeout: 30 s", "transaction_timeout: 1 h", "INVALID_TRANSACTION_TIMEOUT"),
+        ("commit_interval: 100 ms", "commit_interval: 5 ms", "takes at least 13 ms"),
+        ("changelog: 1}", "changelog: 33}", "cannot reach 33 of 32"),
+        ("commit_interval: 100 ms", "transactions: 400/s", "too few"),
+        ("enriched: {partitions: 32, rate: 10000/s", "enriched: {partitions: 32, rate: 0/s", "whose rate is 0"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_the_arithmetic(old: str, new: str, reason: str) -> None:
+    text = STREAMS.replace(old, new).replace("zones: 1, disk", "disk")
+    if "zones: 1" in new:
+        text = text.replace(", zones: 3", "")
+    if "400/s" in new:
+        text = text.replace("changelog: 1}", "changelog: 20}")
+    with pytest.raises(WorkloadRefused, match=reason) as raised:
+        plan_capacity(workload(text))
+    assert raised.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "setting"),
+    [
+        ("transaction_timeout: 30 s", "transaction_timeout: 5 s", "enrich: producer.transaction.timeout.ms"),
+        ("brokers: 6", "brokers: 6, replication_factor: 2", "replication.factor / min.insync.replicas"),
+        ("brokers: 6", "brokers: 6, brokers_lost: 2", "replication.factor"),
+        ("brokers: 6", "brokers: 6, transaction_version: 1", "transaction.version"),
+        ("producers: 32", "producers: 40", "enrich: producers"),
+        ("live: 50 GB", "live: 5 GB", "segment.bytes of changelog"),
+        (r"rate: \d+/s", "rate: 100/s", "enrich: commit.interval.ms"),
+        ("heap: 6 GiB", "heap: 100 MiB", "producer.id.expiration.ms"),
+        ("12 TB", "1 TB", "disk space"),
+    ],
+)
+def test_advice_comes_when_it_is_needed(old: str, new: str, setting: str) -> None:
+    calm = plan_capacity(
+        workload(STREAMS.replace("live: 50 GB", "live: 100 GB").replace("state: 50 GB", "state: 5 GB"))
+    )
+    told = plan_capacity(workload(re.sub(old, new, STREAMS)))
+    assert setting not in {advice.setting for advice in calm.advice}
+    assert setting in {advice.setting for advice in told.advice}
+
+
+def test_what_if_plans_each_value_and_says_what_is_impossible() -> None:
+    name, values = parse_what_if("commit.interval.ms=100,1s,5")
+    now, slower, impossible = vary(workload(), name, values)
+    assert now.eos_appends_per_s == plan_capacity(workload()).eos_appends_per_s
+    assert slower.transactions_per_s == pytest.approx(now.transactions_per_s / 10, rel=0.01)
+    assert "F15" in impossible.refusal
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_every_parameter_changes_the_workload(name: str) -> None:
+    text = {"compression": "3", "transaction.version": "0", "rate": "1.5", "brokers": "9"}.get(name, "2")
+    base = workload(STREAMS.replace("brokers: 6", "brokers: 6, brokers_lost: 0"))
+    assert PARAMETERS[name].apply(base, PARAMETERS[name].parse(text)) != base
+
+
+@pytest.mark.parametrize("text", ["commit.interval=1", "rate", "rate=", "brokers=x", "producers=0"])
+def test_what_if_that_is_none_is_a_usage_error(text: str) -> None:
+    with pytest.raises(UsageError):
+        parse_what_if(text)
+
+
+def test_sensitivity_has_the_signs_of_common_sense() -> None:
+    base = workload()
+    rows = {row.parameter: row for row in sense(base, plan_capacity(base))}
+    assert rows["record size"].network_out == pytest.approx(0.09, abs=0.01)
+    assert rows["commit interval"].eos_appends < 0 < rows["commit interval"].readable_p99
+    assert rows["compression ratio"].disk < 0
+
+
+def test_growth_compounds_and_ends_at_the_date() -> None:
+    points = grow(workload(), date(2026, 1, 1), date(2028, 1, 1))
+    assert (points[0].factor, points[-1].date) == (1.0, "2028-01-01")
+    assert points[-1].factor == pytest.approx(1.69, abs=0.01)
+    with pytest.raises(UsageError):
+        grow(workload(), date(2026, 1, 1), date(2026, 1, 1))

@@ -1,0 +1,25 @@
+"""Workload files of the tests."""
+
+from __future__ import annotations
+
+STREAMS = """\
+apiVersion: eosctl/v1
+kind: Workload
+name: orders
+cluster: {brokers: 6, disk: 12 TB, disk_write: 300 MB/s, network: 10 Gb/s, heap: 6 GiB, memory: 64 GiB, zones: 3}
+topics:
+  orders: {partitions: 32, rate: 10000/s, key: 16 B, value: 1000 B, readers: 1, writers: 8}
+  enriched: {partitions: 32, rate: 10000/s, key: 16 B, value: 1000 B, readers: 2}
+  changelog: {partitions: 32, rate: 5000/s, value: 200 B, cleanup: compact, live: 50 GB}
+applications:
+  enrich:
+    kind: streams
+    producers: 32
+    instances: 4
+    commit_interval: 100 ms
+    transaction_timeout: 30 s
+    reads: [orders]
+    writes: {enriched: auto, changelog: 1}
+    state: 50 GB
+growth_per_year: 30 %
+"""

@@ -8,7 +8,7 @@ import json
 import random
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,8 +17,9 @@ import pytest
 
 from eosctl.cli import main
 from eosctl.collect.snapshot_file import save_snapshot
-from eosctl.lab.scenarios.registry import find_scenario
-from eosctl.lab.scenarios.scenario import Report, Stage
+from eosctl.lab.scenarios.hanging import run_hanging
+from eosctl.lab.scenarios.scenario import Stage
+from eosctl.lab.scenarios.zombie import run_zombie
 from eosctl.model.client_config import ClientConfig
 from eosctl.settings.endpoints import parse_endpoints
 from eosctl.testing import SandboxThread
@@ -75,13 +76,13 @@ def snapshot_file(tmp_path: Path) -> Path:
     return path
 
 
-def play(bootstrap: str, scenario: str) -> Report:
-    """Play a scenario on a cluster."""
+def run_scenario(bootstrap: str, scenario: Callable[[Stage], Awaitable[Any]]) -> Any:
+    """Play a scenario on a cluster and return its report."""
     config = ClientConfig(parse_endpoints(bootstrap, "test"))
     stage = Stage(config, lambda: time.time_ns() // 1_000_000, random.Random(7))
 
-    async def run() -> Report:
-        return await find_scenario(scenario).run(stage)
+    async def run() -> Any:
+        return await scenario(stage)
 
     return asyncio.run(run())
 
@@ -98,4 +99,4 @@ class Broken(NamedTuple):
 def broken() -> Iterator[Broken]:
     """Three brokers with a zombie and a hanging transaction."""
     with SandboxThread(brokers=3, config={"transaction.partition.verification.enable": "false"}) as cluster:
-        yield Broken(cluster, play(cluster.bootstrap, "zombie"), play(cluster.bootstrap, "hanging"))
+        yield Broken(cluster, run_scenario(cluster.bootstrap, run_zombie), run_scenario(cluster.bootstrap, run_hanging))

@@ -79,7 +79,7 @@ def _inflate(path: Path, codec: str) -> Content:
     whole = bytearray()
     try:
         with _open_known(path, codec) as stream:
-            while chunk := stream.read(1 << 20):
+            while chunk := stream.read1(1 << 18):
                 whole += chunk
                 if len(whole) > MAX_INFLATED_BYTES:
                     return Content(bytes(whole), f"cut after {MAX_INFLATED_BYTES} bytes")

@@ -75,7 +75,7 @@ LAYOUTS: Final = (
         "redpanda", rf"(?P<level>{_LEVEL}) +(?P<time>{_DATE}) \[(?P<thread>shard[^\]\n]*)\] (?P<logger>\S+) - {_REST}"
     ),
     Layout("gc-unified", rf"\[(?P<time>{_DATE})\](?:\[[^\]\n]*\])* {_REST}"),
-    Layout("json", r"(?P<json>\{\s*\"[^\n]*\})"),
+    Layout("json", r"(?P<json>\{[ \t]*\"[^\n]*\})"),
     Layout("slog", rf"time=\"?(?P<time>{_DATE})\"? level=(?P<level>{_LEVEL}) {_REST}"),
     Layout("klog", rf"(?P<level>[IWEF])(?P<time>\d{{4}} {_CLOCK}) +\d+ (?P<logger>[^\]\s]+)\] {_REST}"),
     Layout("go", rf"(?P<time>\d{{4}}/\d\d/\d\d {_CLOCK}) (?:\[?(?P<level>{_LEVEL})\]? )?{_REST}"),
@@ -90,7 +90,10 @@ LAYOUTS: Final = (
         r"(?P<start_offset>None|\d+)[ \t]*\r?$)",
     ),
     Layout("jvm-uncaught", r"(?P<message>Exception in thread \"[^\n]*|Exception: java\.lang\.OutOfMemoryError[^\n]*)"),
-    Layout("dated", rf"\W?(?P<time>{_DATE})\W{{1,3}}(?:[^\n]{{0,120}}?\b(?P<level>{_LEVEL})\b\W{{0,3}})?{_REST}"),
+    Layout(
+        "dated",
+        rf"[^\w\n]?(?P<time>{_DATE})[^\w\n]{{1,3}}(?:[^\n]{{0,120}}?\b(?P<level>{_LEVEL})\b[^\w\n]{{0,3}})?{_REST}",
+    ),
 )
 """Most telling first: where two explain a line, the earlier one does."""
 

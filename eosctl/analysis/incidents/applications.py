@@ -133,16 +133,15 @@ def find_unclean_stops(story: LogStory) -> Iterator[Incident]:
                 severity=Severity.WARNING,
                 confidence=0.9,
             )
-    keyed = by_key((_instance(event), event) for event in starts)
-    for name, events in keyed.items():
-        sessions = list(episodes(events, 0)) if len(events) > 1 else []
-        for (before, *_), (after, *_) in pairwise(sessions):
-            if time_of(after) - time_of(before) > RESTART_WITHIN_MS or _ended(story, before, after):
-                continue
+    restarts = sorted(_silent_restarts(story, starts), key=lambda pair: time_of(pair[1]))
+    for name, pairs in _by_instance(restarts).items():
+        is_streams = name != pairs[0][0].fields["transactional_id"]
+        # The threads of a Streams instance start together, each with a transactional id of its own.
+        for before, after in _apart(pairs) if is_streams else pairs:
             yield incident(
                 "unclean_stop",
                 "unclean-stop",
-                {"application" if "StreamThread" in name else "transactional.id": name},
+                {"application.id" if is_streams else "transactional.id": name},
                 [before, after],
                 f"{before.application} stopped without a word and was started again; its open transaction was aborted "
                 "by the new instance.",
@@ -154,13 +153,38 @@ def find_unclean_stops(story: LogStory) -> Iterator[Incident]:
             )
 
 
+def _silent_restarts(story: LogStory, starts: Sequence[LogEvent]) -> Iterator[tuple[LogEvent, LogEvent]]:
+    """Yield each start of a transactional id with the start before it that never said it ended."""
+    for events in by_key((event.fields["transactional_id"], event) for event in starts).values():
+        for before, after in pairwise(events):
+            if time_of(after) - time_of(before) <= RESTART_WITHIN_MS and not _ended(story, before, after):
+                yield before, after
+
+
+def _apart(pairs: Sequence[tuple[LogEvent, LogEvent]]) -> Iterator[tuple[LogEvent, LogEvent]]:
+    """Yield the first of each group of starts that belong together."""
+    last_ms = -FAILURE_SPREAD_MS
+    for before, after in pairs:
+        if time_of(after) - last_ms >= FAILURE_SPREAD_MS:
+            yield before, after
+            last_ms = time_of(after)
+
+
+def _by_instance(pairs: Sequence[tuple[LogEvent, LogEvent]]) -> dict[str, list[tuple[LogEvent, LogEvent]]]:
+    groups: dict[str, list[tuple[LogEvent, LogEvent]]] = {}
+    for before, after in pairs:
+        groups.setdefault(_instance(before), []).append((before, after))
+    return groups
+
+
 def _instance(event: LogEvent) -> str:
-    return event.fields["transactional_id"]
+    """Name what starts: a transactional id, or the Streams application whose threads make theirs from its name."""
+    return _THREAD.sub("", event.fields["transactional_id"])
 
 
 def _ended(story: LogStory, before: LogEvent, after: LogEvent) -> bool:
     """Whether a session says that it ends, or lives on beside the next one."""
-    name = _instance(before)
+    name = before.fields["transactional_id"]
     for event in story.in_file(before.file):
         if time_of(before) <= time_of(event) <= time_of(after):
             stops = event.category in (

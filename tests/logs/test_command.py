@@ -1,0 +1,116 @@
+"""``eosctl logs`` from the command line."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from eosctl.cli import main
+from eosctl.render.schemas import schema_of
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "logs"
+ZOMBIE = str(FIXTURES / "second-producer-392")
+
+
+def test_a_report_names_the_fault_and_its_cause(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["logs", "report", ZOMBIE]) == 0
+    out = capsys.readouterr().out
+    assert "producer_fenced: duplicate-transactional-id" in out
+    assert "journal-a.json:" in out
+
+
+@pytest.mark.parametrize("command", ["scan", "report"])
+def test_the_machine_form_keeps_its_schema(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["logs", command, ZOMBIE, "-o", "json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    jsonschema.validate(result, schema_of("logs"))
+    assert len(result["incidents"]) == 3
+    fenced = next(item for item in result["items"] if item["category"] == "PRODUCER_FENCED" and item["exception"])
+    assert fenced["exception"]["class"] == "org.apache.kafka.common.errors.ProducerFencedException"
+    evidence = result["incidents"][0]["evidence"][0]
+    assert Path(evidence["file"]).read_bytes()[evidence["offset"] - 1 : evidence["offset"]] in (b"\n", b"")
+
+
+def test_a_gate_closes_on_an_incident(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["logs", "report", ZOMBIE, "--fail-on", "error"]) == 3
+    assert main(["logs", "report", str(FIXTURES / "rolling-restart-392"), "--fail-on", "error"]) == 0
+    capsys.readouterr()
+
+
+class _Outside(HTMLParser):
+    """Collects whatever would leave the page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found += [f"{tag} {name}" for name, _ in attrs if name in ("src", "href")]
+        self.found += [tag] if tag == "script" else []
+
+
+def test_the_page_is_one_file_and_escapes_what_logs_say(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "server.log"
+    log.write_text(
+        "[2026-11-21 09:31:19,670] ERROR Denied <script>alert(1)</script> GroupAuthorizationException: Not authorized "
+        "to access group: <b>x</b> (kafka.server.KafkaApis)\n"
+    )
+    assert main(["logs", "report", str(log), "-o", "html"]) == 0
+    page = capsys.readouterr().out
+    outside = _Outside()
+    outside.feed(page)
+    assert outside.found == []
+    assert "&lt;script&gt;" in page
+    assert "missing-group-acl" in page
+
+
+def test_markdown_for_a_ticket(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["logs", "report", ZOMBIE, "-o", "markdown"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("# producer\\_fenced because of duplicate-transactional-id")
+    assert "| error | 2026-11-21T09:31:20.142Z | producer\\_fenced |" in out
+
+
+def test_one_category_can_be_shown_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["logs", "scan", ZOMBIE, "--category", "INIT_PRODUCER_ID", "-o", "tsv"]) == 0
+    rows = capsys.readouterr().out.splitlines()
+    assert rows
+    assert {row.split("\t")[1] for row in rows} == {"INIT_PRODUCER_ID"}
+
+
+def test_the_catalogue_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["logs", "patterns", "-o", "json"]) == 0
+    names = [item["id"] for item in json.loads(capsys.readouterr().out)["items"]]
+    assert "PRODUCER_FENCED" in names
+    assert main(["logs", "explain", "producer_fenced"]) == 0
+    assert "newer one has its transactional id" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["scan", "missing.log"],
+        ["scan", ZOMBIE, "--zone", "Mars/Olympus"],
+        ["scan", ZOMBIE, "--pattern", "%m%n"],
+        ["scan", ZOMBIE, "--category", "NOTHING"],
+        ["explain", "NOTHING"],
+    ],
+)
+def test_what_makes_no_sense_is_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["logs", *arguments]) == 2
+    assert capsys.readouterr().err.startswith("error:")
+
+
+def test_a_damaged_file_among_others_is_named_and_the_rest_is_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.log.gz").write_bytes(b"\x1f\x8bdamaged")
+    (tmp_path / "b.log").write_text("[2026-11-21 09:31:19,670] ERROR ProducerFencedException (a.B)\n")
+    assert main(["logs", "scan", str(tmp_path)]) == 4
+    out = capsys.readouterr().out
+    assert "a.log.gz" in out
+    assert "PRODUCER_FENCED" in out

@@ -1,0 +1,137 @@
+"""Times, throwables, and the catalogue."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from spark_log_analytics.catalogue import load_catalogue
+from spark_log_analytics.classify import Classifier
+from spark_log_analytics.scanner import Record
+from spark_log_analytics.throwable import parse_throwable
+from spark_log_analytics.timestamps import TimeReference, parse_timestamp
+
+NOON_MS = int(datetime(2026, 11, 21, 12, 0, tzinfo=UTC).timestamp() * 1000)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected", "assumed"),
+    [
+        ("2026-11-21T12:00:00.250Z", NOON_MS + 250, False),
+        ("2026-11-21T13:00:00.25+01:00", NOON_MS + 250, False),
+        ("2026-11-21T13:00:00.250+0100", NOON_MS + 250, False),
+        ("2026-11-21 12:00:00,250", NOON_MS + 250, True),
+        ("26/11/21 12:00:00", NOON_MS, True),
+        ("2026/11/21 12:00:00", NOON_MS, True),
+        ("Nov 21 12:00:00", NOON_MS, True),
+        ("12:00:00.250", NOON_MS + 250, True),
+        ("1795262400.250", NOON_MS + 250, False),
+        ("1795262400250", NOON_MS + 250, False),
+    ],
+)
+def test_stamps_become_instants(text: str, expected: int, assumed: bool) -> None:
+    assert parse_timestamp(text, TimeReference(None, NOON_MS + 60_000)) == (expected, assumed)
+
+
+def test_a_zone_that_was_named_is_not_assumed() -> None:
+    berlin = TimeReference(ZoneInfo("Europe/Berlin"), NOON_MS)
+    assert parse_timestamp("2026-11-21 13:00:00,000", berlin) == (NOON_MS, False)
+
+
+def test_the_hour_that_comes_twice_is_flagged() -> None:
+    berlin = TimeReference(ZoneInfo("Europe/Berlin"), NOON_MS)
+    fold = parse_timestamp("2026-10-25 02:30:00,000", berlin)
+    assert fold is not None
+    assert fold.assumed
+
+
+def test_a_clock_time_after_the_last_change_was_yesterday() -> None:
+    found = parse_timestamp("23:59:59", TimeReference(None, NOON_MS))
+    assert found is not None
+    assert found.ms == NOON_MS - 12 * 3_600_000 - 1000
+
+
+@pytest.mark.parametrize("text", ["", "yesterday", "2026-13-41 12:00:00", "99:99:99"])
+def test_what_is_no_time_is_none(text: str) -> None:
+    assert parse_timestamp(text, TimeReference()) is None
+
+
+TRACE = (
+    "org.apache.kafka.common.KafkaException: outer\n\tat a.B.c(B.java:10)\n"
+    "\tSuppressed: java.lang.IllegalStateException: aside\n\t\tat x.Y.z(Y.java:1)\n\tCaused by: "
+    "java.lang.Error: aside too\n"
+    "Caused by: java.io.IOException: root\n\t... 3 more\n"
+)
+
+
+def test_the_root_is_the_last_cause_and_nothing_suppressed() -> None:
+    found = parse_throwable(TRACE)
+    assert found is not None
+    assert found.chain == ("org.apache.kafka.common.KafkaException", "java.io.IOException")
+
+
+def test_a_fingerprint_survives_new_line_numbers_and_not_new_frames() -> None:
+    first, moved, other = (
+        parse_throwable(text) for text in (TRACE, TRACE.replace(":10", ":99"), TRACE.replace("B.c", "B.d"))
+    )
+    assert first and moved and other
+    assert first.fingerprint == moved.fingerprint != other.fingerprint
+
+
+def test_a_python_traceback_has_a_class() -> None:
+    found = parse_throwable(
+        'Traceback (most recent call last):\n  File "a.py", line 3, in f\n    g()\ncimpl.KafkaException: x\n'
+    )
+    assert found is not None
+    assert found.class_name == "cimpl.KafkaException"
+
+
+def test_patterns_treat_all_digits_alike() -> None:
+    # The classifier remembers verdicts by texts whose digits are blurred.
+    for category in load_catalogue().categories:
+        for pattern in category.patterns:
+            bare = re.sub(r"\{[\d,]+\}", "", pattern)
+            assert not re.search(r"(?<!\\)\d", bare.replace(r"\d", "")) or "Log4j" in bare or "log4j" in bare, pattern
+
+
+def test_every_category_explains_itself() -> None:
+    for category in load_catalogue().categories:
+        assert category.meaning.endswith("."), category.id
+        assert category.patterns, category.id
+
+
+@pytest.mark.parametrize(
+    ("message", "category"),
+    [
+        (
+            (
+                "Got error produce response, retrying. Error: NOT_ENOUGH_REPLICAS. Error Message: Unable "
+                "to verify the partition has been "
+                "added to the transaction. Underlying error: COORDINATOR_NOT_AVAILABLE"
+            ),
+            "VERIFICATION_UNAVAILABLE",
+        ),
+        (
+            "TransactionalId: a's state is COMPLETE_ABORT, but received transaction marker result to send: COMMIT",
+            "TXN_LATE_COMMIT",
+        ),
+        ("Expiring 3 record(s) for a-1:120000 ms has passed since batch creation", "TIMEOUT_SEND"),
+        ("[QuorumController id=1] Fencing broker 2 at epoch 9 because its session has timed out.", "BROKER_FENCED"),
+    ],
+)
+def test_lines_of_the_catalogue(message: str, category: str) -> None:
+    found = Classifier().classify(Record(0, 0, "", "INFO", "", "a.B", "", message, ""))
+    assert found is not None
+    assert found.category == category
+
+
+def test_an_error_that_nobody_knows_is_kept_and_info_is_not() -> None:
+    classifier = Classifier()
+    unknown = Record(0, 0, "", "ERROR", "", "a.B", "", "the moon is full", "")
+    found = classifier.classify(unknown)
+    assert found is not None
+    assert found.category == "UNCLASSIFIED"
+    assert classifier.classify(unknown._replace(level="INFO")) is None

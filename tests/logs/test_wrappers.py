@@ -1,0 +1,71 @@
+"""Containers and compression: what carries logs, taken off again."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import cramjam
+import pytest
+
+from spark_log_analytics.scan import scan_paths
+
+HEAD = (
+    "[2026-11-21 09:31:19,670] ERROR Error processing append operation on partition a-1 (kafka.server.ReplicaManager)"
+)
+CAUSE = "org.apache.kafka.common.errors.NotEnoughReplicasException: The size of the current ISR"
+NEXT = "[2026-11-21 09:31:20,670] INFO done (a.B)"
+
+
+def cri(line: str, stream: str = "stdout", flag: str = "F") -> str:
+    return f"2026-11-21T09:31:19.670123456Z {stream} {flag} {line}\n"
+
+
+def docker(line: str) -> str:
+    return json.dumps({"log": line, "stream": "stdout", "time": "2026-11-21T09:31:19.670Z"}) + "\n"
+
+
+WRAPPED = {
+    "cri": cri(HEAD) + cri(CAUSE) + cri(NEXT),
+    "cri in pieces": cri(HEAD[:40], flag="P") + cri(HEAD[40:]) + cri(CAUSE) + cri(NEXT),
+    "cri with another stream between": cri(HEAD) + cri("noise", "stderr") + cri(CAUSE) + cri(NEXT),
+    "docker": docker(HEAD + "\n") + docker(CAUSE + "\n") + docker(NEXT + "\n"),
+    "kubectl": "".join(f"2026-11-21T09:31:19.670123456Z {line}\n" for line in (HEAD, CAUSE, NEXT)),
+    "compose": f"kafka-1  | {HEAD}\nkafka-1  | {CAUSE}\nkafka-1  | {NEXT}\n",
+    "colours": f"\x1b[31m{HEAD}\x1b[0m\n{CAUSE}\n{NEXT}\n",
+}
+
+
+@pytest.mark.parametrize("name", WRAPPED)
+def test_a_record_is_whole_whatever_carries_it(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "pod.log"
+    path.write_text(WRAPPED[name])
+    (event,) = scan_paths([path]).events
+    assert (event.category, event.offset, event.line) == ("NOT_ENOUGH_REPLICAS", 0, 1)
+    assert event.exception is not None
+    assert event.fields["partition"] == "a-1"
+
+
+PACKERS: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "zstd": lambda data: bytes(cramjam.zstd.compress(data)),
+    "lz4": lambda data: bytes(cramjam.lz4.compress(data)),
+    "snappy": lambda data: bytes(cramjam.snappy.compress(data)),
+}
+
+
+@pytest.mark.parametrize("codec", PACKERS)
+def test_compressed_files_are_told_by_their_first_bytes(codec: str, tmp_path: Path) -> None:
+    path = tmp_path / "server.log"
+    path.write_bytes(PACKERS[codec](f"{HEAD}\n{CAUSE}\n{NEXT}\n".encode()))
+    assert [event.category for event in scan_paths([path]).events] == ["NOT_ENOUGH_REPLICAS"]
+
+
+def test_a_cut_archive_gives_what_it_holds_and_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "server.log.gz"
+    path.write_bytes(gzip.compress(f"{HEAD}\n{CAUSE}\n{NEXT}\n".encode() * 2000)[:-20])
+    scan = scan_paths([path])
+    assert scan.events
+    assert "gzip" in scan.sources[0].error

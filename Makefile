@@ -1,7 +1,7 @@
 # The commands of a developer; `make` alone lists them. Each first makes .venv when it is missing or out of date.
 
 .DEFAULT_GOAL := help
-.PHONY: help environment demo test lint test-kafka transcripts prove bench docs
+.PHONY: help environment demo test lint test-kafka transcripts prove bench docs logs-matrix
 
 # Two workers suit the two cores that the time limits are meant for; JOBS=0 runs everything in one process.
 JOBS ?= 2
@@ -31,6 +31,9 @@ test-kafka: environment ## The verdicts and bytes against real Apache Kafka (nee
 
 transcripts: environment ## The recorded answers of real brokers against the sandbox, by area.
 	$(RUN) scripts/transcripts.py
+
+logs-matrix: environment ## The verdicts from logs against injected faults: precision, recall, F1.
+	$(RUN) -m scripts.logs_matrix
 
 # `make prove NAME`: the name is a goal of its own, which does nothing.
 ifeq (prove,$(firstword $(MAKECMDGOALS)))

@@ -12,7 +12,7 @@ from eosctl.sandbox.metadata.image import ListenerEndpoint
 from eosctl.sandbox.network import Network
 from eosctl.sandbox.node import ClusterPlan, Node, NodePlan
 from eosctl.sandbox.ports import Emulation
-from eosctl.sandbox.profile import node_settings
+from eosctl.sandbox.profile import node_settings, place_settings
 from eosctl.sandbox.runtime import NodeRuntime
 from eosctl.sandbox.ticks import Loop, Ticks
 from eosctl.storage.errors import DamagedFile
@@ -84,15 +84,14 @@ class ClusterCore:
         if node_id in self.nodes:
             raise ValueError(f"node {node_id} is running")
         is_broker, is_controller = node_id in self.broker_ids, node_id in self.controller_ids
-        plan = NodePlan(
-            node_id,
-            is_broker,
-            is_controller,
-            self.directory_of(node_id),
-            node_settings(node_id, self.shape.broker_count, fast=self.shape.fast, overrides=self.shape.settings),
-        )
-        runtime = NodeRuntime(self.loop, self.ticks, self._wall_base_ms, self.random.getrandbits(64))
+        directory = self.directory_of(node_id)
         listeners = {CLIENT_LISTENER: self.addresses[node_id]} if is_broker else {}
+        settings = {
+            **place_settings(directory, listeners, is_controller=is_controller, is_broker=is_broker),
+            **node_settings(node_id, self.shape.broker_count, fast=self.shape.fast, overrides=self.shape.settings),
+        }
+        plan = NodePlan(node_id, is_broker, is_controller, directory, settings)
+        runtime = NodeRuntime(self.loop, self.ticks, self._wall_base_ms, self.random.getrandbits(64))
         node = Node(plan, self._plan, runtime, self.network, listeners)
         self.nodes[node_id] = node
         node.start()

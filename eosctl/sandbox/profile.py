@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
+
+from eosctl.sandbox.metadata.image import ListenerEndpoint
 
 MAX_INTERNAL_REPLICATION = 3
 MAX_INTERNAL_MIN_ISR = 2
@@ -45,3 +48,15 @@ def node_settings(
     if fast:
         settings |= FAST
     return settings | dict(overrides or {})
+
+
+def place_settings(
+    data_dir: Path, listeners: Mapping[str, ListenerEndpoint], *, is_controller: bool, is_broker: bool
+) -> dict[str, str]:
+    """Return the settings that say where a node is and what it does; its listeners are settings of a broker alone."""
+    roles = [role for role, has in (("broker", is_broker), ("controller", is_controller)) if has]
+    settings = {"process.roles": ",".join(roles), "log.dirs": str(data_dir)}
+    if listeners:
+        addresses = ",".join(f"{name}://{end.host}:{end.port}" for name, end in listeners.items())
+        settings |= {"listeners": addresses, "advertised.listeners": addresses}
+    return settings

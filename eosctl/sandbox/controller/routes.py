@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from eosctl.sandbox.controller import configs, features, membership, partitions, producer_ids, raft, topics
+from eosctl.sandbox.controller import (
+    configs,
+    features,
+    membership,
+    partitions,
+    producer_ids,
+    raft,
+    reassignments,
+    topics,
+)
 from eosctl.sandbox.controller.controller import Controller
 from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.api_keys import ApiKey
@@ -24,5 +33,6 @@ ROUTES: dict[int, ControllerHandler] = {
     ApiKey.DESCRIBE_QUORUM: raft.describe_quorum,
     ApiKey.ELECT_LEADERS: partitions.elect_leaders,
     ApiKey.INCREMENTAL_ALTER_CONFIGS: configs.incremental_alter_configs,
+    ApiKey.LIST_PARTITION_REASSIGNMENTS: reassignments.list_partition_reassignments,
     ApiKey.UPDATE_FEATURES: features.update_features,
 }

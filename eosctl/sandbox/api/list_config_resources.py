@@ -1,0 +1,54 @@
+"""ListConfigResources (key 74, versions 0 and 1; 3.9 serves 0 as ListClientMetricsResources): KIP-714, KIP-1142.
+
+- Version 0 and 3.9 know client metrics only; version 1 lists what has or can have settings, by type.
+- Topics, brokers and their loggers are listed whether or not they have settings; groups and client metrics that have.
+- Types that cannot be listed are UNSUPPORTED_VERSION.
+
+Not validated: authorisation of the cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from eosctl.sandbox.metadata import image
+from eosctl.sandbox.ports import RequestContext
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.list_config_resources import (
+    ConfigResource,
+    ListConfigResourcesRequest,
+    ListConfigResourcesResponse,
+)
+
+if TYPE_CHECKING:
+    from eosctl.sandbox.broker.broker import Broker
+
+BROKER_LOGGER_RESOURCE = 8
+CLIENT_METRICS_RESOURCE = 16
+LISTABLE = (
+    image.TOPIC_RESOURCE,
+    image.BROKER_RESOURCE,
+    BROKER_LOGGER_RESOURCE,
+    CLIENT_METRICS_RESOURCE,
+    image.GROUP_RESOURCE,
+)
+
+
+def handle(broker: Broker, context: RequestContext, request: ListConfigResourcesRequest) -> None:
+    """List the resources of the asked types, all that can be listed when none is asked for."""
+    types = (CLIENT_METRICS_RESOURCE,) if context.api_version == 0 else tuple(request.resource_types) or LISTABLE
+    if not set(types) <= set(LISTABLE):
+        context.reply(ListConfigResourcesResponse(0, ErrorCode.UNSUPPORTED_VERSION))
+        return
+    resources = [ConfigResource(name, kind) for kind in dict.fromkeys(types) for name in _names(broker, kind)]
+    context.reply(ListConfigResourcesResponse(0, 0, resources))
+
+
+def _names(broker: Broker, resource_type: int) -> Iterable[str]:
+    metadata = broker.metadata
+    if resource_type == image.TOPIC_RESOURCE:
+        return sorted(metadata.topics)
+    if resource_type in (image.BROKER_RESOURCE, BROKER_LOGGER_RESOURCE):
+        return [str(other.broker_id) for other in metadata.active_brokers()]
+    return sorted(name for kind, name in metadata.configs if kind == resource_type)

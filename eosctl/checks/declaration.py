@@ -13,6 +13,7 @@ from eosctl.analysis.hanging import classify_open_transactions
 from eosctl.analysis.lifetime import classify_transactions
 from eosctl.analysis.lso import StableOffsetGap, find_stable_offset_gaps
 from eosctl.analysis.release import Release
+from eosctl.model.deployment import Deployment
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.fencing import FencingEvent
 from eosctl.model.finding import Command, Confidence, Evidence, Finding, Resource
@@ -28,6 +29,7 @@ class Area(StrEnum):
     BROKER = "BRK"
     TOPIC = "TOP"
     TRANSACTION = "TXN"
+    CONFIGURATION = "CFG"
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class Case:
 
     snapshot: ClusterSnapshot
     limits: Limits = field(default_factory=Limits)
+    deployment: Deployment = field(default_factory=Deployment)
 
     @cached_property
     def open_transactions(self) -> tuple[HangVerdict, ...]:

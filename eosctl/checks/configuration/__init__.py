@@ -1,0 +1,1 @@
+"""Rules over the settings of brokers and applications, one a file."""

@@ -1,0 +1,56 @@
+"""EOS-CFG-021."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.configuration.clients import is_transactional
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+
+@rule(
+    "EOS-CFG-021",
+    "Offsets are committed outside of the transaction",
+    Severity.CRITICAL,
+    roles=(Role.CONSUMER,),
+    reads=("enable.auto.commit", "transactional.id"),
+    references=("KIP-98", "KIP-447"),
+)
+def auto_commit_beside_transactions(deployment: Deployment) -> Iterator[Problem]:
+    """Find applications that write in transactions and commit their offsets on a timer.
+
+    What it checks:
+        enable.auto.commit=true, written or by default, in an application whose producer has a transactional id.
+
+    Why it matters for exactly-once:
+        Offsets that are committed on a timer do not belong to the transaction: after an abort they point behind
+        records that were never processed, after a crash before records that were.
+
+    Example:
+        A consume-transform-produce loop whose consumer keeps the default.
+
+    Fix:
+        Set enable.auto.commit=false and send the offsets with sendOffsetsToTransaction and the group's metadata.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        KIP-98; KIP-447; enable.auto.commit; transactional.id.
+    """
+    for consumer in deployment.of(Role.CONSUMER):
+        auto = consumer.value("enable.auto.commit")
+        beside = [p for p in deployment.beside(consumer, Role.PRODUCER) if is_transactional(p)]
+        if auto.flag is not True or not beside or consumer.inside in (Role.STREAMS, Role.CONNECT_WORKER, Role.FLINK):
+            continue
+        yield problem(
+            consumer,
+            (auto, beside[0].value("transactional.id")),
+            f"{auto.key} is true{'' if auto.is_given else ' by default'}, and the application writes in transactions.",
+            severity=None if auto.is_given else Severity.WARNING,
+            impact="Offsets are committed whatever becomes of the transaction: records are lost or processed twice.",
+            remedy="Set enable.auto.commit=false and commit offsets with sendOffsetsToTransaction.",
+        )

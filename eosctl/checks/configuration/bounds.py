@@ -1,0 +1,82 @@
+"""Whether Kafka would accept a value: its type, its width, its bounds."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from eosctl.model.parameter import Parameter, Release
+
+_WIDTHS: Final = {"short": 15, "int": 31, "long": 63}
+_AT_LEAST: Final = re.compile(r"^\[(-?[\d.]+),\.\.\.(?:,(-?[\d.]+))?\]$")
+_RANGE: Final = re.compile(r"^(-?\d+) \.\. (-?\d+)$")
+_CHOICE: Final = re.compile(r"^(\(case insensitive\) )?\[([\w., -]+)\]$")
+_LIBRDKAFKA_BOOLEANS: Final = frozenset({"true", "t", "1", "false", "f", "0"})
+
+
+def why_refused(parameter: Parameter, release: Release, text: str, *, lenient: bool = False) -> str:
+    """Return why a value is not allowed in a release, in words that follow "is refused:"; nothing when it is.
+
+    Args:
+        parameter: The declaration.
+        release: The release whose bounds hold.
+        text: The value as it stands in the file.
+        lenient: Judge as librdkafka does, not as Java does.
+    """
+    span = parameter.at(release) or parameter.spans[-1]
+    word = text.strip()
+    if parameter.type == "boolean":
+        allowed = _LIBRDKAFKA_BOOLEANS if lenient else frozenset({"true", "false"})
+        return "" if word.lower() in allowed else "it is true or false"
+    if lenient:
+        return _outside_range(word, span.bounds) if parameter.type == "integer" and parameter.name != "acks" else ""
+    if parameter.type in _WIDTHS:
+        return _not_whole(word, _WIDTHS[parameter.type]) or _outside(float(word), span.bounds)
+    if parameter.type == "double":
+        return _not_number(word) or _outside(float(word), span.bounds)
+    if parameter.type in ("string", "list"):
+        return _not_chosen(word, span.bounds, parameter.type == "list")
+    return ""
+
+
+def _not_whole(word: str, bits: int) -> str:
+    if not re.fullmatch(r"[+-]?\d+", word, re.ASCII):
+        return "it is a whole number without a unit"
+    limit = 1 << bits
+    return "" if -limit <= int(word) < limit else f"it does not fit into {bits + 1} bits"
+
+
+def _not_number(word: str) -> str:
+    return "" if re.fullmatch(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", word, re.ASCII) else "it is a number"
+
+
+def _outside(number: float, bounds: str) -> str:
+    match = _AT_LEAST.match(bounds)
+    if match is None:
+        return ""
+    if number < float(match[1]):
+        return f"it is at least {match[1]}"
+    if match[2] is not None and number > float(match[2]):
+        return f"it is at most {match[2]}"
+    return ""
+
+
+def _outside_range(word: str, bounds: str) -> str:
+    if not re.fullmatch(r"[+-]?\d+", word, re.ASCII):
+        return "it is a whole number without a unit"
+    match = _RANGE.match(bounds)
+    if match is None or int(match[1]) <= int(word) <= int(match[2]):
+        return ""
+    return f"it is between {match[1]} and {match[2]}"
+
+
+def _not_chosen(word: str, bounds: str, is_list: bool) -> str:
+    match = _CHOICE.match(bounds)
+    if match is None or "..." in bounds:
+        return ""
+    choices = [choice.strip() for choice in match[2].split(",")]
+    fold = match[1] is not None
+    allowed = {choice.lower() for choice in choices} if fold else set(choices)
+    members = [part.strip() for part in word.split(",")] if is_list else [word]
+    wrong = [member for member in members if member and (member.lower() if fold else member) not in allowed]
+    return f"it is one of {', '.join(choices)}" if wrong or not word else ""

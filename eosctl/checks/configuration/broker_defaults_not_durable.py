@@ -1,0 +1,53 @@
+"""EOS-CFG-035."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+
+@rule(
+    "EOS-CFG-035",
+    "Topics are created with one replica or acknowledged by one",
+    Severity.WARNING,
+    roles=(Role.BROKER,),
+    reads=("min.insync.replicas", "default.replication.factor"),
+    tags=("durability",),
+)
+def broker_defaults_not_durable(deployment: Deployment) -> Iterator[Problem]:
+    """Find brokers that write down a durability of one.
+
+    What it checks:
+        min.insync.replicas=1 and default.replication.factor=1, where they were written down.
+
+    Why it matters for exactly-once:
+        A record of a committed transaction that only the leader holds is lost with the leader. Internal topics of
+        Streams use the brokers' defaults since 3.0.
+
+    Example:
+        default.replication.factor=1 from a quick start.
+
+    Fix:
+        Set default.replication.factor=3 and min.insync.replicas=2.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        min.insync.replicas; default.replication.factor.
+    """
+    for broker in deployment.of(Role.BROKER):
+        for name, wanted in (("default.replication.factor", 3), ("min.insync.replicas", 2)):
+            value = broker.value(name)
+            if value.is_given and value.number == 1:
+                yield problem(
+                    broker,
+                    (value,),
+                    f"{name} is 1.",
+                    impact="Acknowledged records of committed transactions are lost with one broker.",
+                    remedy=f"Set {name}={wanted}.",
+                )

@@ -1,0 +1,80 @@
+"""EOS-CFG-087."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+NAMES: Final = (
+    "transaction.state.log.num.partitions",
+    "offsets.topic.num.partitions",
+    "transaction.state.log.replication.factor",
+    "transaction.state.log.min.isr",
+    "transaction.max.timeout.ms",
+    "transactional.id.expiration.ms",
+)
+
+
+@rule(
+    "EOS-CFG-087",
+    "Brokers differ in a setting that must be equal",
+    Severity.ERROR,
+    roles=(Role.BROKER,),
+    reads=(
+        "transaction.state.log.num.partitions",
+        "offsets.topic.num.partitions",
+        "transaction.state.log.replication.factor",
+        "transaction.state.log.min.isr",
+        "transaction.max.timeout.ms",
+        "transactional.id.expiration.ms",
+    ),
+    tags=("coordinator",),
+)
+def brokers_disagree(deployment: Deployment) -> Iterator[Problem]:
+    """Find brokers that would treat the same transaction differently.
+
+    What it checks:
+        Six settings of coordinators, over all brokers given together, where at least one broker writes the setting
+        down.
+
+    Why it matters for exactly-once:
+        A transactional id belongs to the partition that it hashes to, out of as many as the broker believes there
+        are: brokers that disagree send clients to the wrong coordinator. With other limits the same producer is
+        accepted here and refused there.
+
+    Example:
+        transaction.state.log.num.partitions=100 on the brokers that were added later.
+
+    Fix:
+        Use one value on all brokers: that of the topic as it is, for numbers of partitions.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        transaction.state.log.num.partitions; offsets.topic.num.partitions;
+        transaction.state.log.replication.factor; transaction.state.log.min.isr; transaction.max.timeout.ms;
+        transactional.id.expiration.ms.
+    """
+    brokers = deployment.of(Role.BROKER)
+    for name in NAMES:
+        told = [(broker, broker.value(name)) for broker in brokers]
+        known = [(broker, value) for broker, value in told if value.number is not None]
+        numbers = {value.number for _, value in known}
+        if len(numbers) < 2:
+            continue
+        broker, odd = next((b, v) for b, v in reversed(known) if v.is_given)
+        other = next(v for _, v in known if v.number != odd.number)
+        yield problem(
+            broker,
+            (odd, other),
+            f"{name} is {odd.number:,} here and {other.number:,} on another broker.",
+            severity=None if name.endswith("partitions") else Severity.WARNING,
+            impact="Which coordinator serves an id, or what it accepts, depends on the broker asked.",
+            remedy="Use one value on all brokers.",
+        )

@@ -1,0 +1,63 @@
+"""What several rules ask about the clients of a deployment."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from eosctl.model.deployment import Client, Component, Deployment, Role, Value, ValueSource
+
+EXACTLY_ONCE: Final = frozenset({"exactly_once", "exactly_once_beta", "exactly_once_v2"})
+ALL_REPLICAS: Final = frozenset({"all", "-1"})
+BROKER_MAX_TIMEOUT_MS: Final = 900_000
+
+
+def java_producers(deployment: Deployment) -> tuple[Component, ...]:
+    """Return the Java producers, those inside frameworks included."""
+    return tuple(p for p in deployment.of(Role.PRODUCER) if p.client is Client.JAVA)
+
+
+def librdkafka_producers(deployment: Deployment) -> tuple[Component, ...]:
+    """Return the producers of librdkafka's family."""
+    return tuple(p for p in deployment.of(Role.PRODUCER) if p.client is Client.LIBRDKAFKA)
+
+
+def is_transactional(producer: Component) -> bool:
+    """Tell whether a producer has a transactional id, its own or one that its framework makes up."""
+    return bool(producer.value("transactional.id").text)
+
+
+def transactional_producers(deployment: Deployment) -> tuple[Component, ...]:
+    """Return the producers that use transactions, of either family."""
+    return tuple(p for p in deployment.of(Role.PRODUCER) if is_transactional(p))
+
+
+def demands_idempotence(producer: Component) -> bool:
+    """Tell whether somebody asked for idempotence: by itself, or by a transactional id."""
+    asked = producer.value("enable.idempotence")
+    by_itself = asked.source is not ValueSource.DEFAULT and asked.flag is True
+    return by_itself or (is_transactional(producer) and asked.flag is not False)
+
+
+def is_idempotent_by_default(producer: Component) -> bool:
+    """Tell whether only the release's default makes a producer idempotent (3.0 and later)."""
+    asked = producer.value("enable.idempotence")
+    return asked.source is ValueSource.DEFAULT and asked.flag is True and not is_transactional(producer)
+
+
+def exactly_once_streams(deployment: Deployment) -> tuple[Component, ...]:
+    """Return the Streams applications with a processing guarantee of exactly once."""
+    return tuple(s for s in deployment.of(Role.STREAMS) if s.word("processing.guarantee") in EXACTLY_ONCE)
+
+
+def broker_limits(deployment: Deployment, name: str) -> tuple[tuple[Component, Value, int], ...]:
+    """Return each broker's value of a numeric setting, where it is known."""
+    told = ((broker, broker.value(name)) for broker in deployment.of(Role.BROKER))
+    return tuple((broker, value, value.number) for broker, value in told if value.number is not None)
+
+
+def minutes(milliseconds: int) -> str:
+    """Write a duration as people say it: ``900,000 ms (15 min)``."""
+    for unit, size in (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1_000)):
+        if milliseconds >= size and milliseconds % size == 0:
+            return f"{milliseconds:,} ms ({milliseconds // size} {unit})"
+    return f"{milliseconds:,} ms"

@@ -1,0 +1,62 @@
+"""EOS-CFG-060."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+
+@rule(
+    "EOS-CFG-060",
+    "Connector requires exactly-once, its worker does not offer it",
+    Severity.ERROR,
+    roles=(
+        Role.SOURCE_CONNECTOR,
+        Role.CONNECT_WORKER,
+    ),
+    reads=("exactly.once.support", "exactly.once.source.support"),
+    references=("KIP-618",),
+)
+def connector_requires_exactly_once(deployment: Deployment) -> Iterator[Problem]:
+    """Find source connectors that their worker will refuse.
+
+    What it checks:
+        exactly.once.support=required of a source connector, against exactly.once.source.support=enabled of the
+        workers given.
+
+    Why it matters for exactly-once:
+        The worker answers that it does not have exactly-once source support enabled, and the connector is not
+        created.
+
+    Example:
+        A connector that was tested on a cluster with exactly-once, deployed to one without.
+
+    Fix:
+        Set exactly.once.source.support=preparing on every worker, then enabled in a second rolling restart.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        KIP-618; exactly.once.support; exactly.once.source.support.
+    """
+    workers = deployment.of(Role.CONNECT_WORKER)
+    for connector in deployment.of(Role.SOURCE_CONNECTOR):
+        support = connector.value("exactly.once.support")
+        if not support.is_given or (support.word or "").lower() != "required":
+            continue
+        for worker in workers:
+            offered = worker.value("exactly.once.source.support")
+            if offered.word is not None and offered.word.lower() != "enabled":
+                yield problem(
+                    connector,
+                    (support, offered),
+                    f"{support.key} is required, the worker's exactly.once.source.support {offered.word}.",
+                    impact="The worker refuses to create the connector.",
+                    remedy="Enable exactly-once sources on the workers: preparing first, then enabled.",
+                )
+                break

@@ -1,0 +1,61 @@
+"""EOS-CFG-093."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+
+@rule(
+    "EOS-CFG-093",
+    "Connector drops records that fail",
+    Severity.WARNING,
+    roles=(
+        Role.SINK_CONNECTOR,
+        Role.SOURCE_CONNECTOR,
+    ),
+    reads=("errors.tolerance", "errors.deadletterqueue.topic.name", "exactly.once.support"),
+    references=("KIP-298",),
+)
+def connector_swallows_errors(deployment: Deployment) -> Iterator[Problem]:
+    """Find connectors that skip records without keeping them.
+
+    What it checks:
+        errors.tolerance=all in a sink without errors.deadletterqueue.topic.name, and in a source that requires
+        exactly-once.
+
+    Why it matters for exactly-once:
+        Records that cannot be converted are dropped, and their offsets are committed: neither exactly once nor at
+        least once.
+
+    Example:
+        errors.tolerance=all, set to get a failing connector running.
+
+    Fix:
+        Set errors.tolerance=none, or name a dead letter queue. The queue is written outside of any transaction.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        KIP-298; errors.tolerance; errors.deadletterqueue.topic.name; exactly.once.support.
+    """
+    for connector in deployment.of(Role.SINK_CONNECTOR, Role.SOURCE_CONNECTOR):
+        tolerance = connector.value("errors.tolerance")
+        if not tolerance.is_given or (tolerance.word or "").lower() != "all":
+            continue
+        is_sink = connector.role is Role.SINK_CONNECTOR
+        queue = connector.value("errors.deadletterqueue.topic.name")
+        required = (connector.word("exactly.once.support") or "").lower() == "required"
+        if (is_sink and not (queue.is_given and queue.text)) or (not is_sink and required):
+            yield problem(
+                connector,
+                (tolerance,),
+                f"errors.tolerance is all{' without dead letter queue' if is_sink else ' in an exactly-once source'}.",
+                impact="Records that fail are dropped, and their offsets committed.",
+                remedy="Set errors.tolerance=none" + (", or errors.deadletterqueue.topic.name." if is_sink else "."),
+            )

@@ -1,0 +1,52 @@
+"""EOS-CFG-047."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.configuration.clients import exactly_once_streams
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+
+@rule(
+    "EOS-CFG-047",
+    "State of an exactly-once application lies in a temporary directory",
+    Severity.WARNING,
+    roles=(Role.STREAMS,),
+    reads=("state.dir",),
+)
+def ephemeral_state_directory(deployment: Deployment) -> Iterator[Problem]:
+    """Find exactly-once Streams applications that write down a temporary state directory.
+
+    What it checks:
+        state.dir below /tmp, /var/tmp or /dev/shm.
+
+    Why it matters for exactly-once:
+        The process id that makes the transactional ids lives there. Lost with the directory, every start has new
+        ids, cannot fence the last run, and restores all state from the changelogs.
+
+    Example:
+        state.dir=/tmp/kafka-streams in a container image.
+
+    Fix:
+        Put state.dir on a volume that outlives the process.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        state.dir.
+    """
+    for streams in exactly_once_streams(deployment):
+        folder = streams.value("state.dir")
+        if folder.is_given and folder.word and folder.word.startswith(("/tmp", "/var/tmp", "/dev/shm")):
+            yield problem(
+                streams,
+                (folder,),
+                f"state.dir is {folder.word}.",
+                impact="After a restart the ids are new, old transactions time out, and all state is restored.",
+                remedy="Put state.dir on a persistent volume.",
+            )

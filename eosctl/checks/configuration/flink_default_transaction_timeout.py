@@ -1,0 +1,61 @@
+"""EOS-CFG-005."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.configuration.clients import BROKER_MAX_TIMEOUT_MS, broker_limits, is_transactional, minutes
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+
+@rule(
+    "EOS-CFG-005",
+    "Flink's default transaction timeout is larger than the broker allows",
+    Severity.CRITICAL,
+    roles=(Role.FLINK,),
+    reads=("sink.delivery-guarantee", "properties.transaction.timeout.ms"),
+    tags=("timeout",),
+)
+def flink_default_transaction_timeout(deployment: Deployment) -> Iterator[Problem]:
+    """Find exactly-once Flink sinks that leave the transaction timeout to the connector.
+
+    What it checks:
+        Flink's KafkaSink sets transaction.timeout.ms to 1 hour when nobody sets it; brokers allow 15 minutes by
+        default.
+
+    Why it matters for exactly-once:
+        The job fails when it opens its first transaction.
+
+    Example:
+        'sink.delivery-guarantee' = 'exactly-once' without 'properties.transaction.timeout.ms', against brokers with
+        defaults.
+
+    Fix:
+        Set properties.transaction.timeout.ms to at most the brokers' transaction.max.timeout.ms, and well above
+        checkpoint interval, checkpoint duration and restart time together.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        sink.delivery-guarantee; properties.transaction.timeout.ms.
+    """
+    brokers = broker_limits(deployment, "transaction.max.timeout.ms")
+    limit = min((number for _, _, number in brokers), default=BROKER_MAX_TIMEOUT_MS)
+    for producer in deployment.of(Role.PRODUCER):
+        timeout = producer.value("transaction.timeout.ms")
+        if producer.inside is not Role.FLINK or not is_transactional(producer) or timeout.is_given:
+            continue
+        if timeout.number is not None and timeout.number > limit:
+            sink = next(flink for flink in deployment.beside(producer, Role.FLINK))
+            guarantee = sink.value("sink.delivery-guarantee")
+            yield problem(
+                sink,
+                (guarantee,),
+                f"Flink's transaction timeout is {minutes(timeout.number)}; the broker allows {minutes(limit)}.",
+                impact="The job fails when it opens its first transaction.",
+                remedy=f"Set properties.transaction.timeout.ms to at most {limit}.",
+            )

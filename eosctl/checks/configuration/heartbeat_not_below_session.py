@@ -1,0 +1,53 @@
+"""EOS-CFG-024."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Client, Deployment, Role
+from eosctl.model.severity import Severity
+
+
+@rule(
+    "EOS-CFG-024",
+    "Heartbeat interval is not below the session timeout",
+    Severity.ERROR,
+    roles=(Role.CONSUMER,),
+    reads=("heartbeat.interval.ms", "session.timeout.ms"),
+)
+def heartbeat_not_below_session(deployment: Deployment) -> Iterator[Problem]:
+    """Find consumers that do not start because they would be declared dead between two heartbeats.
+
+    What it checks:
+        heartbeat.interval.ms < session.timeout.ms; equal values are refused. Not judged with
+        group.protocol=consumer, where the brokers decide.
+
+    Why it matters for exactly-once:
+        The consumer throws an IllegalArgumentException.
+
+    Example:
+        session.timeout.ms=3000, the value of the heartbeat's default.
+
+    Fix:
+        Let the heartbeat be a third of the session timeout.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        heartbeat.interval.ms; session.timeout.ms.
+    """
+    for consumer in deployment.of(Role.CONSUMER):
+        beat, session = consumer.value("heartbeat.interval.ms"), consumer.value("session.timeout.ms")
+        if beat.number is None or session.number is None or consumer.word("group.protocol") == "consumer":
+            continue
+        if consumer.client is Client.JAVA and (beat.is_given or session.is_given) and beat.number >= session.number:
+            yield problem(
+                consumer,
+                (beat, session) if beat.is_given else (session, beat),
+                f"heartbeat.interval.ms is {beat.number:,} ms, session.timeout.ms {session.number:,} ms.",
+                impact="The consumer does not start (IllegalArgumentException).",
+                remedy=f"Set heartbeat.interval.ms to {max(1, session.number // 3)}, or raise session.timeout.ms.",
+            )

@@ -1,0 +1,55 @@
+"""EOS-CFG-006."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from eosctl.checks.configuration.clients import minutes
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+ONE_HOUR_MS: Final = 3_600_000
+
+
+@rule(
+    "EOS-CFG-006",
+    "Brokers accept very long transactions",
+    Severity.WARNING,
+    roles=(Role.BROKER,),
+    reads=("transaction.max.timeout.ms",),
+)
+def high_broker_maximum_timeout(deployment: Deployment) -> Iterator[Problem]:
+    """Find brokers that let one stuck producer hold readers back for hours.
+
+    What it checks:
+        transaction.max.timeout.ms above one hour, the longest that a common client (Flink) asks for by itself.
+
+    Why it matters for exactly-once:
+        read_committed readers stop at the first open transaction. The maximum bounds for how long, and the gauge of
+        late transactions starts only five minutes after it.
+
+    Example:
+        transaction.max.timeout.ms=86400000, raised once for a batch job.
+
+    Fix:
+        Set it to the smallest value that the longest transaction needs.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        transaction.max.timeout.ms.
+    """
+    for broker in deployment.of(Role.BROKER):
+        limit = broker.value("transaction.max.timeout.ms")
+        if limit.number is not None and limit.is_given and limit.number > ONE_HOUR_MS:
+            yield problem(
+                broker,
+                (limit,),
+                f"transaction.max.timeout.ms is {minutes(limit.number)}.",
+                impact="One stuck producer can hold readers of committed data back for that long.",
+                remedy="Lower it to what the longest transaction needs, e.g. 900000.",
+            )

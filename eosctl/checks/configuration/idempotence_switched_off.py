@@ -1,0 +1,53 @@
+"""EOS-CFG-092."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.configuration.clients import is_transactional
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+
+@rule(
+    "EOS-CFG-092",
+    "Idempotence is switched off",
+    Severity.WARNING,
+    roles=(Role.PRODUCER,),
+    reads=("enable.idempotence",),
+    references=("KIP-679",),
+)
+def idempotence_switched_off(deployment: Deployment) -> Iterator[Problem]:
+    """Find producers that forbid idempotence.
+
+    What it checks:
+        enable.idempotence=false written down in a producer without transactional id.
+
+    Why it matters for exactly-once:
+        A retry after a lost response writes the record a second time, and more than one request in flight can
+        change the order.
+
+    Example:
+        Switched off for brokers before 2.8 that asked for the permission IdempotentWrite.
+
+    Fix:
+        Remove the setting. Since 3.0 no permission beyond Write on the topic is needed.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        KIP-679; enable.idempotence.
+    """
+    for producer in deployment.of(Role.PRODUCER):
+        asked = producer.value("enable.idempotence")
+        if asked.is_given and asked.flag is False and not is_transactional(producer):
+            yield problem(
+                producer,
+                (asked,),
+                f"{asked.key} is false.",
+                impact="Retries can duplicate and reorder records.",
+                remedy=f"Remove {asked.key}, or set it to true.",
+            )

@@ -1,0 +1,67 @@
+"""EOS-CFG-013."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.configuration.clients import demands_idempotence, is_idempotent_by_default, java_producers
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+
+@rule(
+    "EOS-CFG-013",
+    "More requests in flight than idempotence allows",
+    Severity.CRITICAL,
+    roles=(Role.PRODUCER,),
+    reads=("max.in.flight.requests.per.connection", "enable.idempotence"),
+    references=("KIP-98", "KAFKA-13598"),
+)
+def idempotence_with_many_in_flight(deployment: Deployment) -> Iterator[Problem]:
+    """Find idempotent producers with more than five requests in flight.
+
+    What it checks:
+        max.in.flight.requests.per.connection above 5 in an idempotent Java producer. From 4.0 on the producer
+        always throws; before, it throws when idempotence was asked for, and switches it off when it was only the
+        default.
+
+    Why it matters for exactly-once:
+        A broker remembers the last five batches of a producer in a partition; a retry of an older one cannot be
+        told from a new one.
+
+    Example:
+        max.in.flight.requests.per.connection=10, set for throughput.
+
+    Fix:
+        Set it to 5 or less, or remove it; 5 is the default and keeps the order.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        KIP-98; KAFKA-13598; max.in.flight.requests.per.connection; enable.idempotence.
+    """
+    for producer in java_producers(deployment):
+        flying = producer.value("max.in.flight.requests.per.connection")
+        if producer.inside is Role.STREAMS or not flying.is_given or flying.number is None or flying.number <= 5:
+            continue
+        by_default = is_idempotent_by_default(producer)
+        if demands_idempotence(producer) or (by_default and producer.release >= (4, 0)):
+            impact, severity = "The producer does not start (ConfigException).", None
+        elif by_default:
+            impact, severity = (
+                "Idempotence is silently switched off; retries can duplicate and reorder.",
+                Severity.WARNING,
+            )
+        else:
+            continue
+        yield problem(
+            producer,
+            (flying,),
+            f"{flying.key} is {flying.number}; an idempotent producer may have 5.",
+            severity=severity,
+            impact=impact,
+            remedy=f"Set {flying.key} to 5 or less.",
+        )

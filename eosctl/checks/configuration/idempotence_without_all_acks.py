@@ -1,0 +1,70 @@
+"""EOS-CFG-011."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.configuration.clients import (
+    ALL_REPLICAS,
+    demands_idempotence,
+    is_idempotent_by_default,
+    java_producers,
+)
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+
+@rule(
+    "EOS-CFG-011",
+    "Idempotence and acks contradict each other",
+    Severity.CRITICAL,
+    roles=(Role.PRODUCER,),
+    reads=("acks", "enable.idempotence"),
+    references=("KIP-98", "KIP-679", "KAFKA-13598"),
+)
+def idempotence_without_all_acks(deployment: Deployment) -> Iterator[Problem]:
+    """Find producers whose acks rule idempotence out.
+
+    What it checks:
+        acks other than all (or -1) with enable.idempotence=true or a transactional.id; and acks other than all
+        where only the default of Kafka 3.0 makes the producer idempotent.
+
+    Why it matters for exactly-once:
+        A contradiction that is written down ends in a ConfigException. Where idempotence comes from the default,
+        the producer silently goes without it, and retries duplicate records.
+
+    Example:
+        acks=1 kept from an older configuration: since 3.0 it is the one line that turns idempotence off.
+
+    Fix:
+        Remove acks or set it to all. Write enable.idempotence=true, so that contradictions fail loudly.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        KIP-98; KIP-679; KAFKA-13598; acks; enable.idempotence.
+    """
+    for producer in java_producers(deployment):
+        acks = producer.value("acks")
+        if not acks.is_given or acks.word is None or acks.word.lower() in ALL_REPLICAS:
+            continue
+        if demands_idempotence(producer):
+            yield problem(
+                producer,
+                (acks, producer.value("enable.idempotence")),
+                f"{acks.key}={acks.word} contradicts idempotence, which needs acks=all.",
+                impact="The producer does not start (ConfigException).",
+                remedy=f"Set {acks.key}=all.",
+            )
+        elif is_idempotent_by_default(producer):
+            yield problem(
+                producer,
+                (acks,),
+                f"{acks.key}={acks.word} silently switches idempotence off, which Kafka 3.0 and later have by default.",
+                severity=Severity.WARNING,
+                impact="A retry can write a record twice, and a lost leader can lose acknowledged records.",
+                remedy=f"Set {acks.key}=all and enable.idempotence=true.",
+            )

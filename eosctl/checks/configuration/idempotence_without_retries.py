@@ -1,0 +1,65 @@
+"""EOS-CFG-012."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.configuration.clients import demands_idempotence, is_idempotent_by_default, java_producers
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+
+@rule(
+    "EOS-CFG-012",
+    "Idempotence without retries",
+    Severity.CRITICAL,
+    roles=(Role.PRODUCER,),
+    reads=("retries", "enable.idempotence"),
+    references=("KIP-98", "KAFKA-13598"),
+)
+def idempotence_without_retries(deployment: Deployment) -> Iterator[Problem]:
+    """Find producers that are idempotent and must not retry.
+
+    What it checks:
+        retries=0 with enable.idempotence=true or a transactional.id; and retries=0 where only the default makes the
+        producer idempotent.
+
+    Why it matters for exactly-once:
+        Written down, it ends in a ConfigException; against the default it silently switches idempotence off, and
+        the first lost response loses or aborts work.
+
+    Example:
+        retries=0, set to avoid duplicates before idempotence existed.
+
+    Fix:
+        Remove retries. delivery.timeout.ms bounds how long a record is tried.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        KIP-98; KAFKA-13598; retries; enable.idempotence.
+    """
+    for producer in java_producers(deployment):
+        retries = producer.value("retries")
+        if not retries.is_given or retries.number != 0:
+            continue
+        if demands_idempotence(producer):
+            yield problem(
+                producer,
+                (retries, producer.value("enable.idempotence")),
+                f"{retries.key}=0 contradicts idempotence.",
+                impact="The producer does not start (ConfigException).",
+                remedy=f"Remove {retries.key}; delivery.timeout.ms bounds the retries.",
+            )
+        elif is_idempotent_by_default(producer):
+            yield problem(
+                producer,
+                (retries,),
+                f"{retries.key}=0 silently switches idempotence off.",
+                severity=Severity.WARNING,
+                impact="A lost response loses the record.",
+                remedy=f"Remove {retries.key}; delivery.timeout.ms bounds the retries.",
+            )

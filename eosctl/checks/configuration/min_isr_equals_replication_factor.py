@@ -1,0 +1,63 @@
+"""EOS-CFG-033."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.configuration.replication import replication_pairs
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+
+@rule(
+    "EOS-CFG-033",
+    "Writes need every replica to be in sync",
+    Severity.WARNING,
+    roles=(
+        Role.BROKER,
+        Role.TOPIC,
+    ),
+    reads=(
+        "min.insync.replicas",
+        "default.replication.factor",
+        "replication.factor",
+        "transaction.state.log.min.isr",
+        "transaction.state.log.replication.factor",
+    ),
+    tags=("durability",),
+)
+def min_isr_equals_replication_factor(deployment: Deployment) -> Iterator[Problem]:
+    """Find replication settings that stop writes when one broker restarts.
+
+    What it checks:
+        min.insync.replicas equal to the replication factor (above 1), of topics, of the brokers' defaults and of
+        the transaction log.
+
+    Why it matters for exactly-once:
+        During every restart of a broker acks=all is answered with NOT_ENOUGH_REPLICAS; transactions run into their
+        timeouts.
+
+    Example:
+        Replication factor 3 with min.insync.replicas=3, meant as extra safety.
+
+    Fix:
+        Use replication factor 3 and min.insync.replicas 2.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        min.insync.replicas; default.replication.factor; replication.factor; transaction.state.log.min.isr;
+        transaction.state.log.replication.factor.
+    """
+    for component, minimum, factor in replication_pairs(deployment):
+        if minimum.number is not None and minimum.number == factor.number and minimum.number > 1:
+            yield problem(
+                component,
+                (minimum, factor),
+                f"{minimum.key} and {factor.key} are both {minimum.number}.",
+                impact="No write succeeds while one replica is away, also during a rolling restart.",
+                remedy=f"Set {minimum.key} to {minimum.number - 1}, or use one replica more.",
+            )

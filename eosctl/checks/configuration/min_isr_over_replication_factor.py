@@ -1,0 +1,67 @@
+"""EOS-CFG-034."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.configuration.replication import replication_pairs
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+
+@rule(
+    "EOS-CFG-034",
+    "More in-sync replicas are demanded than there are replicas",
+    Severity.ERROR,
+    roles=(
+        Role.BROKER,
+        Role.TOPIC,
+    ),
+    reads=(
+        "min.insync.replicas",
+        "default.replication.factor",
+        "replication.factor",
+        "transaction.state.log.min.isr",
+        "transaction.state.log.replication.factor",
+    ),
+    tags=("durability",),
+    references=("KAFKA-15583",),
+)
+def min_isr_over_replication_factor(deployment: Deployment) -> Iterator[Problem]:
+    """Find min.insync.replicas above the replication factor.
+
+    What it checks:
+        min.insync.replicas against the replication factor, of topics, of the brokers' defaults and of the
+        transaction log, where one of the two was written down.
+
+    Why it matters for exactly-once:
+        Before 3.7 no write with acks=all succeeds; since 3.7 the broker caps the value silently, and the durability
+        is weaker than the file says.
+
+    Example:
+        min.insync.replicas=2 in server.properties with the default replication factor of 1.
+
+    Fix:
+        Raise the replication factor, or lower min.insync.replicas.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        KAFKA-15583; min.insync.replicas; default.replication.factor; replication.factor;
+        transaction.state.log.min.isr; transaction.state.log.replication.factor.
+    """
+    for component, minimum, factor in replication_pairs(deployment):
+        if minimum.number is not None and factor.number is not None and minimum.number > factor.number:
+            since = component.release >= (3, 7)
+            yield problem(
+                component,
+                (minimum, factor),
+                f"{minimum.key} is {minimum.number}, {factor.key} {factor.number}.",
+                impact="The broker counts only the replicas there are."
+                if since
+                else "No write with acks=all succeeds.",
+                remedy=f"Set {factor.name} to {minimum.number + 1}.",
+            )

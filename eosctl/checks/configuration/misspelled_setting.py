@@ -1,0 +1,104 @@
+"""EOS-CFG-089."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import Final
+
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.finding import Confidence
+from eosctl.model.severity import Severity
+
+NEVER_EXISTED: Final = {
+    "transactional.id.timeout.ms": "transactional.id.expiration.ms",
+    "max.transaction.timeout.ms": "transaction.max.timeout.ms",
+    "transaction.timeout": "transaction.timeout.ms",
+    "transaction.id": "transactional.id",
+    "isolation": "isolation.level",
+    "idempotence": "enable.idempotence",
+    "idempotence.enable": "enable.idempotence",
+}
+RELEVANT: Final = (
+    "acks",
+    "commit.interval.ms",
+    "delivery.timeout.ms",
+    "enable.auto.commit",
+    "enable.idempotence",
+    "exactly.once.source.support",
+    "exactly.once.support",
+    "isolation.level",
+    "max.in.flight.requests.per.connection",
+    "max.poll.interval.ms",
+    "min.insync.replicas",
+    "num.standby.replicas",
+    "offsets.topic.replication.factor",
+    "processing.guarantee",
+    "producer.id.expiration.ms",
+    "transaction.max.timeout.ms",
+    "transaction.partition.verification.enable",
+    "transaction.state.log.min.isr",
+    "transaction.state.log.replication.factor",
+    "transaction.timeout.ms",
+    "transactional.id",
+    "transactional.id.expiration.ms",
+    "unclean.leader.election.enable",
+)
+
+
+def _ends_known(name: str, known: frozenset[str]) -> bool:
+    """Tell whether a name is known, or is behind any prefix."""
+    parts = name.split(".")
+    return any(".".join(parts[start:]) in known for start in range(len(parts)))
+
+
+@rule(
+    "EOS-CFG-089",
+    "Setting that no component knows, close to one that matters",
+    Severity.WARNING,
+    roles=(),
+    reads=(),
+)
+def misspelled_setting(deployment: Deployment) -> Iterator[Problem]:
+    """Find misspelled settings of exactly-once.
+
+    What it checks:
+        Keys that no table knows and that differ by little from a setting that exactly-once depends on; and names
+        from articles that never existed.
+
+    Why it matters for exactly-once:
+        Kafka ignores what it does not know with one line in the log; the default holds instead.
+
+    Example:
+        transaction.timeout=60000; max.transaction.timeout.ms on a broker.
+
+    Fix:
+        Write the name as Kafka spells it.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        ConfigDef.
+    """
+    known = frozenset(name for table in deployment.tables.values() for name in (*table.parameters, *table.aliases))
+    seen: set[object] = set()
+    for component in deployment.components:
+        if component.role in (Role.SPRING, Role.FLINK, Role.MIRROR_MAKER):
+            continue
+        for name, value in component.given.items():
+            if value.place in seen or _ends_known(name, known):
+                continue
+            meant = NEVER_EXISTED.get(name) or next(iter(get_close_matches(name, RELEVANT, 1, 0.9)), "")
+            if meant:
+                seen.add(value.place)
+                yield problem(
+                    component,
+                    (value,),
+                    f"{value.key} is not a setting of Kafka; {meant} is.",
+                    confidence=Confidence.LIKELY,
+                    impact="It is ignored, and the default holds.",
+                    remedy=f"Write {meant}.",
+                )

@@ -1,0 +1,53 @@
+"""EOS-CFG-036."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+
+@rule(
+    "EOS-CFG-036",
+    "Offsets topic is configured with too few replicas",
+    Severity.ERROR,
+    roles=(Role.BROKER,),
+    reads=("offsets.topic.replication.factor",),
+    tags=("durability",),
+)
+def offsets_topic_not_durable(deployment: Deployment) -> Iterator[Problem]:
+    """Find brokers that will create the offsets topic with too few replicas.
+
+    What it checks:
+        offsets.topic.replication.factor below 3, where it was written down. The offsets topic gets no
+        min.insync.replicas of its own: it follows the brokers' default.
+
+    Why it matters for exactly-once:
+        Offsets that were committed in a transaction live there. Lost, they send the application back to
+        auto.offset.reset: duplicates or loss.
+
+    Example:
+        offsets.topic.replication.factor=1 from a quick start.
+
+    Fix:
+        Set it to 3, and min.insync.replicas=2 on the topic.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        offsets.topic.replication.factor.
+    """
+    for broker in deployment.of(Role.BROKER):
+        value = broker.value("offsets.topic.replication.factor")
+        if value.is_given and value.number is not None and value.number < 3:
+            yield problem(
+                broker,
+                (value,),
+                f"{value.name} is {value.number}.",
+                impact="The loss of a broker loses or blocks committed offsets.",
+                remedy="Set offsets.topic.replication.factor=3 on a cluster of three brokers or more.",
+            )

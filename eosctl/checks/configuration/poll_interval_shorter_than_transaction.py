@@ -1,0 +1,57 @@
+"""EOS-CFG-023."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.configuration.clients import is_transactional, minutes
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+
+@rule(
+    "EOS-CFG-023",
+    "Consumer is evicted before its transaction times out",
+    Severity.WARNING,
+    roles=(Role.CONSUMER,),
+    reads=("max.poll.interval.ms", "transaction.timeout.ms"),
+    references=("KIP-447",),
+)
+def poll_interval_shorter_than_transaction(deployment: Deployment) -> Iterator[Problem]:
+    """Find applications whose consumer leaves the group while its transaction may still be open.
+
+    What it checks:
+        max.poll.interval.ms, where it was written down, against transaction.timeout.ms of the same application.
+
+    Why it matters for exactly-once:
+        The member that processes too long is evicted and its partitions move, but its transaction stays open up to
+        its timeout: the new owner gets UNSTABLE_OFFSET_COMMIT until then.
+
+    Example:
+        max.poll.interval.ms=30000 beside transaction.timeout.ms=60000.
+
+    Fix:
+        Let max.poll.interval.ms be at least transaction.timeout.ms, and process a batch in less than either.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        KIP-447; max.poll.interval.ms; transaction.timeout.ms.
+    """
+    for consumer in deployment.of(Role.CONSUMER):
+        poll = consumer.value("max.poll.interval.ms")
+        if not poll.is_given or poll.number is None or consumer.inside is Role.CONNECT_WORKER:
+            continue
+        for producer in deployment.beside(consumer, Role.PRODUCER):
+            timeout = producer.value("transaction.timeout.ms")
+            if is_transactional(producer) and timeout.number is not None and poll.number < timeout.number:
+                yield problem(
+                    consumer,
+                    (poll, timeout),
+                    f"{poll.key} is {minutes(poll.number)}, the transaction timeout {minutes(timeout.number)}.",
+                    impact="After an eviction the next owner waits until the old transaction has timed out.",
+                    remedy=f"Set {poll.key} to {timeout.number} or more.",
+                )

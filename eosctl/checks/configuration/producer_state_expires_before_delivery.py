@@ -1,0 +1,56 @@
+"""EOS-CFG-040."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.configuration.clients import java_producers, minutes
+from eosctl.checks.configuration.rule import INT_MAX, problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+
+@rule(
+    "EOS-CFG-040",
+    "Brokers forget producers that are still retrying",
+    Severity.ERROR,
+    roles=(Role.BROKER,),
+    reads=("producer.id.expiration.ms", "delivery.timeout.ms"),
+    references=("KIP-854",),
+)
+def producer_state_expires_before_delivery(deployment: Deployment) -> Iterator[Problem]:
+    """Find brokers that drop the state of a producer before its last retry.
+
+    What it checks:
+        producer.id.expiration.ms >= delivery.timeout.ms of every idempotent producer given whose delivery is
+        bounded; of 120,000 ms, the default, when none is.
+
+    Why it matters for exactly-once:
+        A retry that arrives after the state has expired is taken for a new record: a duplicate.
+
+    Example:
+        producer.id.expiration.ms=60000, lowered against a growing number of producer ids.
+
+    Fix:
+        Keep the default of one day; mend the clients that make a producer per message.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        KIP-854; producer.id.expiration.ms; delivery.timeout.ms.
+    """
+    deliveries = [p.value("delivery.timeout.ms") for p in java_producers(deployment) if p.flag("enable.idempotence")]
+    longest = max((d.number for d in deliveries if d.number is not None and d.number < INT_MAX), default=120_000)
+    for broker in deployment.of(Role.BROKER):
+        expiry = broker.value("producer.id.expiration.ms")
+        if expiry.is_given and expiry.number is not None and expiry.number < longest:
+            deciding = [d for d in deliveries if d.number == longest][:1]
+            yield problem(
+                broker,
+                (expiry, *deciding),
+                f"producer.id.expiration.ms is {minutes(expiry.number)}, delivery.timeout.ms {minutes(longest)}.",
+                impact="A late retry is appended a second time.",
+                remedy="Remove the setting; the default is 86400000 (one day).",
+            )

@@ -1,0 +1,60 @@
+"""EOS-CFG-045."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+RANDOM: Final = re.compile(
+    r"\$\{random\b|\brandom\w*\(|\buuid\w*\(|\{\{\s*(uuidv4|rand\w*|now)\b|\$RANDOM\b|\$\{?RANDOM\}?|\$\$(?!\w)|\$\(date\b|\$\(uuidgen\)",
+    re.IGNORECASE,
+)
+
+
+@rule(
+    "EOS-CFG-045",
+    "Transactional id is different in every run",
+    Severity.WARNING,
+    roles=(Role.PRODUCER,),
+    reads=("transactional.id",),
+    references=("KIP-98", "KIP-447"),
+)
+def random_transactional_id(deployment: Deployment) -> Iterator[Problem]:
+    """Find transactional ids that are made up at start.
+
+    What it checks:
+        transactional.id, and the prefixes of Spring and Flink, that contain a random part: Spring's ${random...}, a
+        uuid or random function, a time of day, a process id.
+
+    Why it matters for exactly-once:
+        A new id does not fence the previous run: its open transaction holds readers back until it times out, and
+        every id stays in the transaction log for a week.
+
+    Example:
+        spring.kafka.producer.transaction-id-prefix: tx-${random.uuid}-
+
+    Fix:
+        Use an id that an instance gets back after a restart, e.g. the ordinal of a stateful set.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        KIP-98; KIP-447; transactional.id.
+    """
+    for producer in deployment.of(Role.PRODUCER):
+        name = producer.value("transactional.id")
+        if name.is_given and name.text and RANDOM.search(name.text):
+            yield problem(
+                producer,
+                (name,),
+                f"{name.key}={name.text} is different in every run.",
+                impact="The open transaction of a crashed run blocks readers until it times out.",
+                remedy="Use an id that is the same after a restart and different between instances.",
+            )

@@ -1,0 +1,62 @@
+"""EOS-CFG-020."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.configuration.clients import is_transactional
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+
+@rule(
+    "EOS-CFG-020",
+    "Consumer reads uncommitted records",
+    Severity.ERROR,
+    roles=(Role.CONSUMER,),
+    reads=("isolation.level",),
+    references=("KIP-98",),
+)
+def reads_uncommitted(deployment: Deployment) -> Iterator[Problem]:
+    """Find consumers that see records of open and aborted transactions.
+
+    What it checks:
+        isolation.level=read_uncommitted written down; and the Java default (read_uncommitted) in an application
+        that writes in transactions itself. librdkafka's default is read_committed.
+
+    Why it matters for exactly-once:
+        Records of aborted transactions are processed as if they were committed: the chain is no longer exactly-once
+        at its first reader.
+
+    Example:
+        A sink connector without consumer.override.isolation.level behind a transactional application; a Spring
+        application with transaction-id-prefix and no isolation-level.
+
+    Fix:
+        Set isolation.level=read_committed. In Connect: consumer.override.isolation.level of the sink or
+        consumer.isolation.level of the worker; in MirrorMaker source.consumer.isolation.level.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        KIP-98; isolation.level.
+    """
+    for consumer in deployment.of(Role.CONSUMER):
+        level = consumer.value("isolation.level")
+        if level.word is None or level.word.lower() != "read_uncommitted":
+            continue
+        beside = [producer for producer in deployment.beside(consumer, Role.PRODUCER) if is_transactional(producer)]
+        # In Connect the producers are the source tasks', the consumers the sink tasks'.
+        if level.is_given or (beside and consumer.inside is not Role.CONNECT_WORKER):
+            told = level.key if level.is_given else "isolation.level is not set, and its default"
+            yield problem(
+                consumer,
+                (level, *(producer.value("transactional.id") for producer in beside[:1])),
+                f"{told} is read_uncommitted" + (", in an application that writes in transactions." if beside else "."),
+                impact="Records of aborted transactions are read as if they were committed.",
+                remedy="Set isolation.level=read_committed for this consumer.",
+                severity=None if beside else Severity.WARNING,
+            )

@@ -1,0 +1,141 @@
+"""All rules over configurations, named one by one: what is not here does not run."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from eosctl.checks.configuration.auto_commit_beside_transactions import auto_commit_beside_transactions
+from eosctl.checks.configuration.broker_defaults_not_durable import broker_defaults_not_durable
+from eosctl.checks.configuration.brokers_disagree import brokers_disagree
+from eosctl.checks.configuration.classic_setting_with_new_protocol import classic_setting_with_new_protocol
+from eosctl.checks.configuration.commit_interval_over_transaction_timeout import (
+    commit_interval_over_transaction_timeout,
+)
+from eosctl.checks.configuration.commit_interval_unchecked_before_3_0 import commit_interval_unchecked_before_3_0
+from eosctl.checks.configuration.connector_requires_exactly_once import connector_requires_exactly_once
+from eosctl.checks.configuration.connector_swallows_errors import connector_swallows_errors
+from eosctl.checks.configuration.delivery_timeout_too_short import delivery_timeout_too_short
+from eosctl.checks.configuration.ephemeral_state_directory import ephemeral_state_directory
+from eosctl.checks.configuration.exception_handler_swallows import exception_handler_swallows
+from eosctl.checks.configuration.failure_detection_slower_than_transaction import (
+    failure_detection_slower_than_transaction,
+)
+from eosctl.checks.configuration.flink_default_transaction_timeout import flink_default_transaction_timeout
+from eosctl.checks.configuration.flink_timeout_shorter_than_checkpoint import flink_timeout_shorter_than_checkpoint
+from eosctl.checks.configuration.flink_without_id_prefix import flink_without_id_prefix
+from eosctl.checks.configuration.guarantee_not_known import guarantee_not_known
+from eosctl.checks.configuration.heartbeat_not_below_session import heartbeat_not_below_session
+from eosctl.checks.configuration.high_broker_maximum_timeout import high_broker_maximum_timeout
+from eosctl.checks.configuration.idempotence_switched_off import idempotence_switched_off
+from eosctl.checks.configuration.idempotence_with_many_in_flight import idempotence_with_many_in_flight
+from eosctl.checks.configuration.idempotence_without_all_acks import idempotence_without_all_acks
+from eosctl.checks.configuration.idempotence_without_retries import idempotence_without_retries
+from eosctl.checks.configuration.internal_topic_redefined import internal_topic_redefined
+from eosctl.checks.configuration.librdkafka_contradiction import librdkafka_contradiction
+from eosctl.checks.configuration.linger_not_below_message_timeout import linger_not_below_message_timeout
+from eosctl.checks.configuration.log_cleaner_off import log_cleaner_off
+from eosctl.checks.configuration.min_isr_equals_replication_factor import min_isr_equals_replication_factor
+from eosctl.checks.configuration.min_isr_over_replication_factor import min_isr_over_replication_factor
+from eosctl.checks.configuration.mirror_maker_reads_uncommitted import mirror_maker_reads_uncommitted
+from eosctl.checks.configuration.misspelled_setting import misspelled_setting
+from eosctl.checks.configuration.offsets_expire_early import offsets_expire_early
+from eosctl.checks.configuration.offsets_topic_not_durable import offsets_topic_not_durable
+from eosctl.checks.configuration.partition_verification_off import partition_verification_off
+from eosctl.checks.configuration.poll_interval_shorter_than_transaction import poll_interval_shorter_than_transaction
+from eosctl.checks.configuration.producer_state_expires_before_delivery import producer_state_expires_before_delivery
+from eosctl.checks.configuration.producer_state_expires_early import producer_state_expires_early
+from eosctl.checks.configuration.random_transactional_id import random_transactional_id
+from eosctl.checks.configuration.reads_uncommitted import reads_uncommitted
+from eosctl.checks.configuration.retention_on_compacted_topic import retention_on_compacted_topic
+from eosctl.checks.configuration.retention_shorter_than_transaction import retention_shorter_than_transaction
+from eosctl.checks.configuration.rule import Rule
+from eosctl.checks.configuration.segment_smaller_than_batch import segment_smaller_than_batch
+from eosctl.checks.configuration.session_outside_broker_bounds import session_outside_broker_bounds
+from eosctl.checks.configuration.shared_transactional_id import shared_transactional_id
+from eosctl.checks.configuration.short_max_block import short_max_block
+from eosctl.checks.configuration.streams_ignores_setting import streams_ignores_setting
+from eosctl.checks.configuration.streams_internal_topics_not_replicated import streams_internal_topics_not_replicated
+from eosctl.checks.configuration.streams_with_many_in_flight import streams_with_many_in_flight
+from eosctl.checks.configuration.timeouts_swept_rarely import timeouts_swept_rarely
+from eosctl.checks.configuration.transaction_log_settings_not_durable import transaction_log_settings_not_durable
+from eosctl.checks.configuration.transaction_shorter_than_delivery import transaction_shorter_than_delivery
+from eosctl.checks.configuration.transaction_timeout_over_broker_maximum import transaction_timeout_over_broker_maximum
+from eosctl.checks.configuration.transactional_ids_expire_early import transactional_ids_expire_early
+from eosctl.checks.configuration.transactional_without_idempotence import transactional_without_idempotence
+from eosctl.checks.configuration.two_phase_commit_with_timeout import two_phase_commit_with_timeout
+from eosctl.checks.configuration.unclean_leader_election import unclean_leader_election
+from eosctl.checks.configuration.unprefixed_transaction_timeout import unprefixed_transaction_timeout
+from eosctl.checks.configuration.value_not_allowed import value_not_allowed
+from eosctl.checks.configuration.worker_topics_not_durable import worker_topics_not_durable
+from eosctl.checks.configuration.workers_disagree import workers_disagree
+from eosctl.checks.declaration import Check
+
+ALL_RULES: Final[tuple[Rule, ...]] = (
+    commit_interval_over_transaction_timeout,
+    unprefixed_transaction_timeout,
+    commit_interval_unchecked_before_3_0,
+    transaction_timeout_over_broker_maximum,
+    flink_default_transaction_timeout,
+    high_broker_maximum_timeout,
+    transactional_without_idempotence,
+    idempotence_without_all_acks,
+    idempotence_without_retries,
+    idempotence_with_many_in_flight,
+    streams_with_many_in_flight,
+    streams_ignores_setting,
+    delivery_timeout_too_short,
+    transaction_shorter_than_delivery,
+    short_max_block,
+    two_phase_commit_with_timeout,
+    reads_uncommitted,
+    auto_commit_beside_transactions,
+    poll_interval_shorter_than_transaction,
+    heartbeat_not_below_session,
+    session_outside_broker_bounds,
+    segment_smaller_than_batch,
+    transaction_log_settings_not_durable,
+    min_isr_equals_replication_factor,
+    min_isr_over_replication_factor,
+    broker_defaults_not_durable,
+    offsets_topic_not_durable,
+    unclean_leader_election,
+    streams_internal_topics_not_replicated,
+    producer_state_expires_before_delivery,
+    transactional_ids_expire_early,
+    offsets_expire_early,
+    retention_shorter_than_transaction,
+    producer_state_expires_early,
+    random_transactional_id,
+    shared_transactional_id,
+    ephemeral_state_directory,
+    guarantee_not_known,
+    partition_verification_off,
+    connector_requires_exactly_once,
+    workers_disagree,
+    mirror_maker_reads_uncommitted,
+    librdkafka_contradiction,
+    log_cleaner_off,
+    retention_on_compacted_topic,
+    flink_timeout_shorter_than_checkpoint,
+    linger_not_below_message_timeout,
+    classic_setting_with_new_protocol,
+    brokers_disagree,
+    value_not_allowed,
+    misspelled_setting,
+    exception_handler_swallows,
+    idempotence_switched_off,
+    connector_swallows_errors,
+    worker_topics_not_durable,
+    failure_detection_slower_than_transaction,
+    timeouts_swept_rarely,
+    internal_topic_redefined,
+    flink_without_id_prefix,
+)
+CONFIGURATION_CHECKS: Final[tuple[Check, ...]] = tuple(rule.check for rule in ALL_RULES)
+
+
+def rules_reading(setting: str) -> tuple[Rule, ...]:
+    """Return the rules that judge a setting, by whatever prefix they read it."""
+    return tuple(
+        rule for rule in ALL_RULES if any(name == setting or name.endswith(f".{setting}") for name in rule.reads)
+    )

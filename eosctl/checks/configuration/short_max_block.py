@@ -1,0 +1,53 @@
+"""EOS-CFG-018."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.configuration.clients import is_transactional, java_producers, minutes
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+
+@rule(
+    "EOS-CFG-018",
+    "Transactional producer gives up before a coordinator has moved",
+    Severity.WARNING,
+    roles=(Role.PRODUCER,),
+    reads=("max.block.ms",),
+)
+def short_max_block(deployment: Deployment) -> Iterator[Problem]:
+    """Find transactional producers whose calls end before a coordinator can be replaced.
+
+    What it checks:
+        max.block.ms below its default of 60,000 ms in a transactional Java producer. It bounds initTransactions,
+        sendOffsetsToTransaction, commitTransaction and abortTransaction.
+
+    Why it matters for exactly-once:
+        A rolling restart moves the coordinator, which first loads its partition. A call that ends earlier leaves
+        the outcome unknown; the same call has to be repeated.
+
+    Example:
+        max.block.ms=5000, set so that send fails fast.
+
+    Fix:
+        Set max.block.ms to 60000 or more, and repeat the same call after a TimeoutException.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        max.block.ms.
+    """
+    for producer in java_producers(deployment):
+        block = producer.value("max.block.ms")
+        if is_transactional(producer) and block.is_given and block.number is not None and block.number < 60_000:
+            yield problem(
+                producer,
+                (block,),
+                f"{block.key} is {minutes(block.number)}; moving a coordinator can take longer.",
+                impact="commitTransaction and the others end in a TimeoutException during rolling restarts.",
+                remedy=f"Set {block.key} to 60000 or more.",
+            )

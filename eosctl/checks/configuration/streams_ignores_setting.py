@@ -1,0 +1,61 @@
+"""EOS-CFG-015."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+READ: Final = frozenset({"enable.idempotence", "transactional.id", "isolation.level", "enable.auto.commit"})
+
+
+@rule(
+    "EOS-CFG-015",
+    "Setting that an exactly-once Streams application ignores",
+    Severity.WARNING,
+    roles=(Role.STREAMS,),
+    reads=("enable.idempotence", "transactional.id", "isolation.level", "enable.auto.commit"),
+    references=("KIP-129",),
+)
+def streams_ignores_setting(deployment: Deployment) -> Iterator[Problem]:
+    """Find settings that Streams replaces by its own under exactly-once.
+
+    What it checks:
+        enable.idempotence, transactional.id, isolation.level and enable.auto.commit, in the application or under a
+        client prefix, with another value than the one that Streams uses.
+
+    Why it matters for exactly-once:
+        Whoever reads the file believes something that is not so: the ids are generated, reads are committed only,
+        offsets are part of the transaction.
+
+    Example:
+        consumer.isolation.level=read_uncommitted in an exactly-once application; it reads committed records all the
+        same.
+
+    Fix:
+        Remove the key.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        KIP-129; enable.idempotence; transactional.id; isolation.level; enable.auto.commit.
+    """
+    for client in deployment.of(Role.PRODUCER, Role.CONSUMER):
+        if client.inside is not Role.STREAMS:
+            continue
+        for name in sorted(client.forced & client.given.keys()):
+            given, used = client.given[name], client.framework.get(name)
+            if name not in READ or not given.resolved or (given.word or "").lower() == used:
+                continue
+            yield problem(
+                client,
+                (given,),
+                f"Streams ignores {given.key}={given.text} under exactly-once and uses {used}.",
+                impact="None at run time; the file says something that is not so.",
+                remedy=f"Remove {given.key}.",
+            )

@@ -1,0 +1,56 @@
+"""EOS-CFG-032."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+
+@rule(
+    "EOS-CFG-032",
+    "Transaction log is configured with too few replicas",
+    Severity.ERROR,
+    roles=(Role.BROKER,),
+    reads=("transaction.state.log.replication.factor", "transaction.state.log.min.isr"),
+    tags=("durability",),
+    references=("KIP-98",),
+)
+def transaction_log_settings_not_durable(deployment: Deployment) -> Iterator[Problem]:
+    """Find brokers that will create the transaction log with too few replicas.
+
+    What it checks:
+        transaction.state.log.replication.factor below 3 and transaction.state.log.min.isr below 2, where they were
+        written down; the defaults are 3 and 2. Both count only when the topic is created.
+
+    Why it matters for exactly-once:
+        The transaction log holds every decision and every fencing epoch. With one replica the loss of a broker
+        stops all its transactions; with one in-sync replica an acknowledged decision can be lost.
+
+    Example:
+        Values of a quick start with one broker, copied to production.
+
+    Fix:
+        Set 3 and 2 before the cluster is used; afterwards reassign the partitions and set the topic's
+        min.insync.replicas.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        KIP-98; transaction.state.log.replication.factor; transaction.state.log.min.isr.
+    """
+    for broker in deployment.of(Role.BROKER):
+        for name, least in (("transaction.state.log.replication.factor", 3), ("transaction.state.log.min.isr", 2)):
+            value = broker.value(name)
+            if value.is_given and value.number is not None and value.number < least:
+                yield problem(
+                    broker,
+                    (value,),
+                    f"{name} is {value.number}; at least {least} is needed to survive the loss of a broker.",
+                    impact="One lost broker stops transactions or loses their outcomes.",
+                    remedy=f"Set {name}={least} on a cluster of three brokers or more.",
+                )

@@ -1,0 +1,55 @@
+"""EOS-CFG-010."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.configuration.clients import is_transactional, java_producers
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+
+@rule(
+    "EOS-CFG-010",
+    "Transactional producer with idempotence switched off",
+    Severity.CRITICAL,
+    roles=(Role.PRODUCER,),
+    reads=("transactional.id", "enable.idempotence"),
+    references=("KIP-98",),
+)
+def transactional_without_idempotence(deployment: Deployment) -> Iterator[Problem]:
+    """Find producers that have a transactional id and forbid idempotence.
+
+    What it checks:
+        enable.idempotence=false together with transactional.id in a Java client.
+
+    Why it matters for exactly-once:
+        Transactions are built on idempotence; the producer throws a ConfigException and does not start.
+
+    Example:
+        enable.idempotence=false, once written to save a permission, in an application that then became
+        transactional.
+
+    Fix:
+        Remove enable.idempotence, or set it to true.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        KIP-98; transactional.id; enable.idempotence.
+    """
+    for producer in java_producers(deployment):
+        asked = producer.value("enable.idempotence")
+        if producer.inside in (Role.STREAMS, Role.CONNECT_WORKER):
+            continue
+        if is_transactional(producer) and asked.is_given and asked.flag is False:
+            yield problem(
+                producer,
+                (asked, producer.value("transactional.id")),
+                f"{asked.key} is false, but the producer has a transactional id.",
+                impact="The producer does not start (ConfigException).",
+                remedy=f"Remove {asked.key}, or set it to true.",
+            )

@@ -1,0 +1,56 @@
+"""EOS-CFG-019."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.configuration.clients import java_producers
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+
+@rule(
+    "EOS-CFG-019",
+    "Two-phase commit with a transaction timeout",
+    Severity.CRITICAL,
+    roles=(Role.PRODUCER,),
+    reads=("transaction.two.phase.commit.enable", "transaction.timeout.ms"),
+    references=("KIP-939",),
+)
+def two_phase_commit_with_timeout(deployment: Deployment) -> Iterator[Problem]:
+    """Find producers that take part in two-phase commit and set a timeout.
+
+    What it checks:
+        transaction.timeout.ms written down together with transaction.two.phase.commit.enable=true (Kafka 4.1 and
+        later).
+
+    Why it matters for exactly-once:
+        A prepared transaction must not time out by itself; the producer throws a ConfigException.
+
+    Example:
+        An existing transactional producer that is switched to two-phase commit and keeps its timeout.
+
+    Fix:
+        Remove transaction.timeout.ms.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        KIP-939; transaction.two.phase.commit.enable; transaction.timeout.ms.
+    """
+    for producer in java_producers(deployment):
+        two_phase, timeout = (
+            producer.value("transaction.two.phase.commit.enable"),
+            producer.value("transaction.timeout.ms"),
+        )
+        if two_phase.is_given and two_phase.flag is True and timeout.is_given:
+            yield problem(
+                producer,
+                (timeout, two_phase),
+                f"{timeout.key} is set although {two_phase.key} is true.",
+                impact="The producer does not start (ConfigException).",
+                remedy=f"Remove {timeout.key}.",
+            )

@@ -1,0 +1,57 @@
+"""EOS-CFG-037."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+
+@rule(
+    "EOS-CFG-037",
+    "Unclean leader election is configured",
+    Severity.CRITICAL,
+    roles=(
+        Role.BROKER,
+        Role.TOPIC,
+        Role.STREAMS,
+    ),
+    reads=("unclean.leader.election.enable", "topic.unclean.leader.election.enable"),
+    tags=("durability",),
+    references=("KIP-106",),
+)
+def unclean_leader_election(deployment: Deployment) -> Iterator[Problem]:
+    """Find configurations that let a replica without all records become leader.
+
+    What it checks:
+        unclean.leader.election.enable=true of brokers, topics, and of the topics that Streams creates.
+
+    Why it matters for exactly-once:
+        An unclean leader drops acknowledged records and markers; no exactly-once guarantee survives it.
+
+    Example:
+        Set to true during an incident, and committed to the repository afterwards.
+
+    Fix:
+        Remove the setting; false is the default since 0.11.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        KIP-106; unclean.leader.election.enable; topic.unclean.leader.election.enable.
+    """
+    for component in deployment.of(Role.BROKER, Role.TOPIC, Role.STREAMS):
+        prefix = "topic." if component.role is Role.STREAMS else ""
+        value = component.value(f"{prefix}unclean.leader.election.enable")
+        if value.is_given and value.flag is True:
+            yield problem(
+                component,
+                (value,),
+                f"{value.key} is true.",
+                impact="Committed records and transaction markers can vanish with a leader.",
+                remedy=f"Remove {value.key}.",
+            )

@@ -1,0 +1,64 @@
+"""EOS-CFG-088."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from eosctl.checks.configuration.bounds import why_refused
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Client, Deployment
+from eosctl.model.severity import Severity
+
+JUDGED_ELSEWHERE: Final = frozenset({"processing.guarantee"})
+
+
+@rule(
+    "EOS-CFG-088",
+    "Value that Kafka does not accept",
+    Severity.ERROR,
+    roles=(),
+    reads=(),
+)
+def value_not_allowed(deployment: Deployment) -> Iterator[Problem]:
+    """Find values of the wrong type or outside of their bounds.
+
+    What it checks:
+        Every setting that the release declares, against its type and its bounds: numbers with their width,
+        booleans, and choices. Values with placeholders are left out.
+
+    Why it matters for exactly-once:
+        Kafka answers with a ConfigException: broker, worker or application do not start.
+
+    Example:
+        transaction.timeout.ms=60s; a timeout takes milliseconds without a unit.
+
+    Fix:
+        Write a value that the declaration allows; eosctl config explain KEY shows it.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        ConfigDef.
+    """
+    seen: set[tuple[object, str]] = set()
+    for component in deployment.components:
+        table = deployment.table(component)
+        if table is None:
+            continue
+        for name, value in component.given.items():
+            declared = table.parameters.get(name)
+            if declared is None or name in JUDGED_ELSEWHERE or value.text is None or not value.resolved:
+                continue
+            reason = why_refused(declared, component.release, value.text, lenient=component.client is Client.LIBRDKAFKA)
+            if reason and (value.place, value.key) not in seen:
+                seen.add((value.place, value.key))
+                yield problem(
+                    component,
+                    (value,),
+                    f"{value.key}={value.text.strip()} is refused: {reason}.",
+                    impact="It does not start (ConfigException).",
+                    remedy="Correct the value.",
+                )

@@ -1,0 +1,176 @@
+"""Configurations of brokers and applications, resolved, with the place where each value stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple
+
+from eosctl.model.parameter import ParameterTable, Release
+
+
+class Role(StrEnum):
+    """What a configuration configures."""
+
+    BROKER = "broker"
+    TOPIC = "topic"
+    PRODUCER = "producer"
+    CONSUMER = "consumer"
+    STREAMS = "streams"
+    CONNECT_WORKER = "connect-worker"
+    SOURCE_CONNECTOR = "source-connector"
+    SINK_CONNECTOR = "sink-connector"
+    MIRROR_MAKER = "mirror-maker"
+    FLINK = "flink"
+    SPRING = "spring"
+
+
+class Client(StrEnum):
+    """Whose client it is: names and defaults differ."""
+
+    JAVA = "java"
+    LIBRDKAFKA = "librdkafka"
+
+
+class Place(NamedTuple):
+    """A line of a file; lines count from 1."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+class ValueSource(StrEnum):
+    """Where a value comes from, strongest first."""
+
+    GIVEN = "given"
+    FRAMEWORK = "framework-default"
+    DEFAULT = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A resolved setting.
+
+    ``name`` is the component's own name for it, ``key`` what stands in the file, with its prefix. A ``text`` that
+    refers to something outside of the file is not resolved, and nothing may be concluded from it.
+    """
+
+    name: str
+    text: str | None
+    key: str
+    place: Place | None = None
+    source: ValueSource = ValueSource.GIVEN
+    resolved: bool = True
+
+    @property
+    def number(self) -> int | None:
+        """The value as a whole number, as Kafka parses it; None when it is none or not resolved."""
+        if self.text is None or not self.resolved:
+            return None
+        try:
+            # Kafka trims values before it parses them; an underscore is Python's habit, not Java's.
+            return None if "_" in self.text else int(self.text.strip())
+        except ValueError:
+            return None
+
+    @property
+    def flag(self) -> bool | None:
+        """The value as Kafka parses a boolean: ``true`` or ``false`` in any case, else None."""
+        if self.text is None or not self.resolved:
+            return None
+        return {"true": True, "false": False}.get(self.text.strip().lower())
+
+    @property
+    def word(self) -> str | None:
+        """The trimmed text; None when it is absent or not resolved."""
+        return None if self.text is None or not self.resolved else self.text.strip()
+
+    @property
+    def is_given(self) -> bool:
+        """Whether somebody wrote it down."""
+        return self.source is ValueSource.GIVEN
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Component:
+    """One configured thing.
+
+    Attributes:
+        role: What it is.
+        name: What people call it: its file, or file and name within.
+        place: Where its configuration begins.
+        application: Equal for components that are parts of one application or server.
+        given: Values that were written down, by their name within the component.
+        framework: Defaults that the surrounding framework (Streams, Connect, Spring) sets over the component's own.
+        defaults: The component's own defaults in ``release``.
+        release: The Kafka release whose defaults hold.
+        client: Whose client it is.
+        inside: The role that it is a part of: the producer inside a Streams application.
+        forced: Names whose given values the framework ignores.
+    """
+
+    role: Role
+    name: str
+    place: Place
+    application: str
+    given: Mapping[str, Value] = field(default_factory=dict)
+    framework: Mapping[str, str | None] = field(default_factory=dict)
+    defaults: Mapping[str, str | None] = field(default_factory=dict)
+    release: Release = (4, 3)
+    client: Client = Client.JAVA
+    inside: Role | None = None
+    forced: frozenset[str] = frozenset()
+
+    def value(self, name: str) -> Value:
+        """Return what holds: the given value, the framework's default, or the component's own."""
+        found = self.given.get(name)
+        if found is not None and name not in self.forced:
+            return found
+        if name in self.framework:
+            return Value(name, self.framework[name], name, source=ValueSource.FRAMEWORK)
+        return Value(name, self.defaults.get(name), name, source=ValueSource.DEFAULT)
+
+    def number(self, name: str) -> int | None:
+        """Return a setting as a whole number."""
+        return self.value(name).number
+
+    def flag(self, name: str) -> bool | None:
+        """Return a setting as a boolean."""
+        return self.value(name).flag
+
+    def word(self, name: str) -> str | None:
+        """Return a setting as trimmed text."""
+        return self.value(name).word
+
+    def has(self, name: str) -> bool:
+        """Tell whether a setting was written down."""
+        return name in self.given
+
+
+@dataclass(frozen=True, slots=True)
+class Deployment:
+    """Everything that was configured together, the parts of applications included, and what Kafka declares of it."""
+
+    components: tuple[Component, ...] = ()
+    tables: Mapping[str, ParameterTable] = field(default_factory=dict)
+
+    def table(self, component: Component) -> ParameterTable | None:
+        """Return the declarations that a component's settings follow."""
+        rdkafka = component.client is Client.LIBRDKAFKA and component.role in (Role.PRODUCER, Role.CONSUMER)
+        return self.tables.get("librdkafka" if rdkafka else component.role.value)
+
+    def of(self, *roles: Role) -> tuple[Component, ...]:
+        """Return the components with one of these roles."""
+        return tuple(component for component in self.components if component.role in roles)
+
+    def beside(self, component: Component, *roles: Role) -> tuple[Component, ...]:
+        """Return the components of the same application with one of these roles."""
+        return tuple(
+            other
+            for other in self.components
+            if other.role in roles and other.application == component.application and other is not component
+        )

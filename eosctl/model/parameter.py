@@ -1,0 +1,66 @@
+"""Settings as Kafka's releases declare them: type, default by release, bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+Release = tuple[int, int]
+"""Major and minor number, e.g. ``(3, 9)``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """What holds from one release on, until the next span. ``bounds`` is the declaring program's own notation."""
+
+    since: Release
+    default: str | None
+    bounds: str = ""
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One setting of one component.
+
+    Attributes:
+        name: As the component spells it.
+        type: ``int``, ``long``, ``short``, ``double``, ``boolean``, ``string``, ``list``, ``class``, ``password``.
+        spans: Oldest first, never empty.
+        removed: The first release without it.
+        alias: The name that it is another name of.
+        only: ``producer`` or ``consumer`` where one table serves both.
+    """
+
+    name: str
+    type: str
+    spans: tuple[Span, ...]
+    removed: Release | None = None
+    alias: str = ""
+    only: str = ""
+
+    def at(self, release: Release) -> Span | None:
+        """Return what holds in a release; None where the setting is not there yet, or no longer."""
+        if self.removed is not None and release >= self.removed:
+            return None
+        return next((span for span in reversed(self.spans) if span.since <= release), None)
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterTable:
+    """All settings of one component; ``first`` and ``last`` are the releases that the table was made from."""
+
+    component: str
+    first: Release
+    last: Release
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    aliases: Mapping[str, str] = field(default_factory=dict)
+
+    def defaults(self, release: Release) -> dict[str, str | None]:
+        """Return every default of a release, by name; releases outside the table count as its nearest one."""
+        near = min(max(release, self.first), self.last)
+        return {
+            name: span.default
+            for name, parameter in self.parameters.items()
+            if not parameter.alias and (span := parameter.at(near)) is not None
+        }

@@ -1,0 +1,81 @@
+"""A setting explained: where it exists, its default by release, what it means for exactly-once, who judges it."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+
+import msgspec
+
+from eosctl.analysis.release import release_text
+from eosctl.checks.configuration.registry import rules_reading
+from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
+from eosctl.settings.parameter_tables import load_tables
+
+
+class SpanItem(msgspec.Struct, frozen=True):
+    """What holds from a release on."""
+
+    since: str
+    default: str | None
+    bounds: str
+
+
+class SettingItem(msgspec.Struct, frozen=True):
+    """A setting of one component; ``removed`` is the first release without it, or empty."""
+
+    component: str
+    name: str
+    type: str
+    spans: tuple[SpanItem, ...]
+    removed: str
+    alias: str
+    effect: str
+    rules: tuple[str, ...]
+
+
+@cache
+def effects() -> dict[str, str]:
+    """Return what settings mean for exactly-once, by name."""
+    import yaml
+
+    text = (resources.files("eosctl.knowledge") / "setting_effects.yaml").read_text(encoding="utf-8")
+    loaded: dict[str, str] = yaml.safe_load(text)
+    return loaded
+
+
+def explain_setting(name: str) -> tuple[SettingItem, ...]:
+    """Return what every component says about a setting; nothing when none has it."""
+    rules = tuple(f"{rule.check.id} {rule.check.title}" for rule in rules_reading(name))
+    effect = " ".join(effects().get(name, "").split())
+    items: list[SettingItem] = []
+    for component, table in load_tables().items():
+        parameter = table.parameters.get(name)
+        if parameter is None:
+            continue
+        spans = tuple(SpanItem(release_text(span.since), span.default, span.bounds) for span in parameter.spans)
+        removed = "" if parameter.removed is None else release_text(parameter.removed)
+        items.append(SettingItem(component, name, parameter.type, spans, removed, parameter.alias, effect, rules))
+    return tuple(items)
+
+
+def render_setting(name: str, items: tuple[SettingItem, ...], style: Style = PLAIN) -> str:
+    """Render a setting for people."""
+    blocks: list[Block] = [Line(name, "bold")]
+    if items[0].effect:
+        blocks += [Line(""), Line(items[0].effect)]
+    rows: list[tuple[str, ...]] = []
+    for item in items:
+        for index, span in enumerate(item.spans):
+            default = "(none)" if span.default is None else span.default or '""'
+            since = f"{span.since}" + (" or earlier" if index == 0 and span.since == release_text((2, 7)) else "")
+            rows.append(
+                (item.component if index == 0 else "", item.type if index == 0 else "", since, default, span.bounds)
+            )
+        if item.removed:
+            rows.append(("", "", item.removed, "removed", ""))
+    blocks += [Line(""), Grid(tuple(rows), ("COMPONENT", "TYPE", "SINCE", "DEFAULT", "BOUNDS"))]
+    if items[0].rules:
+        blocks += [Line(""), Line("Rules that read it", "bold")]
+        blocks += [Field(rule.partition(" ")[0][-7:], rule.partition(" ")[2]) for rule in items[0].rules]
+    return render_page(blocks, style)

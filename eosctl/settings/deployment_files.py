@@ -1,0 +1,123 @@
+"""Read configuration files and folders into a deployment; a file that cannot be read does not stop the others."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from eosctl.errors import ConfigFileError
+from eosctl.model.deployment import Component, Deployment, Role
+from eosctl.model.parameter import Release
+from eosctl.settings.detection import sources_of
+from eosctl.settings.documents import format_of, parse_documents
+from eosctl.settings.parameter_tables import load_tables
+from eosctl.settings.resolution import resolve
+
+MAX_FILE_BYTES: Final = 8 * 1024 * 1024
+_SKIPPED_FOLDERS: Final = frozenset({".git", "node_modules", ".venv", "target", "build", "__pycache__"})
+
+
+class Unreadable(NamedTuple):
+    """A file that could not be used, with the reason."""
+
+    file: str
+    error: ConfigFileError
+
+
+class FilesRead(NamedTuple):
+    """What became of the files: their components, those without Kafka settings, and those that are broken."""
+
+    deployment: Deployment
+    read: tuple[str, ...]
+    without_settings: tuple[str, ...]
+    unreadable: tuple[Unreadable, ...]
+
+
+def read_deployment(
+    paths: Sequence[Path], *, roles: Mapping[str, Role] | None = None, release: Release | None = None
+) -> FilesRead:
+    """Read files, and whatever a folder holds in the formats that eosctl reads.
+
+    Args:
+        paths: Files and folders.
+        roles: What certain files are, by path or pattern; detection tells the rest.
+        release: The Kafka release whose defaults hold, unless a file names its own.
+    """
+    components: list[Component] = []
+    read: list[str] = []
+    without: list[str] = []
+    unreadable: list[Unreadable] = []
+    for path in _files(paths):
+        file = str(path)
+        try:
+            found = read_components(file, _text(path), _role_for(file, roles or {}), release)
+        except ConfigFileError as error:
+            unreadable.append(Unreadable(file, error))
+            continue
+        read.append(file)
+        components += found
+        if not found:
+            without.append(file)
+    return FilesRead(Deployment(tuple(components), load_tables()), tuple(read), tuple(without), tuple(unreadable))
+
+
+def read_components(file: str, text: str, role: Role | None = None, release: Release | None = None) -> list[Component]:
+    """Return the components that a file's text configures.
+
+    Raises:
+        ConfigFileError: The text does not follow its format.
+    """
+    return [
+        component
+        for document in parse_documents(file, text)
+        for source in sources_of(document, file, role)
+        for component in resolve(source, release)
+    ]
+
+
+def _files(paths: Sequence[Path]) -> Iterator[Path]:
+    """Yield the files once each; a file that is named outright is read whatever it is called."""
+    seen: set[Path] = set()
+    for path in paths:
+        found = (path,) if not path.is_dir() else _within(path)
+        for one in found:
+            if one not in seen:
+                seen.add(one)
+                yield one
+
+
+def _within(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.rglob("*")):
+        if (
+            path.is_file()
+            and format_of(path.name)
+            and not _SKIPPED_FOLDERS.intersection(path.relative_to(folder).parts)
+        ):
+            yield path
+
+
+def _role_for(file: str, roles: Mapping[str, Role]) -> Role | None:
+    name = file.rpartition("/")[2]
+    return next(
+        (role for pattern, role in roles.items() if pattern in (file, name) or fnmatch.fnmatch(file, pattern)), None
+    )
+
+
+def _text(path: Path) -> str:
+    try:
+        raw = path.read_bytes() if path.stat().st_size <= MAX_FILE_BYTES else None
+    except OSError as error:
+        raise ConfigFileError(
+            f"{path} cannot be read: {error.strerror or error}.", "", "Check the path and its permissions."
+        ) from error
+    if raw is None:
+        raise ConfigFileError(f"{path} is larger than {MAX_FILE_BYTES} bytes.", "", "Name configuration files only.")
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if path.suffix == ".properties":
+            return raw.decode("latin-1")
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise ConfigFileError(f"{path}:{line}: not UTF-8.", "", "Save the file as UTF-8.") from error

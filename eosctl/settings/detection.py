@@ -1,0 +1,272 @@
+"""Tell what a set of keys configures: by keys that only one component has, then by the words around them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import Final
+
+from eosctl.model.deployment import Client, Place, Role, Value
+from eosctl.settings.parameter_tables import load_tables
+from eosctl.settings.sources import Source, values_of
+from eosctl.settings.structures import connector_role, find_sources
+from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
+
+_ROLES: Final = (Role.BROKER, Role.TOPIC, Role.PRODUCER, Role.CONSUMER, Role.STREAMS, Role.CONNECT_WORKER)
+_WORDS: Final[tuple[tuple[Role, tuple[str, ...]], ...]] = (
+    (Role.CONNECT_WORKER, ("connect-", "connect_", "worker", "kafkaconnect")),
+    (Role.STREAMS, ("stream",)),
+    (Role.PRODUCER, ("producer",)),
+    (Role.CONSUMER, ("consumer",)),
+    (Role.TOPIC, ("topic",)),
+    (Role.BROKER, ("server", "broker", "controller", "kraft")),
+)
+_LIBRDKAFKA_WORDS: Final = (
+    "rdkafka",
+    "confluent-kafka",
+    "confluent_kafka",
+    "kcat",
+    "python",
+    "golang",
+    "dotnet",
+    "node",
+)
+_SPRING: Final = re.compile(r"^spring\.(kafka|cloud\.stream)\.", re.IGNORECASE)
+_FLINK: Final = re.compile(
+    r"^(execution\.checkpointing\.|sink\.delivery-guarantee|sink\.transactional-id-prefix|sink\.semantic|scan\.startup\.)"
+)
+_PREFIXED: Final = re.compile(r"^(?:[\w-]+\.)*?(producer|consumer)s?\.(?:properties\.|config\.)?(.+)$")
+_CHANNEL: Final = re.compile(r"^mp\.messaging\.(outgoing|incoming|connector)\.([\w-]+)\.(.+)$")
+
+
+@cache
+def _exclusive(role: Role) -> frozenset[str]:
+    tables = load_tables()
+    others = {n for name, t in tables.items() if name not in (role.value, "librdkafka") for n in t.parameters}
+    return frozenset(tables[role.value].parameters) - others
+
+
+@cache
+def java_names() -> frozenset[str]:
+    """Return the names of all settings of Kafka itself."""
+    return frozenset(n for name, table in load_tables().items() if name != "librdkafka" for n in table.parameters)
+
+
+@cache
+def _known() -> frozenset[str]:
+    return java_names() | frozenset(load_tables()["librdkafka"].parameters)
+
+
+@cache
+def _only_librdkafka() -> frozenset[str]:
+    return frozenset(load_tables()["librdkafka"].parameters) - java_names()
+
+
+def sources_of(document: Node, file: str, role: Role | None = None) -> list[Source]:
+    """Return every source in a document, each with the role that it has.
+
+    Args:
+        document: One document of a file.
+        file: The file's name.
+        role: What the user says it is; nothing is guessed then.
+    """
+    if isinstance(document, Branch) and role is not None:
+        return [Source(Place(file, document.line), values_of(flatten(document), file), role=role, hints=_hints(file))]
+    found = find_sources(document, file)
+    if found is None:
+        found = list(_islands(document, file, _hints(file)))
+    return [part for source in found for part in _with_roles(source, file)]
+
+
+def _hints(file: str) -> tuple[str, ...]:
+    return (file.rpartition("/")[2].lower(),)
+
+
+def _islands(node: Node, file: str, hints: tuple[str, ...]) -> Iterator[Source]:
+    """Yield the mappings that hold mostly Kafka settings, wherever they are."""
+    if isinstance(node, Row):
+        for child in node.nodes:
+            yield from _islands(child, file, hints)
+    if not isinstance(node, Branch):
+        return
+    nested = find_sources(node, file) if node.text("connector.class") is not None else None
+    if nested is not None:
+        yield from nested
+        return
+    leaves = list(flatten(node))
+    keys = [key for key, _ in leaves]
+    if any(_SPRING.match(key) for key in keys):
+        yield Source(Place(file, node.line), values_of(leaves, file), role=Role.SPRING, hints=hints)
+        return
+    known = [key for key in keys if _is_setting(key)]
+    if known and (2 * len(known) >= len(keys) or _is_flat(node)):
+        yield Source(Place(file, node.line), values_of(leaves, file), hints=hints)
+        return
+    for key, child in node.entries:
+        yield from _islands(child, file, (*hints, key.lower()))
+
+
+def _is_flat(node: Branch) -> bool:
+    return all(isinstance(child, Leaf) for _, child in node.entries)
+
+
+def _is_setting(key: str) -> bool:
+    if key in _known() or _FLINK.match(key) or "->" in key or key.startswith("properties."):
+        return True
+    match = _PREFIXED.match(key) or _CHANNEL.match(key)
+    if match is not None and match.groups()[-1] in _known():
+        return True
+    return any(
+        key.startswith(prefix) and key[len(prefix) :] in _known()
+        for prefix in (
+            "main.consumer.",
+            "restore.consumer.",
+            "global.consumer.",
+            "topic.",
+            "admin.",
+            "kafka.",
+            "kafka-streams.",
+        )
+    )
+
+
+def _with_roles(source: Source, file: str) -> Iterator[Source]:
+    if source.role is not None:
+        yield source
+        return
+    keys = source.values.keys()
+    if any(_SPRING.match(key) for key in keys):
+        yield _as(source, Role.SPRING)
+    elif "connector.class" in keys:
+        has_topics = "topics" in keys or "topics.regex" in keys
+        yield _as(source, connector_role(source.values["connector.class"].text or "", has_topics))
+    elif "clusters" in keys and any("->" in key for key in keys):
+        yield _as(source, Role.MIRROR_MAKER)
+    elif any(_FLINK.match(key) for key in keys):
+        yield _as(source, Role.FLINK)
+    elif any(_CHANNEL.match(key) for key in keys):
+        yield from _channels(source)
+    else:
+        yield from _by_keys(source)
+
+
+def _by_keys(source: Source) -> Iterator[Source]:
+    values = {_unprefixed(key): value for key, value in source.values.items()}
+    source = Source(source.place, values, source.label, None, source.client, source.version, source.hints)
+    scores = {role: _score(role, values, source.hints) for role in _ROLES}
+    clients = (Role.PRODUCER, Role.CONSUMER)
+    best = max(scores, key=lambda role: scores[role])
+    if scores[best] == 0:
+        return
+    if best in clients or (best is Role.TOPIC and any(_PREFIXED.match(key) for key in values)):
+        yield from _clients(source, values)
+    else:
+        yield _as(source, best)
+
+
+def _unprefixed(key: str) -> str:
+    for prefix in ("kafka-streams.", "kafka."):
+        if key.startswith(prefix) and _is_setting(key[len(prefix) :]):
+            return key[len(prefix) :]
+    return key
+
+
+def _score(role: Role, values: Mapping[str, Value], hints: Iterable[str]) -> int:
+    own = load_tables()[role.value].parameters
+    exclusive = _exclusive(role)
+    count = sum(4 if key in exclusive else 1 for key in values if key in own or key in exclusive)
+    if role in (Role.PRODUCER, Role.CONSUMER):
+        count += sum(3 for key in values if (m := _PREFIXED.match(key)) and m[1] == role.value and m[2] in own)
+        count += sum(1 for key in values if key in _CLIENT_KEYS[role])
+        librdkafka = load_tables()["librdkafka"].parameters
+        count += sum(3 for key in values if key in _only_librdkafka() and librdkafka[key].only in ("", role.value))
+    if role is Role.STREAMS and any(key.startswith(("main.consumer.", "restore.consumer.")) for key in values):
+        count += 4
+    words = next(words for named, words in _WORDS if named is role)
+    text = " ".join(hints)
+    return count + (3 if count and any(word in text for word in words) else 0)
+
+
+_CLIENT_KEYS: Final = {
+    Role.PRODUCER: frozenset(
+        {
+            "acks",
+            "enable.idempotence",
+            "linger.ms",
+            "batch.size",
+            "transactional.id",
+            "transaction.timeout.ms",
+            "delivery.timeout.ms",
+            "max.in.flight.requests.per.connection",
+            "key.serializer",
+            "value.serializer",
+            "max.block.ms",
+            "message.timeout.ms",
+            "max.in.flight",
+            "request.required.acks",
+            "message.send.max.retries",
+        }
+    ),
+    Role.CONSUMER: frozenset(
+        {
+            "isolation.level",
+            "enable.auto.commit",
+            "auto.offset.reset",
+            "max.poll.interval.ms",
+            "max.poll.records",
+            "key.deserializer",
+            "value.deserializer",
+            "group.instance.id",
+            "partition.assignment.strategy",
+            "group.protocol",
+            "auto.commit.interval.ms",
+            "session.timeout.ms",
+            "heartbeat.interval.ms",
+            "enable.auto.offset.store",
+            "group.id",
+        }
+    ),
+}
+
+
+def _clients(source: Source, values: Mapping[str, Value]) -> Iterator[Source]:
+    """Yield the producer and the consumer that a client's settings make, without their prefixes."""
+    client = source.client or _client_of(values, source.hints)
+    for role in (Role.PRODUCER, Role.CONSUMER):
+        own = {key: v for key, v in values.items() if not _PREFIXED.match(key) or key in _known()}
+        prefixed = {m[2]: v for key, v in values.items() if (m := _PREFIXED.match(key)) and m[1] == role.value}
+        marks = _CLIENT_KEYS[role] & own.keys()
+        if prefixed or marks:
+            yield Source(source.place, {**own, **prefixed}, source.label, role, client, source.version, source.hints)
+
+
+def _client_of(values: Mapping[str, Value], hints: Iterable[str]) -> Client:
+    names = {m[2] if (m := _PREFIXED.match(key)) else key for key in values}
+    if names & {"key.serializer", "value.serializer", "key.deserializer", "value.deserializer"}:
+        return Client.JAVA
+    text = " ".join(hints)
+    if names & _only_librdkafka() or any(word in text for word in _LIBRDKAFKA_WORDS):
+        return Client.LIBRDKAFKA
+    return Client.JAVA
+
+
+def _channels(source: Source) -> Iterator[Source]:
+    """Yield MicroProfile's channels: outgoing ones are producers, incoming ones consumers."""
+    groups: dict[tuple[Role, str], dict[str, Value]] = {}
+    shared: dict[str, Value] = {}
+    for key, value in source.values.items():
+        match = _CHANNEL.match(key)
+        if match is None:
+            shared[_unprefixed(key)] = value
+        elif match[1] == "connector":
+            shared[match[3]] = value
+        else:
+            role = Role.PRODUCER if match[1] == "outgoing" else Role.CONSUMER
+            groups.setdefault((role, match[2]), {})[match[3]] = value
+    for (role, channel), values in groups.items():
+        yield Source(source.place, {**shared, **values}, channel, role, Client.JAVA, source.version, source.hints)
+
+
+def _as(source: Source, role: Role) -> Source:
+    return Source(source.place, source.values, source.label, role, source.client, source.version, source.hints)

@@ -1,0 +1,230 @@
+"""From the text of a configuration file to trees: one per document in it."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple
+
+from eosctl.errors import ConfigFileError
+from eosctl.settings.tree import Branch, Leaf, Node, Row
+
+
+class Format(NamedTuple):
+    """A file format: its name, the endings of its files, and its parser."""
+
+    name: str
+    endings: tuple[str, ...]
+    parse: Callable[[str, str], tuple[Node, ...]]
+
+
+def parse_documents(file: str, text: str) -> tuple[Node, ...]:
+    """Parse a file by the ending of its name.
+
+    Args:
+        file: The file's name, for messages and for its ending.
+        text: What stands in it.
+
+    Raises:
+        ConfigFileError: The text does not follow its format; the message names the line.
+    """
+    found = format_of(file)
+    if found is None:
+        raise ConfigFileError(
+            f"{file}: the format is not known.",
+            "It is told by the file's ending: " + ", ".join(e for f in FORMATS for e in f.endings) + ".",
+            "Rename the file.",
+        )
+    return found.parse(file, text.removeprefix("\ufeff"))
+
+
+def format_of(file: str) -> Format | None:
+    """Return the format of a file, told by its name; None when it is none that eosctl reads."""
+    name = file.rpartition("/")[2].lower()
+    return next((f for f in FORMATS if name.endswith(f.endings)), None)
+
+
+def parse_properties_tree(file: str, text: str, first_line: int = 1) -> Branch:
+    """Parse Java properties; ``first_line`` is where they begin when they stand inside another file."""
+    import javaproperties
+
+    entries: list[tuple[str, Node]] = []
+    line = first_line
+    try:
+        for element in javaproperties.parse(text):
+            if isinstance(element, javaproperties.KeyValue):
+                entries.append((element.key, Leaf(element.value.rstrip(), line)))
+            line += element.source.count("\n") or 1
+    except javaproperties.InvalidUEscapeError as error:
+        raise _malformed(file, line, "malformed \\u escape", "Write a backslash as two backslashes.") from error
+    return Branch(tuple(entries), first_line)
+
+
+def _properties(file: str, text: str) -> tuple[Node, ...]:
+    # Spring Boot's documents inside one properties file.
+    parts = re.split(r"^(?:#|!)---[ \t]*$\n?", text, flags=re.MULTILINE)
+    trees: list[Node] = []
+    line = 1
+    for part in parts:
+        trees.append(parse_properties_tree(file, part, line))
+        line += part.count("\n") + 1
+    return tuple(trees)
+
+
+def _yaml(file: str, text: str) -> tuple[Node, ...]:
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        return tuple(_tree(node, file, set()) for node in yaml.compose_all(text, Loader=loader) if node is not None)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        raise _malformed(file, mark.line + 1 if mark else 1, error.problem or "malformed YAML") from error
+    except yaml.YAMLError as error:
+        raise _malformed(file, 1, str(error).splitlines()[0]) from error
+    except RecursionError as error:
+        raise _malformed(file, 1, "nested too deeply") from error
+
+
+def _tree(node: Any, file: str, above: set[int]) -> Node:
+    import yaml
+
+    line = node.start_mark.line + 1
+    if isinstance(node, yaml.ScalarNode):
+        null = node.tag == "tag:yaml.org,2002:null"
+        # A block's text begins on the line after its indicator.
+        return Leaf(None if null else node.value, line + 1 if node.style in ("|", ">") else line)
+    if id(node) in above:
+        raise _malformed(file, line, "an alias refers to itself")
+    inside = above | {id(node)}
+    if isinstance(node, yaml.MappingNode):
+        entries: list[tuple[str, Node]] = []
+        for key, value in node.value:
+            child = _tree(value, file, inside)
+            if key.tag == "tag:yaml.org,2002:merge":
+                merged = child.nodes if isinstance(child, Row) else (child,)
+                entries = [e for part in merged if isinstance(part, Branch) for e in part.entries] + entries
+            else:
+                # The key's line is where people look, also when the value is an alias to elsewhere.
+                entries.append((str(key.value), _at_key(child, key.start_mark.line + 1)))
+        return Branch(tuple(entries), line)
+    return Row(tuple(_tree(child, file, inside) for child in node.value), line)
+
+
+def _at_key(node: Node, line: int) -> Node:
+    return (
+        Leaf(node.text, line)
+        if isinstance(node, Leaf) and (node.line < line or "\n" not in (node.text or ""))
+        else node
+    )
+
+
+def _json(file: str, text: str) -> tuple[Node, ...]:
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        raise _malformed(file, error.lineno, error.msg) from error
+    except RecursionError as error:
+        raise _malformed(file, 1, "nested too deeply") from error
+    # What is valid JSON is YAML too, but for tabs between the tokens.
+    return _yaml(file, text.replace("\t", " "))
+
+
+def _env(file: str, text: str) -> tuple[Node, ...]:
+    entries: list[tuple[str, Node]] = []
+    for number, raw in enumerate(text.splitlines(), 1):
+        line = raw.strip().removeprefix("export ").strip()
+        if not line or line.startswith("#"):
+            continue
+        name, equals, value = line.partition("=")
+        if not equals or not re.fullmatch(r"[A-Za-z_][\w.-]*", name.strip()):
+            raise _malformed(file, number, "not of the form NAME=VALUE")
+        entries.append((name.strip(), Leaf(_unquoted(value.strip()), number)))
+    return (Branch(tuple(entries), 1),)
+
+
+def _unquoted(text: str) -> str:
+    if len(text) >= 2 and text[0] == text[-1] and text[0] in "\"'":
+        return text[1:-1]
+    return re.split(r"\s#", text, maxsplit=1)[0].rstrip()
+
+
+def _toml(file: str, text: str) -> tuple[Node, ...]:
+    try:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        where = re.search(r"at line (\d+)", str(error))
+        line = int(where[1]) if where else text.count("\n") + 1
+        raise _malformed(file, line, str(error).partition(" (")[0]) from error
+    return (_toml_node(values, "", dict(_toml_lines(text)), 1),)
+
+
+def _toml_node(value: Any, path: str, lines: dict[str, int], line: int) -> Node:
+    line = lines.get(path, line)
+    if isinstance(value, dict):
+        children = ((str(k), _toml_node(v, f"{path}.{k}" if path else str(k), lines, line)) for k, v in value.items())
+        return Branch(tuple(children), line)
+    if isinstance(value, list):
+        return Row(tuple(_toml_node(child, path, lines, line) for child in value), line)
+    return Leaf(str(value).lower() if isinstance(value, bool) else str(value), line)
+
+
+_TOML_HEADER: Final = re.compile(r"\s*\[\[?([^\]]+)\]\]?")
+_TOML_KEY: Final = re.compile(r"""\s*((?:"[^"]*"|'[^']*'|[\w-]+)(?:\s*\.\s*(?:"[^"]*"|'[^']*'|[\w-]+))*)\s*=""")
+
+
+def _toml_lines(text: str) -> Iterator[tuple[str, int]]:
+    """Yield the dotted path of each key with its line; what is written unusually falls back to its table's line."""
+    table = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := _TOML_HEADER.match(line):
+            table = _dotted(header[1])
+            yield table, number
+        elif key := _TOML_KEY.match(line):
+            yield f"{table}.{_dotted(key[1])}" if table else _dotted(key[1]), number
+
+
+def _dotted(name: str) -> str:
+    parts = re.findall(r""""[^"]*"|'[^']*'|[\w-]+""", name)
+    return ".".join(part.strip("\"'") for part in parts)
+
+
+_SQL_WITH: Final = re.compile(r"\bWITH\s*\(", re.IGNORECASE)
+_SQL_PAIR: Final = re.compile(r"'((?:[^']|'')*)'\s*=\s*'((?:[^']|'')*)'")
+_SQL_SET: Final = re.compile(r"^\s*SET\s+'?([\w.-]+)'?\s*=\s*'?([^';]+)'?\s*;", re.IGNORECASE | re.MULTILINE)
+
+
+def _sql(file: str, text: str) -> tuple[Node, ...]:
+    """Read Flink SQL: the options of each CREATE TABLE, and what SET statements say, which holds for all of them."""
+    plain = re.sub(r"--[^\n]*", lambda m: " " * len(m[0]), text)
+    shared = [(m[1], Leaf(m[2].strip(), plain.count("\n", 0, m.start(1)) + 1)) for m in _SQL_SET.finditer(plain)]
+    trees: list[Node] = []
+    for match in _SQL_WITH.finditer(plain):
+        end = plain.find(")", match.end())
+        while end != -1 and plain.count("'", match.end(), end) % 2:
+            end = plain.find(")", end + 1)
+        if end == -1:
+            raise _malformed(file, plain.count("\n", 0, match.start()) + 1, "WITH ( is not closed")
+        pairs: list[tuple[str, Node]] = list(shared)
+        pairs += [
+            (pair[1], Leaf(pair[2].replace("''", "'"), plain.count("\n", 0, pair.start()) + 1))
+            for pair in _SQL_PAIR.finditer(plain, match.end(), end)
+        ]
+        trees.append(Branch(tuple(pairs), plain.count("\n", 0, match.start()) + 1))
+    return tuple(trees)
+
+
+def _malformed(file: str, line: int, reason: str, next_step: str = "Correct the file.") -> ConfigFileError:
+    return ConfigFileError(f"{file}:{line}: {reason}.", "", next_step)
+
+
+FORMATS: Final = (
+    Format("properties", (".properties", ".conf", ".cfg", ".config"), _properties),
+    Format("yaml", (".yml", ".yaml"), _yaml),
+    Format("json", (".json",), _json),
+    Format("toml", (".toml",), _toml),
+    Format("env", (".env",), _env),
+    Format("sql", (".sql",), _sql),
+)

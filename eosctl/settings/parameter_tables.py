@@ -1,0 +1,91 @@
+"""Load the tables of settings that are shipped (``tables/*.json``, made by ``scripts/parameter_tables``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from typing import Any, Final
+
+import msgspec
+
+from eosctl.model.parameter import Parameter, ParameterTable, Release, Span
+
+COMPONENTS: Final = (
+    "broker",
+    "topic",
+    "producer",
+    "consumer",
+    "streams",
+    "connect-worker",
+    "source-connector",
+    "sink-connector",
+    "librdkafka",
+)
+_JAVA_CLIENTS: Final = ("producer", "consumer")
+
+
+@cache
+def load_tables() -> Mapping[str, ParameterTable]:
+    """Return every table by component; read once."""
+    folder = resources.files("eosctl.settings") / "tables"
+    raw = {name: msgspec.json.decode((folder / f"{name}.json").read_bytes()) for name in COMPONENTS}
+    tables = {name: _table(name, raw[name]) for name in COMPONENTS}
+    tables["librdkafka"] = _with_java_names(tables["librdkafka"], tables)
+    return tables
+
+
+def parse_release(text: str) -> Release:
+    """Parse ``3.9``, ``3.9.1``, ``v4.0`` or ``4.3-IV0``.
+
+    Raises:
+        ValueError: The text does not begin with major and minor number.
+    """
+    head = text.strip().removeprefix("v").split("-")[0].split(".")
+    if len(head) < 2:
+        raise ValueError(text)
+    return int(head[0]), int(head[1])
+
+
+def _table(component: str, raw: dict[str, Any]) -> ParameterTable:
+    parameters = {name: _parameter(name, body) for name, body in raw["settings"].items()}
+    return ParameterTable(component, parse_release(raw["first"]), parse_release(raw["last"]), parameters)
+
+
+def _parameter(name: str, body: dict[str, Any]) -> Parameter:
+    spans = tuple(
+        Span(parse_release(s["since"]), s["default"], s.get("bounds", ""), s.get("required", False))
+        for s in body["spans"]
+    )
+    removed = body.get("removed")
+    return Parameter(
+        name,
+        body["type"],
+        spans,
+        parse_release(removed) if removed else None,
+        body.get("alias", ""),
+        body.get("only", ""),
+    )
+
+
+def _with_java_names(table: ParameterTable, tables: Mapping[str, ParameterTable]) -> ParameterTable:
+    """Let the name that Java clients share stand for the setting, whichever of the two librdkafka calls the alias."""
+    java = {name for component in _JAVA_CLIENTS for name in tables[component].parameters}
+    aliases: dict[str, str] = {}
+    parameters = dict(table.parameters)
+    for parameter in table.parameters.values():
+        if not parameter.alias:
+            continue
+        if parameter.name in java and parameter.alias not in java:
+            aliases[parameter.alias] = parameter.name
+            parameters[parameter.name] = _renamed(parameter, "")
+            other = table.parameters.get(parameter.alias)
+            if other is not None:
+                parameters[other.name] = _renamed(other, parameter.name)
+        else:
+            aliases[parameter.name] = parameter.alias
+    return ParameterTable(table.component, table.first, table.last, parameters, aliases)
+
+
+def _renamed(parameter: Parameter, alias: str) -> Parameter:
+    return Parameter(parameter.name, parameter.type, parameter.spans, parameter.removed, alias, parameter.only)

@@ -1,0 +1,326 @@
+"""From keys in a file to components with resolved settings, the clients inside frameworks included.
+
+The order in which values override each other is that of the frameworks' own code: ``StreamsConfig.getProducerConfigs``,
+Connect's ``Worker.baseProducerConfigs``, Flink's ``KafkaSinkBuilder``, Spring Boot's ``KafkaProperties``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Final
+
+from eosctl.model.deployment import Client, Component, Role, Value
+from eosctl.model.parameter import ParameterTable, Release
+from eosctl.settings.parameter_tables import load_tables, parse_release
+from eosctl.settings.sources import Source
+
+NEWEST: Final[Release] = (4, 3)
+_INT_MAX: Final = "2147483647"
+_LONG_MAX: Final = "9223372036854775807"
+EXACTLY_ONCE: Final = frozenset({"exactly_once", "exactly_once_beta", "exactly_once_v2"})
+
+# StreamsConfig: PRODUCER_DEFAULT_OVERRIDES, PRODUCER_EOS_OVERRIDES, CONSUMER_DEFAULT_OVERRIDES, CONSUMER_EOS_OVERRIDES.
+_STREAMS_PRODUCER: Final = {"linger.ms": "100"}
+_STREAMS_EOS_PRODUCER: Final = {
+    **_STREAMS_PRODUCER,
+    "enable.idempotence": "true",
+    "delivery.timeout.ms": _INT_MAX,
+    "transaction.timeout.ms": "10000",
+}
+_STREAMS_CONSUMER: Final = {"auto.offset.reset": "earliest", "enable.auto.commit": "false", "max.poll.records": "1000"}
+_STREAMS_EOS_CONSUMER: Final = {**_STREAMS_CONSUMER, "isolation.level": "read_committed"}
+EOS_FORCED_PRODUCER: Final = frozenset({"enable.idempotence", "transactional.id"})
+EOS_FORCED_CONSUMER: Final = frozenset({"isolation.level", "enable.auto.commit", "group.protocol"})
+# Worker.baseProducerConfigs; with exactly-once sources idempotence is put back.
+_CONNECT_PRODUCER: Final = {
+    "max.block.ms": _LONG_MAX,
+    "acks": "all",
+    "enable.idempotence": "false",
+    "max.in.flight.requests.per.connection": "1",
+    "delivery.timeout.ms": _INT_MAX,
+}
+_CONNECT_CONSUMER: Final = {"enable.auto.commit": "false", "auto.offset.reset": "earliest"}
+FLINK_TRANSACTION_TIMEOUT_MS: Final = "3600000"
+
+
+def resolve(source: Source, release: Release | None = None) -> tuple[Component, ...]:
+    """Resolve a source.
+
+    Args:
+        source: Keys and values with a role.
+        release: The Kafka release; the one that the file itself names when None, else the newest one known.
+
+    Returns:
+        The component, and the clients inside it.
+    """
+    if source.role is None:
+        return ()
+    held = release or _named_release(source.version) or NEWEST
+    return tuple(_PARTS.get(source.role, _alone)(source, held))
+
+
+def _named_release(text: str) -> Release | None:
+    try:
+        return parse_release(text) if text else None
+    except ValueError:
+        return None
+
+
+@cache
+def _defaults(component: str, release: Release) -> Mapping[str, str | None]:
+    table = load_tables().get(component)
+    return {} if table is None else table.defaults(release)
+
+
+def _component(
+    source: Source,
+    role: Role,
+    given: Mapping[str, Value],
+    release: Release,
+    *,
+    framework: Mapping[str, str | None] | None = None,
+    inside: Role | None = None,
+    forced: frozenset[str] = frozenset(),
+) -> Component:
+    client = source.client or Client.JAVA
+    table = "librdkafka" if client is Client.LIBRDKAFKA and role in (Role.PRODUCER, Role.CONSUMER) else role.value
+    if table == "librdkafka":
+        given = _canonical(given, load_tables()["librdkafka"])
+    label = f"{source.place.file} ({source.label})" if source.label else source.place.file
+    return Component(
+        role=role,
+        name=label,
+        place=source.place,
+        application=f"{source.place.file}\0{source.label}",
+        given=given,
+        framework=framework or {},
+        defaults=_defaults(table, release),
+        release=release,
+        client=client,
+        inside=inside,
+        forced=forced,
+    )
+
+
+def _canonical(given: Mapping[str, Value], table: ParameterTable) -> dict[str, Value]:
+    """Give librdkafka's settings the names that Java clients use for the same things."""
+    renamed: dict[str, Value] = {}
+    for name, value in given.items():
+        canonical = table.aliases.get(name, name)
+        renamed[canonical] = Value(canonical, value.text, value.key, value.place, value.source, value.resolved)
+    return renamed
+
+
+def _alone(source: Source, release: Release) -> Iterator[Component]:
+    yield _component(source, source.role or Role.PRODUCER, source.values, release)
+
+
+def _cut(values: Mapping[str, Value], *prefixes: str) -> dict[str, Value]:
+    """Return the values whose keys begin with a prefix, without it; a later prefix goes before an earlier one."""
+    cut: dict[str, Value] = {}
+    for prefix in prefixes:
+        for key, value in values.items():
+            if key.startswith(prefix) and len(key) > len(prefix):
+                name = key[len(prefix) :]
+                cut[name] = Value(name, value.text, value.key, value.place, value.source, value.resolved)
+    return cut
+
+
+def _streams(source: Source, release: Release) -> Iterator[Component]:
+    values = source.values
+    guarantee = values.get("processing.guarantee")
+    eos = guarantee is not None and guarantee.word in EXACTLY_ONCE
+    # Streams reads commit.interval.ms differently under exactly-once when nobody wrote it down.
+    framework = {"commit.interval.ms": "100"} if eos else {}
+    yield _component(source, Role.STREAMS, values, release, framework=framework)
+    tables = load_tables()
+    for role, prefixes, plain, exactly_once, forced in (
+        (Role.PRODUCER, ("producer.",), _STREAMS_PRODUCER, _STREAMS_EOS_PRODUCER, EOS_FORCED_PRODUCER),
+        (Role.CONSUMER, ("consumer.", "main.consumer."), _STREAMS_CONSUMER, _STREAMS_EOS_CONSUMER, EOS_FORCED_CONSUMER),
+    ):
+        known = tables[role.value].parameters
+        # Keys without a prefix reach every client that knows them.
+        own = {key: value for key, value in values.items() if key in known}
+        yield _component(
+            source,
+            role,
+            {**own, **_cut(values, *prefixes)},
+            release,
+            framework={**exactly_once, "transactional.id": "(generated)"}
+            if eos and role is Role.PRODUCER
+            else exactly_once
+            if eos
+            else plain,
+            inside=Role.STREAMS,
+            forced=forced if eos else frozenset(),
+        )
+
+
+def _connect_worker(source: Source, release: Release) -> Iterator[Component]:
+    values = source.values
+    yield _component(source, Role.CONNECT_WORKER, values, release)
+    support = values.get("exactly.once.source.support")
+    eos = support is not None and (support.word or "").lower() == "enabled"
+    producer = (
+        {**_CONNECT_PRODUCER, "enable.idempotence": "true", "transactional.id": "(generated)"}
+        if eos
+        else _CONNECT_PRODUCER
+    )
+    yield _component(
+        source, Role.PRODUCER, _cut(values, "producer."), release, framework=producer, inside=Role.CONNECT_WORKER
+    )
+    yield _component(
+        source,
+        Role.CONSUMER,
+        _cut(values, "consumer."),
+        release,
+        framework=_CONNECT_CONSUMER,
+        inside=Role.CONNECT_WORKER,
+    )
+
+
+def _source_connector(source: Source, release: Release) -> Iterator[Component]:
+    values = source.values
+    yield _component(source, Role.SOURCE_CONNECTOR, values, release)
+    overrides = _cut(values, "producer.override.")
+    if overrides:
+        yield _component(
+            source, Role.PRODUCER, overrides, release, framework=_CONNECT_PRODUCER, inside=Role.SOURCE_CONNECTOR
+        )
+
+
+def _sink_connector(source: Source, release: Release) -> Iterator[Component]:
+    values = source.values
+    yield _component(source, Role.SINK_CONNECTOR, values, release)
+    overrides = _cut(values, "consumer.override.")
+    if overrides:
+        yield _component(
+            source, Role.CONSUMER, overrides, release, framework=_CONNECT_CONSUMER, inside=Role.SINK_CONNECTOR
+        )
+
+
+def _flink(source: Source, release: Release) -> Iterator[Component]:
+    values = source.values
+    yield _component(source, Role.FLINK, values, release)
+    client = _cut(values, "properties.")
+    guarantee = values.get("sink.delivery-guarantee") or values.get("sink.semantic")
+    if guarantee is not None and (guarantee.word or "").lower().replace("_", "-") == "exactly-once":
+        prefix = values.get("sink.transactional-id-prefix")
+        framework = {
+            "transaction.timeout.ms": FLINK_TRANSACTION_TIMEOUT_MS,
+            "transactional.id": "(generated)" if prefix is None else prefix.text,
+        }
+        yield _component(source, Role.PRODUCER, client, release, framework=framework, inside=Role.FLINK)
+    elif client and not any(key.startswith("scan.") for key in values):
+        yield _component(source, Role.PRODUCER, client, release, inside=Role.FLINK)
+    if any(key.startswith("scan.") for key in values):
+        yield _component(source, Role.CONSUMER, client, release, inside=Role.FLINK)
+
+
+_SPRING_NAMES: Final = {
+    Role.PRODUCER: {
+        "acks": "acks",
+        "retries": "retries",
+        "transactionidprefix": "transactional.id",
+        "batchsize": "batch.size",
+        "buffermemory": "buffer.memory",
+        "clientid": "client.id",
+        "compressiontype": "compression.type",
+    },
+    Role.CONSUMER: {
+        "isolationlevel": "isolation.level",
+        "enableautocommit": "enable.auto.commit",
+        "autocommitinterval": "auto.commit.interval.ms",
+        "autooffsetreset": "auto.offset.reset",
+        "groupid": "group.id",
+        "heartbeatinterval": "heartbeat.interval.ms",
+        "maxpollrecords": "max.poll.records",
+        "maxpollinterval": "max.poll.interval.ms",
+        "clientid": "client.id",
+    },
+    Role.STREAMS: {
+        "applicationid": "application.id",
+        "statedir": "state.dir",
+        "replicationfactor": "replication.factor",
+        "statestorecachemaxsize": "statestore.cache.max.bytes",
+    },
+}
+_SPRING_KEY: Final = re.compile(
+    r"^spring\.kafka\.(?:(producer|consumer|streams|listener|admin)\.)?(.+)$", re.IGNORECASE
+)
+_BINDER_KEY: Final = re.compile(r"^spring\.cloud\.stream\.kafka\.(streams\.)?binder\.(.+)$", re.IGNORECASE)
+
+
+def _spring(source: Source, release: Release) -> Iterator[Component]:
+    """Spring Boot's and Spring Cloud Stream's names, in any of their relaxed spellings."""
+    named: dict[str, Value] = {}
+    given: dict[Role, dict[str, Value]] = {Role.PRODUCER: {}, Role.CONSUMER: {}, Role.STREAMS: {}}
+    shared: dict[str, Value] = {}
+    for key, value in source.values.items():
+        if match := _SPRING_KEY.match(key):
+            section, rest = (match[1] or "").lower(), match[2]
+            named[f"{section}.{_uniform(rest)}" if section else _uniform(rest)] = value
+            target = next((given[role] for role in given if role.value == section), shared if not section else None)
+            if target is None:
+                continue
+            if rest.lower().startswith("properties."):
+                name = rest[len("properties.") :].replace("[", "").replace("]", "")
+                target[name] = _named(name, value)
+            elif section and (kafka := _SPRING_NAMES[Role(section)].get(_uniform(rest))):
+                target.setdefault(kafka, _named(kafka, value))
+        elif match := _BINDER_KEY.match(key):
+            _binder(match[2], bool(match[1]), value, named, given, shared)
+    yield _component(source, Role.SPRING, named, release)
+    for role in (Role.PRODUCER, Role.CONSUMER):
+        if given[role] or shared:
+            # spring-kafka's listener container commits itself unless told otherwise (since 2.3).
+            framework = {"enable.auto.commit": "false"} if role is Role.CONSUMER else {}
+            yield _component(source, role, {**shared, **given[role]}, release, framework=framework, inside=Role.SPRING)
+    if given[Role.STREAMS]:
+        inner = Source(source.place, {**shared, **given[Role.STREAMS]}, source.label, Role.STREAMS, source.client)
+        yield from _streams(inner, release)
+
+
+def _binder(
+    rest: str,
+    streams: bool,
+    value: Value,
+    named: dict[str, Value],
+    given: dict[Role, dict[str, Value]],
+    shared: dict[str, Value],
+) -> None:
+    named[f"binder.{_uniform(rest)}"] = value
+    uniform = _uniform(rest)
+    name = rest.partition("onfiguration.")[2] or rest.partition("roperties.")[2]
+    if uniform.startswith("transaction.transactionidprefix"):
+        given[Role.PRODUCER]["transactional.id"] = _named("transactional.id", value)
+    elif uniform == "requiredacks":
+        given[Role.PRODUCER]["acks"] = _named("acks", value)
+    elif name:
+        section = (
+            Role.PRODUCER if "producer" in uniform.split(".") else Role.CONSUMER if "consumer" in uniform else None
+        )
+        section = section or (Role.PRODUCER if uniform.startswith("producerproperties") else None)
+        target = given[Role.STREAMS] if streams else given[section] if section else shared
+        target[name] = _named(name, value)
+
+
+def _named(name: str, value: Value) -> Value:
+    return Value(name, value.text, value.key, value.place, value.source, value.resolved)
+
+
+def _uniform(name: str) -> str:
+    """Return Spring's uniform form: lower case without dashes and underscores."""
+    return name.lower().replace("-", "").replace("_", "")
+
+
+_PARTS: Final[Mapping[Role, Callable[[Source, Release], Iterator[Component]]]] = {
+    Role.STREAMS: _streams,
+    Role.CONNECT_WORKER: _connect_worker,
+    Role.SOURCE_CONNECTOR: _source_connector,
+    Role.SINK_CONNECTOR: _sink_connector,
+    Role.FLINK: _flink,
+    Role.SPRING: _spring,
+}

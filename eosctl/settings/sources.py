@@ -1,0 +1,56 @@
+"""Configurations as they stand in files: keys and values of one thing, before roles and defaults."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from eosctl.model.deployment import Client, Place, Role, Value
+from eosctl.settings.tree import Leaf
+
+_ELSEWHERE: Final = re.compile(r"\$\{|\$\(|\{\{|<%|%\(|^@[\w.-]+@$|^<[^<>]+>$|^\$\w+$")
+_SECRET: Final = re.compile(r"password|secret|jaas|token$|\.pem$|keystore\.key|credential|basic\.auth", re.IGNORECASE)
+MASK: Final = "********"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The settings of one thing in a file.
+
+    Attributes:
+        place: Where it begins.
+        values: By the key as its component spells it, prefixes included.
+        label: Its name within the file: a service, a resource, a connector; empty when it is the whole file.
+        role: What it is, when its surroundings say so.
+        client: Whose client, when its surroundings say so.
+        version: The Kafka release that the surroundings name (an image tag, ``spec.kafka.version``), or empty.
+        hints: Words of the surroundings that tell the role: keys above it, the file's name.
+    """
+
+    place: Place
+    values: Mapping[str, Value]
+    label: str = ""
+    role: Role | None = None
+    client: Client | None = None
+    version: str = ""
+    hints: tuple[str, ...] = field(default=())
+
+
+def value_of(key: str, leaf: Leaf, file: str, name: str = "") -> Value:
+    """Return a leaf as a value; what refers to something outside of the file is marked as not resolved."""
+    unresolved = leaf.text is not None and _ELSEWHERE.search(leaf.text.strip()) is not None
+    return Value(name or key, leaf.text, key, Place(file, leaf.line), resolved=not unresolved)
+
+
+def values_of(pairs: Iterable[tuple[str, Leaf]], file: str) -> dict[str, Value]:
+    """Return values by key; of equal keys the last one counts."""
+    return {key: value_of(key, leaf, file) for key, leaf in pairs}
+
+
+def shown(name: str, text: str | None) -> str:
+    """Return a value's text for people; secrets are masked."""
+    if text is None:
+        return "(none)"
+    return MASK if _SECRET.search(name) else text

@@ -1,0 +1,256 @@
+"""Find the Kafka settings inside files that hold other things too: Kubernetes resources, Compose files, REST bodies.
+
+Each reader takes a document and returns the sources in it, or None when the document is not its kind.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final
+
+from eosctl.model.deployment import Client, Place, Role, Value
+from eosctl.settings.documents import format_of, parse_documents
+from eosctl.settings.sources import Source, value_of, values_of
+from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
+
+Reader = Callable[[Branch, str], list[Source] | None]
+_IMAGE: Final = re.compile(r"(?P<name>[\w./-]*(?:kafka|connect)[\w.-]*):v?(?P<version>\d+\.\d+)")
+_CONFLUENT: Final = {"7.0": "3.0", "7.1": "3.1", "7.2": "3.2", "7.3": "3.3", "7.4": "3.4", "7.5": "3.5", "7.6": "3.6"}
+_CONFLUENT_LATER: Final = {"7.7": "3.7", "7.8": "3.8", "7.9": "3.9", "8.0": "4.0", "8.1": "4.1", "8.2": "4.2"}
+# Environment variables of images: prefix, role, and what is left out because it is no setting.
+_ENVIRONMENTS: Final = (
+    ("KAFKA_CFG_", Role.BROKER),
+    ("KAFKA_CONNECT_CFG_", Role.CONNECT_WORKER),
+    ("CONNECT_", Role.CONNECT_WORKER),
+    ("KAFKA_", Role.BROKER),
+)
+
+
+def find_sources(document: Node, file: str) -> list[Source] | None:
+    """Return what the first reader that knows the document's kind finds in it; None when no reader does."""
+    if not isinstance(document, Branch):
+        return None
+    for reader in READERS:
+        found = reader(document, file)
+        if found is not None:
+            return found
+    return None
+
+
+def _strimzi(document: Branch, file: str) -> list[Source] | None:
+    kind, group = document.text("kind"), document.text("apiVersion") or ""
+    if not group.startswith("kafka.strimzi.io"):
+        return None
+    name = document.text("metadata", "name") or kind or ""
+    version = document.text("spec", "kafka", "version") or document.text("spec", "version") or ""
+
+    def source(role: Role, label: str, *path: str, extra: Mapping[str, Value] | None = None) -> list[Source]:
+        found = document.branch(*path)
+        values = values_of(flatten(found), file) if found else {}
+        if not values and not extra:
+            return []
+        line = found.line if found else document.line
+        return [Source(Place(file, line), {**values, **(extra or {})}, label, role, Client.JAVA, version)]
+
+    match kind:
+        case "Kafka":
+            return source(Role.BROKER, name, "spec", "kafka", "config")
+        case "KafkaConnect":
+            return source(Role.CONNECT_WORKER, name, "spec", "config")
+        case "KafkaTopic":
+            replicas = document.get("spec", "replicas")
+            extra = (
+                {"replication.factor": value_of("replication.factor", replicas, file)}
+                if isinstance(replicas, Leaf)
+                else {}
+            )
+            return source(Role.TOPIC, document.text("spec", "topicName") or name, "spec", "config", extra=extra)
+        case "KafkaConnector":
+            connector = document.get("spec", "class")
+            extra = (
+                {"connector.class": value_of("connector.class", connector, file)} if isinstance(connector, Leaf) else {}
+            )
+            return source(_connector_role(connector, document), name, "spec", "config", extra=extra)
+        case "KafkaMirrorMaker2":
+            return _mirror_maker_resource(document, file, name)
+        case _:
+            return []
+
+
+def _connector_role(connector: Node | None, document: Branch) -> Role:
+    text = connector.text if isinstance(connector, Leaf) else ""
+    has_topics = any(
+        key in ("topics", "topics.regex") for key, _ in flatten(document.branch("spec", "config") or document)
+    )
+    return connector_role(text or "", has_topics)
+
+
+def connector_role(class_name: str, has_topics: bool) -> Role:
+    """Tell a sink from a source: by the name of the class, else by ``topics``, which sinks alone must have."""
+    lower = class_name.lower()
+    if "sink" in lower:
+        return Role.SINK_CONNECTOR
+    if "source" in lower or "debezium" in lower or "mirror" in lower:
+        return Role.SOURCE_CONNECTOR
+    return Role.SINK_CONNECTOR if has_topics else Role.SOURCE_CONNECTOR
+
+
+def _mirror_maker_resource(document: Branch, file: str, name: str) -> list[Source]:
+    """Give each cluster's worker settings and each mirror's connector settings as MirrorMaker's own properties."""
+    sources: list[Source] = []
+    for mirror in document.items("spec", "mirrors"):
+        if isinstance(mirror, Branch) and (config := mirror.branch("sourceConnector", "config")):
+            values = values_of(flatten(config), file)
+            sources.append(Source(Place(file, config.line), values, name, Role.MIRROR_MAKER, Client.JAVA))
+    for cluster in document.items("spec", "clusters"):
+        if isinstance(cluster, Branch) and (config := cluster.branch("config")):
+            values = values_of(flatten(config), file)
+            alias = cluster.text("alias") or name
+            sources.append(Source(Place(file, config.line), values, alias, Role.CONNECT_WORKER, Client.JAVA))
+    return sources
+
+
+def _kubernetes(document: Branch, file: str) -> list[Source] | None:
+    """Read ConfigMaps with files in them, and the environment of containers."""
+    if document.text("kind") is None or document.text("apiVersion") is None:
+        return None
+    if document.text("kind") == "List":
+        return [s for item in document.items("items") for s in (find_sources(item, file) or [])]
+    name = document.text("metadata", "name") or ""
+    sources: list[Source] = []
+    data = document.branch("data") or document.branch("stringData")
+    if data is not None and document.text("kind") in ("ConfigMap", "Secret"):
+        sources += _config_map(data, file, name)
+    for container in _containers(document):
+        sources += _environment(
+            container.get("env"), container.text("image") or "", container.text("name") or name, file
+        )
+    return sources
+
+
+def _config_map(data: Branch, file: str, name: str) -> Iterator[Source]:
+    plain: list[tuple[str, Leaf]] = []
+    for key, node in data.entries:
+        if not isinstance(node, Leaf) or node.text is None:
+            continue
+        if "\n" in node.text and format_of(key) is not None:
+            # The file inside begins on the line of its block's text.
+            for tree in parse_documents(key, "\n" * (node.line - 1) + node.text):
+                inner = find_sources(tree, file)
+                if inner is not None:
+                    yield from inner
+                else:
+                    yield Source(Place(file, node.line), values_of(flatten(tree), file), key, hints=(key, name))
+        else:
+            plain.append((key, node))
+    if plain:
+        yield from _from_environment(plain, "", name, file) or [
+            Source(Place(file, plain[0][1].line), values_of(plain, file), name, hints=(name,))
+        ]
+
+
+def _containers(node: Node) -> Iterator[Branch]:
+    if isinstance(node, Branch):
+        for key, child in node.entries:
+            if key in ("containers", "initContainers") and isinstance(child, Row):
+                yield from (member for member in child.nodes if isinstance(member, Branch))
+            else:
+                yield from _containers(child)
+    elif isinstance(node, Row):
+        for child in node.nodes:
+            yield from _containers(child)
+
+
+def _compose(document: Branch, file: str) -> list[Source] | None:
+    services = document.branch("services")
+    if services is None:
+        return None
+    sources: list[Source] = []
+    for name, service in services.entries:
+        if isinstance(service, Branch):
+            sources += _environment(service.get("environment"), service.text("image") or "", name, file)
+    return sources
+
+
+def _environment(node: Node | None, image: str, name: str, file: str) -> list[Source]:
+    """Read ``environment`` as Compose writes it (a mapping or NAME=VALUE) and ``env`` as Kubernetes does."""
+    pairs: list[tuple[str, Leaf]] = []
+    if isinstance(node, Branch):
+        pairs = [(key, leaf) for key, leaf in node.entries if isinstance(leaf, Leaf)]
+    elif isinstance(node, Row):
+        for member in node.nodes:
+            if isinstance(member, Leaf) and member.text and "=" in member.text:
+                key, _, text = member.text.partition("=")
+                pairs.append((key, Leaf(text, member.line)))
+            elif isinstance(member, Branch) and (key := member.text("name") or ""):
+                value = member.get("value")
+                if isinstance(value, Leaf):
+                    pairs.append((key, value))
+    return _from_environment(pairs, image, name, file)
+
+
+def _from_environment(pairs: Iterable[tuple[str, Leaf]], image: str, name: str, file: str) -> list[Source]:
+    given = list(pairs)
+    version = _version_of(image)
+    if any(key.upper().startswith(("SPRING_KAFKA_", "SPRING_CLOUD_STREAM_")) for key, _ in given):
+        values = {_spring_name(key): value_of(key, leaf, file, _spring_name(key)) for key, leaf in given}
+        return [Source(Place(file, given[0][1].line), values, name, Role.SPRING, hints=(name,))]
+    by_role: dict[Role, dict[str, Value]] = {}
+    for key, leaf in given:
+        for prefix, role in _ENVIRONMENTS:
+            if key.startswith(prefix) and len(key) > len(prefix):
+                setting = _environment_name(key[len(prefix) :])
+                by_role.setdefault(role, {})[setting] = value_of(key, leaf, file, setting)
+                break
+    return [
+        Source(
+            min(v.place for v in values.values() if v.place), values, name, role, Client.JAVA, version, (name, image)
+        )
+        for role, values in by_role.items()
+    ]
+
+
+def _environment_name(text: str) -> str:
+    """Turn ``TRANSACTION_STATE_LOG_MIN_ISR`` into the setting; ``__`` stands for ``_`` and ``___`` for ``-``."""
+    return re.sub(r"_+", lambda m: {1: ".", 2: "_", 3: "-"}.get(len(m[0]), "."), text.lower())
+
+
+def _spring_name(text: str) -> str:
+    return text.lower().replace("_", ".")
+
+
+def _version_of(image: str) -> str:
+    found = _IMAGE.search(image)
+    if found is None:
+        return ""
+    version = found["version"]
+    if "confluent" in found["name"] or "cp-" in found["name"]:
+        return {**_CONFLUENT, **_CONFLUENT_LATER}.get(version, "")
+    # Strimzi writes its own version first and Kafka's last: kafka:0.45.0-kafka-3.9.0.
+    later = re.search(r"kafka-(\d+\.\d+)", image)
+    return later[1] if later else version
+
+
+def _connect_rest(document: Branch, file: str) -> list[Source] | None:
+    """Read the body of POST /connectors, or of PUT /connectors/NAME/config."""
+    config = document.branch("config")
+    name = document.text("name") or ""
+    if config is not None and config.text("connector.class") is None:
+        config = None
+    body = config or (document if document.text("connector.class") is not None else None)
+    if body is None:
+        return None
+    values = values_of(flatten(body), file)
+    has_topics = "topics" in values or "topics.regex" in values
+    role = connector_role(values["connector.class"].text or "", has_topics)
+    return [Source(Place(file, body.line), values, name, role, Client.JAVA)]
+
+
+def _plain_environment(document: Branch, file: str) -> list[Source] | None:
+    if not file.lower().endswith(".env"):
+        return None
+    return _from_environment(((k, n) for k, n in document.entries if isinstance(n, Leaf)), "", "", file)
+
+
+READERS: Final[tuple[Reader, ...]] = (_strimzi, _kubernetes, _compose, _connect_rest, _plain_environment)

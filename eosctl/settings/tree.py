@@ -1,0 +1,74 @@
+"""Configuration files as trees whose leaves know their lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A scalar: its text (None for null) and its line, which counts from 1."""
+
+    text: str | None
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A mapping, in the file's order; of equal keys the last one counts."""
+
+    entries: tuple[tuple[str, Node], ...]
+    line: int
+
+    def get(self, *path: str) -> Node | None:
+        """Return what stands under a path of keys."""
+        found: Node | None = self
+        for key in path:
+            if not isinstance(found, Branch):
+                return None
+            found = dict(found.entries).get(key)
+        return found
+
+    def branch(self, *path: str) -> Branch | None:
+        """Return a mapping under a path."""
+        found = self.get(*path)
+        return found if isinstance(found, Branch) else None
+
+    def text(self, *path: str) -> str | None:
+        """Return a scalar's text under a path."""
+        found = self.get(*path)
+        return found.text if isinstance(found, Leaf) else None
+
+    def items(self, *path: str) -> tuple[Node, ...]:
+        """Return a sequence's members under a path; none where there is no sequence."""
+        found = self.get(*path)
+        return found.nodes if isinstance(found, Row) else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A sequence."""
+
+    nodes: tuple[Node, ...]
+    line: int
+
+
+Node = Leaf | Branch | Row
+
+
+def flatten(node: Node, prefix: str = "") -> Iterator[tuple[str, Leaf]]:
+    """Yield every scalar with its dotted path; members of a sequence are joined with commas, as Kafka writes lists."""
+    match node:
+        case Leaf():
+            yield prefix, node
+        case Branch(entries):
+            for key, child in entries:
+                yield from flatten(child, f"{prefix}.{key}" if prefix else key)
+        case Row(nodes, line):
+            texts = [child.text for child in nodes if isinstance(child, Leaf) and child.text is not None]
+            if len(texts) == len(nodes):
+                yield prefix, Leaf(",".join(texts), nodes[0].line if nodes else line)
+            else:
+                for index, child in enumerate(nodes):
+                    yield from flatten(child, f"{prefix}[{index}]")

@@ -1,0 +1,126 @@
+import java.lang.reflect.Constructor;
+import java.lang.reflect.Field;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.common.config.ConfigDef;
+
+/** Prints what one Kafka release declares of its settings: component, name, type, default, bounds, internal. */
+public final class Dump {
+    private static final String[][] COMPONENTS = {
+        {"producer", "org.apache.kafka.clients.producer.ProducerConfig"},
+        {"consumer", "org.apache.kafka.clients.consumer.ConsumerConfig"},
+        {"streams", "org.apache.kafka.streams.StreamsConfig"},
+        {"broker", "kafka.server.KafkaConfig", "kafka.server.KafkaConfig$"},
+        {"topic", "org.apache.kafka.storage.internals.log.LogConfig", "kafka.log.LogConfig", "kafka.log.LogConfig$"},
+        {"connect-worker", "org.apache.kafka.connect.runtime.distributed.DistributedConfig"},
+        {"source-connector", "org.apache.kafka.connect.runtime.SourceConnectorConfig"},
+        {"sink-connector", "org.apache.kafka.connect.runtime.SinkConnectorConfig"},
+    };
+
+    public static void main(String[] arguments) throws Exception {
+        for (String[] component : COMPONENTS) {
+            ConfigDef found = find(component);
+            if (found == null) {
+                System.err.println("none: " + component[0]);
+                continue;
+            }
+            for (Map.Entry<String, ConfigDef.ConfigKey> entry : found.configKeys().entrySet()) {
+                print(component[0], entry.getValue());
+            }
+        }
+    }
+
+    private static void print(String component, ConfigDef.ConfigKey key) {
+        Object fallback = key.hasDefault() ? ConfigDef.convertToString(key.defaultValue, key.type) : null;
+        System.out.println(String.join("\t",
+            component, key.name, key.type.toString(),
+            key.hasDefault() ? (fallback == null ? "null" : "=" + oneLine(fallback.toString())) : "required",
+            key.validator == null ? "" : oneLine(key.validator.toString()),
+            internal(key) ? "internal" : ""));
+    }
+
+    private static boolean internal(ConfigDef.ConfigKey key) {
+        try {
+            Field field = ConfigDef.ConfigKey.class.getField("internalConfig");
+            return field.getBoolean(key);
+        } catch (ReflectiveOperationException absentInOldReleases) {
+            return false;
+        }
+    }
+
+    private static String oneLine(String text) {
+        return text.replace("\n", " ").replace("\t", " ");
+    }
+
+    /** The declaration's place differs from release to release: take the largest that the class can give. */
+    private static ConfigDef find(String[] component) {
+        ConfigDef best = null;
+        for (int index = 1; index < component.length; index++) {
+            for (ConfigDef candidate : candidates(component[index])) {
+                if (best == null || candidate.configKeys().size() > best.configKeys().size()) {
+                    best = candidate;
+                }
+            }
+        }
+        return best;
+    }
+
+    private static List<ConfigDef> candidates(String name) {
+        List<ConfigDef> found = new ArrayList<>();
+        Class<?> type;
+        try {
+            type = Class.forName(name);
+        } catch (ReflectiveOperationException | LinkageError absent) {
+            return found;
+        }
+        Object module = null;
+        try {
+            module = type.getField("MODULE$").get(null);
+        } catch (ReflectiveOperationException notScala) {
+            module = null;
+        }
+        for (Field field : type.getDeclaredFields()) {
+            // LogConfig.SERVER_CONFIG_DEF are the broker's names for the same things.
+            if (ConfigDef.class.isAssignableFrom(field.getType()) && !field.getName().startsWith("SERVER_")) {
+                try {
+                    field.setAccessible(true);
+                    Object value = field.get(Modifier.isStatic(field.getModifiers()) ? null : module);
+                    if (value != null) {
+                        found.add((ConfigDef) value);
+                    }
+                } catch (ReflectiveOperationException | RuntimeException hidden) {
+                    continue;
+                }
+            }
+        }
+        for (Method method : type.getDeclaredMethods()) {
+            if (ConfigDef.class.isAssignableFrom(method.getReturnType()) && method.getParameterCount() == 0) {
+                try {
+                    method.setAccessible(true);
+                    Object value = method.invoke(Modifier.isStatic(method.getModifiers()) ? null : module);
+                    if (value != null) {
+                        found.add((ConfigDef) value);
+                    }
+                } catch (ReflectiveOperationException | RuntimeException hidden) {
+                    continue;
+                }
+            }
+        }
+        for (Method method : type.getDeclaredMethods()) {
+            // DistributedConfig.config(Crypto): its bounds depend on the machine's algorithms, its names do not.
+            if (ConfigDef.class.isAssignableFrom(method.getReturnType()) && method.getParameterCount() == 1) {
+                try {
+                    method.setAccessible(true);
+                    Object system = method.getParameterTypes()[0].getField("SYSTEM").get(null);
+                    found.add((ConfigDef) method.invoke(null, system));
+                } catch (ReflectiveOperationException | RuntimeException other) {
+                    continue;
+                }
+            }
+        }
+        return found;
+    }
+}

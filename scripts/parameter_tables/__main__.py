@@ -1,0 +1,108 @@
+"""Write ``eosctl/settings/tables/*.json`` from the declarations of Kafka releases and of librdkafka.
+
+Usage: python -m scripts.parameter_tables FOLDER CONFIGURATION.md
+
+FOLDER holds a file ``<release>.tsv`` per Kafka release, printed by ``Dump.java`` with that release's jars on the class
+path (kafka_2.13, kafka-streams, connect-runtime): ``java -cp 'jars/*' Dump.java > 4.3.1.tsv``. CONFIGURATION.md is
+librdkafka's own list. Types, defaults and bounds are taken; texts are not.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+TABLES = Path(__file__).resolve().parents[2] / "eosctl" / "settings" / "tables"
+MACHINE_DEPENDENT = {"state.dir", "ssl.enabled.protocols", "ssl.protocol", "auto.include.jmx.reporter"}
+
+
+class Declared(NamedTuple):
+    """One setting as one release declares it; ``default`` None means null, ``required`` that there is none."""
+
+    name: str
+    type: str
+    default: str | None
+    required: bool
+    bounds: str
+
+
+def main(arguments: list[str]) -> int:
+    """Write every table."""
+    folder, librdkafka = map(Path, arguments)
+    releases = sorted((_release(path.stem), path) for path in folder.glob("*.tsv"))
+    by_component: dict[str, dict[str, list[tuple[str, Declared | None]]]] = {}
+    labels = [f"{release[0]}.{release[1]}" for release, _ in releases]
+    for label, (_, path) in zip(labels, releases, strict=True):
+        for component, declared in _read(path):
+            by_component.setdefault(component, {}).setdefault(declared.name, []).append((label, declared))
+    for component, settings in by_component.items():
+        table = {name: _history(seen, labels, name) for name, seen in sorted(settings.items())}
+        _write(component, {"first": labels[0], "last": labels[-1], "settings": table})
+    rows = {row["name"]: row for row in _librdkafka(librdkafka.read_text(encoding="utf-8"))}
+    settings_ = {name: {k: v for k, v in row.items() if k != "name"} for name, row in sorted(rows.items())}
+    _write("librdkafka", {"first": "2.15", "last": "2.15", "settings": settings_})
+    return 0
+
+
+def _release(text: str) -> tuple[int, int]:
+    major, minor = text.split(".")[:2]
+    return int(major), int(minor)
+
+
+def _read(path: Path) -> Iterator[tuple[str, Declared]]:
+    for line in path.read_text(encoding="utf-8").splitlines():
+        component, name, kind, default, bounds, internal = line.split("\t")
+        if not internal:
+            text = default[1:] if default.startswith("=") else None
+            yield component, Declared(name, kind.lower(), text, default == "required", bounds)
+
+
+def _history(seen: list[tuple[str, Declared]], labels: list[str], name: str) -> dict[str, object]:
+    """Fold what the releases say into spans: each names the first release that says so."""
+    last = seen[-1][1]
+    spans: list[dict[str, object]] = []
+    for label, declared in seen:
+        span: dict[str, object] = {"default": None if name in MACHINE_DEPENDENT else declared.default}
+        if declared.bounds:
+            span["bounds"] = declared.bounds
+        if declared.required:
+            span["required"] = True
+        if not spans or {k: v for k, v in spans[-1].items() if k != "since"} != span:
+            spans.append({"since": label, **span})
+    folded: dict[str, object] = {"type": last.type, "spans": spans}
+    after = labels.index(seen[-1][0]) + 1
+    if after < len(labels):
+        folded["removed"] = labels[after]
+    return folded
+
+
+def _librdkafka(text: str) -> Iterator[dict[str, object]]:
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)]
+        if len(cells) < 6 or cells[0] in ("Property", "") or set(cells[0]) <= {"-"}:
+            continue
+        name, owner, bounds, default = cells[:4]
+        kind = re.search(r"\*Type: ([a-z ]+)", cells[-1])
+        alias = re.search(r"Alias for `([^`]+)`", cells[-1])
+        span: dict[str, object] = {"since": "2.15", "default": default or None}
+        if bounds:
+            span["bounds"] = bounds
+        row: dict[str, object] = {"name": name, "type": kind[1].strip() if kind else "string", "spans": [span]}
+        if owner in ("C", "P"):
+            row["only"] = "consumer" if owner == "C" else "producer"
+        if alias:
+            row["alias"] = alias[1]
+        yield row
+
+
+def _write(component: str, table: dict[str, object]) -> None:
+    TABLES.mkdir(exist_ok=True)
+    (TABLES / f"{component}.json").write_text(json.dumps(table, indent=1, sort_keys=False) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -11,26 +11,27 @@ from typing import Final
 
 from eosctl.analysis.release import at_least
 from eosctl.analysis.state_log import History, Outcome, last_outcome, last_prepare
-from eosctl.model.hang import HangVerdict, OpenTransaction
+from eosctl.model.hang import OpenTransaction
 from eosctl.model.history import TransactionLogEntry
 from eosctl.model.snapshot import ClusterSnapshot
-from eosctl.model.transaction import TransactionState
+from eosctl.model.transaction import TopicPartition, TransactionState
 
 TV2: Final = 2
 # The first release whose coordinator skips markers of leaderless partitions.
 SKIPS_MARKERS_SINCE: Final = (4, 0)
 
 
-def why_not_abort(verdict: HangVerdict, snapshot: ClusterSnapshot, history: History, *, ids_may_be_hidden: bool) -> str:
+def why_not_abort(
+    transaction: OpenTransaction, snapshot: ClusterSnapshot, history: History, *, ids_may_be_hidden: bool
+) -> str:
     """Say why the hanging transaction must not be aborted; empty when it may be.
 
     Args:
-        verdict: A verdict with status hanging.
+        transaction: A transaction that hangs.
         snapshot: For leader epochs and the brokers' release.
         history: The newest part of the transaction log.
         ids_may_be_hidden: Whether brokers may have left out transactional ids without saying so.
     """
-    transaction = verdict.transaction
     entries = _entries_of(transaction, history)
     if transaction.transactional_id is None and ids_may_be_hidden and not entries:
         return (
@@ -48,7 +49,7 @@ def why_not_abort(verdict: HangVerdict, snapshot: ClusterSnapshot, history: Hist
             f"{transaction.transactional_id} has another transaction open under the same epoch and may write to this "
             "partition any moment: the marker would tear that transaction apart. Stop or fence the producer first."
         )
-    if not marker_may_have_been_skipped(transaction, snapshot):
+    if not marker_may_have_been_skipped(transaction.partition, transaction.first_offset, snapshot):
         return ""
     return _refuse_unless_aborted(transaction, entries)
 
@@ -67,7 +68,7 @@ def _entries_of(transaction: OpenTransaction, history: History) -> tuple[Transac
     )
 
 
-def marker_may_have_been_skipped(transaction: OpenTransaction, snapshot: ClusterSnapshot) -> bool:
+def marker_may_have_been_skipped(partition: TopicPartition, first_offset: int, snapshot: ClusterSnapshot) -> bool:
     """Return whether the partition can have been without a leader since the transaction's first record.
 
     A partition that loses its leader and gets one again is in a later leader epoch. Records appended under the present
@@ -75,13 +76,13 @@ def marker_may_have_been_skipped(transaction: OpenTransaction, snapshot: Cluster
     """
     if not at_least(snapshot, SKIPS_MARKERS_SINCE):
         return False
-    info = snapshot.partition(transaction.partition)
+    info = snapshot.partition(partition)
     if info is None:
         return True
     if info.leader_epoch == 0:
         return False
     start = info.leader_epoch_start_offset
-    return start is None or transaction.first_offset < start
+    return start is None or first_offset < start
 
 
 def _refuse_unless_aborted(transaction: OpenTransaction, entries: tuple[TransactionLogEntry, ...]) -> str:

@@ -9,10 +9,9 @@ what C1 does not know, and C2 does not know either, nobody will ever end. No cli
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from enum import Enum
-from typing import Final
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 from eosctl.analysis.abort_safety import marker_may_have_been_skipped, why_not_abort
 from eosctl.analysis.blast_radius import BlastRadiusFinder
@@ -22,53 +21,22 @@ from eosctl.analysis.coordinators import (
     unheard_coordinators,
     view_of,
 )
-from eosctl.analysis.lifetime import PREPARED, Watch, evidence_of, judge_transaction, watch_of
+from eosctl.analysis.lifetime import Watch, evidence_of, judge_transaction, watch_of
 from eosctl.analysis.partitions import partitions_by_name
+from eosctl.analysis.relation import IDLE_STATES, ORPHANED, OWNED, Relation, Sighting, relate, sightings, was_open
 from eosctl.analysis.state_log import record_of
 from eosctl.analysis.wording import duration_text
 from eosctl.model.finding import Confidence, Evidence
 from eosctl.model.hang import HangCause, HangStatus, HangVerdict, OpenTransaction
 from eosctl.model.limits import Limits
 from eosctl.model.snapshot import ClusterSnapshot, PartitionInfo
-from eosctl.model.transaction import PartitionProducers, ProducerState, TopicPartition, Transaction, TransactionState
+from eosctl.model.transaction import PartitionProducers, TopicPartition, Transaction
 
-IDLE_STATES: Final = frozenset(
-    {
-        TransactionState.EMPTY,
-        TransactionState.COMPLETE_COMMIT,
-        TransactionState.COMPLETE_ABORT,
-        TransactionState.DEAD,
-    }
-)
-
-
-class Relation(Enum):
-    """How one look's coordinators stand to a transaction that is open on a leader."""
-
-    UNKNOWN = "no transactional id has its producer id"
-    NOT_IN_SET = "the coordinator's transaction does not hold the partition"
-    SUPERSEDED = "the coordinator's transaction has a later epoch"
-    MARKERS_DUE = "its outcome is decided and the marker is due"
-    MEMBER = "it belongs to the coordinator's open transaction"
-    UNCLEAR = "the coordinator's answer is missing"
-
-
-ORPHANED: Final = frozenset({Relation.UNKNOWN, Relation.NOT_IN_SET, Relation.SUPERSEDED})
 _CAUSES: Final = {
     Relation.UNKNOWN: HangCause.UNKNOWN_TO_COORDINATOR,
     Relation.NOT_IN_SET: HangCause.PARTITION_NOT_IN_TRANSACTION,
     Relation.SUPERSEDED: HangCause.COORDINATOR_AT_HIGHER_EPOCH,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class _Sighting:
-    """One producer with an open transaction on one leader, in the newest look."""
-
-    partition: TopicPartition
-    broker_id: int
-    state: ProducerState
-    first_offset: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +51,18 @@ class _Scene:
     seen_before: Mapping[TopicPartition, PartitionProducers]
     unheard: tuple[str, ...]
     ids_may_be_hidden: bool
+    radius: BlastRadiusFinder
+
+
+class _Ruling(NamedTuple):
+    """A judgement before its evidence is put together."""
+
+    status: HangStatus
+    cause: HangCause
+    explanation: str
+    confidence: Confidence = Confidence.CERTAIN
+    age_ms: int | None = None
+    coordinator_acts_at_ms: int | None = None
 
 
 def classify_open_transactions(snapshot: ClusterSnapshot, limits: Limits | None = None) -> tuple[HangVerdict, ...]:
@@ -98,16 +78,10 @@ def classify_open_transactions(snapshot: ClusterSnapshot, limits: Limits | None 
     if not snapshot.looks:
         return ()
     scene = _set(snapshot, limits or Limits())
-    find_radius = BlastRadiusFinder(snapshot)
     verdicts = []
-    for sighting in _sightings(snapshot):
-        verdict = _judge(sighting, scene)
-        radius = find_radius.of(verdict.transaction)
-        verdict = replace(verdict, blast_radius=radius)
-        if verdict.status is HangStatus.HANGING:
-            refusal = why_not_abort(verdict, snapshot, scene.watch.history, ids_may_be_hidden=scene.ids_may_be_hidden)
-            verdict = replace(verdict, can_abort=not refusal, abort_refusal=refusal)
-        verdicts.append(verdict)
+    for sighting in sightings(snapshot):
+        relation, owner = relate(sighting, scene.now, scene.unheard)
+        verdicts.append(_verdict(sighting, owner, _judge(sighting, relation, owner, scene), scene))
     return tuple(sorted(verdicts, key=lambda v: (v.transaction.partition, v.transaction.first_offset)))
 
 
@@ -122,106 +96,39 @@ def _set(snapshot: ClusterSnapshot, limits: Limits) -> _Scene:
         seen_before={where.partition: where for where in snapshot.looks[0].producers} if two else {},
         unheard=unheard_coordinators(snapshot),
         ids_may_be_hidden=may_hide_transactional_ids(snapshot),
+        radius=BlastRadiusFinder(snapshot),
     )
 
 
-def _sightings(snapshot: ClusterSnapshot) -> Iterator[_Sighting]:
-    for where in snapshot.producers:
-        for state in where.producers:
-            if state.current_txn_start_offset is not None:
-                yield _Sighting(where.partition, where.broker_id, state, state.current_txn_start_offset)
-
-
-def _judge(sighting: _Sighting, scene: _Scene) -> HangVerdict:
-    now, owner = _relate(sighting, scene.now, scene.unheard)
-    transaction = _join(sighting, owner)
+def _judge(sighting: Sighting, now: Relation, owner: Transaction | None, scene: _Scene) -> _Ruling:
     info = scene.partitions.get(sighting.partition)
     if info is not None and info.leader_id is not None and info.leader_id != sighting.broker_id:
         # Any replica answers DescribeProducers, and one that lags shows what has long ended.
-        reason = f"Broker {sighting.broker_id} answered, but broker {info.leader_id} leads the partition."
-        return _undecided(transaction, reason, sighting, owner)
-
+        return _undecided(f"Broker {sighting.broker_id} answered, but broker {info.leader_id} leads the partition.")
     where_before = scene.seen_before.get(sighting.partition)
     if scene.before is None or where_before is None:
-        return _judge_one_look(sighting, now, owner, transaction, scene)
-    if not _was_open(sighting, where_before):
-        return _verdict(
-            transaction,
-            HangStatus.OPEN,
-            HangCause.IN_FLIGHT,
-            "It began between the two looks: it is being worked on.",
-            sighting,
-            owner,
-        )
-    before, _ = _relate(sighting, scene.before, scene.unheard)
-    if Relation.UNCLEAR in (before, now) and not {before, now} & {Relation.MEMBER, Relation.MARKERS_DUE}:
-        return _undecided(transaction, _why_unclear(scene, owner), sighting, owner)
+        return _judge_one_look(sighting, now, owner, scene)
+    if not was_open(sighting, where_before):
+        return _in_flight("It began between the two looks: it is being worked on.")
+    before, _ = relate(sighting, scene.before, scene.unheard)
+    if Relation.UNCLEAR in (before, now) and not {before, now} & OWNED:
+        return _undecided(_why_unclear(scene, owner))
     if now in ORPHANED and before in ORPHANED:
-        return _hanging(sighting, now, owner, transaction, scene)
+        return _hanging(sighting, now, owner, scene)
     if now in ORPHANED:
-        return _verdict(
-            transaction,
-            HangStatus.OPEN,
-            HangCause.IN_FLIGHT,
-            "Its coordinator ended it during the second look; a third look will not show it any more.",
-            sighting,
-            owner,
-        )
-    return _alive(sighting, now, owner, transaction, scene)
+        return _in_flight("Its coordinator ended it during the second look; a third look will not show it any more.")
+    return _alive(now, owner, scene)
 
 
-def _was_open(sighting: _Sighting, before: PartitionProducers) -> bool:
-    """Return whether the earlier look shows the same transaction: same producer, epoch and first offset."""
-    return any(
-        state.producer_id == sighting.state.producer_id
-        and state.producer_epoch == sighting.state.producer_epoch
-        and state.current_txn_start_offset == sighting.first_offset
-        for state in before.producers
-    )
-
-
-def _relate(
-    sighting: _Sighting, view: CoordinatorView, unheard: tuple[str, ...]
-) -> tuple[Relation, Transaction | None]:
-    candidates = view.by_producer_id.get(sighting.state.producer_id, ())
-    if not candidates:
-        return (Relation.UNCLEAR if unheard else Relation.UNKNOWN), None
-    related = [(_relate_to(sighting, candidate), candidate) for candidate in candidates]
-    # Where two ids share a producer id, the one that may still end the transaction counts.
-    return min(related, key=lambda pair: (pair[0] in ORPHANED, pair[1].transactional_id))
-
-
-def _relate_to(sighting: _Sighting, transaction: Transaction) -> Relation:
-    if transaction.state in IDLE_STATES:
-        return Relation.NOT_IN_SET
-    if not transaction.described:
-        return Relation.UNCLEAR
-    prepared = transaction.state in PREPARED
-    if not prepared and transaction.state != TransactionState.ONGOING:
-        return Relation.UNCLEAR
-    if sighting.partition not in transaction.partitions:
-        return Relation.NOT_IN_SET
-    if prepared:
-        return Relation.MARKERS_DUE
-    if transaction.producer_epoch == sighting.state.producer_epoch:
-        return Relation.MEMBER
-    return Relation.SUPERSEDED if transaction.producer_epoch > sighting.state.producer_epoch else Relation.UNCLEAR
-
-
-def _judge_one_look(
-    sighting: _Sighting, now: Relation, owner: Transaction | None, transaction: OpenTransaction, scene: _Scene
-) -> HangVerdict:
+def _judge_one_look(sighting: Sighting, now: Relation, owner: Transaction | None, scene: _Scene) -> _Ruling:
     if now is Relation.UNCLEAR:
-        return _undecided(transaction, _why_unclear(scene, owner), sighting, owner)
+        return _undecided(_why_unclear(scene, owner))
     if now not in ORPHANED:
-        return _alive(sighting, now, owner, transaction, scene)
+        return _alive(now, owner, scene)
     if owner is not None and _ended_before_the_look(owner, scene):
-        return _hanging(sighting, now, owner, transaction, scene)
+        return _hanging(sighting, now, owner, scene)
     return _undecided(
-        transaction,
-        "It was seen in one look only: it may have ended after the leader and before the coordinator was asked.",
-        sighting,
-        owner,
+        "It was seen in one look only: it may have ended after the leader and before the coordinator was asked."
     )
 
 
@@ -237,9 +144,7 @@ def _ended_before_the_look(owner: Transaction, scene: _Scene) -> bool:
     return record is not None and record.written_at_ms + scene.watch.limits.clock_tolerance_ms < started_at_ms
 
 
-def _hanging(
-    sighting: _Sighting, relation: Relation, owner: Transaction | None, transaction: OpenTransaction, scene: _Scene
-) -> HangVerdict:
+def _hanging(sighting: Sighting, relation: Relation, owner: Transaction | None, scene: _Scene) -> _Ruling:
     confidence = Confidence.CERTAIN
     if owner is None:
         explanation = (
@@ -257,32 +162,37 @@ def _hanging(
         )
     else:
         origin = "were appended outside of any transaction, as a late Produce request does"
-        if marker_may_have_been_skipped(transaction, scene.snapshot):
+        if marker_may_have_been_skipped(sighting.partition, sighting.first_offset, scene.snapshot):
             origin += ", or the coordinator skipped their marker while the partition had no leader (KAFKA-20734)"
         explanation = (
             f"The coordinator has {owner.transactional_id} in state {owner.state} without this partition. The records "
             f"{origin}. Nobody is left to write a marker."
         )
-    return _verdict(transaction, HangStatus.HANGING, _CAUSES[relation], explanation, sighting, owner, confidence)
+    return _Ruling(HangStatus.HANGING, _CAUSES[relation], explanation, confidence)
 
 
-def _alive(
-    sighting: _Sighting, relation: Relation, owner: Transaction | None, transaction: OpenTransaction, scene: _Scene
-) -> HangVerdict:
-    if owner is None or relation not in (Relation.MEMBER, Relation.MARKERS_DUE):
+def _alive(relation: Relation, owner: Transaction | None, scene: _Scene) -> _Ruling:
+    if owner is None or relation not in OWNED:
         # The newest answer is missing, the one before it knew the transaction.
-        return _undecided(transaction, _why_unclear(scene, owner), sighting, owner)
+        return _undecided(_why_unclear(scene, owner))
     earlier = None if scene.before is None else scene.before.by_transactional_id.get(owner.transactional_id)
     judged = judge_transaction(owner, earlier, scene.watch, scene.snapshot)
-    return HangVerdict(
-        replace(transaction, age_ms=judged.age_ms),
+    return _Ruling(
         judged.status,
         judged.cause,
-        judged.confidence,
         judged.explanation,
-        _leader_evidence(sighting) + judged.evidence,
-        coordinator_acts_at_ms=judged.coordinator_acts_at_ms,
+        judged.confidence,
+        judged.age_ms,
+        judged.coordinator_acts_at_ms,
     )
+
+
+def _in_flight(explanation: str) -> _Ruling:
+    return _Ruling(HangStatus.OPEN, HangCause.IN_FLIGHT, explanation)
+
+
+def _undecided(explanation: str) -> _Ruling:
+    return _Ruling(HangStatus.UNDECIDED, HangCause.UNDECIDED, explanation)
 
 
 def _why_unclear(scene: _Scene, owner: Transaction | None) -> str:
@@ -292,26 +202,30 @@ def _why_unclear(scene: _Scene, owner: Transaction | None) -> str:
     return f"Not every coordinator was heard ({missing}), so it may be alive."
 
 
-def _undecided(
-    transaction: OpenTransaction, reason: str, sighting: _Sighting, owner: Transaction | None
-) -> HangVerdict:
-    return _verdict(transaction, HangStatus.UNDECIDED, HangCause.UNDECIDED, reason, sighting, owner)
+def _verdict(sighting: Sighting, owner: Transaction | None, ruling: _Ruling, scene: _Scene) -> HangVerdict:
+    transaction = _join(sighting, owner, ruling.age_ms)
+    evidence: tuple[Evidence, ...] = ()
+    refusal = ""
+    if ruling.status is not HangStatus.OPEN:
+        evidence = _leader_evidence(sighting) + (evidence_of(owner, scene.watch) if owner is not None else ())
+    if ruling.status is HangStatus.HANGING:
+        history = scene.watch.history
+        refusal = why_not_abort(transaction, scene.snapshot, history, ids_may_be_hidden=scene.ids_may_be_hidden)
+    return HangVerdict(
+        transaction=transaction,
+        status=ruling.status,
+        cause=ruling.cause,
+        confidence=ruling.confidence,
+        explanation=ruling.explanation,
+        evidence=evidence,
+        blast_radius=scene.radius.of(transaction),
+        coordinator_acts_at_ms=ruling.coordinator_acts_at_ms,
+        can_abort=ruling.status is HangStatus.HANGING and not refusal,
+        abort_refusal=refusal,
+    )
 
 
-def _verdict(
-    transaction: OpenTransaction,
-    status: HangStatus,
-    cause: HangCause,
-    explanation: str,
-    sighting: _Sighting,
-    owner: Transaction | None,
-    confidence: Confidence = Confidence.CERTAIN,
-) -> HangVerdict:
-    evidence = _leader_evidence(sighting) + (evidence_of(owner) if owner is not None else ())
-    return HangVerdict(transaction, status, cause, confidence, explanation, evidence)
-
-
-def _leader_evidence(sighting: _Sighting) -> tuple[Evidence, ...]:
+def _leader_evidence(sighting: Sighting) -> tuple[Evidence, ...]:
     source = f"DescribeProducers broker {sighting.broker_id}"
     state = sighting.state
     return (
@@ -323,7 +237,7 @@ def _leader_evidence(sighting: _Sighting) -> tuple[Evidence, ...]:
     )
 
 
-def _join(sighting: _Sighting, owner: Transaction | None) -> OpenTransaction:
+def _join(sighting: Sighting, owner: Transaction | None, age_ms: int | None) -> OpenTransaction:
     state = sighting.state
     described = owner is not None and owner.described
     return OpenTransaction(
@@ -339,6 +253,7 @@ def _join(sighting: _Sighting, owner: Transaction | None) -> OpenTransaction:
         coordinator_state="" if owner is None else owner.state,
         coordinator_producer_epoch=owner.producer_epoch if owner is not None and described else None,
         timeout_ms=owner.timeout_ms if owner is not None and described else None,
+        age_ms=age_ms,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from eosctl.analysis.state_log import History, history_by_id, record_of
@@ -74,17 +74,20 @@ def judge_transaction(
         snapshot: For the leaders of partitions that wait for a marker.
     """
     if transaction.state in PREPARED:
-        return _judge_prepared(transaction, earlier, watch, snapshot)
-    if not transaction.described or transaction.start_time_ms is None:
-        return TransactionVerdict(
+        verdict = _judge_prepared(transaction, earlier, watch, snapshot)
+    elif transaction.described and transaction.start_time_ms is not None:
+        verdict = _judge_ongoing(transaction, transaction.start_time_ms, earlier, watch)
+    else:
+        verdict = TransactionVerdict(
             transaction,
             HangStatus.UNDECIDED,
             HangCause.UNDECIDED,
             Confidence.CERTAIN,
             "Only its state is known: the coordinator did not describe it.",
-            evidence_of(transaction),
         )
-    return _judge_ongoing(transaction, earlier, watch)
+    if verdict.status is HangStatus.OPEN:
+        return verdict
+    return replace(verdict, evidence=evidence_of(transaction, watch))
 
 
 def is_same_transaction(one: Transaction, other: Transaction | None) -> bool:
@@ -98,10 +101,10 @@ def is_same_transaction(one: Transaction, other: Transaction | None) -> bool:
     )
 
 
-def _judge_ongoing(transaction: Transaction, earlier: Transaction | None, watch: Watch) -> TransactionVerdict:
-    started = transaction.start_time_ms or 0
+def _judge_ongoing(
+    transaction: Transaction, started: int, earlier: Transaction | None, watch: Watch
+) -> TransactionVerdict:
     age_ms = max(0, watch.observed_at_ms - started)
-    evidence = evidence_of(transaction)
     if transaction.timeout_ms >= NO_TIMEOUT_MS:
         old = age_ms >= watch.limits.long_running_transaction_ms
         return TransactionVerdict(
@@ -111,8 +114,7 @@ def _judge_ongoing(transaction: Transaction, earlier: Transaction | None, watch:
             Confidence.CERTAIN,
             f"It takes part in a two-phase commit and has no timeout: only its application ends it. "
             f"Open for {duration_text(age_ms)}.",
-            evidence,
-            age_ms,
+            age_ms=age_ms,
         )
     acts_at_ms = started + transaction.timeout_ms + watch.abort_scan_ms
     overdue_ms = watch.observed_at_ms - acts_at_ms
@@ -127,8 +129,7 @@ def _judge_ongoing(transaction: Transaction, earlier: Transaction | None, watch:
             f"Its timeout of {duration_text(transaction.timeout_ms)} passed "
             f"{duration_text(expired_ms)} ago "
             f"and the coordinator, which looks every {duration_text(watch.abort_scan_ms)}, has not aborted it.",
-            evidence,
-            age_ms,
+            age_ms=age_ms,
         )
     long_running = age_ms >= watch.limits.long_running_transaction_ms
     return TransactionVerdict(
@@ -138,8 +139,7 @@ def _judge_ongoing(transaction: Transaction, earlier: Transaction | None, watch:
         Confidence.CERTAIN,
         f"Open for {duration_text(age_ms)} of its timeout of {duration_text(transaction.timeout_ms)}; "
         "the coordinator aborts it by itself when that has passed.",
-        evidence,
-        age_ms,
+        age_ms=age_ms,
         coordinator_acts_at_ms=acts_at_ms,
     )
 
@@ -152,15 +152,6 @@ def _judge_prepared(
     decided = "commit" if transaction.state == TransactionState.PREPARE_COMMIT else "abort"
     waiting = ", ".join(_waiting_partitions(transaction, snapshot)) or "partitions that the coordinator did not name"
     age_ms = None if transaction.start_time_ms is None else max(0, watch.observed_at_ms - transaction.start_time_ms)
-    evidence = evidence_of(transaction)
-    if record is not None:
-        evidence += (
-            Evidence(
-                f"{record.state} record",
-                f"offset {record.offset}, written {time_text(record.written_at_ms)}",
-                f"__transaction_state-{record.log_partition}",
-            ),
-        )
     prepared_for_ms = _prepared_for_ms(transaction, earlier, since_ms, watch, snapshot)
     if prepared_for_ms < watch.limits.marker_delivery_ms:
         return TransactionVerdict(
@@ -169,9 +160,8 @@ def _judge_prepared(
             HangCause.IN_FLIGHT,
             Confidence.CERTAIN,
             f"Its {decided} is decided and the markers are on their way to {waiting}.",
-            evidence,
-            age_ms,
-            since_ms,
+            age_ms=age_ms,
+            prepared_since_ms=since_ms,
         )
     return TransactionVerdict(
         transaction,
@@ -180,9 +170,8 @@ def _judge_prepared(
         Confidence.CERTAIN,
         f"Its {decided} was decided at least {duration_text(prepared_for_ms)} ago and is final, but the marker "
         f"has not reached {waiting}.",
-        evidence,
-        age_ms,
-        since_ms,
+        age_ms=age_ms,
+        prepared_since_ms=since_ms,
     )
 
 
@@ -215,8 +204,8 @@ def _waiting_partitions(transaction: Transaction, snapshot: ClusterSnapshot) -> 
     return found
 
 
-def evidence_of(transaction: Transaction) -> tuple[Evidence, ...]:
-    """List the coordinator's facts about a transaction, with their provenance."""
+def evidence_of(transaction: Transaction, watch: Watch) -> tuple[Evidence, ...]:
+    """List the coordinator's facts about a transaction, with their provenance, and its record of a decision."""
     source = f"DescribeTransactions broker {transaction.coordinator_id}"
     facts = [
         ("transactional id", transaction.transactional_id),
@@ -233,4 +222,9 @@ def evidence_of(transaction: Transaction) -> tuple[Evidence, ...]:
             facts.append(("started", time_text(transaction.start_time_ms)))
     else:
         source = f"ListTransactions broker {transaction.coordinator_id}"
-    return tuple(Evidence(name, value, source) for name, value in facts)
+    found = tuple(Evidence(name, value, source) for name, value in facts)
+    record = record_of(transaction, watch.history.get(transaction.transactional_id, ()))
+    if record is None or transaction.state not in PREPARED:
+        return found
+    text = f"offset {record.offset}, written {time_text(record.written_at_ms)}"
+    return (*found, Evidence(f"{record.state} record", text, f"__transaction_state-{record.log_partition}"))

@@ -1,0 +1,102 @@
+"""How what a partition leader shows open stands to what the coordinators say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from eosctl.analysis.coordinators import CoordinatorView
+from eosctl.analysis.lifetime import PREPARED
+from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.model.transaction import PartitionProducers, ProducerState, TopicPartition, Transaction, TransactionState
+
+IDLE_STATES: Final = frozenset(
+    {
+        TransactionState.EMPTY,
+        TransactionState.COMPLETE_COMMIT,
+        TransactionState.COMPLETE_ABORT,
+        TransactionState.DEAD,
+    }
+)
+
+
+class Relation(Enum):
+    """How one look's coordinators stand to a transaction that is open on a leader."""
+
+    UNKNOWN = "no transactional id has its producer id"
+    NOT_IN_SET = "the coordinator's transaction does not hold the partition"
+    SUPERSEDED = "the coordinator's transaction has a later epoch"
+    MARKERS_DUE = "its outcome is decided and the marker is due"
+    MEMBER = "it belongs to the coordinator's open transaction"
+    UNCLEAR = "the coordinator's answer is missing"
+
+
+ORPHANED: Final = frozenset({Relation.UNKNOWN, Relation.NOT_IN_SET, Relation.SUPERSEDED})
+OWNED: Final = frozenset({Relation.MEMBER, Relation.MARKERS_DUE})
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """One producer with an open transaction on one leader."""
+
+    partition: TopicPartition
+    broker_id: int
+    state: ProducerState
+    first_offset: int
+
+
+def sightings(snapshot: ClusterSnapshot) -> Iterator[Sighting]:
+    """Walk through the open transactions of the newest look."""
+    for where in snapshot.producers:
+        for state in where.producers:
+            if state.current_txn_start_offset is not None:
+                yield Sighting(where.partition, where.broker_id, state, state.current_txn_start_offset)
+
+
+def was_open(sighting: Sighting, before: PartitionProducers) -> bool:
+    """Return whether an earlier look shows the same transaction: same producer, epoch and first offset."""
+    for state in before.producers:
+        if state.producer_id == sighting.state.producer_id:
+            same_epoch = state.producer_epoch == sighting.state.producer_epoch
+            return same_epoch and state.current_txn_start_offset == sighting.first_offset
+    return False
+
+
+def relate(sighting: Sighting, view: CoordinatorView, unheard: Sequence[str]) -> tuple[Relation, Transaction | None]:
+    """Compare a sighting with one look's coordinators.
+
+    Args:
+        sighting: What a leader shows open.
+        view: What the coordinators said.
+        unheard: What keeps their list from being whole.
+
+    Returns:
+        The relation, and the transaction that has the producer id.
+    """
+    candidates = view.by_producer_id.get(sighting.state.producer_id, ())
+    if not candidates:
+        return (Relation.UNCLEAR if unheard else Relation.UNKNOWN), None
+    if len(candidates) == 1:
+        return _relate_to(sighting, candidates[0]), candidates[0]
+    related = [(_relate_to(sighting, candidate), candidate) for candidate in candidates]
+    # Where two ids share a producer id, the one that may still end the transaction counts.
+    return min(related, key=lambda pair: (pair[0] in ORPHANED, pair[1].transactional_id))
+
+
+def _relate_to(sighting: Sighting, transaction: Transaction) -> Relation:
+    if transaction.state in IDLE_STATES:
+        return Relation.NOT_IN_SET
+    if not transaction.described:
+        return Relation.UNCLEAR
+    prepared = transaction.state in PREPARED
+    if not prepared and transaction.state != TransactionState.ONGOING:
+        return Relation.UNCLEAR
+    if sighting.partition not in transaction.partitions:
+        return Relation.NOT_IN_SET
+    if prepared:
+        return Relation.MARKERS_DUE
+    if transaction.producer_epoch == sighting.state.producer_epoch:
+        return Relation.MEMBER
+    return Relation.SUPERSEDED if transaction.producer_epoch > sighting.state.producer_epoch else Relation.UNCLEAR

@@ -67,6 +67,10 @@ class NodeRuntime:
         """Run ``call`` in this turn, after all work posted so far."""
         self.ticks.post(call)
 
+    def call_at_lull(self, call: Callable[[], None]) -> None:
+        """Run ``call`` in this turn once nothing else is to be done, however much that brings about."""
+        self.ticks.at_lull(call)
+
     def stop(self) -> None:
         """Cancel every timer of this node and accept no new one."""
         self.stopped = True

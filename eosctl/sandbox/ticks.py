@@ -32,14 +32,16 @@ class Loop(Protocol):
 class Ticks:
     """Runs posted calls without recursion and groups what ends a turn.
 
-    A turn has three phases: calls of :meth:`post` until none is left, calls of :meth:`at_flush` (logs go to their
-    files), calls of :meth:`at_write` (sockets). So every answer leaves after the bytes that it speaks of are in the
-    page cache, and one turn costs one write per log and per connection.
+    A turn has four phases, each of which begins when nothing of those before it is left: calls of :meth:`post`, calls
+    of :meth:`at_lull` (waiting fetches look at all that has come together), calls of :meth:`at_flush` (logs go to
+    their files), calls of :meth:`at_write` (sockets). So every answer leaves after the bytes that it speaks of are in
+    the page cache, and one turn costs one write per log and per connection.
     """
 
     def __init__(self, loop: Loop) -> None:
         self._loop = loop
         self._work: deque[Call] = deque()
+        self._lull: list[Call] = []
         self._flushes: list[Call] = []
         self._writes: list[Call] = []
         self._scheduled = False
@@ -47,6 +49,12 @@ class Ticks:
     def post(self, call: Call) -> None:
         """Run ``call`` in this turn, after everything posted before it."""
         self._work.append(call)
+        if not self._scheduled:
+            self.schedule()
+
+    def at_lull(self, call: Call) -> None:
+        """Run ``call`` in this turn once nothing that was posted is left."""
+        self._lull.append(call)
         if not self._scheduled:
             self.schedule()
 
@@ -76,7 +84,10 @@ class Ticks:
             while True:
                 while work:
                     work.popleft()()
-                if self._flushes:
+                if self._lull:
+                    work.extend(self._lull)
+                    self._lull.clear()
+                elif self._flushes:
                     _run_each(self._flushes)
                 elif self._writes:
                     _run_each(self._writes)
@@ -84,7 +95,7 @@ class Ticks:
                     break
         finally:
             self._scheduled = False
-            if work or self._flushes or self._writes:
+            if work or self._lull or self._flushes or self._writes:
                 self.schedule()
 
 

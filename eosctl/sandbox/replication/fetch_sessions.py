@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
-from typing import NamedTuple
+from operator import attrgetter
+from typing import NamedTuple, Protocol
 
+from eosctl.sandbox.replication.partition import Follower, Partition
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.fetch import FetchPartition, FetchRequest, PartitionData
-from eosctl.wire.uuid import ZERO_UUID
 
+NO_SESSION_ID = 0
 FINAL_EPOCH = -1
 INITIAL_EPOCH = 0
 MAX_EPOCH = 0x7FFF_FFFF
@@ -24,15 +25,51 @@ class FetchKey(NamedTuple):
     partition: int
 
 
+class Poked(Protocol):
+    """A fetch that waits for its session's partitions."""
+
+    def poke(self) -> None:
+        """Look again soon: a partition has news."""
+
+
 class CachedPartition:
-    """One partition of a session."""
+    """One partition of a session: what was asked and told last. It watches the partition that it stands for."""
 
-    __slots__ = ("high_watermark", "log_start_offset", "request")
+    __slots__ = ("follower", "high_watermark", "key", "log_start_offset", "order", "request", "session", "watched")
 
-    def __init__(self, request: FetchPartition) -> None:
+    def __init__(self, session: FetchSession, key: FetchKey, request: FetchPartition, order: int) -> None:
+        self.session = session
+        self.key = key
         self.request = request
+        self.order = order  # of serving
         self.high_watermark = -1
         self.log_start_offset = -1
+        self.watched: Partition | None = None
+        self.follower: Follower | None = None  # when the session is a follower's and this is how far it is
+
+    def watch(self, partition: Partition | None) -> None:
+        """Hear of a partition's news from now on, of no other's any more."""
+        if partition is not self.watched:
+            if self.watched is not None:
+                self.watched.unwatch(self)
+            if partition is not None:
+                partition.watch(self)
+            self.watched = partition
+
+    def poke(self) -> None:
+        """Note that the partition has news."""
+        session = self.session
+        if self not in session.unsettled:
+            session.unsettled[self] = None
+            if self.follower is not None:
+                self.follower.idled(session.used_ms)
+        for fetch in session.waiting:
+            fetch.poke()
+
+    def knows(self, partition: Partition) -> bool:
+        """Whether the client was told the current high watermark and log start offset."""
+        log = partition.log
+        return self.high_watermark == log.high_watermark and self.log_start_offset == log.start_offset
 
     def must_respond(self, data: PartitionData) -> bool:
         """Whether an incremental answer contains this partition; remembers what is sent."""
@@ -49,16 +86,23 @@ class CachedPartition:
 
 
 class FetchSession:
-    """One session; its partitions are in the order in which they are served."""
+    """One session, or what a fetch without one asks for.
 
-    __slots__ = ("epoch", "partitions", "session_id", "used_ms", "uses_topic_ids")
+    A fetch looks at the ``unsettled`` partitions only: what the client has just asked for anew, what has news since,
+    what could not be told completely. The others cost nothing, however many there are.
+    """
+
+    __slots__ = ("_order", "epoch", "partitions", "session_id", "unsettled", "used_ms", "uses_topic_ids", "waiting")
 
     def __init__(self, session_id: int, uses_topic_ids: bool, now_ms: int) -> None:
         self.session_id = session_id
         self.uses_topic_ids = uses_topic_ids
         self.epoch = 1
         self.partitions: dict[FetchKey, CachedPartition] = {}
+        self.unsettled: dict[CachedPartition, None] = {}
+        self.waiting: dict[Poked, None] = {}
         self.used_ms = now_ms
+        self._order = 0
 
     def update(self, request: FetchRequest) -> None:
         """Take over the partitions that an incremental fetch adds, changes or forgets."""
@@ -67,21 +111,43 @@ class FetchSession:
                 key = FetchKey(topic.topic, topic.topic_id, partition.partition)
                 cached = self.partitions.get(key)
                 if cached is None:
-                    self.partitions[key] = CachedPartition(partition)
+                    self._order += 1
+                    cached = self.partitions[key] = CachedPartition(self, key, partition, self._order)
                 else:
                     cached.request = partition
+                self.unsettled[cached] = None
         for forgotten in request.forgotten_topics_data:
             for index in forgotten.partitions:
-                self.partitions.pop(FetchKey(forgotten.topic, forgotten.topic_id, index), None)
+                cached = self.partitions.pop(FetchKey(forgotten.topic, forgotten.topic_id, index), None)
+                if cached is not None:
+                    cached.watch(None)
+                    self.unsettled.pop(cached, None)
+
+    def to_serve(self) -> list[CachedPartition]:
+        """Return the unsettled partitions in the order in which they are served."""
+        return sorted(self.unsettled, key=_ORDER)
+
+    def move_to_end(self, cached: CachedPartition) -> None:
+        """Serve the other partitions first the next time."""
+        self._order += 1
+        cached.order = self._order
+
+    def close(self) -> None:
+        """Let go of every partition."""
+        for cached in self.partitions.values():
+            cached.watch(None)
+        self.partitions.clear()
+        self.unsettled.clear()
+
+
+_ORDER = attrgetter("order")
 
 
 class FetchContext(NamedTuple):
-    """What one fetch is about: the partitions to read and the session to answer in, if any."""
+    """What one fetch is about; ``incremental`` is whether its answer is about news only."""
 
-    partitions: Sequence[tuple[FetchKey, FetchPartition]]
-    session: FetchSession | None
+    session: FetchSession
     incremental: bool
-    session_id: int
 
 
 class FetchSessions:
@@ -97,37 +163,31 @@ class FetchSessions:
         """Find what a fetch asks for; a whole-request error when its session does not allow it."""
         if request.session_epoch in (INITIAL_EPOCH, FINAL_EPOCH):
             if request.session_id:
-                self._sessions.pop(request.session_id, None)
-            partitions = [
-                (FetchKey(topic.topic, topic.topic_id, partition.partition), partition)
-                for topic in request.topics
-                for partition in topic.partitions
-            ]
-            session = None
-            if request.session_epoch == INITIAL_EPOCH:
-                session = self._create(request, version, now_ms)
-            return FetchContext(partitions, session, False, session.session_id if session else 0)
-        session = self._sessions.get(request.session_id)
-        if session is None:
+                self._close(request.session_id)
+            session = self._create(version, now_ms) if request.session_epoch == INITIAL_EPOCH else None
+            if session is None:
+                session = FetchSession(NO_SESSION_ID, version >= FIRST_TOPIC_ID_VERSION, now_ms)
+            session.update(request)
+            return FetchContext(session, False)
+        found = self._sessions.get(request.session_id)
+        if found is None:
             return ErrorCode.FETCH_SESSION_ID_NOT_FOUND
-        if session.epoch != request.session_epoch:
+        if found.epoch != request.session_epoch:
             return ErrorCode.INVALID_FETCH_SESSION_EPOCH
-        if session.uses_topic_ids != (version >= FIRST_TOPIC_ID_VERSION):
+        if found.uses_topic_ids != (version >= FIRST_TOPIC_ID_VERSION):
             return ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR
-        session.update(request)
-        session.epoch = 1 if session.epoch == MAX_EPOCH else session.epoch + 1
-        session.used_ms = now_ms
-        asked = [(key, cached.request) for key, cached in session.partitions.items()]
-        return FetchContext(asked, session, True, session.session_id)
+        found.update(request)
+        found.epoch = 1 if found.epoch == MAX_EPOCH else found.epoch + 1
+        found.used_ms = now_ms
+        return FetchContext(found, True)
 
-    def _create(self, request: FetchRequest, version: int, now_ms: int) -> FetchSession | None:
+    def _create(self, version: int, now_ms: int) -> FetchSession | None:
         if len(self._sessions) >= self._slots and not self._evict(now_ms):
             return None
-        session_id = 0
-        while session_id == 0 or session_id in self._sessions:
+        session_id = NO_SESSION_ID
+        while session_id == NO_SESSION_ID or session_id in self._sessions:
             session_id = self._random.randrange(1, MAX_EPOCH)
         session = FetchSession(session_id, version >= FIRST_TOPIC_ID_VERSION, now_ms)
-        session.update(request)
         self._sessions[session_id] = session
         return session
 
@@ -135,30 +195,10 @@ class FetchSessions:
         oldest = min(self._sessions.values(), key=lambda session: session.used_ms)
         if now_ms - oldest.used_ms < self._eviction_ms:
             return False
-        del self._sessions[oldest.session_id]
+        self._close(oldest.session_id)
         return True
 
-
-def respond(
-    context: FetchContext, results: Sequence[tuple[FetchKey, PartitionData]]
-) -> list[tuple[FetchKey, PartitionData]]:
-    """Choose what the answer contains; partitions with news move to the end of their session's order."""
-    session = context.session
-    if session is None:
-        return list(results)
-    chosen = []
-    for key, data in results:
-        cached = session.partitions.get(key)
-        if cached is None:
-            continue
-        changed = cached.must_respond(data)
-        if changed or not context.incremental:
-            chosen.append((key, data))
-        if data.records:
-            session.partitions[key] = session.partitions.pop(key)
-    return chosen
-
-
-def names_topic(key: FetchKey) -> bool:
-    """Whether the key names its topic rather than giving an id."""
-    return key.topic_id == ZERO_UUID
+    def _close(self, session_id: int) -> None:
+        session = self._sessions.pop(session_id, None)
+        if session is not None:
+            session.close()

@@ -100,7 +100,8 @@ class ReplicaFetcher:
         self._max_wait_ms = max_wait_ms
         self._partitions: dict[TopicPartition, Partition] = {}
         self._by_id: dict[tuple[bytes, int], Partition] = {}
-        self._sent: dict[TopicPartition, FetchPartition] = {}  # what the session knows of each partition
+        self._changed: dict[TopicPartition, Partition] = {}  # what the session may have to hear of
+        self._sent: dict[TopicPartition, FetchPartition] = {}  # what it knows of each partition
         self._forgotten: list[Partition] = []
         self._paused: set[TopicPartition] = set()
         self._session_id = 0
@@ -117,6 +118,7 @@ class ReplicaFetcher:
             self._by_id[partition.topic_id, partition.partition.partition] = partition
         self._paused.discard(partition.partition)
         self._sent.pop(partition.partition, None)
+        self._changed[partition.partition] = partition
         self._wake()
 
     def remove(self, partition: Partition) -> None:
@@ -124,12 +126,13 @@ class ReplicaFetcher:
         if self._partitions.pop(partition.partition, None) is not None:
             self._by_id.pop((partition.topic_id, partition.partition.partition), None)
             self._paused.discard(partition.partition)
+            self._changed.pop(partition.partition, None)
             if self._sent.pop(partition.partition, None) is not None:
                 self._forgotten.append(partition)
 
     def restart(self) -> None:
-        """Begin a new session."""
-        self._session_id = self._session_epoch = 0
+        """Begin a new session in the place of this one."""
+        self._session_epoch = 0
         self._sent.clear()
         self._forgotten.clear()
         self._wake()
@@ -148,14 +151,16 @@ class ReplicaFetcher:
             return
         if not self._session_epoch:
             self._sent.clear()  # a new session begins with everything
+            self._changed = dict(self._partitions)
         topics: dict[bytes, list[FetchPartition]] = {}
-        for name, partition in self._partitions.items():
+        for name, partition in self._changed.items():
             if name in self._paused:
                 continue
             wanted = self._wanted(partition)
             if self._sent.get(name) != wanted:
                 self._sent[name] = wanted
                 topics.setdefault(partition.topic_id, []).append(wanted)
+        self._changed.clear()
         forgotten: dict[bytes, list[int]] = {}
         if self._session_epoch:
             for partition in self._forgotten:
@@ -176,7 +181,7 @@ class ReplicaFetcher:
         self._count += 1
         self._latest = self._count
         self._sent_at = self._runtime.loop.time()
-        if self._session_id:
+        if self._session_epoch:
             self._session_epoch += 1
         self._channel.send(self._leader_id, ApiKey.FETCH, FETCH_VERSION, request, partial(self._answered, self._latest))
 
@@ -203,7 +208,7 @@ class ReplicaFetcher:
             if is_latest:
                 self.restart()
             return
-        if is_latest and response.session_id and response.session_id != self._session_id:
+        if is_latest and response.session_id and not self._session_epoch:
             self._session_id = response.session_id
             self._session_epoch = 1
         for topic in response.responses:
@@ -220,7 +225,7 @@ class ReplicaFetcher:
 
     def _fail(self) -> None:
         self._latest = 0
-        self._session_id = self._session_epoch = 0
+        self._session_epoch = 0
         self._sent.clear()
         self._forgotten.clear()
         self._runtime.call_later(RETRY_MS, self._retry)
@@ -240,15 +245,18 @@ class ReplicaFetcher:
             end = data.diverging_epoch.end_offset
             log.truncate_to(min(end, own_end) if own_end >= 0 else end)
             self._sent.pop(name, None)
+            self._changed[name] = partition
             return
         sent = self._sent.get(name)
         if data.records and sent is not None and sent.fetch_offset == log.end_offset:
             log.append_as_follower(data.records, self._runtime.now_ms())
+            self._changed[name] = partition
         high_watermark = min(data.high_watermark, log.end_offset)
         if high_watermark > log.high_watermark:
             log.advance_high_watermark(high_watermark)
         if data.log_start_offset > log.start_offset:
             log.advance_start_offset(data.log_start_offset)
+            self._changed[name] = partition
 
     def _handle_error(self, partition: Partition, error: ErrorCode) -> None:
         self._paused.add(partition.partition)
@@ -262,6 +270,7 @@ class ReplicaFetcher:
     def _resume(self, partition: Partition) -> None:
         if self._partitions.get(partition.partition) is partition:
             self._paused.discard(partition.partition)
+            self._changed[partition.partition] = partition
             self._wake()
 
     # --- out of range: the leader deleted what this follower needs, or has less than it ---------------------------

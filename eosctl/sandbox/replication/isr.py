@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.ports import Channel
-from eosctl.sandbox.replication.partition import Partition
+from eosctl.sandbox.replication.partition import Follower, Partition
 from eosctl.sandbox.replication.replica_manager import ReplicaManager
 from eosctl.sandbox.runtime import NodeRuntime
 from eosctl.wire.api_keys import ApiKey
@@ -53,20 +53,19 @@ class IsrManager:
         self._max_lag_ms = max_lag_ms
         self._waiting: dict[TopicPartition, None] = {}
         self._in_flight = False
-        self._told: dict[tuple[TopicPartition, int], int] = {}  # (partition, follower) -> high watermark told
 
     # --- fetches of followers -----------------------------------------------------------------------------------
 
     def follower_fetched(
         self, partition: Partition, replica_id: int, asked: FetchPartition, request: FetchRequest
-    ) -> bool:
-        """Note a follower's fetch; returns whether it should hear of a newer high watermark at once."""
+    ) -> Follower | None:
+        """Note a follower's fetch; returns the follower when the fetch says how far it is."""
         follower = partition.followers.get(replica_id)
         log = partition.log
         if follower is None:
-            return False
+            return None
         if asked.fetch_offset > log.end_offset or asked.current_leader_epoch not in (-1, partition.leader_epoch):
-            return False
+            return None
         follower.fetched(
             asked.fetch_offset,
             asked.log_start_offset,
@@ -74,16 +73,10 @@ class IsrManager:
             log.end_offset,
             request.replica_state.replica_epoch,
         )
-        if partition.maybe_advance_high_watermark():
-            partition.poke_watchers()
+        partition.maybe_advance_high_watermark()
         if replica_id not in partition.isr:
             self._maybe_expand(partition, replica_id)
-        return self._told.get((partition.partition, replica_id), -1) < log.high_watermark
-
-    def answered(self, replica_id: int, partitions: Iterable[Partition]) -> None:
-        """Note the high watermarks that a follower was told."""
-        for partition in partitions:
-            self._told[partition.partition, replica_id] = partition.log.high_watermark
+        return follower
 
     def _maybe_expand(self, partition: Partition, replica_id: int) -> None:
         follower = partition.followers[replica_id]
@@ -188,7 +181,6 @@ class IsrManager:
                 partition.isr = tuple(answer.isr)
                 partition.partition_epoch = answer.partition_epoch
                 partition.pending_isr = None
-                if partition.maybe_advance_high_watermark():
-                    partition.poke_watchers()
+                partition.maybe_advance_high_watermark()
         else:
             partition.pending_isr = None  # the truth arrives through the metadata log; lag is looked at again

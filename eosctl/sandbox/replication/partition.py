@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
 from typing import Protocol
 
 from eosctl.model.transaction import TopicPartition
@@ -16,10 +15,10 @@ UNKNOWN_OFFSET = -1
 
 
 class FetchWatcher(Protocol):
-    """A waiting fetch."""
+    """What a fetch session knows of one partition."""
 
     def poke(self) -> None:
-        """Look again soon: an offset of a watched partition moved, or the partition changed hands."""
+        """Note that an offset of the watched partition moved, or that the partition changed hands."""
 
 
 class Follower:
@@ -46,6 +45,11 @@ class Follower:
         self.last_fetch_ms = now_ms
         self.last_fetch_end_offset = leader_end_offset
         self.broker_epoch = broker_epoch
+
+    def idled(self, last_fetch_ms: int) -> None:
+        """Note the last fetch of a time in which the leader had nothing that this follower lacked."""
+        self.caught_up_ms = max(self.caught_up_ms, last_fetch_ms)
+        self.last_fetch_ms = max(self.last_fetch_ms, last_fetch_ms)
 
     def is_caught_up(self, leader_end_offset: int, now_ms: int, max_lag_ms: int) -> bool:
         """Whether the follower is in sync: at the end, or was there within ``replica.lag.time.max.ms``."""
@@ -149,6 +153,7 @@ class Partition:
         if end <= self.log.high_watermark:
             return False
         self.log.advance_high_watermark(end)
+        self.poke_watchers()
         waits = self.waits
         if waits:
             in_sync = len(self.isr)
@@ -159,9 +164,7 @@ class Partition:
 
     def appended(self) -> None:
         """Note that the leader's log has grown."""
-        if len(self.isr) == 1 and self.pending_isr is None:
-            self.maybe_advance_high_watermark()
-        if self.watchers:
+        if len(self.isr) > 1 or self.pending_isr is not None or not self.maybe_advance_high_watermark():
             self.poke_watchers()
 
     def wait_for(self, wait: ReplicationWait) -> None:
@@ -189,9 +192,6 @@ class Partition:
         self.watchers.pop(watcher, None)
 
     def poke_watchers(self) -> None:
-        """Let every waiting fetch look again."""
-        for watcher in tuple(self.watchers):
+        """Tell every fetch session that there is something new."""
+        for watcher in self.watchers:
             watcher.poke()
-
-
-PartitionVisitor = Callable[[Partition], None]

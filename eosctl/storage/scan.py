@@ -165,7 +165,8 @@ class _Scanner:
 
     def _damage(self, position: int, error: WireError) -> LogDamage:
         available = self._end - position
-        if self._is_zero_to_end(position):
+        # The first bytes of a batch are zeros too: those of a small base offset.
+        if available >= LOG_OVERHEAD_BYTES and self._is_zero_to_end(position):
             return LogDamage(position, DamageKind.ZERO_TAIL, f"{available} zero bytes up to the end", None)
         resumes_at = self._next_valid_batch(position + 1)
         if error.field == "magic":

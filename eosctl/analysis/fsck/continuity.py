@@ -164,12 +164,12 @@ class SequenceOrder:
         self._epochs.clear()
         self._also_due.clear()
 
-    def follow(self, batch: LogBatch, file: str) -> None:
-        """Compare a batch with the producer's last ones."""
+    def follow(self, batch: LogBatch, file: str) -> bool:
+        """Compare a batch with the producer's last ones; tell whether it is new."""
         header = batch.header
         producer_id = header.producer_id
         if producer_id < 0:
-            return
+            return True
         if self._epochs.get(producer_id) != header.producer_epoch:
             is_new = producer_id in self._epochs and header.producer_epoch > self._epochs[producer_id]
             self._epochs[producer_id] = header.producer_epoch
@@ -178,7 +178,7 @@ class SequenceOrder:
             if is_new and not header.is_control and header.base_sequence > 0:
                 self._tell_gap(batch, file, 0, header.base_offset)
         if header.is_control or header.base_sequence < 0:
-            return
+            return True
         runs = self._runs[producer_id]
         run = _Run(header.base_sequence, header.last_sequence, header.base_offset)
         if runs and not self._continues(header, runs[-1]):
@@ -195,7 +195,7 @@ class SequenceOrder:
                     producer_id=producer_id,
                     producer_epoch=header.producer_epoch,
                 )
-                return
+                return False
             due = (runs[-1].last + 1) % _SEQUENCES
             self._tell_gap(batch, file, due, runs[-1].offset)
             # Either this batch has a wrong sequence, or one before it is missing: the next may follow on either.
@@ -203,6 +203,7 @@ class SequenceOrder:
         else:
             self._also_due.pop(producer_id, None)
         runs.append(run)
+        return True
 
     def _continues(self, header: BatchHeader, last: _Run) -> bool:
         return header.base_sequence in ((last.last + 1) % _SEQUENCES, self._also_due.get(header.producer_id))

@@ -69,8 +69,9 @@ class DataSetCheck:
         rank = (report.last_epoch, report.end_offset)
         if states is not None:
             number = facts.partition.partition
-            states.is_damaged |= report.is_damaged
             states.partitions.add(number)
+            if report.is_damaged:
+                states.damaged.add(number)
             if number not in self._states or self._states[number][0] < rank:
                 self._states[number] = (rank, states)
                 self._state_directory = directory

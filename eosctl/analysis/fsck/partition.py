@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from eosctl.analysis.fsck.continuity import EpochOrder, OffsetOrder, SequenceOrder
 from eosctl.analysis.fsck.indexes import OffsetIndexCheck, TimeIndexCheck
 from eosctl.analysis.fsck.notes import INFO, WARNING, Notes
-from eosctl.analysis.fsck.snapshots import check_snapshot, note_unreadable
+from eosctl.analysis.fsck.snapshots import check_last_snapshot, check_snapshot, note_unreadable
 from eosctl.analysis.fsck.state_log import StateLog
 from eosctl.analysis.fsck.txn_index import SeenAbort, check_txn_index
 from eosctl.model.fsck import FsckFinding
@@ -125,12 +125,9 @@ class PartitionCheck:
         self._small_files()
         for segment in self._facts.segments:
             self._segment(segment)
-        self._compare_snapshots(self._log_end)
+        self._compare_snapshots(self._log_end, at_end=True)
         self._finish()
-        facts = self._facts
-        cleaned_to = max(self._cleaned_to, self._offsets.compacted_to)
-        if facts.partition.topic in COMPACTED_TOPICS:
-            cleaned_to = max(cleaned_to, self._offsets.last_gap_end)
+        facts, cleaned_to = self._facts, self._compacted_to()
         return PartitionReport(
             facts.partition,
             self._directory,
@@ -141,6 +138,13 @@ class PartitionCheck:
             [txn for txn in self._open_txns() if txn.first_offset >= cleaned_to],
             self._notes.dropped,
         )
+
+    def _compacted_to(self) -> int:
+        """Return up to which offset the cleaner has been, as far as the log was read."""
+        cleaned_to = max(self._cleaned_to, self._offsets.compacted_to)
+        if self._facts.partition.topic in COMPACTED_TOPICS:
+            return max(cleaned_to, self._offsets.last_gap_end)
+        return cleaned_to
 
     # --- files on their own ----------------------------------------------------------------------------------------
 
@@ -239,10 +243,10 @@ class PartitionCheck:
         if not self._offsets.follow(batch, log, segment.base_offset):
             self._lose_track(header.base_offset)
         self._note_gap()
-        self._epochs.follow(batch, log)
+        in_sequence = self._damaged_at is None and self._facts.partition.topic not in WITHOUT_SEQUENCES
+        if not in_sequence or self._sequences.follow(batch, log):
+            self._epochs.follow(batch, log)  # a batch that was copied has the epoch of its first place
         self._last_epoch = max(self._last_epoch, header.partition_leader_epoch)
-        if self._damaged_at is None and self._facts.partition.topic not in WITHOUT_SEQUENCES:
-            self._sequences.follow(batch, log)
         self._follow_producer(batch, log, aborts, markers)
         self._log_end = max(self._log_end, header.next_offset)
         if self._states is not None and not header.is_control:
@@ -300,14 +304,22 @@ class PartitionCheck:
 
     # --- what is compared at certain offsets -----------------------------------------------------------------------
 
-    def _compare_snapshots(self, offset: int) -> None:
-        """Compare the snapshots up to an offset: everything below it has been read."""
+    def _compare_snapshots(self, offset: int, *, at_end: bool = False) -> None:
+        """Compare the snapshots up to an offset: everything below it has been read.
+
+        In a compacted log only the one at the end can be compared: the cleaner keeps each producer's last batch, if
+        need be without records, but not those before it.
+        """
         while self._snapshots and self._snapshots[0][0] <= offset:
             at, found = self._snapshots.pop(0)
             if isinstance(found, list) and self._damaged_at is None and at > self._first_offset:
                 name = segment_file_name(at, Suffix.PRODUCER_SNAPSHOT)
                 begun = None if self._in_full else frozenset(self._begun)
-                check_snapshot(self._notes, found, self._replay.producers, begun, self._gap_end, name)
+                cleaned_to = self._compacted_to()
+                if at_end and at == offset and cleaned_to:
+                    check_last_snapshot(self._notes, found, self._replay.producers, cleaned_to, name)
+                else:
+                    check_snapshot(self._notes, found, self._replay.producers, begun, self._gap_end, name)
 
     @property
     def _first_offset(self) -> int:

@@ -42,31 +42,77 @@ def check_snapshot(
     for producer_id, known in producers.items():
         entry = kept.get(producer_id)
         if entry is not None and (not gap_end or known.last_offset >= gap_end):
-            _compare(notes, entry, known, begun is None or producer_id in begun, file)
+            fields = ["producer_epoch"]
+            in_full = begun is None or producer_id in begun
+            if known.last_offset >= 0 or in_full:
+                fields += ["last_sequence", "last_offset", "offset_delta", "timestamp"]
+            if in_full:
+                fields += ["coordinator_epoch", "current_txn_first_offset"]
+            _compare(notes, entry, known, fields, max(known.last_offset, 0), file)
+    _note_missing(notes, entries, producers, file, always=False)
+
+
+def check_last_snapshot(
+    notes: Notes,
+    entries: list[ProducerSnapshotEntry],
+    producers: Mapping[int, ProducerSnapshotEntry],
+    cleaned_to: int,
+    file: str,
+) -> None:
+    """Compare the snapshot at the end of a compacted log with what the cleaner has left of its producers.
+
+    Markers may be gone, so an open transaction counts only from `cleaned_to` on: the cleaner never passes one.
+    """
+    as_left = {
+        producer_id: known._replace(current_txn_first_offset=-1)
+        if known.current_txn_first_offset < cleaned_to
+        else known
+        for producer_id, known in producers.items()
+    }
+    for entry in entries:
+        known = as_left.get(entry.producer_id)
+        if known is not None:
+            fields = ["producer_epoch", "current_txn_first_offset"]
+            if known.last_offset >= 0:
+                fields += ["last_sequence", "last_offset", "offset_delta"]
+            _compare(notes, entry, known, fields, None, file)
+    _note_missing(notes, entries, as_left, file, always=True)
+
+
+def _note_missing(
+    notes: Notes,
+    entries: list[ProducerSnapshotEntry],
+    producers: Mapping[int, ProducerSnapshotEntry],
+    file: str,
+    *,
+    always: bool,
+) -> None:
+    kept = {entry.producer_id for entry in entries}
     oldest = min((entry.timestamp for entry in entries), default=None)
     for producer_id, known in producers.items():
         is_open = known.current_txn_first_offset >= 0
         recent = oldest is not None and known.timestamp > oldest - _TOGETHER_MS
         if producer_id not in kept and (is_open or recent):
+            since = known.current_txn_first_offset if is_open else max(known.last_offset, 0)
             notes.add(
                 "snapshot-mismatch",
-                f"producer {producer_id} is in the log but not in the snapshot, which holds older ones",
+                f"producer {producer_id} is in the log but not in the snapshot, which holds others of its time",
                 file,
                 severity=WARNING,
-                since=known.current_txn_first_offset if is_open else known.last_offset,
+                since=None if always else since,
                 producer_id=producer_id,
                 producer_epoch=known.producer_epoch,
             )
 
 
 def _compare(
-    notes: Notes, entry: ProducerSnapshotEntry, known: ProducerSnapshotEntry, in_full: bool, file: str
+    notes: Notes,
+    entry: ProducerSnapshotEntry,
+    known: ProducerSnapshotEntry,
+    fields: list[str],
+    since: int | None,
+    file: str,
 ) -> None:
-    fields = ["producer_epoch"]
-    if known.last_offset >= 0 or in_full:
-        fields += ["last_sequence", "last_offset", "offset_delta", "timestamp"]
-    if in_full:
-        fields += ["coordinator_epoch", "current_txn_first_offset"]
     differences = [
         f"{name} {getattr(entry, name)}, the log says {getattr(known, name)}"
         for name in fields
@@ -77,7 +123,7 @@ def _compare(
             "snapshot-mismatch",
             f"producer {entry.producer_id}: the snapshot says {'; '.join(differences)}",
             file,
-            since=known.last_offset,
+            since=since,
             producer_id=entry.producer_id,
             producer_epoch=known.producer_epoch,
         )

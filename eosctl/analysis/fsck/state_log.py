@@ -26,6 +26,7 @@ class IdState(NamedTuple):
         partitions: Partitions of the transaction whose marker the coordinator does not know to be written.
         file: The log, relative to the data directory.
         offset: Offset of the record.
+        log_partition: Partition of the state log.
     """
 
     transactional_id: str
@@ -36,6 +37,7 @@ class IdState(NamedTuple):
     partitions: frozenset[TopicPartition]
     file: str
     offset: int
+    log_partition: int
 
 
 @dataclass(slots=True)
@@ -45,12 +47,12 @@ class StateLog:
     Attributes:
         partitions: The partitions that were read.
         states: The newest state by transactional id, of those that have not expired.
-        is_damaged: Whether a record could not be read: what is not found may have been in it.
+        damaged: The partitions with a record that could not be read: what is not found may have been in it.
     """
 
     partitions: set[int] = field(default_factory=set)
     states: dict[str, IdState] = field(default_factory=dict)
-    is_damaged: bool = False
+    damaged: set[int] = field(default_factory=set)
     _ids: set[tuple[str, int]] = field(default_factory=set)
 
     def follow(self, batch: LogBatch, log: str, partition: int, notes: Notes) -> None:
@@ -65,7 +67,7 @@ class StateLog:
                 position=batch.position,
                 offset=batch.header.base_offset,
             )
-            self.is_damaged = True
+            self.damaged.add(partition)
             return
         for record in records:
             try:
@@ -78,7 +80,7 @@ class StateLog:
                 if not 0 <= value.transaction_status < len(TRANSACTION_STATES):
                     raise WireError(f"transaction status {value.transaction_status} is unknown", "status", 0)
             except UnknownRecordError:
-                self.is_damaged = True  # of a newer release; brokers skip it, and so do we
+                self.damaged.add(partition)  # of a newer release; brokers skip it, and so do we
             except WireError as error:
                 notes.add(
                     "state-value-invalid",
@@ -87,16 +89,16 @@ class StateLog:
                     position=batch.position,
                     offset=record.offset,
                 )
-                self.is_damaged = True
+                self.damaged.add(partition)
             else:
                 file = f"__transaction_state-{partition}/{log}"
-                self.states[transactional_id] = _state_of(transactional_id, value, file, record.offset)
+                self.states[transactional_id] = _state_of(transactional_id, value, file, record.offset, partition)
 
     def absorb(self, other: StateLog) -> None:
         """Take in what another partition of the log holds."""
         self.partitions |= other.partitions
         self.states |= other.states
-        self.is_damaged |= other.is_damaged
+        self.damaged |= other.damaged
         self._ids |= other._ids
 
     def is_complete(self) -> bool:
@@ -106,12 +108,12 @@ class StateLog:
         many partitions as there are would put them, or the numbers have holes.
         """
         count = len(self.partitions)
-        if not count or self.is_damaged or self.partitions != set(range(count)):
+        if not count or self.damaged or self.partitions != set(range(count)):
             return False
         return all(partition_for(transactional_id, count) == partition for transactional_id, partition in self._ids)
 
 
-def _state_of(transactional_id: str, value: TransactionValue, file: str, offset: int) -> IdState:
+def _state_of(transactional_id: str, value: TransactionValue, file: str, offset: int, log_partition: int) -> IdState:
     producer_ids = {value.producer_id, value.previous_producer_id, value.next_producer_id} - {-1}
     return IdState(
         transactional_id,
@@ -126,4 +128,5 @@ def _state_of(transactional_id: str, value: TransactionValue, file: str, offset:
         ),
         file,
         offset,
+        log_partition,
     )

@@ -33,7 +33,7 @@ def judge_transactions(
             unmarked.add((owner.transactional_id, txn.partition))
         yield _judge(txn, owner, states)
     for state in states.states.values():
-        if state.state.is_prepared:
+        if state.state.is_prepared and state.log_partition not in states.damaged:
             yield _not_completed(state, unmarked, end_offsets, directory)
 
 
@@ -58,11 +58,12 @@ def _judge(txn: OpenTxn, owner: IdState | None, states: StateLog) -> FsckFinding
     if txn.partition in owner.partitions and owner.state is TransactionState.ONGOING:
         what = f"open transaction of {name} from offset {txn.first_offset}, known to the coordinator (Ongoing)"
         return _finding(txn, "open-transaction", INFO, what, owner)
-    if txn.partition in owner.partitions and owner.state.is_prepared:
+    is_stale = owner.log_partition in states.damaged
+    if txn.partition in owner.partitions and owner.state.is_prepared and not is_stale:
         what = f"{name} is {owner.state}: the marker for {txn.partition} is not written, "
         what += f"transaction from offset {txn.first_offset}"
         return _finding(txn, "prepare-without-marker", ERROR, what, owner)
-    if states.is_damaged:
+    if is_stale:
         what = f"{name} is {owner.state} by its last readable record, and a record of the state log cannot be read"
         return _finding(txn, "open-transaction-undecided", INFO, f"{since}; {what}", owner)
     what = f"{since} on {txn.partition}; {name} is {owner.state} and does not list the partition"

@@ -152,8 +152,8 @@ def _commit_interval(workload: Workload, application: ApplicationSpec, plan: App
     yield Advice(
         f"{application.name}: commit.interval.ms",
         str(wanted),
-        f"{rate_text(extra)} markers and transaction-log records are written for {rate_text(records)} records; a longer "
-        f"interval lowers them, and lets readers wait up to {milliseconds_text(wanted)}",
+        f"{rate_text(extra)} markers and transaction-log records are written for {rate_text(records)} records; a "
+        f"longer interval lowers them, and lets readers wait up to {milliseconds_text(wanted)}",
         False,
     )
 

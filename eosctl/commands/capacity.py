@@ -11,12 +11,23 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eosctl.commands.invocation import Invocation, invocation_of, note, remember_output, write_file, write_result
-from eosctl.commands.options import OUTPUT, Output, OutputFile
+from eosctl.commands.options import (
+    OUTPUT,
+    Bootstrap,
+    CommandConfig,
+    Output,
+    OutputFile,
+    Overrides,
+    Profile,
+    Timeout,
+)
 from eosctl.errors import ConfigFileError, UsageError
 from eosctl.model.workload import ApplicationKind
 from eosctl.render.formats import OutputFormat
 
 if TYPE_CHECKING:
+    from eosctl.model.calibration import CalibrationRow
+    from eosctl.model.client_config import ClientConfig
     from eosctl.model.workload import Workload
     from eosctl.render.capacity import PlanItem
 
@@ -191,3 +202,53 @@ def _render(items: list[PlanItem], command: str, output: PlanFormat, invocation:
     from eosctl.render.capacity import render_plan
 
     return render_plan(items, command, invocation.now_ms(), OutputFormat(output.value), invocation.style())
+
+
+@app.command("calibrate")
+def calibrate(
+    context: typer.Context,
+    bootstrap: Bootstrap = None,
+    command_config: CommandConfig = None,
+    overrides: Overrides = None,
+    profile: Profile = None,
+    timeout: Timeout = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Carry it out; without, only the plan is shown.")] = False,
+    output: Output = OutputFormat.TABLE,
+    output_file: OutputFile = None,
+) -> None:
+    """Run small loads on a cluster and compare what its logs then hold with what the formulas predict.
+
+    It makes topics of its own, one after the other, writes a few MB in some 1,200 transactions and removes the topics.
+    Its transactional ids (and group ids) expire by themselves. Others' transactions at the same time would be counted
+    too: choose a quiet cluster. Exit codes: 0 every prediction holds, 1 the cluster cannot be worked
+    with, 3 one is off.
+    """
+    import asyncio
+
+    from eosctl.commands.session import Connection, resolve_connection
+    from eosctl.render.calibration import render_calibration, render_trials
+
+    invocation = invocation_of(context)
+    connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
+    config = resolve_connection(connection).config
+    if not yes:
+        write_result(render_trials(str(config.bootstrap[0]), invocation.style()))
+        return
+    rows = asyncio.run(_calibrated(config, invocation))
+    text = render_calibration(rows, "capacity calibrate", invocation.now_ms(), output, invocation.style())
+    write_result(text, output_file)
+    if not all(row.holds for row in rows):
+        raise typer.Exit(DOES_NOT_FIT)
+
+
+async def _calibrated(config: ClientConfig, invocation: Invocation) -> tuple[CalibrationRow, ...]:
+    from eosctl.client import connect
+    from eosctl.lab.calibration import Bench, find_level, run_trial, trials_for
+
+    rows: list[CalibrationRow] = []
+    async with connect(config) as client:
+        level = await find_level(client)
+        for trial in trials_for(level):
+            note(f"trial: {trial.name}")
+            rows += await run_trial(Bench(client, invocation.now_ms), trial, level)
+    return tuple(rows)

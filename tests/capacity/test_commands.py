@@ -10,6 +10,7 @@ import pytest
 from lxml import etree
 
 from eosctl.render.schemas import schema_of
+from eosctl.testing import SandboxThread
 from tests.capacity.workloads import STREAMS
 from tests.commands.conftest import eosctl
 
@@ -122,3 +123,16 @@ def test_init_asks_nobody_without_a_terminal_and_writes_nothing_wrong(tmp_path: 
     wrong = eosctl("capacity", "init", path, *options)
     assert wrong.code == 2
     assert not path.exists()
+
+
+def test_calibrate_shows_what_it_would_do_and_does_it_only_when_told(eos_cluster: SandboxThread) -> None:
+    planned = eosctl("capacity", "calibrate", "-b", eos_cluster.bootstrap)
+    assert (planned.code, "Nothing was changed" in planned.out) == (0, True)
+    done = eosctl("capacity", "calibrate", "-b", eos_cluster.bootstrap, "--yes", "-o", "json")
+    assert done.code == 0, done.err
+    jsonschema.validate(done.json, schema_of("calibration"))
+    assert len({item["trial"] for item in done.json["items"]}) == 6
+    assert all(item["holds"] for item in done.json["items"])
+    partitions = json.dumps(eos_cluster.status()["partitions"])
+    assert "__transaction_state" in partitions
+    assert "eosctl-calibrate" not in partitions

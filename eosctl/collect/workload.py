@@ -1,0 +1,111 @@
+"""What is appended to a cluster's logs, counted by reading them like any topic (Fetch without a group).
+
+Offsets alone cannot tell records from markers, nor how many of them share a batch; headers can. Records themselves are
+not decoded, except one to tell an abort marker from a commit marker.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Final
+
+from eosctl.collect.batches import fetch_batches
+from eosctl.collect.reader import Probed, ReadOnly
+from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
+from eosctl.model.snapshot import PartitionInfo, Topic
+from eosctl.model.traffic import PartitionTraffic, Traffic
+from eosctl.wire.errors import WireError
+from eosctl.wire.records import batch as record_batch
+from eosctl.wire.records.batch import BatchHeader
+from eosctl.wire.records.control import EndTxnMarker, decode_control
+
+#: A busy partition is sampled from its start; the rest of the interval is taken to be alike.
+BYTES_PER_PARTITION: Final = 8 << 20
+
+
+async def collect_traffic(
+    reader: ReadOnly,
+    before: Sequence[Topic],
+    after: Sequence[Topic],
+    interval_ms: int,
+    *,
+    bytes_per_partition: int = BYTES_PER_PARTITION,
+) -> Probed[Traffic]:
+    """Count what was appended between two listings of offsets.
+
+    Args:
+        reader: The read-only client.
+        before: Topics with their offsets at the beginning; a partition that is missing here began empty.
+        after: Topics with their offsets at the end.
+        interval_ms: The time between the two.
+        bytes_per_partition: How much of each partition to read at most.
+    """
+    began = {info.partition: info.high_watermark for topic in before for info in topic.partitions}
+    grown = [
+        (info, began.get(info.partition) or 0)
+        for topic in after
+        for info in topic.partitions
+        if info.high_watermark is not None and info.high_watermark > (began.get(info.partition) or 0)
+    ]
+    answers = await asyncio.gather(*(_count(reader, info, start, bytes_per_partition) for info, start in grown))
+    counted = tuple(sorted((answer.value for answer in answers), key=lambda traffic: traffic.partition))
+    return Probed(Traffic(interval_ms, counted), tuple(gap for answer in answers for gap in answer.gaps))
+
+
+async def _count(reader: ReadOnly, info: PartitionInfo, start: int, budget_bytes: int) -> Probed[PartitionTraffic]:
+    end = info.high_watermark or 0
+    offset = max(start, info.log_start_offset or 0)
+    traffic = PartitionTraffic(info.partition, start, end)
+    while offset < end and traffic.stored_bytes < budget_bytes:
+        fetched, lost = await fetch_batches(reader, EvidenceKind.OFFSETS, info, offset)
+        try:
+            counted, next_offset = count_batches(traffic, fetched, offset, end)
+        except WireError as error:
+            gap = EvidenceGap(
+                EvidenceKind.OFFSETS, str(info.partition), GapReason.BROKER_ERROR, detail=f"undecodable batch: {error}"
+            )
+            return Probed(traffic, (gap,))
+        if next_offset == offset:
+            return Probed(traffic, lost)
+        traffic = counted._replace(counted_offsets=traffic.counted_offsets + min(next_offset, end) - offset)
+        offset = next_offset
+    return Probed(traffic)
+
+
+def count_batches(traffic: PartitionTraffic, data: bytes, offset: int, end: int) -> tuple[PartitionTraffic, int]:
+    """Add the batches from ``offset`` up to ``end`` to what was counted so far.
+
+    Returns:
+        The new counts (``counted_offsets`` excepted), and the first offset that was not seen.
+
+    Raises:
+        WireError: The bytes are no batches.
+    """
+    next_offset = offset
+    for position, header in record_batch.iter_headers(data):
+        if header.base_offset >= end:
+            break
+        next_offset = max(next_offset, header.next_offset)
+        if header.base_offset < offset:
+            continue  # A fetch from the middle of a batch returns all of it; it was counted before.
+        traffic = _with_batch(traffic, data, position, header)
+    return traffic, next_offset
+
+
+def _with_batch(traffic: PartitionTraffic, data: bytes, position: int, header: BatchHeader) -> PartitionTraffic:
+    if header.is_control:
+        records = record_batch.decode_records(data, header, position)
+        markers = [c for r in records if isinstance(c := decode_control(r), EndTxnMarker)]
+        return traffic._replace(
+            marker_count=traffic.marker_count + len(markers),
+            abort_marker_count=traffic.abort_marker_count + sum(not marker.committed for marker in markers),
+            marker_bytes=traffic.marker_bytes + (header.size_bytes if markers else 0),
+        )
+    ids = traffic.producer_ids | {header.producer_id} if header.is_transactional else traffic.producer_ids
+    return traffic._replace(
+        data_batch_count=traffic.data_batch_count + 1,
+        data_record_count=traffic.data_record_count + header.records_count,
+        data_bytes=traffic.data_bytes + header.size_bytes,
+        producer_ids=ids,
+    )

@@ -1,0 +1,66 @@
+"""What was appended to a cluster's logs in an interval, as counted by reading them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from eosctl.model.transaction import TopicPartition
+
+
+class PartitionTraffic(NamedTuple):
+    """The appends to one partition.
+
+    Attributes:
+        partition: The partition.
+        first_offset: Where the interval began.
+        end_offset: Where it ended.
+        counted_offsets: How many of the offsets between were read; the counts below are of these alone.
+        data_batch_count: Batches that are no markers.
+        data_record_count: Records in them.
+        data_bytes: Their size as stored, headers included.
+        marker_count: Transaction markers.
+        abort_marker_count: Those of them that abort.
+        marker_bytes: Size of the markers' batches.
+        producer_ids: Producers of transactional batches that are no markers.
+    """
+
+    partition: TopicPartition
+    first_offset: int
+    end_offset: int
+    counted_offsets: int = 0
+    data_batch_count: int = 0
+    data_record_count: int = 0
+    data_bytes: int = 0
+    marker_count: int = 0
+    abort_marker_count: int = 0
+    marker_bytes: int = 0
+    producer_ids: frozenset[int] = frozenset()
+
+    @property
+    def append_count(self) -> int:
+        """Batches of all kinds."""
+        return self.data_batch_count + self.marker_count
+
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes of all kinds."""
+        return self.data_bytes + self.marker_bytes
+
+    @property
+    def scale(self) -> float:
+        """What to multiply a count with, to speak for the whole interval; 1 when all of it was read."""
+        offsets = self.end_offset - self.first_offset
+        return offsets / self.counted_offsets if self.counted_offsets else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """The appends to all partitions of a cluster between two listings of their offsets, ``interval_ms`` apart."""
+
+    interval_ms: int
+    partitions: tuple[PartitionTraffic, ...]
+
+    def of_topic(self, name: str) -> tuple[PartitionTraffic, ...]:
+        """Return the partitions of one topic."""
+        return tuple(p for p in self.partitions if p.partition.topic == name)

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
+from eosctl.render.calibration import CalibrationItem
 from eosctl.render.capacity import PlanItem
 from eosctl.render.capacity_compare import ComparisonItem
 from eosctl.render.catalogue import CheckItem, ManualItem
@@ -24,6 +25,7 @@ DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "abort": (AbortView, "txn abort"),
+    "calibration": (Listing[CalibrationItem], "capacity calibrate"),
     "capacity-comparison": (Listing[ComparisonItem], "capacity compare"),
     "capacity-plan": (Listing[PlanItem], "capacity plan"),
     "check-manual": (ManualItem, "check explain"),

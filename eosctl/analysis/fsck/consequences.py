@@ -62,8 +62,8 @@ _CHECKPOINT: Final = Consequence(
     "The broker's idea of epochs or offsets is lost or wrong.",
     "Recovery points and log starts that cannot be read count as 0, with a warning. A leader-epoch or high-watermark "
     "file that cannot be read takes the data directory offline.",
-    "Stop the broker, move the file aside, start it. Leader epochs are then learnt from the segments that are recovered "
-    "and from the leader.",
+    "Stop the broker, move the file aside, start it. Leader epochs are then learnt from the segments that are "
+    "recovered and from the leader.",
 )
 _ORPHAN: Final = Consequence(
     "Disk space.", "It is removed at start-up (a .swap log replaces the segments it was made from).", "Nothing to do."
@@ -167,8 +167,8 @@ CONSEQUENCES: Final[dict[str, Consequence]] = {
     "hanging-transaction": Consequence(
         "Readers of committed data never pass its first offset; compaction stops there too.",
         "It stays open: no coordinator knows that it should end.",
-        "First find out how it was decided: eosctl decode txn-log --history ID, and the partitions' other markers. What "
-        "was committed must get a COMMIT marker: aborting it would destroy committed data. What was aborted, or never "
+        "First find out how it was decided: eosctl decode txn-log --history ID, and the partitions' other markers. "
+        "What was committed must get a COMMIT marker: aborting it would destroy committed data. What was aborted, or never "
         "belonged to a transaction, can be aborted on the running cluster: eosctl txn abort (it shows a plan first).",
     ),
     "prepare-without-marker": Consequence(

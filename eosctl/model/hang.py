@@ -92,7 +92,8 @@ class HangVerdict:
     """The judgement on one open transaction.
 
     ``evidence`` is left out for transactions that are open and well. ``can_abort`` is True only when writing an ABORT
-    marker can harm nobody; otherwise ``abort_refusal`` says why not. ``coordinator_acts_at_ms`` is when the coordinator will end it by itself (its clock), None when it will not.
+    marker can harm nobody; otherwise ``abort_refusal`` says why not. ``coordinator_acts_at_ms`` is when the coordinator
+    will end it by itself (its clock), None when it will not.
     """
 
     transaction: OpenTransaction

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from eosctl import __version__
-from eosctl.commands import capacity, check, decode, doctor, fsck, info, logs, sandbox, txn
+from eosctl.commands import capacity, check, config, decode, doctor, fsck, info, logs, sandbox, txn
 from eosctl.commands.invocation import Invocation, invocation_of
 from eosctl.errors import EosctlError
 from eosctl.render.page import visible
@@ -24,7 +24,7 @@ LAB = "Lab"
 PLAN = "Plan"
 SETTINGS = "Settings"
 INTERRUPTED = 130
-ORDER = ("doctor", "check", "decode", "fsck", "logs", "txn", "sandbox", "capacity", "schema", "version")
+ORDER = ("doctor", "check", "config", "decode", "fsck", "logs", "txn", "sandbox", "capacity", "schema", "version")
 
 
 class _ByPanel(TyperGroup):
@@ -45,6 +45,7 @@ app = typer.Typer(
 )
 app.command(rich_help_panel=DIAGNOSE)(doctor.doctor)
 app.add_typer(check.app, name="check", rich_help_panel=DIAGNOSE)
+app.add_typer(config.app, name="config", rich_help_panel=DIAGNOSE)
 app.add_typer(decode.app, name="decode", rich_help_panel=DIAGNOSE)
 app.add_typer(logs.app, name="logs", rich_help_panel=DIAGNOSE)
 app.command(rich_help_panel=DIAGNOSE)(fsck.fsck)

@@ -8,7 +8,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from eosctl.checks.registry import ALL_CHECKS
+from eosctl.checks.configuration.registry import CONFIGURATION_CHECKS
+from eosctl.checks.registry import ALL_CHECKS, CATALOGUE
 from eosctl.collect.snapshot_file import snapshot_json_schema
 from eosctl.render.catalogue import catalogue_lock, render_check_index, render_check_page
 from eosctl.render.machine import render_json
@@ -21,11 +22,13 @@ def pages() -> dict[Path, str]:
     """Return every generated file's content by path."""
     checks = ROOT / "docs" / "checks"
     schemas = ROOT / "docs" / "schemas"
-    found = {checks / f"{check.id}.md": render_check_page(check) for check in ALL_CHECKS}
-    found[checks / "index.md"] = render_check_index(ALL_CHECKS)
+    found = {checks / f"{check.id}.md": render_check_page(check) for check in CATALOGUE}
+    found[checks / "index.md"] = render_check_index(CATALOGUE)
     found |= {schemas / f"{name}.json": render_json(schema_of(name)) for name in SHAPES}
     found[schemas / "snapshot.json"] = render_json(titled("snapshot", snapshot_json_schema()))
-    found[ROOT / "eosctl" / "checks" / "catalogue.lock"] = catalogue_lock(ALL_CHECKS)
+    locks = ROOT / "eosctl" / "checks"
+    found[locks / "catalogue.lock"] = catalogue_lock(ALL_CHECKS)
+    found[locks / "configuration" / "catalogue.lock"] = catalogue_lock(CONFIGURATION_CHECKS)
     return found
 
 

@@ -10,6 +10,7 @@ from eosctl.checks.broker.partition_verification_disabled import partition_verif
 from eosctl.checks.broker.transaction_log_not_durable import transaction_log_not_durable
 from eosctl.checks.broker.transaction_version_not_finalized import transaction_version_not_finalized
 from eosctl.checks.broker.unclean_leader_election_enabled import unclean_leader_election_enabled
+from eosctl.checks.configuration.registry import CONFIGURATION_CHECKS
 from eosctl.checks.declaration import Check
 from eosctl.checks.topic.internal_topic_altered import internal_topic_altered
 from eosctl.checks.topic.last_stable_offset_far_behind import last_stable_offset_far_behind
@@ -41,25 +42,33 @@ ALL_CHECKS: Final[tuple[Check, ...]] = (
     internal_topic_altered,
     last_stable_offset_far_behind,
 )
+"""What a doctor runs on a cluster."""
+
+CATALOGUE: Final[tuple[Check, ...]] = (*ALL_CHECKS, *CONFIGURATION_CHECKS)
+"""Every check there is: those of a cluster, and those of configuration files."""
 
 
 def find_check(check_id: str) -> Check | None:
     """Return the check with this id, in any case, or None."""
-    return next((check for check in ALL_CHECKS if check.id == check_id.upper()), None)
+    return next((check for check in CATALOGUE if check.id == check_id.upper()), None)
 
 
-def select_checks(selectors: Sequence[str]) -> tuple[Check, ...]:
+def select_checks(selectors: Sequence[str], among: tuple[Check, ...] = ALL_CHECKS) -> tuple[Check, ...]:
     """Return the checks that any selector names: an id, an area (``TXN``) or a tag; all of them without selectors.
+
+    Args:
+        selectors: What to choose.
+        among: Where to look; those of a cluster.
 
     Raises:
         LookupError: A selector names nothing; its argument is the selector.
     """
     if not selectors:
-        return ALL_CHECKS
+        return among
     for selector in selectors:
-        if not any(_is_named(check, selector) for check in ALL_CHECKS):
+        if not any(_is_named(check, selector) for check in among):
             raise LookupError(selector)
-    return tuple(check for check in ALL_CHECKS if any(_is_named(check, selector) for selector in selectors))
+    return tuple(check for check in among if any(_is_named(check, selector) for selector in selectors))
 
 
 def _is_named(check: Check, selector: str) -> bool:

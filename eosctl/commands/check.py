@@ -57,7 +57,7 @@ def list_checks(
     from eosctl.render.listing import render_listing
 
     invocation = invocation_of(context)
-    items = tuple(check_item(check) for check in sorted(_select(selectors), key=lambda check: check.id))
+    items = tuple(check_item(check) for check in sorted(_select(selectors, catalogue=True), key=lambda check: check.id))
     result = listing("checks", "check list", invocation.now_ms(), items)
     write_result(render_listing(result, CHECK_COLUMNS, output, invocation.style()), output_file)
 
@@ -120,13 +120,21 @@ def run_checks(
     raise typer.Exit(present(evidence, checks, request, invocation))
 
 
-def _select(selectors: list[str] | None) -> tuple[Check, ...]:
-    from eosctl.checks.registry import select_checks
+def _select(selectors: list[str] | None, *, catalogue: bool = False) -> tuple[Check, ...]:
+    """Choose among the checks of a cluster, or of the whole catalogue."""
+    from eosctl.checks.registry import ALL_CHECKS, CATALOGUE, select_checks
 
     try:
-        return select_checks(selectors or ())
+        return select_checks(selectors or (), CATALOGUE if catalogue else ALL_CHECKS)
     except LookupError as error:
-        raise _unknown(str(error.args[0])) from error
+        selector = str(error.args[0])
+        if not catalogue and selector.upper().startswith("EOS-CFG-"):
+            raise UsageError(
+                f"{selector} judges configuration files, not a cluster.",
+                "",
+                "Run: eosctl config lint PATH; with --with-cluster the brokers are judged too.",
+            ) from error
+        raise _unknown(selector) from error
 
 
 def _unknown(selector: str) -> UsageError:

@@ -13,6 +13,9 @@ from eosctl.checks.manual import parse_manual
 from eosctl.render.listing import Column
 from eosctl.render.page import PLAIN, Block, Line, Style, render_page
 
+FILES: Final = "configuration-files"
+"""What a check needs that asks nothing of a cluster."""
+
 
 class CheckItem(msgspec.Struct, frozen=True):
     """A check as the catalogue lists it; ``since`` and ``until`` are Kafka releases, empty when it applies to all."""
@@ -46,7 +49,7 @@ def check_item(check: Check) -> CheckItem:
         area=check.area.value,
         severity=check.severity.value,
         summary=summary,
-        needs=tuple(sorted(kind.value for kind in check.needs)),
+        needs=tuple(sorted(kind.value for kind in check.needs)) or (FILES,),
         uses=tuple(sorted(kind.value for kind in check.uses)),
         since="" if check.since is None else release_text(check.since),
         until="" if check.until is None else release_text(check.until),
@@ -116,7 +119,7 @@ def render_check_index(checks: Sequence[Check]) -> str:
     lines = [
         "# Checks",
         "",
-        "What `eosctl doctor` and `eosctl check run` look at. The pages are generated from the checks themselves.",
+        "What `eosctl doctor` and `eosctl check run` look at, and `eosctl config lint` (CFG); generated.",
         "",
         "| Id | What is wrong | Severity | Needs |",
         "|---|---|---|---|",

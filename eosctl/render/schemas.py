@@ -10,6 +10,8 @@ from eosctl.render.calibration import CalibrationItem
 from eosctl.render.capacity import PlanItem
 from eosctl.render.capacity_compare import ComparisonItem
 from eosctl.render.catalogue import CheckItem, ManualItem
+from eosctl.render.configuration import LintView
+from eosctl.render.configuration_diff import Difference
 from eosctl.render.envelope import Listing
 from eosctl.render.failure import FailureView
 from eosctl.render.fsck import FsckItem
@@ -18,6 +20,7 @@ from eosctl.render.logs import CategoryItem, LogsView
 from eosctl.render.plan import AbortView
 from eosctl.render.report import DiagnosisView
 from eosctl.render.sandboxes import PlayedItem, SandboxItem, ScenarioItem
+from eosctl.render.setting_manual import SettingItem
 from eosctl.render.tool import SchemaItem, VersionItem
 from eosctl.render.transactions import HangItem, TransactionItem
 
@@ -30,6 +33,8 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "capacity-plan": (Listing[PlanItem], "capacity plan"),
     "check-manual": (ManualItem, "check explain"),
     "checks": (Listing[CheckItem], "check list"),
+    "config-diff": (Listing[Difference], "config diff"),
+    "config-lint": (LintView, "config lint"),
     "diagnosis": (DiagnosisView, "doctor, check run"),
     "error": (FailureView, "any command that fails"),
     "log-categories": (Listing[CategoryItem], "logs patterns"),
@@ -37,6 +42,7 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "logs": (LogsView, "logs scan, logs report"),
     "fsck": (Listing[FsckItem], "fsck"),
     "open-transactions": (Listing[HangItem], "txn hanging"),
+    "setting": (Listing[SettingItem], "config explain"),
     "sandboxes": (Listing[SandboxItem], "sandbox up, sandbox status"),
     "scenario-run": (Listing[PlayedItem], "sandbox scenario NAME"),
     "scenarios": (Listing[ScenarioItem], "sandbox scenario"),

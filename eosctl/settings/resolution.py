@@ -268,7 +268,7 @@ def _spring(source: Source, release: Release) -> Iterator[Component]:
             if rest.lower().startswith("properties."):
                 name = rest[len("properties.") :].replace("[", "").replace("]", "")
                 target[name] = _named(name, value)
-            elif section and (kafka := _SPRING_NAMES[Role(section)].get(_uniform(rest))):
+            elif section and (kafka := _SPRING_NAMES[Role(section)].get(_uniform(rest).replace(".", ""))):
                 target.setdefault(kafka, _named(kafka, value))
         elif match := _BINDER_KEY.match(key):
             _binder(match[2], bool(match[1]), value, named, given, shared)

@@ -34,7 +34,7 @@ def main(arguments: list[str]) -> int:
     """Write every table."""
     folder, librdkafka = map(Path, arguments)
     releases = sorted((_release(path.stem), path) for path in folder.glob("*.tsv"))
-    by_component: dict[str, dict[str, list[tuple[str, Declared | None]]]] = {}
+    by_component: dict[str, dict[str, list[tuple[str, Declared]]]] = {}
     labels = [f"{release[0]}.{release[1]}" for release, _ in releases]
     for label, (_, path) in zip(labels, releases, strict=True):
         for component, declared in _read(path):

@@ -7,7 +7,7 @@ from typing import Final
 
 from eosctl.checks.configuration.rule import problem, rule
 from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.model.deployment import Component, Deployment, Role
 from eosctl.model.severity import Severity
 
 NAMES: Final = (
@@ -39,8 +39,8 @@ def brokers_disagree(deployment: Deployment) -> Iterator[Problem]:
     """Find brokers that would treat the same transaction differently.
 
     What it checks:
-        Six settings of coordinators, over all brokers given together, where at least one broker writes the setting
-        down.
+        Six settings of coordinators, over all brokers that name the same quorum or stand in one file, where at least
+        one broker writes the setting down.
 
     Why it matters for exactly-once:
         A transactional id belongs to the partition that it hashes to, out of as many as the broker believes there
@@ -61,20 +61,33 @@ def brokers_disagree(deployment: Deployment) -> Iterator[Problem]:
         transaction.state.log.replication.factor; transaction.state.log.min.isr; transaction.max.timeout.ms;
         transactional.id.expiration.ms.
     """
-    brokers = deployment.of(Role.BROKER)
-    for name in NAMES:
-        told = [(broker, broker.value(name)) for broker in brokers]
-        known = [(broker, value) for broker, value in told if value.number is not None]
-        numbers = {value.number for _, value in known}
-        if len(numbers) < 2:
-            continue
-        broker, odd = next((b, v) for b, v in reversed(known) if v.is_given)
-        other = next(v for _, v in known if v.number != odd.number)
-        yield problem(
-            broker,
-            (odd, other),
-            f"{name} is {odd.number:,} here and {other.number:,} on another broker.",
-            severity=None if name.endswith("partitions") else Severity.WARNING,
-            impact="Which coordinator serves an id, or what it accepts, depends on the broker asked.",
-            remedy="Use one value on all brokers.",
-        )
+    clusters: dict[str, list[Component]] = {}
+    for broker in deployment.of(Role.BROKER):
+        clusters.setdefault(_cluster_of(broker), []).append(broker)
+    for brokers in clusters.values():
+        for name in NAMES:
+            yield from _differing(brokers, name)
+
+
+def _differing(brokers: list[Component], name: str) -> Iterator[Problem]:
+    known = [(broker, value) for broker in brokers if (value := broker.value(name)).number is not None]
+    if len({value.number for _, value in known}) < 2:
+        return
+    broker, odd = next((b, v) for b, v in reversed(known) if v.is_given)
+    other = next(v for _, v in known if v.number != odd.number)
+    yield problem(
+        broker,
+        (odd, other),
+        f"{name} is {odd.number:,} here and {other.number:,} on another broker of the cluster.",
+        severity=None if name.endswith("partitions") else Severity.WARNING,
+        impact="Which coordinator serves an id, or what it accepts, depends on the broker asked.",
+        remedy="Use one value on all brokers.",
+    )
+
+
+def _cluster_of(broker: Component) -> str:
+    """Tell which cluster a broker belongs to: the one that it joins, else that of its file."""
+    for name in ("controller.quorum.voters", "controller.quorum.bootstrap.servers", "zookeeper.connect"):
+        if broker.has(name) and broker.word(name):
+            return f"{name}={broker.word(name)}"
+    return "a cluster" if broker.place.line == 0 else broker.place.file

@@ -44,12 +44,12 @@ def findings_of(results: Iterable[CheckResult]) -> tuple[Finding, ...]:
 
 def undecided(deployment: Deployment, rules: Iterable[Rule] = ALL_RULES) -> tuple[Undecided, ...]:
     """Return the settings that some rule would judge if their values were known, each place once."""
-    names = {(role, name) for rule in rules for role in rule.roles for name in rule.reads}
+    names = {name for rule in rules for name in rule.reads}
     found = {
         (value.place, value.key): Undecided(component, value)
         for component in deployment.components
         for name, value in component.given.items()
-        if not value.resolved and (component.role, name) in names
+        if not value.resolved and any(name == read or name.endswith(f".{read}") for read in names)
     }
     return tuple(found.values())
 

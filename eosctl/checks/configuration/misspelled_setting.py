@@ -60,6 +60,7 @@ def _ends_known(name: str, known: frozenset[str]) -> bool:
     Severity.WARNING,
     roles=(),
     reads=(),
+    references=("org.apache.kafka.common.config.ConfigDef",),
 )
 def misspelled_setting(deployment: Deployment) -> Iterator[Problem]:
     """Find misspelled settings of exactly-once.
@@ -89,7 +90,7 @@ def misspelled_setting(deployment: Deployment) -> Iterator[Problem]:
         if component.role in (Role.SPRING, Role.FLINK, Role.MIRROR_MAKER):
             continue
         for name, value in component.given.items():
-            if value.place in seen or _ends_known(name, known):
+            if value.place in seen or (name not in NEVER_EXISTED and _ends_known(name, known)):
                 continue
             meant = NEVER_EXISTED.get(name) or next(iter(get_close_matches(name, RELEVANT, 1, 0.9)), "")
             if meant:

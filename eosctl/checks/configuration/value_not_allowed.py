@@ -20,6 +20,7 @@ JUDGED_ELSEWHERE: Final = frozenset({"processing.guarantee"})
     Severity.ERROR,
     roles=(),
     reads=(),
+    references=("org.apache.kafka.common.config.ConfigDef",),
 )
 def value_not_allowed(deployment: Deployment) -> Iterator[Problem]:
     """Find values of the wrong type or outside of their bounds.

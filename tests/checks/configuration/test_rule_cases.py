@@ -1,0 +1,80 @@
+"""Every rule over configurations on its YAML cases: files with a mistake at a known line, and their near-misses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import yaml
+
+from eosctl.checks.configuration.judge import findings_of, judge
+from eosctl.checks.configuration.registry import ALL_RULES, CONFIGURATION_CHECKS
+from eosctl.checks.manual import SECTIONS, parse_manual
+from eosctl.model.deployment import Deployment
+from eosctl.model.finding import CheckStatus
+from eosctl.settings.deployment_files import read_components
+from eosctl.settings.parameter_tables import load_tables, parse_release
+
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "checks" / "configuration"
+BY_ID = {rule.check.id: rule for rule in ALL_RULES}
+
+
+class RuleCase(NamedTuple):
+    """Files that are given together, and what one rule says about them."""
+
+    check_id: str
+    number: int
+    expect: str
+    files: dict[str, str]
+    kafka: str
+    findings: list[str]
+
+    def __str__(self) -> str:
+        return f"{self.check_id}-{self.number}-{self.expect}"
+
+    def deployment(self) -> Deployment:
+        release = parse_release(self.kafka) if self.kafka else None
+        parts = (part for name, text in self.files.items() for part in read_components(name, text, release=release))
+        return Deployment(tuple(parts), load_tables())
+
+
+def cases_of(path: Path) -> list[RuleCase]:
+    loaded: list[dict[str, Any]] = yaml.safe_load(path.read_text("utf-8"))["cases"]
+    return [
+        RuleCase(path.stem, number, case["expect"], case["files"], case.get("kafka", ""), case.get("findings", []))
+        for number, case in enumerate(loaded)
+    ]
+
+
+CASES = [case for path in sorted(FIXTURES.glob("EOS-CFG-*.yaml")) for case in cases_of(path)]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_case(case: RuleCase) -> None:
+    (result,) = judge(case.deployment(), [BY_ID[case.check_id]])
+    places = [f"{facts['file']}:{facts['line']}" for f in findings_of([result]) if (facts := dict(f.facts))]
+    assert (result.status.value, places) == (case.expect, case.findings), result
+
+
+def test_every_rule_is_seen_to_fail_twice_to_pass_and_to_be_undecided() -> None:
+    for rule in ALL_RULES:
+        outcomes = [case.expect for case in CASES if case.check_id == rule.check.id]
+        assert outcomes.count("failed") >= 2, rule.check.id
+        assert "passed" in outcomes, rule.check.id
+        assert "skipped" in outcomes or not rule.reads, rule.check.id
+
+
+@pytest.mark.parametrize("check", CONFIGURATION_CHECKS, ids=lambda check: check.id)
+def test_the_manual_is_whole(check: Any) -> None:
+    summary, sections = parse_manual(check.manual)
+    assert summary.endswith(".")
+    assert tuple(sections) == SECTIONS
+
+
+def test_without_files_nothing_passes() -> None:
+    assert {result.status for result in judge(Deployment())} == {CheckStatus.NOT_APPLICABLE}
+
+
+def test_ids_are_issued_once() -> None:
+    assert len(BY_ID) == len(ALL_RULES)

@@ -1,0 +1,204 @@
+"""What files mean: formats, roles, prefixes, lines and defaults."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eosctl.checks.configuration.judge import findings_of, judge
+from eosctl.errors import ConfigFileError
+from eosctl.model.deployment import Client, Component, Deployment, Role, ValueSource
+from eosctl.settings.deployment_files import read_components, read_deployment
+from eosctl.settings.documents import parse_documents
+from eosctl.settings.parameter_tables import load_tables
+from eosctl.settings.sources import MASK, shown
+from eosctl.settings.tree import flatten
+
+GOOD = Path(__file__).parents[1] / "fixtures" / "configs" / "good"
+STREAMS = "application.id=a\nprocessing.guarantee=exactly_once_v2\n"
+
+
+def only(file: str, text: str, role: Role, release: tuple[int, int] | None = None) -> Component:
+    (found,) = (part for part in read_components(file, text, release=release) if part.role is role)
+    return found
+
+
+def findings(*files: tuple[str, str]) -> list[str]:
+    parts = tuple(part for file, text in files for part in read_components(file, text))
+    found = findings_of(judge(Deployment(parts, load_tables())))
+    return [f"{f.check_id} {facts['file']}:{facts['line']}" for f in found if (facts := dict(f.facts))]
+
+
+@pytest.mark.parametrize("path", sorted(GOOD.iterdir()), ids=lambda path: path.name)
+def test_a_good_configuration_raises_nothing(path: Path) -> None:
+    assert findings((path.name, path.read_text("utf-8"))) == []
+
+
+def test_good_configurations_raise_nothing_together() -> None:
+    read = read_deployment([GOOD])
+    assert len(read.read) >= 40
+    assert read.unreadable == ()
+    assert read.without_settings == ()
+    assert [str(f.message) for f in findings_of(judge(read.deployment))] == []
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "roles"),
+    [
+        ("x.properties", "process.roles=broker\n", {"broker"}),
+        ("x.properties", "zookeeper.connect=a\nbroker.id=1\n", {"broker"}),
+        ("x.properties", "transactional.id=a\nacks=all\n", {"producer"}),
+        ("x.properties", "group.id=a\nauto.offset.reset=latest\n", {"consumer"}),
+        (
+            "x.properties",
+            "key.serializer=a\nkey.deserializer=b\nacks=all\nauto.offset.reset=latest\n",
+            {"producer", "consumer"},
+        ),
+        ("x.properties", "application.id=a\nnum.stream.threads=2\n", {"streams", "producer", "consumer"}),
+        ("x.properties", "config.storage.topic=a\ngroup.id=b\n", {"connect-worker", "producer", "consumer"}),
+        ("x.properties", "clusters=a,b\na->b.enabled=true\n", {"mirror-maker"}),
+        ("x.properties", "connector.class=x.FileStreamSourceConnector\n", {"source-connector"}),
+        ("x.json", '{"connector.class": "x.JdbcThing", "topics": "a"}', {"sink-connector"}),
+        ("x.json", '{"retention.ms": "1", "cleanup.policy": "delete"}', {"topic"}),
+        ("x.properties", "server.port=80\nlogging.level=info\n", set()),
+        ("x.yaml", "a: [1, 2]\n", set()),
+        ("x.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: acks}\n", set()),
+    ],
+)
+def test_roles_are_told_by_keys(file: str, text: str, roles: set[str]) -> None:
+    assert {component.role.value for component in read_components(file, text)} == roles
+
+
+def test_streams_clients_see_defaults_bare_and_prefixed_settings_in_this_order() -> None:
+    text = STREAMS + "linger.ms=7\nproducer.linger.ms=8\nmax.poll.records=3\nmain.consumer.max.poll.records=4\n"
+    producer, consumer = only("a.properties", text, Role.PRODUCER), only("a.properties", text, Role.CONSUMER)
+    assert producer.number("linger.ms") == 8
+    assert producer.value("linger.ms").key == "producer.linger.ms"
+    assert producer.value("transaction.timeout.ms").text == "10000"
+    assert producer.value("transaction.timeout.ms").source is ValueSource.FRAMEWORK
+    assert consumer.number("max.poll.records") == 4
+    assert consumer.word("isolation.level") == "read_committed"
+
+
+def test_commit_interval_follows_the_guarantee() -> None:
+    assert only("a.properties", STREAMS, Role.STREAMS).number("commit.interval.ms") == 100
+    assert only("a.properties", "application.id=a\n", Role.STREAMS).number("commit.interval.ms") == 30_000
+
+
+@pytest.mark.parametrize(
+    ("release", "acks", "idempotence", "linger_ms"),
+    [((2, 8), "1", False, 0), ((3, 0), "all", True, 0), ((3, 9), "all", True, 0), ((4, 0), "all", True, 5)],
+)
+def test_defaults_follow_the_release(release: tuple[int, int], acks: str, idempotence: bool, linger_ms: int) -> None:
+    producer = only("p.properties", "key.serializer=a\n", Role.PRODUCER, release)
+    assert producer.word("acks") == acks
+    assert producer.flag("enable.idempotence") is idempotence
+    assert producer.number("linger.ms") == linger_ms
+
+
+def test_librdkafka_has_its_own_defaults_and_names() -> None:
+    producer = only("rdkafka.conf", "message.timeout.ms=5\nqueue.buffering.max.ms=3\n", Role.PRODUCER)
+    assert producer.client is Client.LIBRDKAFKA
+    assert (producer.number("delivery.timeout.ms"), producer.number("linger.ms")) == (5, 3)
+    assert producer.flag("enable.idempotence") is False
+    assert (
+        only("rdkafka.conf", "enable.auto.offset.store=false\n", Role.CONSUMER).word("isolation.level")
+        == "read_committed"
+    )
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "spring.kafka.producer.transaction-id-prefix",
+        "spring.kafka.producer.transactionIdPrefix",
+        "spring.kafka.producer.transaction_id_prefix",
+    ],
+)
+def test_spring_names_are_relaxed(key: str) -> None:
+    producer = only("application.properties", f"{key}=tx\n", Role.PRODUCER)
+    assert producer.word("transactional.id") == "tx"
+    assert producer.value("transactional.id").key == key
+
+
+def test_an_image_names_its_release() -> None:
+    text = "services:\n  k:\n    image: {}\n    environment:\n      KAFKA_NODE_ID: 1\n"
+    images = {"confluentinc/cp-kafka:7.6.1": (3, 6), "apache/kafka:3.9.0": (3, 9), "bitnami/kafka:3.7": (3, 7)}
+    assert {image: only("c.yml", text.format(image), Role.BROKER).release for image in images} == images
+
+
+def test_placeholders_are_not_values() -> None:
+    value = only("p.properties", "transactional.id=${X}\nacks=all\n", Role.PRODUCER).value("transactional.id")
+    assert (value.resolved, value.word) == (False, None)
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "line"),
+    [
+        ("a.yaml", "a: 1\nb: [\n", 3),
+        ("a.json", '{\n "a": 1,\n}', 3),
+        ("a.toml", "a = 1\nb = \n", 2),
+        ("a.env", "A=1\nnonsense\n", 2),
+        ("a.properties", "a=1\nb=\\uZZZZ\n", 2),
+        ("a.sql", "SELECT 1;\nCREATE TABLE t (a INT) WITH ('a'='b'\n", 2),
+        ("a.yaml", "a: &x [*x]\n", 1),
+    ],
+)
+def test_a_malformed_file_is_told_with_its_line(file: str, text: str, line: int) -> None:
+    with pytest.raises(ConfigFileError, match=rf"^{file}:{line}: "):
+        read_components(file, text)
+
+
+def test_a_malformed_file_does_not_stop_the_others(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("a: [", "utf-8")
+    (tmp_path / "b.properties").write_bytes(b"transactional.id=\xe4\nacks=1\n")
+    (tmp_path / "c.yaml").write_bytes(b"a: \xff\n")
+    (tmp_path / "notes.txt").write_text("acks=1", "utf-8")
+    read = read_deployment([tmp_path])
+    assert [Path(one.file).name for one in read.unreadable] == ["a.yaml", "c.yaml"]
+    assert [Path(file).name for file in read.read] == ["b.properties"]
+
+
+def test_a_role_can_be_given(tmp_path: Path) -> None:
+    path = tmp_path / "strange.conf"
+    path.write_text("request.timeout.ms=5\n", "utf-8")
+    (component,) = read_deployment([path], roles={"strange.conf": Role.PRODUCER}).deployment.components
+    assert component.role is Role.PRODUCER
+
+
+def test_secrets_are_masked() -> None:
+    assert shown("ssl.key.password", "x") == MASK
+    assert shown("sasl.jaas.config", "x") == MASK
+    assert shown("acks", "all") == "all"
+
+
+keys = st.from_regex(r"[a-z][a-z0-9.]{0,12}", fullmatch=True)
+texts = st.from_regex(r"[A-Za-z0-9/:_-]{1,12}", fullmatch=True)
+
+
+@given(st.dictionaries(keys, texts, min_size=1, max_size=6))
+def test_flat_formats_mean_the_same(settings: dict[str, str]) -> None:
+    documents = {
+        "a.properties": "".join(f"{key}={text}\n" for key, text in settings.items()),
+        "a.json": json.dumps(settings, indent=1),
+        "a.yaml": "".join(f"{key!r}: {text!r}\n" for key, text in settings.items()),
+        "a.toml": "".join(f"{json.dumps(key)} = {json.dumps(text)}\n" for key, text in settings.items()),
+    }
+    for file, text in documents.items():
+        (tree,) = parse_documents(file, text)
+        leaves = list(flatten(tree))
+        assert {key: leaf.text for key, leaf in leaves} == settings, file
+        first = 2 if file == "a.json" else 1
+        assert [leaf.line for _, leaf in leaves] == [first + index for index in range(len(settings))], file
+
+
+@given(st.text(max_size=200), st.sampled_from(["a.properties", "a.yaml", "a.json", "a.toml", "a.env", "a.sql"]))
+def test_no_text_ends_in_another_error(text: str, file: str) -> None:
+    try:
+        read_components(file, text)
+    except ConfigFileError as error:
+        assert error.what.startswith(f"{file}:")

@@ -101,6 +101,7 @@ class ClusterImage:
         self.configs: dict[tuple[int, str], dict[str, str]] = {}
         self.acls: dict[bytes, Any] = {}
         self.next_producer_id = 0
+        self._leaderships: dict[TopicPartition, PartitionLeadership] = {}  # made when asked for: requests ask often
         self.last_offset = -1
         self.last_epoch = -1
 
@@ -108,8 +109,13 @@ class ClusterImage:
 
     def leadership(self, partition: TopicPartition) -> PartitionLeadership | None:
         """Return leader and epoch, or None when the partition does not exist."""
-        state = self.partition(partition)
-        return PartitionLeadership(state.leader, state.leader_epoch) if state is not None else None
+        found = self._leaderships.get(partition)
+        if found is None:
+            state = self.partition(partition)
+            if state is None:
+                return None
+            found = self._leaderships[partition] = PartitionLeadership(state.leader, state.leader_epoch)
+        return found
 
     def partition(self, partition: TopicPartition) -> PartitionState | None:
         """Return a partition's state, or None."""
@@ -150,6 +156,8 @@ class ClusterImage:
         handler = _HANDLERS.get(type(record).__name__)
         if handler is not None:
             handler(self, record, delta)
+            if self._leaderships:
+                self._leaderships.clear()
 
 
 def _register_broker(image: ClusterImage, record: records.RegisterBrokerRecord, delta: ImageDelta) -> None:

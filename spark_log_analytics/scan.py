@@ -134,6 +134,15 @@ def scan_content(content: Content, split: Split, classifier: Classifier) -> Spli
     return tally.result(max(0, stop - split.start), newlines, content.error)
 
 
+def count_newlines_before(split: Split) -> int:
+    """Count the line ends of a file in front of a split.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    return _count_newlines(read_content(Path(split.source.name)).data, 0, split.start) if split.start else 0
+
+
 def _count_newlines(data: Buffer, start: int, stop: int) -> int:
     step = 1 << 24
     return sum(data[position : min(position + step, stop)].count(b"\n") for position in range(start, stop, step))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +12,7 @@ import typer
 
 from eosctl.commands.invocation import Invocation, invocation_of, remember_output, write_result
 from eosctl.commands.options import OUTPUT, Output, OutputFile
-from eosctl.errors import UsageError
+from eosctl.errors import EosctlError, UsageError
 from eosctl.model.severity import Severity
 from eosctl.render.formats import OutputFormat
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
     from eosctl.render.logs import CategoryItem, LogFindings
     from spark_log_analytics.catalogue import Category
+    from spark_log_analytics.layouts import Layout
     from spark_log_analytics.scan import LogScan
 
 app = typer.Typer(help="Incidents and their causes from logs.", no_args_is_help=True)
@@ -40,6 +43,13 @@ class ReportFormat(StrEnum):
     TSV = "tsv"
     MARKDOWN = "markdown"
     HTML = "html"
+
+
+class EngineChoice(StrEnum):
+    """What reads the files; the result is the same."""
+
+    PYTHON = "python"
+    SPARK = "spark"
 
 
 Paths = Annotated[
@@ -67,6 +77,12 @@ Categories = Annotated[
         "--category", metavar="NAME", help="Show events of this category only; repeatable.", rich_help_panel=OUTPUT
     ),
 ]
+Engine = Annotated[
+    EngineChoice,
+    typer.Option(
+        "--engine", help="Read in this process, or on Spark (needs Java and the spark extra).", rich_help_panel=READING
+    ),
+]
 ReportOutput = Annotated[
     ReportFormat,
     typer.Option("--output", "-o", callback=remember_output, help="Format of the result.", rich_help_panel=OUTPUT),
@@ -83,6 +99,7 @@ def scan_logs(
     paths: Paths,
     zone: Zone = None,
     pattern: Pattern = None,
+    engine: Engine = EngineChoice.PYTHON,
     category: Categories = None,
     output: Output = OutputFormat.TABLE,
     output_file: OutputFile = None,
@@ -96,7 +113,7 @@ def scan_logs(
     from eosctl.render.page import render_page
 
     invocation = invocation_of(context)
-    findings = _read(paths, zone, pattern, _known_categories(category))
+    findings = _read(paths, zone, pattern, engine, _known_categories(category))
     view = logs_view(findings, "logs scan", invocation.now_ms())
     match output:
         case OutputFormat.JSON:
@@ -117,6 +134,7 @@ def report_logs(
     paths: Paths,
     zone: Zone = None,
     pattern: Pattern = None,
+    engine: Engine = EngineChoice.PYTHON,
     output: ReportOutput = ReportFormat.TABLE,
     output_file: OutputFile = None,
     fail_on: FailOn = None,
@@ -126,7 +144,7 @@ def report_logs(
     Exit codes: 0 done, 2 usage, 3 an incident at or above --fail-on, 4 a file could not be read to its end.
     """
     invocation = invocation_of(context)
-    findings = _read(paths, zone, pattern, None)
+    findings = _read(paths, zone, pattern, engine, None)
     write_result(_render_report(findings, output, invocation), output_file)
     if fail_on is not None and any(incident.severity.at_least(fail_on) for incident in findings.incidents):
         raise typer.Exit(EXIT_FINDINGS)
@@ -205,7 +223,11 @@ def _render_report(findings: LogFindings, output: ReportFormat, invocation: Invo
 
 
 def _read(
-    paths: Sequence[Path], zone: str | None, pattern: str | None, categories: frozenset[str] | None
+    paths: Sequence[Path],
+    zone: str | None,
+    pattern: str | None,
+    engine: EngineChoice,
+    categories: frozenset[str] | None,
 ) -> LogFindings:
     from eosctl.analysis.incidents.judge import judge_incidents
     from eosctl.render.logs import LogFindings
@@ -213,7 +235,7 @@ def _read(
     missing = [path for path in paths if not path.exists()]
     if missing:
         raise UsageError(f"There is no file {missing[0]}.", "", "Name log files, or directories that hold some.")
-    scan = _scan(paths, _zone_of(zone), pattern)
+    scan = _scan(paths, _zone_of(zone), pattern, engine)
     incidents = judge_incidents(scan.events, scan.sources)
     events = (
         scan.events if categories is None else tuple(event for event in scan.events if event.category in categories)
@@ -221,7 +243,7 @@ def _read(
     return LogFindings(events, incidents, scan.sources, tuple((unread.name, unread.reason) for unread in scan.unread))
 
 
-def _scan(paths: Sequence[Path], zone: tzinfo | None, pattern: str | None) -> LogScan:
+def _scan(paths: Sequence[Path], zone: tzinfo | None, pattern: str | None, engine: EngineChoice) -> LogScan:
     from spark_log_analytics.pattern_string import PatternError, layout_of_pattern
     from spark_log_analytics.scan import scan_paths
 
@@ -231,7 +253,32 @@ def _scan(paths: Sequence[Path], zone: tzinfo | None, pattern: str | None) -> Lo
         raise UsageError(
             f"The pattern {pattern!r} cannot be used.", str(error), "Copy it from the logging setup."
         ) from error
-    return scan_paths(paths, zone, layouts)
+    if engine is EngineChoice.PYTHON:
+        return scan_paths(paths, zone, layouts)
+    return _scan_on_spark(paths, zone, layouts)
+
+
+def _scan_on_spark(paths: Sequence[Path], zone: tzinfo | None, layouts: tuple[Layout, ...]) -> LogScan:
+    from importlib.util import find_spec
+
+    lacking = [name for name in ("pyspark", "pyarrow", "pandas") if find_spec(name) is None]
+    if lacking:
+        raise EosctlError(
+            f"Spark cannot be used: {', '.join(lacking)} is not installed.",
+            "The engine is an extra, for its size.",
+            "Install eosctl[spark], or leave --engine out: the result is the same.",
+        )
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        raise EosctlError(
+            "Spark cannot be used: there is no Java.",
+            "",
+            "Install Java 17, or leave --engine out: the result is the same.",
+        )
+    from spark_log_analytics.job import scan_on_spark
+    from spark_log_analytics.session import session
+
+    with session() as spark:
+        return scan_on_spark(spark, paths, zone, layouts)
 
 
 def _zone_of(name: str | None) -> tzinfo | None:

@@ -114,3 +114,13 @@ def test_a_damaged_file_among_others_is_named_and_the_rest_is_read(
     out = capsys.readouterr().out
     assert "a.log.gz" in out
     assert "PRODUCER_FENCED" in out
+
+
+def test_without_java_spark_is_refused_and_the_scanner_still_serves(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    assert main(["logs", "scan", ZOMBIE, "--engine", "spark"]) == 1
+    assert "leave --engine out" in capsys.readouterr().err
+    assert main(["logs", "scan", ZOMBIE]) == 0

@@ -1,0 +1,159 @@
+"""The scan on Spark: splits packed into tasks, the same scanner in each, and what is made of its rows.
+
+Nothing here names a master, stops a session or uses the driver's Spark context, so the same code runs locally,
+submitted to a cluster, and through Spark Connect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from spark_log_analytics.layouts import Layout
+from spark_log_analytics.rows import SCAN_COLUMNS, counts_of, event_of, scan_batches
+from spark_log_analytics.scan import SPLIT_BYTES, LogScan, Split, plan_splits, scan_split, summarize
+from spark_log_analytics.sources import SourceFile, Unread, find_files, inspect_file
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+OPEN_COST_BYTES: Final = 1024 * 1024
+"""What a small file costs beside its bytes, so that a task does not get thousands of them."""
+
+
+def plan_scan(
+    paths: Iterable[Path], zone: tzinfo | None = None, layouts: tuple[Layout, ...] = ()
+) -> tuple[tuple[SourceFile, ...], tuple[Unread, ...]]:
+    """Inspect the files to scan, on the driver."""
+    inspected = [inspect_file(path, zone, layouts) for path in find_files(paths)]
+    sources = tuple(source for source in inspected if isinstance(source, SourceFile))
+    return sources, tuple(source for source in inspected if isinstance(source, Unread))
+
+
+def pack_splits(sources: Sequence[SourceFile], split_bytes: int = SPLIT_BYTES) -> tuple[tuple[Split, ...], ...]:
+    """Cut large files and put small ones together, so that each task has about ``split_bytes`` to read."""
+    bins: list[tuple[Split, ...]] = []
+    current: list[Split] = []
+    filled = 0
+    for source in sources:
+        for split in plan_splits(source, split_bytes):
+            cost = (split.end or source.size_bytes) - split.start + min(OPEN_COST_BYTES, split_bytes)
+            if current and filled + cost > split_bytes + OPEN_COST_BYTES:
+                bins.append(tuple(current))
+                current, filled = [], 0
+            current.append(split)
+            filled += cost
+    if current:
+        bins.append(tuple(current))
+    return tuple(bins)
+
+
+def scan_frame(spark: SparkSession, sources: Sequence[SourceFile], split_bytes: int = SPLIT_BYTES) -> DataFrame:
+    """Scan on Spark.
+
+    Args:
+        spark: Any session; it is left as it is.
+        sources: What to scan; the files must be readable under the same names on every executor.
+        split_bytes: How much a task reads.
+
+    Returns:
+        Rows of ``SCAN_COLUMNS``; lines still count from the start of their split, see ``number_rows``.
+    """
+    bins = pack_splits(sources, split_bytes)
+    tasks = spark.range(0, len(bins), 1, max(1, len(bins)))
+    return tasks.mapInArrow(_scanner_of(bins), SCAN_COLUMNS)
+
+
+def _scanner_of(bins: Sequence[Sequence[Split]]) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Return the function that Spark runs: it gets the numbers of bins and scans them."""
+
+    def scan(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from spark_log_analytics.classify import Classifier
+
+        classifier = Classifier()
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                for split in bins[number]:
+                    yield from scan_batches(split, scan_split(split, classifier))
+
+    return scan
+
+
+def number_rows(rows: DataFrame) -> DataFrame:
+    """Turn lines counted from the start of a split into lines of the file, and drop the rows of counts.
+
+    ``rows`` is read twice: cache or checkpoint it when it comes from a scan.
+    """
+    from pyspark.sql import Window
+    from pyspark.sql import functions as f
+
+    before = Window.partitionBy("file").orderBy("split_start").rowsBetween(Window.unboundedPreceding, -1)
+    bases = rows.where("counts is not null").select(
+        "file", "split_start", f.coalesce(f.sum("counts.newline_count").over(before), f.lit(0)).alias("base")
+    )
+    return (
+        rows.where("counts is null")
+        .join(f.broadcast(bases), ["file", "split_start"])
+        .withColumn("line", f.col("line") + f.col("base"))
+        .drop("split_start", "counts", "base")
+    )
+
+
+def scan_on_spark(
+    spark: SparkSession,
+    paths: Iterable[Path],
+    zone: tzinfo | None = None,
+    layouts: tuple[Layout, ...] = (),
+    split_bytes: int = SPLIT_BYTES,
+) -> LogScan:
+    """Scan on Spark and bring the result to the driver: the same value that ``scan_paths`` returns."""
+    sources, unread = plan_scan(paths, zone, layouts)
+    if not sources:
+        return LogScan((), (), unread)
+    rows = scan_frame(spark, sources, split_bytes).persist()
+    try:
+        collected = [row.asDict(recursive=True) for row in number_rows(rows).collect()]
+        counted = [row.asDict(recursive=True) for row in rows.where("counts is not null").collect()]
+    finally:
+        rows.unpersist()
+    place = {source.name: number for number, source in enumerate(sources)}
+    events = sorted((event_of(row) for row in collected), key=lambda event: (place[event.file], event.offset))
+    counts = counts_of(counted)
+    summaries = tuple(summarize(source, counts.get(source.name, [])) for source in sources)
+    return LogScan(tuple(events), summaries, unread)
+
+
+def exception_timeline(events: DataFrame) -> DataFrame:
+    """Count exceptions by minute, class, root class and application."""
+    from pyspark.sql import functions as f
+
+    return (
+        events.where("exception is not null")
+        .groupBy(
+            (f.floor(f.col("time_ms") / 60_000) * 60_000).alias("minute_ms"),
+            f.col("exception.class_name").alias("class_name"),
+            f.col("exception.root_class").alias("root_class"),
+            "application",
+        )
+        .agg(f.count("*").alias("event_count"))
+        .orderBy("minute_ms", "class_name", "root_class", "application")
+    )
+
+
+def new_failures(events: DataFrame, baseline: DataFrame) -> DataFrame:
+    """Return the exceptions whose fingerprint the baseline does not have, with their count and first time."""
+    from pyspark.sql import functions as f
+
+    known = (
+        baseline.where("exception is not null").select(f.col("exception.fingerprint").alias("fingerprint")).distinct()
+    )
+    return (
+        events.where("exception is not null")
+        .groupBy(f.col("exception.fingerprint").alias("fingerprint"), f.col("exception.root_class").alias("root_class"))
+        .agg(f.count("*").alias("event_count"), f.min("time_ms").alias("first_ms"))
+        .join(known, "fingerprint", "left_anti")
+        .orderBy("first_ms")
+    )

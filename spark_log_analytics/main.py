@@ -1,0 +1,75 @@
+"""The job for ``spark-submit``: scan logs, write events and incidents.
+
+``spark-submit --py-files eosctl_logs.zip main.py PATH... --out DIR`` needs pyarrow and pandas on the executors.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from eosctl.analysis.incidents.judge import judge_incidents
+from eosctl.model.incident import Incident
+from spark_log_analytics.job import number_rows, plan_scan, scan_frame
+from spark_log_analytics.rows import SCHEMA_VERSION, counts_of, event_of
+from spark_log_analytics.scan import SPLIT_BYTES, summarize
+from spark_log_analytics.session import session
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the job.
+
+    Returns:
+        0 when all was read, 1 when a file was not, 2 when there is nothing to read.
+    """
+    options = _parse(arguments)
+    sources, unread = plan_scan([Path(path) for path in options.paths])
+    for one in unread:
+        sys.stderr.write(f"not read: {one.name}: {one.reason}\n")
+    if not sources:
+        sys.stderr.write("There is nothing to read.\n")
+        return 2
+    with session() as spark:
+        rows = scan_frame(spark, sources, options.split_bytes).persist()
+        events = number_rows(rows)
+        target = f"{options.out}/events-v{SCHEMA_VERSION}"
+        events.write.mode("overwrite").format(options.format).save(target)
+        collected = [event_of(row.asDict(recursive=True)) for row in events.collect()]
+        counts = counts_of(row.asDict(recursive=True) for row in rows.where("counts is not null").collect())
+        rows.unpersist()
+    summaries = [summarize(source, counts.get(source.name, [])) for source in sources]
+    incidents = judge_incidents(collected, summaries)
+    _write_incidents(Path(options.out), incidents)
+    damaged = [summary for summary in summaries if summary.error]
+    for summary in damaged:
+        sys.stderr.write(f"not read to its end: {summary.file}: {summary.error}\n")
+    sys.stdout.write(f"{len(collected)} events of {len(sources)} files, {len(incidents)} incidents: {options.out}\n")
+    return 1 if damaged or any(not one.reason.endswith("not a log") for one in unread) else 0
+
+
+def _parse(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="spark_log_analytics", description="Scan logs on Spark.")
+    parser.add_argument("paths", nargs="+", help="log files and directories, the same on every executor")
+    parser.add_argument("--out", required=True, help="directory of the result")
+    parser.add_argument("--format", choices=("parquet", "json"), default="parquet", help="format of the events")
+    parser.add_argument("--split-bytes", type=int, default=SPLIT_BYTES, help="how much a task reads")
+    return parser.parse_args(arguments)
+
+
+def _write_incidents(folder: Path, incidents: Sequence[Incident]) -> None:
+    """Write the incidents whole or not at all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    plain = [
+        {**one._asdict(), "severity": one.severity.value, "evidence": [place._asdict() for place in one.evidence]}
+        for one in incidents
+    ]
+    temporary = folder / "incidents.json.tmp"
+    temporary.write_text(json.dumps(plain, indent=2) + "\n", encoding="utf-8")
+    temporary.replace(folder / "incidents.json")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,110 @@
+"""Spark gives the rows of the scanner, whatever the splits."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spark_log_analytics.archive import build_archive
+from spark_log_analytics.scan import scan_paths
+
+pytestmark = [
+    pytest.mark.spark,
+    # Spark's own code and its Python workers' sockets, not ours.
+    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::FutureWarning"),
+    pytest.mark.filterwarnings("ignore::UserWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "logs"
+POISON = FIXTURES / "poison-record-392"
+
+LAYOUT_MIX = (
+    "2026-11-21 09:31:14,789 INFO [MainThread] sync: starting, transactional.id=a-1\n"
+    "%1|1795253482.658|TXNERR|sync#producer-2| [thrd:main]: Fatal transaction error: x (_FENCED)\n"
+    "2026-11-21 09:31:22,658 ERROR [MainThread] sync: failed\nTraceback (most recent call last):\n"
+    '  File "a.py", line 3, in f\n    g()\ncimpl.KafkaException: fenced\n'
+)
+
+
+@pytest.mark.parametrize("split_bytes", [7_001, 1 << 26])
+def test_any_split_gives_the_rows_of_the_scanner(split_bytes: int, spark: Any) -> None:
+    from spark_log_analytics.job import scan_on_spark
+
+    assert scan_on_spark(spark, [POISON], split_bytes=split_bytes) == scan_paths([POISON])
+
+
+def test_splits_of_a_few_bytes_give_the_rows_of_the_scanner(spark: Any, tmp_path: Path) -> None:
+    from spark_log_analytics.job import scan_on_spark
+
+    path = tmp_path / "sync.log"
+    path.write_text(LAYOUT_MIX)
+    assert scan_on_spark(spark, [path], split_bytes=37) == scan_paths([path])
+
+
+def test_the_data_source_gives_the_events_of_the_scanner(spark: Any) -> None:
+    from spark_log_analytics.datasource import register
+    from spark_log_analytics.rows import event_of
+
+    register(spark)
+    frame = spark.read.format("eos_logs").option("split_bytes", "30000").load(str(POISON))
+    events = sorted(
+        (event_of(row.asDict(recursive=True)) for row in frame.collect()), key=lambda one: (one.file, one.offset)
+    )
+    assert events == sorted(scan_paths([POISON]).events, key=lambda one: (one.file, one.offset))
+
+
+def test_a_timeline_counts_exceptions_by_minute_and_root(spark: Any) -> None:
+    from spark_log_analytics.job import exception_timeline, new_failures, number_rows, plan_scan, scan_frame
+
+    sources, _ = plan_scan([POISON])
+    events = number_rows(scan_frame(spark, sources).persist()).persist()
+    rows = [row.asDict() for row in exception_timeline(events).collect()]
+    expected = [event for event in scan_paths([POISON]).events if event.exception]
+    assert sum(row["event_count"] for row in rows) == len(expected)
+    assert {row["root_class"] for row in rows} == {event.exception.root_class for event in expected if event.exception}
+    first = new_failures(events, events.where("offset < 100000")).collect()
+    assert [row["event_count"] for row in first] == []
+
+
+def test_the_job_runs_under_spark_submit_from_its_archive(tmp_path: Path) -> None:
+    pyspark = pytest.importorskip("pyspark", reason="the spark extra is not installed")
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java")
+    archive = build_archive(tmp_path / "eosctl_logs.zip")
+    submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
+    main = FIXTURES.parents[2] / "spark_log_analytics" / "main.py"
+    command = [str(submit), "--master", "local[2]", "--conf", "spark.ui.enabled=false", "--py-files", str(archive)]
+    command += ["--driver-java-options", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"]
+    command += [str(main), str(FIXTURES / "second-producer-392"), "--out", str(tmp_path / "out"), "--format", "json"]
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=240, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    incidents = json.loads((tmp_path / "out" / "incidents.json").read_text())
+    assert [one["root_cause"] for one in incidents] == ["duplicate-transactional-id"] * 3
+    lines = [line for file in (tmp_path / "out" / "events-v1").glob("part-*") for line in file.read_text().splitlines()]
+    assert len(lines) == len(scan_paths([FIXTURES / "second-producer-392"]).events)
+
+
+def test_the_archive_holds_all_that_the_scan_needs(tmp_path: Path) -> None:
+    archive = build_archive(tmp_path / "eosctl_logs.zip")
+    program = (
+        f"import sys; sys.path.insert(0, {str(archive)!r})\n"
+        "from pathlib import Path\n"
+        "from spark_log_analytics.scan import scan_paths\n"
+        "from eosctl.analysis.incidents.judge import judge_incidents\n"
+        f"scan = scan_paths([Path({str(FIXTURES / 'second-producer-392')!r})])\n"
+        "print(len(judge_incidents(scan.events, scan.sources)))\n"
+    )
+    # -S leaves out every installed package: the scanner and the judge need the standard library alone.
+    command = [sys.executable, "-I", "-S", "-c", program]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (0, "3\n"), done.stderr

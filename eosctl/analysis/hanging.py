@@ -24,10 +24,11 @@ from eosctl.analysis.coordinators import (
 from eosctl.analysis.lifetime import Watch, evidence_of, judge_transaction, watch_of
 from eosctl.analysis.partitions import partitions_by_name
 from eosctl.analysis.relation import IDLE_STATES, ORPHANED, OWNED, Relation, Sighting, relate, sightings, was_open
-from eosctl.analysis.state_log import record_of
+from eosctl.analysis.state_log import present_owners, record_of
 from eosctl.analysis.wording import duration_text
 from eosctl.model.finding import Confidence, Evidence
 from eosctl.model.hang import HangCause, HangStatus, HangVerdict, OpenTransaction
+from eosctl.model.history import TransactionLogEntry
 from eosctl.model.limits import Limits
 from eosctl.model.snapshot import ClusterSnapshot, PartitionInfo
 from eosctl.model.transaction import PartitionProducers, TopicPartition, Transaction
@@ -51,6 +52,7 @@ class _Scene:
     seen_before: Mapping[TopicPartition, PartitionProducers]
     unheard: tuple[str, ...]
     ids_may_be_hidden: bool
+    logged_owners: Mapping[int, TransactionLogEntry]
     radius: BlastRadiusFinder
 
 
@@ -87,15 +89,17 @@ def classify_open_transactions(snapshot: ClusterSnapshot, limits: Limits | None 
 
 def _set(snapshot: ClusterSnapshot, limits: Limits) -> _Scene:
     two = len(snapshot.looks) > 1
+    watch = watch_of(snapshot, limits)
     return _Scene(
         snapshot=snapshot,
-        watch=watch_of(snapshot, limits),
+        watch=watch,
         before=view_of(snapshot.looks[0]) if two else None,
         now=view_of(snapshot.looks[-1]),
         partitions=partitions_by_name(snapshot),
         seen_before={where.partition: where for where in snapshot.looks[0].producers} if two else {},
         unheard=unheard_coordinators(snapshot),
         ids_may_be_hidden=may_hide_transactional_ids(snapshot),
+        logged_owners=present_owners(watch.history),
         radius=BlastRadiusFinder(snapshot),
     )
 
@@ -105,6 +109,12 @@ def _judge(sighting: Sighting, now: Relation, owner: Transaction | None, scene: 
     if info is not None and info.leader_id is not None and info.leader_id != sighting.broker_id:
         # Any replica answers DescribeProducers, and one that lags shows what has long ended.
         return _undecided(f"Broker {sighting.broker_id} answered, but broker {info.leader_id} leads the partition.")
+    logged = scene.logged_owners.get(sighting.state.producer_id)
+    if owner is None and logged is not None:
+        return _undecided(
+            f"The transaction log has {logged.transactional_id} with this producer id, last in state {logged.state}, "
+            "but no coordinator listed it: this principal may not describe the id, so the transaction may be alive."
+        )
     where_before = scene.seen_before.get(sighting.partition)
     if scene.before is None or where_before is None:
         return _judge_one_look(sighting, now, owner, scene)

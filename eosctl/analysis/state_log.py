@@ -31,6 +31,16 @@ def history_by_id(snapshot: ClusterSnapshot) -> History:
     return {transactional_id: tuple(entries) for transactional_id, entries in grouped.items()}
 
 
+def present_owners(history: History) -> Mapping[int, TransactionLogEntry]:
+    """Return the newest record of every id that has not expired, by its producer id.
+
+    A coordinator knows each of them; one that is missing from its list was left out, because the principal may not
+    describe the id.
+    """
+    newest = (entries[-1] for entries in history.values())
+    return {entry.producer_id: entry for entry in newest if entry.state}
+
+
 def last_prepare(
     entries: Sequence[TransactionLogEntry], producer_id: int, partition: TopicPartition
 ) -> TransactionLogEntry | None:

@@ -285,6 +285,18 @@ class TestHiddenIds:
     def test_unknown_settings_count_as_an_authorizer(self) -> None:
         assert not only(two_looks([producer()], brokers=(broker(settings=()),))).can_abort
 
+    def test_live_id_that_only_the_log_shows_is_not_touched(self) -> None:
+        history = (entry("Empty", 0), entry("Ongoing", 1))
+        for brokers in ((broker(settings=(AUTHORIZER,)),), (broker(),)):
+            verdict = only(two_looks([producer()], brokers=brokers, transaction_history=history))
+            assert (verdict.status, verdict.can_abort) == (HangStatus.UNDECIDED, False)
+            assert "may not describe the id" in verdict.explanation
+
+    def test_id_that_moved_on_to_another_producer_id_is_not_hidden(self) -> None:
+        history = (entry("CompleteAbort", 3), entry("Empty", 4, producer_id=1000))
+        verdict = only(two_looks([producer()], brokers=(broker(settings=(AUTHORIZER,)),), transaction_history=history))
+        assert (verdict.status, verdict.can_abort) == (HangStatus.HANGING, True)
+
     def test_log_that_names_the_producer_id_settles_it(self) -> None:
         history = (entry("Empty", 0), entry("Ongoing", 1), entry("PrepareAbort", 2), entry("CompleteAbort", 3),
                    entry("", 4, producer_id=-1))  # fmt: skip

@@ -45,6 +45,11 @@ PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
 MANY_EXAMPLES = (("EOSCTL_HYPOTHESIS_PROFILE", "prove"),)
 
 PROOFS = {
+    "fuzz-files": Proof(
+        "A million mutated files go through the decoders and fsck without a crash, a hang or growing memory.",
+        (*PYTEST, "-n", "2", "tests/decode/test_fuzz.py"),
+        (("EOSCTL_FUZZ_FILES", "1000000"),),
+    ),
     "storage": Proof(
         "No generated log, index or snapshot and no cut through one breaks reading, writing or recovery.",
         (*PYTEST, "tests/storage"),

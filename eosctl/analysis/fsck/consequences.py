@@ -106,7 +106,8 @@ CONSEQUENCES: Final[dict[str, Consequence]] = {
         _REPLICA,
     ),
     "duplicate-batch": Consequence(
-        "Records appear twice although the producer is idempotent.",
+        "Records appear twice although the producer is idempotent; one that follows its transaction's marker opens a "
+        "transaction that nobody ends.",
         "Nothing: sequences are checked only when a producer appends.",
         "Compare with the other replicas: eosctl decode segment. Consumers must drop the second copy.",
     ),
@@ -168,8 +169,8 @@ CONSEQUENCES: Final[dict[str, Consequence]] = {
         "Readers of committed data never pass its first offset; compaction stops there too.",
         "It stays open: no coordinator knows that it should end.",
         "First find out how it was decided: eosctl decode txn-log --history ID, and the partitions' other markers. "
-        "What was committed must get a COMMIT marker: aborting it would destroy committed data. What was aborted, or never "
-        "belonged to a transaction, can be aborted on the running cluster: eosctl txn abort (it shows a plan first).",
+        "What was committed must get a COMMIT marker: aborting it would destroy committed data. What was aborted, or "
+        "never belonged to a transaction, can be aborted on the running cluster: eosctl txn abort.",
     ),
     "prepare-without-marker": Consequence(
         "The transaction is decided, yet its readers wait until the marker is written.",

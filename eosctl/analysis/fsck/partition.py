@@ -240,14 +240,17 @@ class PartitionCheck:
                 self._log_end = max(self._log_end, header.next_offset)
             return
         self._compare_snapshots(header.base_offset)
-        if not self._offsets.follow(batch, log, segment.base_offset):
+        in_place = self._offsets.follow(batch, log, segment.base_offset)
+        if not in_place:
             self._lose_track(header.base_offset)
         self._note_gap()
         in_sequence = self._damaged_at is None and self._facts.partition.topic not in WITHOUT_SEQUENCES
         if not in_sequence or self._sequences.follow(batch, log):
-            self._epochs.follow(batch, log)  # a batch that was copied has the epoch of its first place
+            if in_place:
+                self._epochs.follow(batch, log)
+            self._follow_producer(batch, log, aborts, markers)
+        # else a copy: it has the epoch of its first place, and changes nothing that is true of its producer
         self._last_epoch = max(self._last_epoch, header.partition_leader_epoch)
-        self._follow_producer(batch, log, aborts, markers)
         self._log_end = max(self._log_end, header.next_offset)
         if self._states is not None and not header.is_control:
             self._states.follow(batch, log, self._facts.partition.partition, self._notes)

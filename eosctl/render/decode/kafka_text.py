@@ -101,9 +101,9 @@ class KafkaLogWriter:
     def _content(self, record: Record) -> tuple[str | None, str | None]:
         if self._topic is None:
             return _text(record.key), _text(record.value)
-        if self._topic == "transaction_state" and self._dialect is KafkaDialect.KAFKA_3_9:
-            return _old_transaction_text(record)
         try:
+            if self._topic == "transaction_state" and self._dialect is KafkaDialect.KAFKA_3_9:
+                return _old_transaction_text(record)
             return _json_text(self._topic, record)
         except UnknownRecordError:
             what = int.from_bytes((record.key or b"")[:2], "big", signed=True)

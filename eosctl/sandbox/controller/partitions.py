@@ -6,6 +6,7 @@ from typing import Any
 
 from eosctl.sandbox.controller.controller import Controller
 from eosctl.sandbox.controller.elections import change_of, elect, elect_leader
+from eosctl.sandbox.controller.reassignments import complete, move
 from eosctl.sandbox.metadata.image import NO_LEADER, PartitionState, TopicState
 from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.error_codes import ErrorCode
@@ -42,7 +43,7 @@ def alter_partition(controller: Controller, context: RequestContext, request: Al
             if error:
                 refused[topic.topic_id, wanted.partition_index] = error
             elif known is not None and state is not None:
-                records.append(_new_isr(known, state, wanted))
+                records.append(_new_isr(controller, known, state, wanted))
 
     def answer() -> None:
         topics = []
@@ -96,8 +97,10 @@ def _members(wanted: RequestPartitionData) -> list[int]:
     return list(wanted.new_isr)
 
 
-def _new_isr(topic: TopicState, state: PartitionState, wanted: RequestPartitionData) -> Any:
+def _new_isr(controller: Controller, topic: TopicState, state: PartitionState, wanted: RequestPartitionData) -> Any:
     isr = tuple(_members(wanted))
+    if state.adding_replicas or state.removing_replicas:
+        return move(controller, topic, wanted.partition_index, state, complete(state._replace(isr=isr)))
     elr = tuple(broker for broker in state.eligible_leader_replicas if broker not in isr)
     return change_of(topic, wanted.partition_index, state, isr=isr, eligible_leader_replicas=elr)
 

@@ -1,9 +1,22 @@
-"""Which partitions are on their way to other replicas."""
+"""Partitions move to other replicas (KIP-455): begin, cancel, list, and complete once the new ones are in sync."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from eosctl.sandbox.controller.controller import Controller
+from eosctl.sandbox.controller.elections import change_of, elect_leader
+from eosctl.sandbox.controller.topics import Refused, check_assignment, directory_of
+from eosctl.sandbox.metadata.image import PartitionState, TopicState
 from eosctl.sandbox.ports import RequestContext
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    AlterPartitionReassignmentsResponse,
+    ReassignablePartitionResponse,
+    ReassignableTopicResponse,
+)
 from eosctl.wire.messages.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsResponse,
@@ -27,3 +40,86 @@ def list_partition_reassignments(
         if ongoing:
             topics.append(OngoingTopicReassignment(name, ongoing))
     context.reply(ListPartitionReassignmentsResponse(0, 0, None, topics))
+
+
+def alter_partition_reassignments(
+    controller: Controller, context: RequestContext, request: AlterPartitionReassignmentsRequest
+) -> None:
+    """Begin reassignments, or cancel those whose target is null; each partition is answered for itself."""
+    records: list[Any] = []
+    responses = []
+    for topic in request.topics:
+        answers = []
+        for wanted in topic.partitions:
+            error, message = ErrorCode.NONE, None
+            try:
+                record = _plan(controller, topic.name, wanted.partition_index, wanted.replicas)
+                if record is not None:
+                    records.append(record)
+            except Refused as refused:
+                error, message = refused.error, refused.message
+            answers.append(ReassignablePartitionResponse(wanted.partition_index, error, message))
+        responses.append(ReassignableTopicResponse(topic.name, answers))
+    response = AlterPartitionReassignmentsResponse(0, True, 0, None, responses)
+    controller.write(records, lambda: context.reply(response))
+
+
+def _plan(controller: Controller, name: str, index: int, target: Sequence[int] | None) -> Any:
+    topic = controller.image.topics.get(name)
+    state = topic.partitions.get(index) if topic is not None else None
+    if topic is None or state is None:
+        raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "Unable to find a partition of this name.")
+    if target is None:
+        if not state.adding_replicas and not state.removing_replicas:
+            raise Refused(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, ErrorCode.NO_REASSIGNMENT_IN_PROGRESS.message)
+        wanted = state._replace(
+            replicas=tuple(broker for broker in state.replicas if broker not in state.adding_replicas),
+            isr=tuple(broker for broker in state.isr if broker not in state.adding_replicas),
+            adding_replicas=(),
+            removing_replicas=(),
+        )
+    else:
+        check_assignment(controller, target, None)
+        removing = tuple(broker for broker in state.replicas if broker not in target)
+        wanted = complete(
+            state._replace(
+                replicas=(*target, *removing),
+                adding_replicas=tuple(broker for broker in target if broker not in state.replicas),
+                removing_replicas=removing,
+            )
+        )
+    return move(controller, topic, index, state, wanted)
+
+
+def complete(state: PartitionState) -> PartitionState:
+    """Drop the replicas to remove once every replica to add is in sync and somebody remains in sync."""
+    isr = tuple(broker for broker in state.isr if broker not in state.removing_replicas)
+    if not isr or not set(state.adding_replicas) <= set(isr):
+        return state
+    return state._replace(
+        replicas=tuple(broker for broker in state.replicas if broker not in state.removing_replicas),
+        isr=isr,
+        adding_replicas=(),
+        removing_replicas=(),
+    )
+
+
+def move(controller: Controller, topic: TopicState, index: int, state: PartitionState, wanted: PartitionState) -> Any:
+    """Build the record that leads from one state to the other, with a new leader when the old one is moved away."""
+    election = elect_leader(wanted, controller.is_broker_active, allow_unclean=controller.unclean_allowed(topic.name))
+    changes: dict[str, Any] = {
+        "isr": wanted.isr,
+        "replicas": wanted.replicas,
+        "adding_replicas": wanted.adding_replicas,
+        "removing_replicas": wanted.removing_replicas,
+        "eligible_leader_replicas": tuple(
+            broker
+            for broker in wanted.eligible_leader_replicas
+            if broker in wanted.replicas and broker not in wanted.isr
+        ),
+    }
+    if wanted.replicas != state.replicas:
+        changes["directories"] = tuple(directory_of(controller, broker) for broker in wanted.replicas)
+    if election.leader != state.leader:
+        changes["leader"] = election.leader
+    return change_of(topic, index, state, **changes)

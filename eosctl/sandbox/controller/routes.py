@@ -25,6 +25,7 @@ ROUTES: dict[int, ControllerHandler] = {
     ApiKey.ALLOCATE_PRODUCER_IDS: producer_ids.allocate_producer_ids,
     ApiKey.ALTER_CONFIGS: configs.alter_configs,
     ApiKey.ALTER_PARTITION: partitions.alter_partition,
+    ApiKey.ALTER_PARTITION_REASSIGNMENTS: reassignments.alter_partition_reassignments,
     ApiKey.BROKER_HEARTBEAT: membership.broker_heartbeat,
     ApiKey.BROKER_REGISTRATION: membership.register_broker,
     ApiKey.CREATE_PARTITIONS: topics.create_partitions,

@@ -186,7 +186,7 @@ def _manual_assignments(controller: Controller, topic: CreatableTopic) -> list[t
         raise Refused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "Found multiple manual partition assignments.")
     size = None
     for replicas in given.values():
-        _check_assignment(controller, replicas, size)
+        check_assignment(controller, replicas, size)
         size = len(replicas)
     if sorted(given) != list(range(len(given))):
         raise Refused(
@@ -196,7 +196,8 @@ def _manual_assignments(controller: Controller, topic: CreatableTopic) -> list[t
     return [given[index] for index in range(len(given))]
 
 
-def _check_assignment(controller: Controller, replicas: Sequence[int], size: int | None) -> None:
+def check_assignment(controller: Controller, replicas: Sequence[int], size: int | None) -> None:
+    """Refuse replicas given by hand that cannot be: none, unknown, repeated, or not as many as the others have."""
     if not replicas:
         raise Refused(
             ErrorCode.INVALID_REPLICA_ASSIGNMENT, "The manual partition assignment includes an empty replica list."
@@ -239,11 +240,14 @@ def _partition_record(controller: Controller, topic_id: bytes, index: int, repli
             f"All brokers specified in the manual partition assignment for partition {index} are fenced or in "
             "controlled shutdown.",
         )
-    directories = []
-    for broker in replicas:
-        state = controller.image.brokers[broker]
-        directories.append(state.log_dirs[0] if state.log_dirs else _MIGRATING_DIRECTORY)
+    directories = [directory_of(controller, broker) for broker in replicas]
     return PartitionRecord(index, topic_id, list(replicas), isr, [], [], isr[0], 0, 0, directories)
+
+
+def directory_of(controller: Controller, broker_id: int) -> bytes:
+    """Return the id of the directory where a broker puts new replicas."""
+    state = controller.image.brokers.get(broker_id)
+    return state.log_dirs[0] if state is not None and state.log_dirs else _MIGRATING_DIRECTORY
 
 
 def _effective_configs(controller: Controller, overrides: dict[str, str]) -> list[CreatableTopicConfigs]:
@@ -306,7 +310,7 @@ def _plan_growth(controller: Controller, topic: CreatePartitionsTopic) -> list[A
             )
         assignments = [tuple(assignment.broker_ids) for assignment in topic.assignments]
         for replicas in assignments:
-            _check_assignment(controller, replicas, size)
+            check_assignment(controller, replicas, size)
     else:
         assignments = _place(controller, added, size)
     return [

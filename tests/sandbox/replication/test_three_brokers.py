@@ -15,6 +15,11 @@ from eosctl.sandbox.network import FaultAction, LinkFault
 from eosctl.sandbox.replication.partition import Partition
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    ReassignablePartition,
+    ReassignableTopic,
+)
 from eosctl.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from eosctl.wire.records.batch import encode_batch
 from eosctl.wire.records.record import Record
@@ -225,3 +230,53 @@ def test_a_lost_answer_of_the_controller_is_asked_for_again(harness: Harness, cl
     harness.advance(50_000)
     assert fault.hit_count == 1
     assert len(replica(harness, leader).isr) == 2
+
+
+def reassign(harness: Harness, replicas: list[int] | None) -> int:
+    request = AlterPartitionReassignmentsRequest(
+        1000, True, [ReassignableTopic("orders", [ReassignablePartition(0, replicas)])]
+    )
+    response = harness.request(harness.core.brokers()[0].node_id, ApiKey.ALTER_PARTITION_REASSIGNMENTS, 0, request)
+    return int(response.responses[0].partitions[0].error_code)
+
+
+def test_a_partition_moves_to_other_brokers_with_its_records(harness: Harness) -> None:
+    client = EosClient(harness)
+    client.create_topic("orders", 1, 1)
+    (old,) = harness.core.broker(1).metadata.topics["orders"].partitions[0].replicas
+    assert client.produce(None, ORDERS, ["a", "b"]) is ErrorCode.NONE
+    target = followers_of(harness, old)
+    assert reassign(harness, target) == 0
+    harness.run_until(lambda: harness.core.broker(1).metadata.topics["orders"].partitions[0].replicas == tuple(target))
+    state = harness.core.broker(1).metadata.topics["orders"].partitions[0]
+    assert sorted(state.isr) == target
+    assert (state.adding_replicas, state.removing_replicas) == ((), ())
+    assert state.leader in target
+    assert client.read(ORDERS) == ["a", "b"]
+    harness.advance(10)
+    assert ORDERS not in harness.core.broker(old).replicas.partitions
+    assert not (harness.core.directory_of(old) / "orders-0").exists()
+
+
+def test_a_reassignment_that_cannot_complete_is_cancelled(harness: Harness) -> None:
+    client = EosClient(harness)
+    client.create_topic("orders", 1, 1)
+    (old,) = harness.core.broker(1).metadata.topics["orders"].partitions[0].replicas
+    new = followers_of(harness, old)[0]
+    harness.core.network.cut(old, new)
+    assert reassign(harness, [new]) == 0
+    harness.advance(500)
+    moving = harness.core.broker(old).metadata.topics["orders"].partitions[0]
+    assert (moving.adding_replicas, moving.removing_replicas) == ((new,), (old,))
+    assert client.produce(None, ORDERS, ["still works"]) is ErrorCode.NONE
+    assert reassign(harness, None) == 0
+    harness.advance(100)
+    state = harness.core.broker(old).metadata.topics["orders"].partitions[0]
+    assert (state.replicas, state.isr, state.adding_replicas) == ((old,), (old,), ())
+    assert reassign(harness, None) == ErrorCode.NO_REASSIGNMENT_IN_PROGRESS
+
+
+@pytest.mark.parametrize("replicas", [[], [1, 1], [77]])
+def test_impossible_targets_are_refused(harness: Harness, replicas: list[int]) -> None:
+    EosClient(harness).create_topic("orders", 1, 1)
+    assert reassign(harness, replicas) == ErrorCode.INVALID_REPLICA_ASSIGNMENT

@@ -1,0 +1,20 @@
+"""AlterPartitionReassignments (key 45, versions 0 to 1; 3.9 serves 0): forwarded to the controller (KIP-455).
+
+- Null replicas cancel; a reassignment completes when every new replica is in sync.
+- Not done: ``allowReplicationFactorChange`` false (version 1) is not enforced.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from eosctl.sandbox.ports import RequestContext
+from eosctl.wire.messages.alter_partition_reassignments import AlterPartitionReassignmentsRequest
+
+if TYPE_CHECKING:
+    from eosctl.sandbox.broker.broker import Broker
+
+
+def handle(broker: Broker, context: RequestContext, request: AlterPartitionReassignmentsRequest) -> None:
+    """Forward to the active controller."""
+    broker.forward(context, request, request.timeout_ms)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from enum import StrEnum
 from functools import cache
@@ -49,7 +48,7 @@ class Catalogue(NamedTuple):
     """All categories in the order in which they are tried, and the fields that any record can have."""
 
     categories: tuple[Category, ...]
-    common_fields: tuple[re.Pattern[str], ...]
+    common_fields: tuple[str, ...]
 
     def find(self, category_id: str) -> Category | None:
         """Return a category by its id."""
@@ -73,4 +72,4 @@ def load_catalogue() -> Catalogue:
         )
         for name, entry in data["category"].items()
     )
-    return Catalogue(categories, tuple(re.compile(pattern) for pattern in data["common"]["fields"]))
+    return Catalogue(categories, tuple(data["common"]["fields"]))

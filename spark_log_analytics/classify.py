@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from eosctl.model.log_event import LoggedException
 from spark_log_analytics.catalogue import UNCLASSIFIED, Catalogue, Category, load_catalogue
+from spark_log_analytics.literals import required_literal
 from spark_log_analytics.scanner import Record
 from spark_log_analytics.throwable import parse_inline, parse_throwable
 
@@ -36,6 +37,7 @@ class Classifier:
     def __init__(self, catalogue: Catalogue | None = None) -> None:
         self._catalogue = catalogue or load_catalogue()
         self._rules = tuple(_Rule(category) for category in self._catalogue.categories)
+        self._common_fields = tuple(_Pattern(pattern) for pattern in self._catalogue.common_fields)
         self._verdicts: dict[str, _Rule | None] = {}
 
     def classify(self, record: Record) -> Classified | None:
@@ -73,10 +75,10 @@ class Classifier:
     def _search(self, record: Record, text: str) -> _Rule | None:
         return next((rule for rule in self._rules if rule.matches(record, text)), None)
 
-    def _fields(self, own: tuple[re.Pattern[str], ...], text: str) -> Mapping[str, str]:
+    def _fields(self, own: tuple[_Pattern, ...], text: str) -> Mapping[str, str]:
         fields: dict[str, str] = {}
-        for pattern in (*own, *self._catalogue.common_fields):
-            if any(name not in fields for name in pattern.groupindex):
+        for pattern in (*own, *self._common_fields):
+            if pattern.literal in text and not pattern.names <= fields.keys():
                 found = pattern.search(text)
                 for name, value in found.groupdict().items() if found else ():
                     if value and value not in ("null", "None"):
@@ -84,19 +86,30 @@ class Classifier:
         return fields
 
 
+class _Pattern:
+    """A compiled pattern with the text that each of its matches must hold."""
+
+    def __init__(self, pattern: str) -> None:
+        compiled = re.compile(pattern, re.MULTILINE)
+        self.literal = required_literal(pattern)
+        self.names = frozenset(compiled.groupindex)
+        self.search = compiled.search
+
+
 class _Rule:
     """A category with its patterns compiled."""
 
     def __init__(self, category: Category) -> None:
         self.category = category
-        self.fields = tuple(re.compile(pattern) for pattern in category.fields)
-        self._pattern = re.compile("|".join(f"(?:{pattern})" for pattern in category.patterns), re.MULTILINE)
+        self.fields = tuple(_Pattern(pattern) for pattern in category.fields)
+        self._patterns = tuple(_Pattern(pattern) for pattern in category.patterns)
         self._loggers_not = tuple(re.compile(pattern) for pattern in category.loggers_not)
 
     def matches(self, record: Record, text: str) -> bool:
         category = self.category
         if category.levels and record.level not in category.levels:
             return False
-        if any(pattern.search(record.logger) for pattern in self._loggers_not):
-            return False
-        return self._pattern.search(text) is not None
+        for pattern in self._patterns:
+            if pattern.literal in text and pattern.search(text) is not None:
+                return not any(excluded.search(record.logger) for excluded in self._loggers_not)
+        return False

@@ -137,7 +137,7 @@ class _Parsers:
         parsed = self._patterns[index].match(head)
         text, undecodable = _decode(tail)
         groups = {} if parsed is None else {name: _decode(part)[0] for name, part in parsed.groupdict(b"").items()}
-        undecodable = undecodable or not _is_utf8(head)
+        undecodable = undecodable or not (head.isascii() or _is_utf8(head))
         if "json" in groups:
             return _from_json(head, offset, line, text, truncated, undecodable)
         message = groups.get("message", "").rstrip("\r")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from eosctl.errors import EosctlError
+from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.broker.broker import CLIENT_LISTENER, Broker
 from eosctl.sandbox.core import ClusterCore, ClusterShape
 from eosctl.sandbox.listener import ListenerServer
@@ -162,16 +163,16 @@ class Cluster:
         node = self.core.nodes.get(leader)
         if node is None or node.broker is None:
             return {}
-        for name, partition in node.broker.replicas.partitions.items():
-            if name == (topic, index):
-                log = partition.log
-                return {
-                    "high_watermark": log.high_watermark,
-                    "last_stable_offset": log.last_stable_offset(),
-                    "log_end_offset": log.end_offset,
-                    "open_transactions": len(log.producers.ongoing),
-                }
-        return {}
+        partition = node.broker.replicas.partitions.get(TopicPartition(topic, index))
+        if partition is None:
+            return {}
+        log = partition.log
+        return {
+            "high_watermark": log.high_watermark,
+            "last_stable_offset": log.last_stable_offset(),
+            "log_end_offset": log.end_offset,
+            "open_transactions": len(log.producers.ongoing),
+        }
 
     # --- faults -------------------------------------------------------------------------------------------------
 

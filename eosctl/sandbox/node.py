@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,6 +24,7 @@ from eosctl.sandbox.metadata.log import METADATA_PARTITION, METADATA_TOPIC_ID, M
 from eosctl.sandbox.network import Network, Port
 from eosctl.sandbox.ports import Emulation, RequestContext
 from eosctl.sandbox.runtime import NodeRuntime
+from eosctl.storage.atomic import replace_file
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.codec import codec
 from eosctl.wire.uuid import parse_uuid
@@ -101,6 +103,7 @@ class Node:
             self.metadata_log.listen(self.broker.apply_metadata)
         if self.controller is not None:
             self.controller.start(self._bootstrap)
+            self._write_quorum_state(self.controller)
             self._check_sessions()
         else:
             MetadataFetcher(self.plan.node_id, self.metadata_log, self.runtime, self.channel).start()
@@ -122,6 +125,21 @@ class Node:
             self.cluster.transaction_version,
             self.config.get_int("min.insync.replicas"),
         )
+
+    def _write_quorum_state(self, controller: Controller) -> None:
+        """Leave the election's outcome where Kafka keeps it (``quorum-state``, version 0 as with static voters)."""
+        state = {
+            "clusterId": "",
+            "leaderId": controller.node_id,
+            "leaderEpoch": controller.leader_epoch,
+            "votedId": -1,
+            "appliedOffset": 0,
+            "currentVoters": [{"voterId": voter} for voter in controller.voters],
+            "data_version": 0,
+        }
+        directory = self.logs.directory_of(METADATA_PARTITION)
+        directory.mkdir(parents=True, exist_ok=True)
+        replace_file(directory / "quorum-state", json.dumps(state, separators=(",", ":")).encode())
 
     def _check_sessions(self) -> None:
         controller = self.controller

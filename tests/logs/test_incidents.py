@@ -272,3 +272,42 @@ def test_the_active_controller_dies_and_another_takes_over(tmp_path: Path) -> No
     found = judge(tmp_path, {"controller-4/controller.log": first, "controller-5/controller.log": second})
     assert kinds(found) == [("controller_failover", "controller-crash")]
     assert found[0].subject["controller"] == "4"
+
+
+def test_an_active_controller_that_stays_away(tmp_path: Path) -> None:
+    logger = "(org.apache.kafka.controller.QuorumController)"
+    line = (
+        "[2026-11-21 09:29:{:02d},000] INFO [QuorumController id={}] Becoming the active controller at epoch {}. {}\n"
+    )
+    found = judge(
+        tmp_path,
+        {
+            "controller-4/controller.log": line.format(0, 4, 5, logger),
+            "controller-5/controller.log": line.format(33, 5, 6, logger),
+        },
+    )
+    assert kinds(found) == [("controller_failover", "controller-crash")]
+
+
+def test_a_controller_that_stands_down_has_not_died(tmp_path: Path) -> None:
+    logger = "(org.apache.kafka.controller.QuorumController)"
+    line = "[2026-11-21 09:29:{:02d},000] INFO [QuorumController id={}] {} at epoch {}. {}\n"
+    resigned = "Renouncing the leadership due to a metadata log event. We were the leader"
+    found = judge(
+        tmp_path,
+        {
+            "controller-4/controller.log": line.format(0, 4, "Becoming the active controller", 5, logger)
+            + line.format(20, 4, resigned, 5, logger),
+            "controller-5/controller.log": line.format(33, 5, "Becoming the active controller", 6, logger),
+        },
+    )
+    assert found == []
+
+
+def test_client_and_broker_tell_of_one_gap(tmp_path: Path) -> None:
+    client = (
+        "2026-11-21 09:29:35,441 ERROR [MainThread] edge: produce to ledger-0 answered OUT_OF_ORDER_SEQUENCE_NUMBER\n"
+    )
+    found = judge(tmp_path, {"broker-1/server.log": INITIALIZED + SEQUENCE, "edge.log": client})
+    assert kinds(found) == [("out_of_order_sequence", "sequence-gap")]
+    assert {Path(place.file).name for place in found[0].evidence} == {"server.log", "edge.log"}

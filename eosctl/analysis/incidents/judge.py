@@ -37,6 +37,8 @@ class Explains(NamedTuple):
     same_subject: bool = False
 
 
+_BY_PRODUCER: Final = frozenset(["invalid_producer_epoch", "late_append_refused", "out_of_order_sequence"])
+
 _CLUSTER_ECHOES: Final = frozenset(
     ["transaction_timeout", "producer_fenced", "invalid_producer_epoch", "out_of_order_sequence", "unclean_stop"]
 )
@@ -75,7 +77,36 @@ def judge_incidents(events: Iterable[LogEvent], sources: Sequence[SourceSummary]
     """
     found = list(_all(LogStory(events, sources)))
     kept = [one for one in found if not any(_explains(other, one) for other in found if other is not one)]
-    return tuple(sorted(kept, key=lambda one: (one.t_start_ms, one.kind, str(one.subject))))
+    return tuple(sorted(_merged(kept), key=lambda one: (one.t_start_ms, one.kind, str(one.subject))))
+
+
+def _merged(incidents: Sequence[Incident]) -> Iterator[Incident]:
+    """Put an incident without a transactional id to the one of the same kind and time that has one.
+
+    A client that does not print its id and the broker that does tell of the same fault.
+    """
+    named = [one for one in incidents if one.subject.get("transactional.id")]
+    extra: dict[int, list[Incident]] = {}
+    for one in incidents:
+        if one.subject.get("transactional.id") or one.kind not in _BY_PRODUCER:
+            continue
+        home = next((other for other in named if _same_fault(one, other)), None)
+        if home is not None:
+            extra.setdefault(id(home), []).append(one)
+    absorbed = {id(one) for group in extra.values() for one in group}
+    for one in incidents:
+        if id(one) not in absorbed:
+            group = [one, *extra.get(id(one), ())]
+            yield one._replace(
+                t_start_ms=min(part.t_start_ms for part in group),
+                t_end_ms=max(part.t_end_ms for part in group),
+                evidence=tuple(dict.fromkeys(place for part in group for place in part.evidence)),
+            )
+
+
+def _same_fault(first: Incident, second: Incident) -> bool:
+    alike = (first.kind, first.root_cause) == (second.kind, second.root_cause)
+    return alike and first.t_start_ms <= second.t_end_ms + BEFORE_MS and second.t_start_ms <= first.t_end_ms + BEFORE_MS
 
 
 def _all(story: LogStory) -> Iterator[Incident]:

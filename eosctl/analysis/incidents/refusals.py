@@ -106,7 +106,8 @@ def _by_limit(events: list[LogEvent]) -> dict[tuple[str, str], list[LogEvent]]:
     groups: dict[tuple[str, str], list[LogEvent]] = {}
     latest: dict[str, str] = {}
     for event in events:
-        own = event.fields.get("limit_setting")
+        # librdkafka names the broker's error for its own limit, too; only producing is refused on the spot.
+        own = event.fields.get("limit_setting") or "Unable to produce message" in event.message
         told = (
             bool(own) or "max message size" in event.message or "MSG_SIZE_TOO_LARGE" in event.message or event.exception
         )

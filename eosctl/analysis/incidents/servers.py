@@ -62,6 +62,7 @@ def find_outages(story: LogStory) -> tuple[Outage, ...]:
         )
         if node and not known and not _alive_after(story, node, time_of(fenced)) and (node, 0) not in seen:
             found.append(Outage(f"broker-{node}", node, True, False, time_of(fenced), None, (fenced,)))
+    found += _silent_controllers(story, found)
     return tuple(sorted(found, key=lambda outage: outage.down_ms))
 
 
@@ -204,6 +205,31 @@ def _restarts(story: LogStory, application: str) -> Iterator[Outage]:
             yield Outage(application, node, is_broker, False, down, up, (*fenced, *group))
 
 
+def _silent_controllers(story: LogStory, known: Sequence[Outage]) -> Iterator[Outage]:
+    """Yield active controllers that fell silent for good, and were replaced without standing down."""
+    applications = {node: application for application in story.servers() if (node := story.node_of(application))}
+    leaders = story.of("CONTROLLER_ACTIVE", "CONTROLLER_LEADER")
+    for taken in story.of("CONTROLLER_ACTIVE"):
+        before = [event for event in leaders if time_of(event) < time_of(taken)]
+        leader = _leader_named(before[-1]) if before else ""
+        application = applications.get(leader, "")
+        if not application or leader == taken.fields.get("controller"):
+            continue
+        events = story.of_application(application)
+        last = time_of(events[-1])
+        ended = any(
+            event.category in ("BROKER_SIGNAL", "BROKER_STOPPED", "CONTROLLER_RESIGNED") for event in events[-20:]
+        )
+        is_known = any(outage.node == leader and outage.down_ms <= time_of(taken) for outage in known)
+        if last < time_of(taken) and not ended and not is_known:
+            roles = {event.fields.get("role") for event in events if event.category == "BROKER_ROLE"}
+            yield Outage(application, leader, "Broker" in roles, False, last, None, (taken,))
+
+
+def _leader_named(event: LogEvent) -> str:
+    return event.fields.get("controller") or event.fields.get("leader") or ""
+
+
 def _serving_again(story: LogStory, application: str, node: str, start_ms: int) -> int:
     """Return when a node that started was let in again; its start when nobody says."""
     for event in story.of("BROKER_UNFENCED"):
@@ -233,8 +259,7 @@ def _was_active_controller(story: LogStory, outage: Outage) -> bool:
     if not told:
         return False
     newest = max(told, key=lambda event: (int(event.fields.get("controller_epoch", -1)), time_of(event)))
-    leader = newest.fields.get("controller") or newest.fields.get("leader")
-    return leader == outage.node
+    return _leader_named(newest) == outage.node
 
 
 def _successor(story: LogStory, outage: Outage) -> LogEvent | None:

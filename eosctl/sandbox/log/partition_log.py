@@ -160,6 +160,8 @@ class PartitionLog:
     def truncate_to(self, offset: int) -> None:
         """Drop everything from ``offset`` on and go back to the producer state of that point."""
         if offset >= self.store.log_end_offset:
+            # A leader that was replaced before it wrote has an epoch without records, which the new leader disputes.
+            self.epochs.truncate_from_end(self.store.log_end_offset)
             return
         self.store.truncate_to(offset)
         self.epochs.truncate_from_end(offset)

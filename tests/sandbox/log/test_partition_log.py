@@ -122,6 +122,16 @@ def test_truncation_goes_back_to_the_state_of_that_point(
     assert replayed.ongoing == disk.log.producers.ongoing
 
 
+def test_an_epoch_without_records_goes_even_when_no_record_does(tmp_path: Path) -> None:
+    """A leader that was replaced before it wrote; its epoch would part its log from the new leader's for ever."""
+    log = Disk(tmp_path).log
+    write(log, [(1, "data"), (1, "commit")])
+    before = described(log)
+    log.epochs.assign(3, log.end_offset)
+    log.truncate_to(log.end_offset)
+    assert described(log) == before
+
+
 def test_directories_appear_with_the_first_batch(tmp_path: Path) -> None:
     disk = Disk(tmp_path)
     disk.settle()

@@ -11,9 +11,12 @@ from pathlib import Path
 from eosctl.checks.configuration.registry import CONFIGURATION_CHECKS
 from eosctl.checks.registry import ALL_CHECKS, CATALOGUE
 from eosctl.collect.snapshot_file import snapshot_json_schema
+from eosctl.commands.logs import category_item
 from eosctl.render.catalogue import catalogue_lock, render_check_index, render_check_page
+from eosctl.render.logs_pages import render_category_index, render_category_page
 from eosctl.render.machine import render_json
 from eosctl.render.schemas import SHAPES, schema_of, titled
+from spark_log_analytics.catalogue import load_catalogue
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -26,6 +29,10 @@ def pages() -> dict[Path, str]:
     found[checks / "index.md"] = render_check_index(CATALOGUE)
     found |= {schemas / f"{name}.json": render_json(schema_of(name)) for name in SHAPES}
     found[schemas / "snapshot.json"] = render_json(titled("snapshot", snapshot_json_schema()))
+    categories = tuple(category_item(category) for category in load_catalogue().categories)
+    logs = ROOT / "docs" / "logs" / "categories"
+    found |= {logs / f"{item.id}.md": render_category_page(item) for item in categories}
+    found[logs / "index.md"] = render_category_index(categories)
     locks = ROOT / "eosctl" / "checks"
     found[locks / "catalogue.lock"] = catalogue_lock(ALL_CHECKS)
     found[locks / "configuration" / "catalogue.lock"] = catalogue_lock(CONFIGURATION_CHECKS)

@@ -164,7 +164,7 @@ def list_patterns(
     from spark_log_analytics.catalogue import load_catalogue
 
     invocation = invocation_of(context)
-    items = tuple(_category_item(category) for category in load_catalogue().categories)
+    items = tuple(category_item(category) for category in load_catalogue().categories)
     result = listing("log-categories", "logs patterns", invocation.now_ms(), items)
     write_result(render_listing(result, CATEGORY_COLUMNS, output, invocation.style()), output_file)
 
@@ -185,7 +185,7 @@ def explain_category(
     found = load_catalogue().find(category.upper())
     if found is None:
         raise _unknown(category)
-    item = _category_item(found)
+    item = category_item(found)
     match output:
         case OutputFormat.JSON:
             text = render_json(item)
@@ -308,7 +308,8 @@ def _unknown(category: str) -> UsageError:
     return UsageError(f"There is no category {category!r}.", "", "List them with: eosctl logs patterns")
 
 
-def _category_item(category: Category) -> CategoryItem:
+def category_item(category: Category) -> CategoryItem:
+    """Put a category into the form that is shown."""
     from eosctl.render.logs import CategoryItem
 
     return CategoryItem(category.id, category.weight.value, category.meaning, category.next_step, category.patterns)

@@ -13,7 +13,7 @@ def render_category_page(item: CategoryItem) -> str:
     then = f"\n**Next:** {item.next_step}\n" if item.next_step else ""
     return (
         f"# {item.id}\n\n{item.meaning}\n\nWeight: {item.severity}.\n{then}\n"
-        "A record is one of these when any of these patterns is found in it, and none of the categories before it is:\n\n"
+        "A record is one of these when any of these patterns is found in it and no category before it fits:\n\n"
         f"{patterns}\n\n[All categories](index.md)\n"
     )
 

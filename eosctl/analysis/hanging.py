@@ -24,7 +24,7 @@ from eosctl.analysis.coordinators import (
 from eosctl.analysis.lifetime import Watch, evidence_of, judge_transaction, watch_of
 from eosctl.analysis.partitions import partitions_by_name
 from eosctl.analysis.relation import IDLE_STATES, ORPHANED, OWNED, Relation, Sighting, relate, sightings, was_open
-from eosctl.analysis.state_log import present_owners, record_of
+from eosctl.analysis.state_log import present_owners, record_of, was_read
 from eosctl.analysis.wording import duration_text
 from eosctl.model.finding import Confidence, Evidence
 from eosctl.model.hang import HangCause, HangStatus, HangVerdict, OpenTransaction
@@ -52,6 +52,7 @@ class _Scene:
     seen_before: Mapping[TopicPartition, PartitionProducers]
     unheard: tuple[str, ...]
     ids_may_be_hidden: bool
+    log_was_read: bool
     logged_owners: Mapping[int, TransactionLogEntry]
     radius: BlastRadiusFinder
 
@@ -99,6 +100,7 @@ def _set(snapshot: ClusterSnapshot, limits: Limits) -> _Scene:
         seen_before={where.partition: where for where in snapshot.looks[0].producers} if two else {},
         unheard=unheard_coordinators(snapshot),
         ids_may_be_hidden=may_hide_transactional_ids(snapshot),
+        log_was_read=was_read(snapshot),
         logged_owners=present_owners(watch.history),
         radius=BlastRadiusFinder(snapshot),
     )
@@ -109,12 +111,10 @@ def _judge(sighting: Sighting, now: Relation, owner: Transaction | None, scene: 
     if info is not None and info.leader_id is not None and info.leader_id != sighting.broker_id:
         # Any replica answers DescribeProducers, and one that lags shows what has long ended.
         return _undecided(f"Broker {sighting.broker_id} answered, but broker {info.leader_id} leads the partition.")
-    logged = scene.logged_owners.get(sighting.state.producer_id)
-    if owner is None and logged is not None:
-        return _undecided(
-            f"The transaction log has {logged.transactional_id} with this producer id, last in state {logged.state}, "
-            "but no coordinator listed it: this principal may not describe the id, so the transaction may be alive."
-        )
+    if owner is None:
+        hidden = _why_it_may_be_hidden(sighting, scene)
+        if hidden:
+            return _undecided(hidden)
     where_before = scene.seen_before.get(sighting.partition)
     if scene.before is None or where_before is None:
         return _judge_one_look(sighting, now, owner, scene)
@@ -128,6 +128,23 @@ def _judge(sighting: Sighting, now: Relation, owner: Transaction | None, scene: 
     if now in ORPHANED:
         return _in_flight("Its coordinator ended it during the second look; a third look will not show it any more.")
     return _alive(now, owner, scene)
+
+
+def _why_it_may_be_hidden(sighting: Sighting, scene: _Scene) -> str:
+    """Say why the id may exist although no coordinator listed it; empty when it does not."""
+    logged = scene.logged_owners.get(sighting.state.producer_id)
+    if logged is not None:
+        return (
+            f"The transaction log has {logged.transactional_id} with this producer id, last in state {logged.state}, "
+            "but no coordinator listed it: this principal may not describe the id, so the transaction may be alive."
+        )
+    if scene.ids_may_be_hidden and not scene.log_was_read:
+        return (
+            "No coordinator listed an id with this producer id, but an authorizer may hide ids from this principal, "
+            "and "
+            "the transaction log, which would name it, could not be read."
+        )
+    return ""
 
 
 def _judge_one_look(sighting: Sighting, now: Relation, owner: Transaction | None, scene: _Scene) -> _Ruling:
@@ -163,7 +180,7 @@ def _hanging(sighting: Sighting, relation: Relation, owner: Transaction | None, 
         )
         if scene.ids_may_be_hidden:
             confidence = Confidence.LIKELY
-            explanation += " Brokers leave out ids that the principal may not describe; that was not ruled out."
+            explanation += " An authorizer may hide ids from this principal; the transaction log does not name one."
     elif relation is Relation.SUPERSEDED:
         explanation = (
             f"{owner.transactional_id} is at epoch {owner.producer_epoch}, the records are of epoch "

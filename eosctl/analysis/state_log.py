@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from enum import Enum
 
+from eosctl.analysis.coordinators import TRANSACTION_STATE_TOPIC
+from eosctl.model.evidence import EvidenceKind
 from eosctl.model.history import TransactionLogEntry
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import TopicPartition, Transaction, TransactionState
@@ -29,6 +31,16 @@ def history_by_id(snapshot: ClusterSnapshot) -> History:
     for entry in sorted(snapshot.transaction_history, key=lambda e: (e.log_partition, e.offset)):
         grouped[entry.transactional_id].append(entry)
     return {transactional_id: tuple(entries) for transactional_id, entries in grouped.items()}
+
+
+def was_read(snapshot: ClusterSnapshot) -> bool:
+    """Return whether the newest part of every partition of the log was read.
+
+    A topic that the principal may not describe is missing from the metadata without a word.
+    """
+    kind = EvidenceKind.TRANSACTION_HISTORY
+    is_known = kind in snapshot.collected and snapshot.topic(TRANSACTION_STATE_TOPIC) is not None
+    return is_known and not any(gap.kind is kind for gap in snapshot.gaps)
 
 
 def present_owners(history: History) -> Mapping[int, TransactionLogEntry]:

@@ -17,7 +17,7 @@ from eosctl.collect.leader_epochs import collect_leader_epochs
 from eosctl.collect.offsets import collect_offsets
 from eosctl.collect.reader import Asks, ReadOnly
 from eosctl.collect.transactions import look_at_transactions
-from eosctl.model.evidence import EvidenceGap, EvidenceKind
+from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.snapshot import ClusterSnapshot, Topic
 from eosctl.model.transaction import TransactionLook
 
@@ -153,9 +153,27 @@ def _needs_second_look(look: TransactionLook) -> bool:
     return is_open or any(t.state.startswith("Prepare") for t in look.transactions)
 
 
+def _has_transactions(snapshot: ClusterSnapshot) -> bool:
+    """Whether anything shows that the cluster has a transaction log: ids, or producers that met a coordinator."""
+    states = (state for where in snapshot.producers for state in where.producers)
+    return bool(snapshot.transactions) or any(
+        state.current_txn_start_offset is not None or state.coordinator_epoch >= 0 for state in states
+    )
+
+
 async def _with_history(reader: ReadOnly, snapshot: ClusterSnapshot, gaps: list[EvidenceGap]) -> ClusterSnapshot:
     topic: Topic | None = snapshot.topic(TRANSACTION_STATE)
     if topic is None:
+        if _has_transactions(snapshot):
+            gaps.append(
+                EvidenceGap(
+                    EvidenceKind.TRANSACTION_HISTORY,
+                    "*",
+                    GapReason.NOT_AUTHORIZED,
+                    detail=f"{TRANSACTION_STATE} is not in the metadata",
+                    next_step=f"Grant Describe and Read on topic {TRANSACTION_STATE}.",
+                )
+            )
         return snapshot
     if EvidenceKind.OFFSETS not in snapshot.collected:
         filled = await collect_offsets(reader, [topic])

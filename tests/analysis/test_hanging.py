@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -284,6 +285,16 @@ class TestHiddenIds:
 
     def test_unknown_settings_count_as_an_authorizer(self) -> None:
         assert not only(two_looks([producer()], brokers=(broker(settings=()),))).can_abort
+
+    @pytest.mark.parametrize("fields", [
+        {"gaps": (gap(EvidenceKind.TRANSACTION_HISTORY, "*", "TOPIC_AUTHORIZATION_FAILED"),)},
+        {"collected": EVERYTHING - {EvidenceKind.TRANSACTION_HISTORY}},
+    ])  # fmt: skip
+    def test_without_the_log_it_cannot_be_decided(self, fields: dict[str, Any]) -> None:
+        guarded = (broker(settings=(AUTHORIZER,)),)
+        verdict = only(two_looks([producer()], brokers=guarded, **fields))
+        assert (verdict.status, verdict.can_abort) == (HangStatus.UNDECIDED, False)
+        assert only(two_looks([producer()], **fields)).status is HangStatus.HANGING
 
     def test_live_id_that_only_the_log_shows_is_not_touched(self) -> None:
         history = (entry("Empty", 0), entry("Ongoing", 1))

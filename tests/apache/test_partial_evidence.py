@@ -1,0 +1,127 @@
+"""What a principal may not see: partial evidence is said, never a pass, and never a reason to abort."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka.admin import (
+    AclBinding,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    ResourcePatternType,
+    ResourceType,
+)
+
+from eosctl.client import connect
+from eosctl.client.producer import OutgoingRecord, TransactionalProducer
+from eosctl.client.topics import ensure_topic
+from eosctl.client.transactions import TV1
+from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
+from eosctl.lab.engine import MissingTool
+from eosctl.model.client_config import ClientConfig
+from eosctl.model.transaction import TopicPartition
+from eosctl.settings.endpoints import parse_endpoints
+from tests.apache.conftest import SETTINGS
+from tests.commands.conftest import eosctl, own_home
+
+__all__ = ["own_home"]
+
+AUTHORIZER = {
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "allow.everyone.if.no.acl.found": "true",
+}
+HIDDEN = "hidden-app"
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheEngine]:
+    """One 4.3.1 broker with an authorizer that lets everybody do what no rule forbids."""
+    config = ApacheConfig("4.3.1", settings=SETTINGS | AUTHORIZER)
+    engine = ApacheEngine(config, tmp_path_factory.mktemp("guarded"), random.Random())
+    try:
+        try:
+            asyncio.run(engine.up())
+        except MissingTool as missing:
+            pytest.skip(f"{missing.tool} is missing: {missing.what}")
+        yield engine
+    finally:
+        asyncio.run(engine.down())
+
+
+def deny(engine: ApacheEngine, kind: ResourceType, name: str, operation: AclOperation) -> None:
+    rule = AclBinding(kind, name, ResourcePatternType.LITERAL, "User:ANONYMOUS", "*", operation, AclPermissionType.DENY)
+    admin = AdminClient({"bootstrap.servers": engine.bootstrap})
+    admin.create_acls([rule])[rule].result(20)
+
+
+async def leave_open(bootstrap: str) -> TopicPartition:
+    """Begin a transaction that is alive and stays open."""
+    config = ClientConfig(parse_endpoints(bootstrap, "test"))
+    async with connect(config) as client:
+        found = await ensure_topic(client, "secrets")
+        where = found.partitions[0].partition
+        producer = TransactionalProducer(
+            client, HIDDEN, now_ms=lambda: time.time_ns() // 1_000_000, transaction_timeout_ms=600_000, dialect=TV1
+        )
+        await producer.init_transactions()
+        await producer.send(where, [OutgoingRecord(b"k", b"v")])
+    return where
+
+
+def verdicts(engine: ApacheEngine) -> list[dict[str, Any]]:
+    done = eosctl("txn", "hanging", "--all", "-b", engine.bootstrap, "-o", "json")
+    found: list[dict[str, Any]] = done.json["items"]
+    return found
+
+
+def test_a_live_transaction_behind_a_hidden_id_is_never_aborted(guarded: ApacheEngine, own_home: Path) -> None:
+    where = asyncio.run(leave_open(guarded.bootstrap))
+    (before,) = verdicts(guarded)
+    assert (before["status"], before["transactional_id"]) == ("open", HIDDEN)
+
+    deny(guarded, ResourceType.TRANSACTIONAL_ID, HIDDEN, AclOperation.DESCRIBE)
+    eventually(lambda: HIDDEN not in eosctl("txn", "list", "-b", guarded.bootstrap).out)
+    (hidden,) = verdicts(guarded)
+    assert (hidden["status"], hidden["can_abort"]) == ("undecided", False)
+    assert HIDDEN in hidden["explanation"]
+
+    # Without the transaction log nothing names the id any more.
+    deny(guarded, ResourceType.TOPIC, "__transaction_state", AclOperation.READ)
+    eventually(lambda: HIDDEN not in verdicts(guarded)[0]["explanation"])
+    (unknown,) = verdicts(guarded)
+    assert (unknown["status"], unknown["can_abort"]) == ("undecided", False)
+    refused = eosctl(
+        "txn", "abort", "--topic", where.topic, "--partition", str(where.partition), "-b", guarded.bootstrap, "--yes"
+    )
+    assert refused.code == 1
+    assert "nothing was changed" in refused.err
+
+
+def test_a_refused_request_is_a_skip_with_its_reason(guarded: ApacheEngine, own_home: Path) -> None:
+    deny(guarded, ResourceType.BROKER, "kafka-cluster", AclOperation.DESCRIBE_CONFIGS)
+
+    def diagnose() -> dict[str, Any]:
+        done = eosctl("check", "run", "BRK", "-b", guarded.bootstrap, "-o", "json", "--require-complete")
+        checks = {check["id"]: check for check in done.json["checks"]}
+        return {"code": done.code, **checks}
+
+    eventually(lambda: diagnose()["EOS-BRK-002"]["status"] == "skipped")
+    found = diagnose()
+    assert "CLUSTER_AUTHORIZATION_FAILED" in found["EOS-BRK-002"]["reason"]
+    assert found["EOS-BRK-004"]["status"] == "passed"
+    assert found["code"] == 4
+
+
+def eventually(holds: Any) -> None:
+    """Repeat a question until the answer is yes: rules reach the broker a moment after they are accepted."""
+    for _ in range(100):
+        if holds():
+            return
+    pytest.fail("it never came to be")

@@ -35,7 +35,7 @@ def demands_idempotence(producer: Component) -> bool:
     """Tell whether somebody asked for idempotence: by itself, or by a transactional id."""
     asked = producer.value("enable.idempotence")
     by_itself = asked.source is not ValueSource.DEFAULT and asked.flag is True
-    return by_itself or (is_transactional(producer) and asked.flag is not False)
+    return by_itself or (is_transactional(producer) and (asked.flag is True or not asked.is_given))
 
 
 def is_idempotent_by_default(producer: Component) -> bool:

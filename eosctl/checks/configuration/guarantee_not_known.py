@@ -11,7 +11,14 @@ from eosctl.model.deployment import Deployment, Role
 from eosctl.model.severity import Severity
 
 OLD: Final = frozenset({"exactly_once", "exactly_once_beta"})
-KNOWN: Final = OLD | {"at_least_once", "exactly_once_v2"}
+SINCE: Final = {
+    "at_least_once": (0, 11),
+    "exactly_once": (0, 11),
+    "exactly_once_beta": (2, 6),
+    "exactly_once_v2": (3, 0),
+}
+GONE: Final = (4, 0)
+NEVER: Final = (99, 0)
 
 
 @rule(
@@ -26,8 +33,8 @@ def guarantee_not_known(deployment: Deployment) -> Iterator[Problem]:
     """Find Streams applications whose processing guarantee was removed, deprecated or misspelled.
 
     What it checks:
-        processing.guarantee against the values of the release: exactly_once and exactly_once_beta were removed in
-        4.0 and are deprecated since 3.0.
+        processing.guarantee against the values of the release: exactly_once_beta came with 2.6, exactly_once_v2 with
+        3.0; exactly_once and exactly_once_beta are deprecated since 3.0 and were removed in 4.0.
 
     Why it matters for exactly-once:
         An unknown value is a ConfigException at start-up. The old exactly_once uses a producer per task, and its
@@ -59,11 +66,11 @@ def guarantee_not_known(deployment: Deployment) -> Iterator[Problem]:
                 severity=Severity.WARNING,
                 remedy="Change to exactly_once_v2 in a rolling restart of its own, before the upgrade to 4.0.",
             )
-        elif word not in KNOWN or (word in OLD and streams.release >= (4, 0)):
+        elif not (SINCE.get(word, NEVER) <= streams.release < (GONE if word in OLD else NEVER)):
             yield problem(
                 streams,
                 (guarantee,),
                 f"processing.guarantee={word} is not known to Kafka Streams {release}.",
                 impact="The application does not start (ConfigException).",
-                remedy="Set processing.guarantee=exactly_once_v2.",
+                remedy="Set processing.guarantee=exactly_once_v2 (exactly_once before 3.0).",
             )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from eosctl.checks.configuration.rule import problem, rule
 from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Client, Deployment, Role
+from eosctl.model.deployment import Client, Component, Deployment, Role
 from eosctl.model.severity import Severity
 
 
@@ -41,7 +41,7 @@ def heartbeat_not_below_session(deployment: Deployment) -> Iterator[Problem]:
     """
     for consumer in deployment.of(Role.CONSUMER):
         beat, session = consumer.value("heartbeat.interval.ms"), consumer.value("session.timeout.ms")
-        if beat.number is None or session.number is None or consumer.word("group.protocol") == "consumer":
+        if beat.number is None or session.number is None or _leaves_it_to_brokers(consumer):
             continue
         if consumer.client is Client.JAVA and (beat.is_given or session.is_given) and beat.number >= session.number:
             yield problem(
@@ -51,3 +51,7 @@ def heartbeat_not_below_session(deployment: Deployment) -> Iterator[Problem]:
                 impact="The consumer does not start (IllegalArgumentException).",
                 remedy=f"Set heartbeat.interval.ms to {max(1, session.number // 3)}, or raise session.timeout.ms.",
             )
+
+
+def _leaves_it_to_brokers(consumer: Component) -> bool:
+    return consumer.release >= (3, 7) and (consumer.word("group.protocol") or "").lower() == "consumer"

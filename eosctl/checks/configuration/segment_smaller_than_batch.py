@@ -21,8 +21,8 @@ def segment_smaller_than_batch(deployment: Deployment) -> Iterator[Problem]:
     """Find Streams applications whose internal topics cannot hold one batch.
 
     What it checks:
-        topic.segment.bytes >= the producer's batch.size (prefixed, or without prefix, or 16,384); equal values
-        pass.
+        topic.segment.bytes >= the producer's batch.size, prefixed or not, where both were written down; equal values
+        pass. Streams does not compare them with a default.
 
     Why it matters for exactly-once:
         Streams throws an IllegalArgumentException at start-up; the broker would refuse the batches.
@@ -44,7 +44,7 @@ def segment_smaller_than_batch(deployment: Deployment) -> Iterator[Problem]:
             continue
         streams = next(iter(deployment.beside(producer, Role.STREAMS)), None)
         batch = producer.value("batch.size")
-        if streams is None or not streams.has("topic.segment.bytes"):
+        if streams is None or not streams.has("topic.segment.bytes") or not batch.is_given:
             continue
         segment = streams.value("topic.segment.bytes")
         if segment.number is not None and batch.number is not None and segment.number < batch.number:

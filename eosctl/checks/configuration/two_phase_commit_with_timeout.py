@@ -46,7 +46,7 @@ def two_phase_commit_with_timeout(deployment: Deployment) -> Iterator[Problem]:
             producer.value("transaction.two.phase.commit.enable"),
             producer.value("transaction.timeout.ms"),
         )
-        if two_phase.is_given and two_phase.flag is True and timeout.is_given:
+        if producer.release >= (4, 1) and two_phase.is_given and two_phase.flag is True and timeout.is_given:
             yield problem(
                 producer,
                 (timeout, two_phase),

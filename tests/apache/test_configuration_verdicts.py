@@ -1,0 +1,107 @@
+"""What eosctl says of a configuration is what real clients do with it when they start."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import yaml
+
+from eosctl.checks.configuration.judge import judge
+from eosctl.model.deployment import Deployment, Role
+from eosctl.settings.deployment_files import read_components
+from eosctl.settings.documents import parse_documents
+from eosctl.settings.parameter_tables import load_tables, parse_release
+from eosctl.settings.tree import flatten
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "checks" / "configuration"
+CACHE = Path.home() / ".cache" / "eosctl" / "kafka-clients"
+RELEASES = ("2.8.2", "3.9.2", "4.3.1")
+# The rules that Kafka's own clients enforce when they start.
+ENFORCED = ("001", "002", "010", "011", "012", "013", "014", "015", "016", "019", "024", "027", "051", "086", "088")
+# Values from elsewhere, libraries and classes that are not on the class path, names that are not Kafka's.
+NEEDS_MORE = ("${", "zstd", "strategy=x", "spring.")
+STARTED = (Role.STREAMS, Role.PRODUCER, Role.CONSUMER)
+
+
+POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
+<groupId>clients</groupId><artifactId>clients</artifactId><version>1</version><dependencies><dependency>
+<groupId>org.apache.kafka</groupId><artifactId>kafka-streams</artifactId><version>{version}</version>
+</dependency></dependencies></project>
+"""
+
+
+def client_jars(version: str) -> Path:
+    """Return a folder with the clients of a release, fetched once; without Java or Maven the test is skipped."""
+    missing = [tool for tool in ("java", "mvn") if shutil.which(tool) is None]
+    if missing:
+        pytest.skip(f"{missing[0]} is missing")
+    folder = CACHE / version
+    if not (folder / "complete").exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "pom.xml").write_text(POM.format(version=version), "utf-8")
+        subprocess.run(
+            ["mvn", "-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=jars"], cwd=folder, check=True
+        )
+        (folder / "complete").touch()
+    return folder / "jars"
+
+
+class Start(NamedTuple):
+    """One configuration of one client."""
+
+    name: str
+    role: Role
+    settings: dict[str, str]
+    refused: bool
+
+
+def starts(release: tuple[int, int]) -> list[Start]:
+    return [
+        start
+        for number in ENFORCED
+        for index, case in enumerate(yaml.safe_load((FIXTURES / f"EOS-CFG-{number}.yaml").read_text("utf-8"))["cases"])
+        if (start := start_of(f"{number}-{index}", case, release)) is not None
+    ]
+
+
+def start_of(name: str, case: dict[str, Any], release: tuple[int, int]) -> Start | None:
+    """Return a case as a client to start; None where it is no single Java client, or needs what is not here."""
+    ((file, text), *others) = case["files"].items()
+    if others or not file.endswith(".properties") or any(word in text for word in NEEDS_MORE):
+        return None
+    parts = read_components(file, text, release=release)
+    role = next((part.role for part in parts if part.inside is None and part.role in STARTED), None)
+    if role is None:
+        return None
+    found = [finding for result in judge(Deployment(tuple(parts), load_tables())) for finding in result.findings]
+    settings = {
+        key: leaf.text or "" for key, leaf in flatten(parse_documents(file, text)[0]) if "serializer" not in key
+    }
+    return Start(name, role, settings, any("does not start" in finding.impact for finding in found))
+
+
+@pytest.mark.parametrize("version", RELEASES)
+def test_what_is_said_to_start_starts_and_nothing_else(version: str, tmp_path: Path) -> None:
+    jars = client_jars(version)
+    wanted = starts(parse_release(version))
+    lines = [
+        f"{start.name}\t{start.role.value}\t{'|'.join(f'{key}={text}' for key, text in start.settings.items())}\n"
+        for start in wanted
+    ]
+    (tmp_path / "starts.tsv").write_text("".join(lines), "utf-8")
+    program = Path(__file__).with_name("Accept.java")
+    run = subprocess.run(
+        ["java", "-cp", f"{jars}/*", program, tmp_path / "starts.tsv"], capture_output=True, text=True, check=True
+    )
+    told = dict(line.split("\t", 1) for line in run.stdout.splitlines() if "\t" in line)
+    assert len(wanted) > 50
+    differing = {
+        start.name: (start.settings, told.get(start.name))
+        for start in wanted
+        if told.get(start.name, "").startswith("refused") is not start.refused or start.name not in told
+    }
+    assert differing == {}

@@ -24,7 +24,7 @@ from eosctl.sandbox.replication.fetch_sessions import (
     FetchKey,
 )
 from eosctl.sandbox.replication.partition import Partition
-from eosctl.sandbox.replication.reading import fetch_error, read_partition, upper_bound, with_current_leader
+from eosctl.sandbox.replication.reading import fetch_error, has_answer, read_partition, with_current_leader
 from eosctl.sandbox.runtime import NodeTimer
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.fetch import (
@@ -110,6 +110,8 @@ class Fetch:
             self._try_finish()
 
     def _locate(self, cached: CachedPartition) -> Partition | PartitionData:
+        if cached.watched is not None and cached.watched.is_leader:
+            return cached.watched
         broker, (name, topic_id, index) = self._broker, cached.key
         if topic_id != ZERO_UUID or self._context.api_version >= FIRST_TOPIC_ID_VERSION:
             name = broker.metadata.topic_name(topic_id) or ""
@@ -125,23 +127,32 @@ class Fetch:
 
     def _try_finish(self) -> bool:
         """Answer when the wait is over: enough bytes, an error, or where the logs part."""
-        results = self._read()
-        size = sum([len(data.records) for _, data in results if data.records])
-        if size >= self._request.min_bytes or any(
-            data.error_code or data.diverging_epoch.epoch >= 0 for _, data in results
-        ):
-            self._answer(results)
-            return True
+        session = self._session
+        if self._request.min_bytes <= 0 or any(self._is_ready(cached) for cached in session.unsettled):
+            results = self._read()
+            size = sum([len(data.records) for _, data in results if data.records])
+            if size >= self._request.min_bytes or any(
+                data.error_code or data.diverging_epoch.epoch >= 0 for _, data in results
+            ):
+                self._answer(results)
+                return True
         if self._incremental:
-            for cached, data in results:
-                self._settle(cached, data)
-        if self._replica_id >= 0 and not self._hurried and self._session.unsettled:
+            for cached in tuple(session.unsettled):
+                self._settle(cached)
+        if self._replica_id >= 0 and not self._hurried and any(not cached.is_told for cached in session.unsettled):
             self._hurried = True
             if self._timer is not None:
                 self._timer.cancel()
             wait_ms = min(HIGH_WATERMARK_DELAY_MS, self._request.max_wait_ms)
             self._timer = self._broker.runtime.call_later(wait_ms, self._finish)
         return False
+
+    def _is_ready(self, cached: CachedPartition) -> bool:
+        """Whether reading a partition brings records or an error."""
+        target = self._locate(cached)
+        return not isinstance(target, Partition) or has_answer(
+            target, cached.request, self._request.isolation_level, self._replica_id
+        )
 
     def _finish(self) -> None:
         if not self._done:
@@ -166,13 +177,15 @@ class Fetch:
             results.append((cached, data))
         return results
 
-    def _settle(self, cached: CachedPartition, data: PartitionData) -> None:
+    def _settle(self, cached: CachedPartition) -> None:
         """Look at a partition no more before it has news, when its reader knows all that there is."""
         partition = cached.watched
-        if partition is None or data.error_code or data.diverging_epoch.epoch >= 0 or not cached.knows(partition):
-            return
-        bound = upper_bound(partition, self._request.isolation_level, self._replica_id)
-        if bound == cached.request.fetch_offset and (self._replica_id < 0 or self._replica_id in partition.isr):
+        if (
+            partition is not None
+            and cached.is_told
+            and (self._replica_id < 0 or self._replica_id in partition.isr)
+            and not self._is_ready(cached)
+        ):
             self._session.unsettled.pop(cached, None)
 
     def _answer(self, results: list[tuple[CachedPartition, PartitionData]]) -> None:
@@ -191,7 +204,7 @@ class Fetch:
                 topics.setdefault((key.topic, key.topic_id), []).append(data)
             if data.records:
                 session.move_to_end(cached)
-            self._settle(cached, data)
+            self._settle(cached)
         if session.session_id == NO_SESSION_ID:
             session.close()
         self._context.reply(

@@ -66,9 +66,12 @@ class CachedPartition:
         for fetch in session.waiting:
             fetch.poke()
 
-    def knows(self, partition: Partition) -> bool:
-        """Whether the client was told the current high watermark and log start offset."""
-        log = partition.log
+    @property
+    def is_told(self) -> bool:
+        """Whether the client knows the current high watermark and log start offset."""
+        if self.watched is None:
+            return True
+        log = self.watched.log
         return self.high_watermark == log.high_watermark and self.log_start_offset == log.start_offset
 
     def must_respond(self, data: PartitionData) -> bool:

@@ -43,6 +43,18 @@ def upper_bound(partition: Partition, isolation_level: int, replica_id: int) -> 
     return partition.log.high_watermark
 
 
+def has_answer(partition: Partition, request: FetchPartition, isolation_level: int, replica_id: int) -> bool:
+    """Whether reading brings records, an error or where the logs part, rather than offsets alone."""
+    return (
+        upper_bound(partition, isolation_level, replica_id) != request.fetch_offset
+        or request.current_leader_epoch not in (-1, partition.leader_epoch)
+        or (
+            request.last_fetched_epoch not in (-1, partition.log.epochs.latest)
+            and _diverging_epoch(partition, request) is not None
+        )
+    )
+
+
 def read_partition(
     partition: Partition,
     request: FetchPartition,

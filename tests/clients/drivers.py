@@ -13,6 +13,7 @@ from collections.abc import Coroutine, Mapping
 from typing import Any, Protocol, TypeVar
 
 import aiokafka
+import aiokafka.admin
 import aiokafka.errors
 import confluent_kafka
 
@@ -23,6 +24,8 @@ with warnings.catch_warnings():
     import kafka.errors
 
 PATIENCE_S = 20.0
+kafka_python_admin = kafka.KafkaAdminClient
+aiokafka_admin = aiokafka.admin.AIOKafkaAdminClient
 T = TypeVar("T")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import exp
 from typing import Final, NamedTuple
 
 from eosctl.capacity.latency import commit_wait_ms, stall_after_crash_ms, throughput_share
@@ -90,7 +91,7 @@ def plan_application(
     offsets = application.commits_offsets
     waves = _waves(workload, application, rhythm)
     stages = _chain(workload, application)
-    waits = [rhythms[stage.name].interval_ms for stage in stages]
+    waits = [_open_ms(workload, stage, rhythms[stage.name]) for stage in stages]
     fixed = len(stages) * _fixed_ms(workload)
     # The sum of unequal uniform waits is close to that of as many equal ones with the same total.
     mean_wait = sum(waits) / len(waits)
@@ -140,6 +141,8 @@ def _waves(workload: Workload, application: ApplicationSpec, rhythm: Rhythm) -> 
     leaders = workload.cluster.broker_count if workload.cluster.transaction_version == 2 else 1
     linger = min(max(topic.linger_ms for topic in written), rhythm.interval_ms)
     waves = partition_waves(each_per_s, within_reach, leaders, linger, rhythm.interval_ms)
+    joined = within_reach * (1 - exp(-each_per_s / within_reach * rhythm.interval_ms / 1000))
+    waves *= rhythm.data_partitions / joined if joined else 1.0
     return min(max(1.0, waves), max(1.0, rhythm.data_partitions))
 
 
@@ -179,16 +182,20 @@ def _offset_bytes(workload: Workload, application: ApplicationSpec, rhythm: Rhyt
 
 
 def _reach(workload: Workload, application: ApplicationSpec) -> float:
-    """Return the partitions in which one producer is remembered: all it can reach in time, and one of the offsets."""
+    """Return the partitions in which one producer is remembered: all it can reach in time, and one of the offsets.
+
+    A stream thread keeps to the partitions of its tasks, where the file states how many; others reach all in time.
+    """
     partitions = 0.0
+    keeps = application.kind is ApplicationKind.STREAMS
     for name, stated in application.writes:
         count = workload.topic(name).partition_count
-        partitions += count if stated is None else min(count, stated)
+        partitions += min(count, stated) if keeps and stated is not None else count
     return partitions + (1 if application.commits_offsets else 0)
 
 
 def _chain(workload: Workload, application: ApplicationSpec) -> list[ApplicationSpec]:
-    """Return the applications that a record passes before this one's output, the longest way, this one last."""
+    """Return the commits that a record waits for, by application: the longest way to this one's output."""
 
     def longest(stage: ApplicationSpec, seen: frozenset[str]) -> list[ApplicationSpec]:
         before = [
@@ -196,9 +203,22 @@ def _chain(workload: Workload, application: ApplicationSpec) -> list[Application
             for other in workload.applications
             if other.name not in seen and any(name in stage.reads for name, _ in other.writes)
         ]
-        return [*max(before, key=len, default=[]), stage]
+        # Kafka Streams reads its own repartition topics: a record waits for one commit more.
+        passes = 2 if any(name in stage.reads for name, _ in stage.writes) else 1
+        return [*max(before, key=len, default=[]), *[stage] * passes]
 
     return longest(application, frozenset({application.name}))
+
+
+def _open_ms(workload: Workload, application: ApplicationSpec, rhythm: Rhythm) -> float:
+    """Return how long a transaction is open: the commit interval, or else what its records take to arrive.
+
+    Counted transactions are taken to begin with their first record and to end with their last.
+    """
+    if application.commit_interval_ms is not None or not rhythm.transactions_per_s:
+        return rhythm.interval_ms
+    busiest = max(workload.topic(name).rate_per_s for name in application.reads or dict(application.writes))
+    return rhythm.interval_ms * (1 - 1 / max(1.0, busiest / rhythm.transactions_per_s))
 
 
 def _fixed_ms(workload: Workload) -> float:

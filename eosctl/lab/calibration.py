@@ -41,6 +41,8 @@ _PROFILES: Final = {
     TrialProfile.TV2_OFFSETS: Profile.CTP2,
 }
 _ENDED_MS: Final = 600_000
+#: Records of each transaction whose way to the reader is timed.
+_RECORDS: Final = 4
 
 #: Shapes that differ from each other in everything that a formula depends on.
 TRIALS: Final = (
@@ -188,27 +190,40 @@ async def measure_visibility(
         reader = await Reader.open(reading, [partition], isolation=IsolationLevel.READ_COMMITTED)
         written: dict[bytes, float] = {}
         seen: dict[bytes, float] = {}
-        expected = 4 * transaction_count
+        finished = asyncio.Event()
 
         async def read() -> None:
-            while len(seen) < expected:
+            while not (finished.is_set() and seen.keys() >= written.keys()):
                 for records in (await reader.poll(max_wait_ms=100)).values():
                     seen.update((record.value, loop.time()) for record in records if record.value is not None)
 
         reads = asyncio.create_task(read())
         began = loop.time()
         for number in range(transaction_count):
-            for moment in sorted(chance.uniform(0, 1) for _ in range(4)):
-                await _until(loop, began + (number + moment) * interval_ms / 1000)
-                value = f"{number} {moment}".encode()
-                written[value] = loop.time()
-                await producer.write(partition, [OutgoingRecord(None, value)])
-            await _until(loop, began + (number + 1) * interval_ms / 1000)
+            begin = began + number * interval_ms / 1000
+            moments = sorted(begin + chance.uniform(0, interval_ms / 1000) for _ in range(_RECORDS))
+            written |= await _send_each(producer, partition, moments)
+            await _until(loop, begin + interval_ms / 1000)
             await producer.commit()
+        finished.set()
         await asyncio.wait_for(reads, 60)
     finally:
         await _delete(client, name)
     return tuple(sorted((seen[value] - at) * 1000 for value, at in written.items()))
+
+
+async def _send_each(
+    producer: TransactionalProducer, partition: TopicPartition, moments: Sequence[float]
+) -> dict[bytes, float]:
+    """Write a record at each moment; returns when each was written, by value."""
+    loop = asyncio.get_running_loop()
+    sent: dict[bytes, float] = {}
+    for moment in moments:
+        await _until(loop, moment)
+        value = repr(moment).encode()
+        sent[value] = loop.time()
+        await producer.write(partition, [OutgoingRecord(None, value)])
+    return sent
 
 
 async def _until(loop: asyncio.AbstractEventLoop, moment: float) -> None:

@@ -1,0 +1,80 @@
+"""What capacity formulas predict beside what the sandbox and real Kafka write: a table in Markdown.
+
+    python benchmarks/calibration.py            the sandbox alone
+    python benchmarks/calibration.py --apache   and one node each of Apache Kafka 3.9.2 and 4.3.1 (Java 17, Maven)
+
+Each prediction is made from the load's description alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import random
+import tempfile
+import time
+from pathlib import Path
+
+from eosctl.client import connect
+from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
+from eosctl.lab.calibration import Bench, compare_visibility, find_level, measure_visibility, run_trial, trials_for
+from eosctl.model.calibration import CalibrationRow
+from eosctl.model.client_config import ClientConfig
+from eosctl.render.capacity import figure_text
+from eosctl.settings.endpoints import parse_endpoints
+from eosctl.testing import SandboxThread
+
+SETTINGS = {"offsets.topic.num.partitions": "5", "transaction.state.log.num.partitions": "5"}
+INTERVALS_MS = (100, 500)
+#: What the end of a transaction and the fetch take on loopback with one replica.
+FIXED_MS = 5.0
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+async def measure(bootstrap: str) -> list[CalibrationRow]:
+    config = ClientConfig(parse_endpoints(bootstrap, "benchmark"))
+    rows: list[CalibrationRow] = []
+    async with connect(config) as client, connect(config) as reading:
+        level = await find_level(client)
+        bench = Bench(client, now_ms)
+        for trial in trials_for(level):
+            rows += await run_trial(bench, trial, level)
+        for interval_ms in INTERVALS_MS if level.transaction_version == 2 else ():
+            name = f"eosctl-calibrate-wait-{interval_ms}"
+            waits = await measure_visibility(
+                bench, reading, name, random.Random(1), interval_ms=interval_ms, transaction_count=60
+            )
+            rows += compare_visibility(waits, interval_ms, FIXED_MS)
+    return rows
+
+
+def show(title: str, rows: list[CalibrationRow]) -> None:
+    print(f"\n### {title}\n\n| Trial | Figure | Predicted | Measured | Off by | |\n|---|---|---|---|---|---|")
+    for row in rows:
+        predicted, measured = figure_text(row.predicted, row.unit), figure_text(row.measured, row.unit)
+        trial = row.trial.removeprefix("eosctl-calibrate-")
+        verdict = "holds" if row.holds else "OFF"
+        print(f"| {trial} | {row.figure} | {predicted} | {measured} | {row.error:+.1%} | {verdict} |")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--apache", action="store_true", help="run real Kafka too")
+    chosen = parser.parse_args()
+    with SandboxThread() as cluster:
+        show("Sandbox, one broker, emulating 4.3", asyncio.run(measure(cluster.bootstrap)))
+    for version in ("3.9.2", "4.3.1") if chosen.apache else ():
+        with tempfile.TemporaryDirectory() as directory:
+            engine = ApacheEngine(ApacheConfig(version, settings=SETTINGS), Path(directory), random.Random())
+            asyncio.run(engine.up())
+            try:
+                show(f"Apache Kafka {version}, one node", asyncio.run(measure(engine.bootstrap)))
+            finally:
+                asyncio.run(engine.down())
+
+
+if __name__ == "__main__":
+    main()

@@ -39,6 +39,8 @@ class Classifier:
         self._rules = tuple(_Rule(category) for category in self._catalogue.categories)
         self._common_fields = tuple(_Pattern(pattern) for pattern in self._catalogue.common_fields)
         self._verdicts: dict[str, _Rule | None] = {}
+        self.dull: set[bytes] = set()
+        """Keys of records that have been found to mean nothing; the scanner passes over their like."""
 
     def classify(self, record: Record) -> Classified | None:
         """Name a record.
@@ -50,7 +52,9 @@ class Classifier:
         if record.rest:
             text = f"{text}\n{record.rest[:_SEARCHED_CHARS]}"
         rule = self._rule(record, text)
-        if rule is None and not record.rest and record.level not in _SERIOUS:
+        if rule is None and not record.rest.strip() and record.level not in _SERIOUS:
+            if record.key and len(self.dull) < _REMEMBERED:
+                self.dull.add(record.key)
             return None
         exception = parse_throwable(record.rest) if record.rest else None
         if rule is None:

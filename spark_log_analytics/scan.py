@@ -37,8 +37,8 @@ class SplitCounts(NamedTuple):
         unmatched_line_count: Records without a known header.
         truncated_count: Records that were cut.
         undecodable_count: Records that were not UTF-8.
-        first_ms: Time of the earliest record.
-        last_ms: Time of the latest.
+        first_ms: Time of the first record that carries one.
+        last_ms: Time of the last.
         error: Why it could not be read to its end.
     """
 
@@ -127,7 +127,7 @@ def scan_content(content: Content, split: Split, classifier: Classifier) -> Spli
         for record in _peeled_records(bytes(data), source):
             tally.add(record)
     else:
-        for record in scan_records(data, source.verdict, split.start, split.end):
+        for record in scan_records(data, source.verdict, split.start, split.end, classifier.dull):
             tally.add(record)
     stop = len(data) if split.end is None else min(split.end, len(data))
     newlines = _count_newlines(data, split.start, stop)
@@ -160,8 +160,8 @@ def summarize(source: SourceFile, counts: Sequence[SplitCounts]) -> SourceSummar
         unmatched_line_count=sum(part.unmatched_line_count for part in counts),
         truncated_count=sum(part.truncated_count for part in counts),
         undecodable_count=sum(part.undecodable_count for part in counts),
-        first_ms=min((part.first_ms for part in counts if part.first_ms is not None), default=None),
-        last_ms=max((part.last_ms for part in counts if part.last_ms is not None), default=None),
+        first_ms=next((part.first_ms for part in counts if part.first_ms is not None), None),
+        last_ms=next((part.last_ms for part in reversed(counts) if part.last_ms is not None), None),
         error=next((part.error for part in counts if part.error), ""),
     )
 
@@ -202,14 +202,14 @@ class _Tally:
         self._last: int | None = None
 
     def add(self, record: Record) -> None:
-        self._records += 1
+        self._records += 1 + record.passed_count
         self._truncated += record.truncated
         self._undecodable += record.undecodable
         self._unmatched += not record.matched
         instant = parse_timestamp(record.time, self._reference) if record.time else None
         if instant is not None:
-            self._first = instant.ms if self._first is None else min(self._first, instant.ms)
-            self._last = instant.ms if self._last is None else max(self._last, instant.ms)
+            self._first = instant.ms if self._first is None else self._first
+            self._last = instant.ms
         classified = self._classifier.classify(record)
         if classified is not None:
             self._events.append(

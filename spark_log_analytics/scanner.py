@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from mmap import mmap
 from typing import Any, Final, NamedTuple
 
@@ -17,6 +17,9 @@ from spark_log_analytics.layouts import Verdict, compile_line
 MAX_EVENT_BYTES: Final = 256 * 1024
 """An event longer than this is cut; stack traces stay far below."""
 MAX_MESSAGE_CHARS: Final = 4096
+MAX_KEY_BYTES: Final = 600
+
+_BLUR: Final = bytes.maketrans(b"123456789", b"000000000")
 
 _LOGGER_AT_END: Final = re.compile(r" \(([\w.$]+)(?::\d+)?\)(?: \[([^\]]*)\])?\s*$")
 _SYSLOG_LEVELS: Final = ("FATAL", "FATAL", "FATAL", "ERROR", "WARN", "NOTICE", "INFO", "DEBUG")
@@ -42,6 +45,8 @@ class Record(NamedTuple):
         truncated: Whether the record was cut.
         undecodable: Whether bytes were not UTF-8.
         matched: False for text in front of the first header.
+        key: The header line with its digits blurred, for records of one short line; empty for others.
+        passed_count: Records that were passed over since the one before.
     """
 
     offset: int
@@ -56,9 +61,13 @@ class Record(NamedTuple):
     truncated: bool = False
     undecodable: bool = False
     matched: bool = True
+    key: bytes = b""
+    passed_count: int = 0
 
 
-def scan_records(data: Buffer, verdict: Verdict, start: int = 0, end: int | None = None) -> Iterator[Record]:
+def scan_records(
+    data: Buffer, verdict: Verdict, start: int = 0, end: int | None = None, dull: Container[bytes] = ()
+) -> Iterator[Record]:
     """Yield the records whose header starts in ``[start, end)``.
 
     Args:
@@ -66,6 +75,8 @@ def scan_records(data: Buffer, verdict: Verdict, start: int = 0, end: int | None
         verdict: The file's layouts.
         start: First byte of the split.
         end: First byte behind it; None means the end of the data.
+        dull: Keys of records that nobody wants; they are counted and not parsed, but for the first and the last record,
+            which tell the time. May grow while records are read.
     """
     stop = len(data) if end is None else min(end, len(data))
     if start >= stop:
@@ -81,11 +92,19 @@ def scan_records(data: Buffer, verdict: Verdict, start: int = 0, end: int | None
         first_end = len(data) if found is None else found.start()
         if bytes(data[: min(first_end, 65536)]).strip():
             yield _headerless(data, 0, first_end, 0)
+    passed_count, is_first = 0, True
     while found is not None and found.start() < stop:
         following = next(headers, None)
         event_end = len(data) if following is None else following.start()
-        yield parsers.record(data, found, event_end, lines.at(found.start()))
-        found = following
+        is_last = following is None or event_end >= stop
+        key = parsers.key(data, found, event_end)
+        if key in dull and not is_first and not is_last:
+            passed_count += 1
+        else:
+            record = parsers.record(data, found, event_end, lines.at(found.start()))
+            yield record._replace(key=key, passed_count=passed_count)
+            passed_count = 0
+        found, is_first = following, False
 
 
 def _scan_lines(data: Buffer, verdict: Verdict, start: int, stop: int, lines: _LineCounter) -> Iterator[Record]:
@@ -124,7 +143,19 @@ class _Parsers:
 
     def __init__(self, verdict: Verdict) -> None:
         self._layouts = verdict.layouts
+        names = [layout.name for layout in verdict.layouts]
+        self._rdkafka = f"layout_{names.index('rdkafka')}" if "rdkafka" in names else ""
         self._patterns = tuple(compile_line(layout) for layout in verdict.layouts)
+
+    def key(self, data: Buffer, found: re.Match[bytes], end: int) -> bytes:
+        """Return what makes records alike: the one line that they are, its digits blurred."""
+        start = found.start()
+        # In librdkafka's layout a digit is the level.
+        if end - start > MAX_KEY_BYTES or found.lastgroup == self._rdkafka:
+            return b""
+        raw = data[start:end]
+        line = raw.rstrip(b"\r\n")
+        return line.translate(_BLUR) if b"\n" not in line and line.isascii() else b""
 
     def record(self, data: Buffer, found: re.Match[bytes], end: int, line: int) -> Record:
         offset = found.start()

@@ -7,6 +7,7 @@ not decoded, except one to tell an abort marker from a commit marker.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
@@ -14,14 +15,16 @@ from eosctl.collect.batches import fetch_batches
 from eosctl.collect.reader import Probed, ReadOnly
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.snapshot import PartitionInfo, Topic
-from eosctl.model.traffic import PartitionTraffic, Traffic
+from eosctl.model.traffic import OffsetCommits, PartitionTraffic, Traffic
 from eosctl.wire.errors import WireError
+from eosctl.wire.internal import offsets
 from eosctl.wire.records import batch as record_batch
 from eosctl.wire.records.batch import BatchHeader
 from eosctl.wire.records.control import EndTxnMarker, decode_control
 
 #: A busy partition is sampled from its start; the rest of the interval is taken to be alike.
 BYTES_PER_PARTITION: Final = 8 << 20
+CONSUMER_OFFSETS: Final = "__consumer_offsets"
 
 
 async def collect_traffic(
@@ -109,3 +112,49 @@ def _with_batch(traffic: PartitionTraffic, data: bytes, position: int, header: B
         data_bytes=traffic.data_bytes + header.size_bytes,
         producer_ids=ids,
     )
+
+
+async def collect_offset_commits(
+    reader: ReadOnly, before: Sequence[Topic], after: Sequence[Topic]
+) -> Probed[tuple[OffsetCommits, ...]]:
+    """Read which groups committed which topics' offsets in transactions between two listings of offsets."""
+    began = {info.partition: info.high_watermark or 0 for topic in before for info in topic.partitions}
+    counts: Counter[tuple[int, str, str]] = Counter()
+    partitions: Counter[tuple[int, str, str]] = Counter()
+    gaps: list[EvidenceGap] = []
+    for topic in after:
+        for info in topic.partitions if topic.name == CONSUMER_OFFSETS else ():
+            offset, end = began.get(info.partition, 0), info.high_watermark or 0
+            while offset < end:
+                fetched, lost = await fetch_batches(reader, EvidenceKind.OFFSETS, info, offset)
+                next_offset = _count_commits(fetched, offset, end, counts, partitions)
+                if next_offset == offset:
+                    gaps += lost
+                    break
+                offset = next_offset
+    found = tuple(OffsetCommits(*key, counts[key], partitions[key]) for key in sorted(counts))
+    return Probed(found, tuple(gaps))
+
+
+def _count_commits(
+    data: bytes,
+    offset: int,
+    end: int,
+    counts: Counter[tuple[int, str, str]],
+    partitions: Counter[tuple[int, str, str]],
+) -> int:
+    next_offset = offset
+    for position, header in record_batch.iter_headers(data):
+        if header.base_offset >= end:
+            break
+        next_offset = max(next_offset, header.next_offset)
+        if header.base_offset < offset or header.is_control or not header.is_transactional:
+            continue
+        keys = []
+        for record in record_batch.decode_records(data, header, position):
+            key = offsets.decode_key(record.key or b"")
+            if isinstance(key, offsets.OffsetCommitKey):
+                keys.append((header.producer_id, key.group, key.topic))
+        partitions.update(keys)
+        counts.update(set(keys))
+    return next_offset

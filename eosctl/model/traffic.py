@@ -54,6 +54,19 @@ class PartitionTraffic(NamedTuple):
         return offsets / self.counted_offsets if self.counted_offsets else 1.0
 
 
+class OffsetCommits(NamedTuple):
+    """The commits of one group to one topic inside the transactions of one producer.
+
+    ``commit_count`` counts batches that commit offsets of the topic, ``offset_count`` the partitions in them.
+    """
+
+    producer_id: int
+    group_id: str
+    topic: str
+    commit_count: int
+    offset_count: int
+
+
 @dataclass(frozen=True, slots=True)
 class Traffic:
     """The appends to all partitions of a cluster between two listings of their offsets, ``interval_ms`` apart."""

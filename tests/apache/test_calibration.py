@@ -8,7 +8,12 @@ import time
 
 import pytest
 
+from eosctl.capacity.observation import Observed, write_observed
+from eosctl.capacity.plan import plan_capacity
+from eosctl.capacity.workload_file import parse_workload
 from eosctl.client import connect
+from eosctl.client.topics import ensure_topic
+from eosctl.collect.observation import observe_cluster
 from eosctl.lab.apache.engine import ApacheEngine
 from eosctl.lab.calibration import (
     Bench,
@@ -22,6 +27,8 @@ from eosctl.lab.calibration import (
 from eosctl.model.calibration import CalibrationRow
 from eosctl.model.client_config import ClientConfig
 from eosctl.settings.endpoints import parse_endpoints
+from eosctl.workloads.generator import run_load
+from eosctl.workloads.load import Load, Profile
 
 #: The end of a transaction and the fetch, on loopback and one replica.
 FIXED_MS = 5.0
@@ -55,3 +62,28 @@ def test_waiting_for_commits_is_predicted(apache_4_3: ApacheEngine) -> None:
 
     rows = compare_visibility(asyncio.run(run()), 200, FIXED_MS)
     assert [row for row in rows if not row.holds] == []
+
+
+def test_the_plan_of_what_was_observed_reproduces_it(apache_4_3: ApacheEngine) -> None:
+    load = Load(Profile.CTP2, "watched", 2, 3, partition_count=2, record_bytes=300, rate_per_s=40, warm_up_ms=0,
+                duration_ms=9_000, prefix="watched")  # fmt: skip
+
+    async def run() -> Observed:
+        config = ClientConfig(parse_endpoints(apache_4_3.bootstrap, "test"))
+        async with connect(config) as client, connect(config) as observer:
+            await ensure_topic(client, "watched", partition_count=6)
+            running = asyncio.create_task(run_load(client, load, now_ms=now_ms))
+            await asyncio.sleep(2)
+            probed = await observe_cluster(observer, 5_000, now_ms)
+            assert not probed.gaps
+            assert not (await running).errors
+            return probed.value
+
+    observed = asyncio.run(run())
+    plan = plan_capacity(parse_workload(write_observed("seen", observed), "seen.yaml"))
+    seconds = observed.traffic.interval_ms / 1000
+    for topic in plan.topics:
+        traffic = observed.traffic.of_topic(topic.name)
+        assert topic.data_batches_per_s == pytest.approx(sum(p.data_batch_count for p in traffic) / seconds, rel=0.1)
+        assert topic.markers_per_s == pytest.approx(sum(p.marker_count for p in traffic) / seconds, rel=0.1)
+        assert topic.written == pytest.approx(sum(p.stored_bytes for p in traffic) / seconds, rel=0.1)

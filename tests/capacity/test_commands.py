@@ -136,3 +136,15 @@ def test_calibrate_shows_what_it_would_do_and_does_it_only_when_told(eos_cluster
     partitions = json.dumps(eos_cluster.status()["partitions"])
     assert "__transaction_state" in partitions
     assert "eosctl-calibrate" not in partitions
+
+
+def test_observe_says_when_there_is_nothing_to_see_and_replaces_no_file(
+    eos_cluster: SandboxThread, tmp_path: Path
+) -> None:
+    path = tmp_path / "seen.yaml"
+    done = eosctl("capacity", "observe", path, "-b", eos_cluster.bootstrap, "--interval", "50ms")
+    assert (done.code, "Nothing was observed" in done.err) == (1, True)
+    assert not path.exists()
+    path.write_text("mine")
+    assert eosctl("capacity", "observe", path, "-b", eos_cluster.bootstrap, "--interval", "50ms").code == 2
+    assert path.read_text() == "mine"

@@ -1,0 +1,175 @@
+"""From what a cluster did in an interval to a workload file whose plan does the same."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import yaml
+
+from eosctl.capacity.record_sizes import BATCH_HEADER_BYTES, record_bytes
+from eosctl.capacity.workload_schema import API_VERSION, KIND
+from eosctl.model.history import TransactionLogEntry
+from eosctl.model.snapshot import ClusterSnapshot, Topic
+from eosctl.model.traffic import OffsetCommits, Traffic
+from eosctl.model.transaction import TransactionState
+
+OFFSETS_TOPIC: Final = "__consumer_offsets"
+STATE_TOPIC: Final = "__transaction_state"
+#: What tells the ids of one application apart: numbers, and the random parts that Streams and others put into them.
+_VARYING: Final = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|\d+")
+
+
+class Observed(NamedTuple):
+    """What was read of a cluster for an interval.
+
+    ``entries`` are the records that the coordinators appended in it, ``commits`` the offsets committed in transactions.
+    """
+
+    snapshot: ClusterSnapshot
+    traffic: Traffic
+    entries: Sequence[TransactionLogEntry]
+    commits: Sequence[OffsetCommits]
+
+
+def write_observed(name: str, observed: Observed) -> str:
+    """Write the workload file of an interval.
+
+    Args:
+        name: The workload's name.
+        observed: What was read.
+
+    Returns:
+        A workload file; what a cluster does not tell (disks, network, commit intervals) is left out, so that a plan
+        lists it as assumed or unknown.
+    """
+    topics = dict(_topics(observed))
+    applications = {}
+    for family, entries in _families(observed.entries).items():
+        described = _application(observed, entries, topics)
+        if described is not None:
+            applications[family] = described
+    document = {
+        "apiVersion": API_VERSION,
+        "kind": KIND,
+        "name": name,
+        "cluster": _cluster(observed.snapshot),
+        "topics": topics,
+        "applications": applications,
+    }
+    seconds = observed.traffic.interval_ms / 1000
+    head = f"# Observed over {seconds:.1f} s; sizes are as stored, after compression. Rates are of this interval.\n"
+    text: str = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=120)
+    return head + text
+
+
+def _cluster(snapshot: ClusterSnapshot) -> dict[str, Any]:
+    internal = [topic for topic in snapshot.topics if topic.name == STATE_TOPIC]
+    factors = Counter(len(p.replicas) for topic in snapshot.topics for p in topic.partitions)
+    factor = factors.most_common(1)[0][0] if factors else 1
+    described: dict[str, Any] = {"brokers": len(snapshot.brokers), "replication_factor": factor}
+    level = snapshot.feature("transaction.version")
+    described["transaction_version"] = 0 if level is None else level.finalized or 0
+    described["kafka_version"] = "4.0" if level is not None and level.max_supported >= 2 else "3.9"
+    described["min_insync_replicas"] = min(factor, _number(internal, "min.insync.replicas", min(2, factor)))
+    described["brokers_lost"] = min(1, len(snapshot.brokers) - 1)
+    for topic in snapshot.topics:
+        if topic.name == STATE_TOPIC:
+            described["transaction_log_partitions"] = len(topic.partitions)
+        if topic.name == OFFSETS_TOPIC:
+            described["offsets_partitions"] = len(topic.partitions)
+    # What runs has shown that it is possible; round trips are not known.
+    described |= {"client_round_trip": "0 ms", "replication_round_trip": "0 ms"}
+    return described
+
+
+def _number(topics: Iterable[Topic], name: str, default: int) -> int:
+    for topic in topics:
+        setting = topic.setting(name)
+        if setting is not None and setting.value and setting.value.isdigit():
+            return int(setting.value)
+    return default
+
+
+def _topics(observed: Observed) -> Iterator[tuple[str, dict[str, Any]]]:
+    seconds = observed.traffic.interval_ms / 1000
+    for topic in observed.snapshot.topics:
+        traffic = observed.traffic.of_topic(topic.name)
+        records = sum(p.data_record_count * p.scale for p in traffic)
+        if topic.internal or topic.name in (STATE_TOPIC, OFFSETS_TOPIC) or not records:
+            continue
+        batches = sum(p.data_batch_count * p.scale for p in traffic)
+        stored = sum(p.data_bytes * p.scale for p in traffic)
+        value = value_bytes_for((stored - BATCH_HEADER_BYTES * batches) / records)
+        described: dict[str, Any] = {
+            "partitions": len(topic.partitions),
+            "rate": f"{records / seconds:.6g}/s",
+            "value": f"{value} B",
+            "batch_records": round(records / batches, 3),
+        }
+        policy, retention = topic.setting("cleanup.policy"), topic.setting("retention.ms")
+        if policy is not None and policy.value and "compact" in policy.value:
+            kept = sum((p.high_watermark or 0) - (p.log_start_offset or 0) for p in topic.partitions)
+            described |= {"cleanup": "compact", "live": f"{max(1, kept * value)} B"}
+        elif retention is not None and retention.value and retention.value.isdigit():
+            described["retention"] = f"{retention.value} ms"
+        yield topic.name, described
+
+
+def value_bytes_for(record_size_bytes: float) -> int:
+    """Return the value's length with which a record without key has this size.
+
+    >>> [value_bytes_for(record_bytes(None, length)) for length in (0, 10, 100, 5_000)]
+    [0, 10, 100, 5000]
+    """
+    guess = max(0, round(record_size_bytes) - 6)
+    return min(
+        range(max(0, guess - 8), guess + 1), key=lambda length: abs(record_bytes(None, length) - record_size_bytes)
+    )
+
+
+def _families(entries: Sequence[TransactionLogEntry]) -> dict[str, list[TransactionLogEntry]]:
+    """Group the log by application: transactional ids that differ in numbers and random parts alone."""
+    families: dict[str, list[TransactionLogEntry]] = defaultdict(list)
+    for entry in entries:
+        families[_VARYING.sub("*", entry.transactional_id)].append(entry)
+    return dict(sorted(families.items()))
+
+
+_PREPARED: Final = (TransactionState.PREPARE_COMMIT.value, TransactionState.PREPARE_ABORT.value)
+
+
+def _application(
+    observed: Observed, entries: Sequence[TransactionLogEntry], topics: Mapping[str, Any]
+) -> dict[str, Any] | None:
+    prepared = [entry for entry in entries if entry.state in _PREPARED]
+    if not prepared:
+        return None
+    count = len(prepared)
+    ids = {entry.transactional_id for entry in entries}
+    with_offsets = sum(any(p.topic == OFFSETS_TOPIC for p in entry.partitions) for entry in prepared)
+    touched = Counter(p.topic for entry in prepared for p in entry.partitions if p.topic in topics)
+    joins = sum(entry.state == TransactionState.ONGOING.value for entry in entries)
+    aborts = sum(entry.state == TransactionState.PREPARE_ABORT.value for entry in prepared)
+    producer_ids = {entry.producer_id for entry in entries}
+    commits = [c for c in observed.commits if c.producer_id in producer_ids]
+    reads = sorted({c.topic for c in commits})
+    described: dict[str, Any] = {
+        # Offsets whose topics had no traffic of their own in the interval cannot be planned.
+        "kind": "consume-process-produce" if reads and set(reads) <= topics.keys() else "producer",
+        "producers": len(ids),
+        "transactions": f"{count / observed.traffic.interval_ms * 1000:.6g}/s",
+        "transaction_timeout": f"{max(entry.timeout_ms for entry in entries)} ms",
+        "transactional_id": f"{round(sum(map(len, ids)) / len(ids))} B",
+        "partition_waves": round(max(0.0, joins - with_offsets) / count, 3),
+        "abort_ratio": round(aborts / count, 4),
+        "writes": {name: round(number / count, 4) for name, number in sorted(touched.items())},
+    }
+    if described["kind"] == "consume-process-produce":
+        batches = max(1, max(Counter(c.topic for c in commits for _ in range(c.commit_count)).values(), default=1))
+        described["group_id"] = f"{round(sum(len(c.group_id) for c in commits) / len(commits))} B"
+        described["offsets_per_transaction"] = round(sum(c.offset_count for c in commits) / batches, 3)
+        described["reads"] = reads
+    return described

@@ -107,11 +107,13 @@ class SegmentedLog:
         segments = self._segments
         if not segments:
             segments.append(Segment(self.directory, self.log_end_offset, now_ms))
-        if segments[-1].is_full_for(header, now_ms, self.config):
+        active = segments[-1]
+        if active.is_full_for(header, now_ms, self.config):
             rolled = header.base_offset
             self.roll(rolled, now_ms)
-        segments[-1].add(header, self.config.index_interval_bytes)
-        last_offset = header.last_offset
+            active = segments[-1]
+        active.add(header, self.config.index_interval_bytes)
+        last_offset = header.base_offset + header.last_offset_delta
         self._tail.append(batch, last_offset)
         self.log_end_offset = last_offset + 1
         self._unwritten.append(batch)

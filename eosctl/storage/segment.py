@@ -16,7 +16,7 @@ from eosctl.storage.offset_index import OffsetIndex
 from eosctl.storage.time_index import NO_TIMESTAMP, TimeIndex
 from eosctl.storage.txn_index import AbortedTxn, decode_aborted_txns, encode_aborted_txn
 from eosctl.wire.records.batch import decode_header, decode_records, iter_headers
-from eosctl.wire.records.header import HEADER_BYTES, BatchHeader
+from eosctl.wire.records.header import HEADER_BYTES, LOG_OVERHEAD_BYTES, BatchHeader
 
 #: Index entries hold offsets relative to the segment's base in 32 bits.
 MAX_RELATIVE_OFFSET: Final = 0x7FFF_FFFF
@@ -87,11 +87,11 @@ class Segment:
         Too large, too old, an index full, or an offset that the indexes could not hold.
         """
         size = self.size_bytes
-        if header.last_offset - self.base_offset > MAX_RELATIVE_OFFSET:
+        if header.base_offset + header.last_offset_delta - self.base_offset > MAX_RELATIVE_OFFSET:
             return True
         if not size:
             return False
-        if size + header.size_bytes > config.segment_bytes:
+        if size + LOG_OVERHEAD_BYTES + header.batch_length > config.segment_bytes:
             return True
         if self.first_timestamp >= 0:
             age_ms = header.max_timestamp - self.first_timestamp
@@ -101,13 +101,13 @@ class Segment:
             return True
         capacity = config.segment_index_bytes
         return (
-            len(self.offset_index) >= capacity // offset_index.ENTRY_BYTES
-            or len(self.time_index) >= capacity // time_index.ENTRY_BYTES - 1
+            len(self.offset_index.entries) > capacity - offset_index.ENTRY_BYTES
+            or len(self.time_index.entries) > capacity - 2 * time_index.ENTRY_BYTES
         )
 
     def add(self, header: BatchHeader, index_interval_bytes: int) -> None:
         """Account for a batch at the end of the segment and index it when an entry is due."""
-        last_offset, max_timestamp = header.last_offset, header.max_timestamp
+        last_offset, max_timestamp = header.base_offset + header.last_offset_delta, header.max_timestamp
         if not self.size_bytes:
             self.first_timestamp = max_timestamp
         if max_timestamp > self.max_timestamp:
@@ -116,7 +116,7 @@ class Segment:
             self.offset_index.append(last_offset, self.size_bytes)
             self.time_index.append_if_later(self.max_timestamp, self.max_timestamp_offset)
             self._bytes_since_entry = 0
-        size = header.size_bytes
+        size = LOG_OVERHEAD_BYTES + header.batch_length
         self._bytes_since_entry += size
         self.size_bytes += size
 

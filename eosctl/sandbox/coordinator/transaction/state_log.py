@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from struct import Struct
+
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.coordinator.transaction.metadata import (
     EMPTY,
@@ -31,22 +34,51 @@ def encode_value(metadata: TransactionMetadata, version: int, *, writes_tags: bo
         writes_tags: Whether producer ids around a rotation and the client's transaction version are written:
             4.x does, 3.9 knows the tags and leaves them out.
     """
-    tags = writes_tags and version >= 1
-    return transaction_log.encode_value(
-        TransactionValue(  # in the order of its fields: three of these are encoded for every transaction
-            metadata.producer_id,
-            metadata.producer_epoch,
-            metadata.timeout_ms,
-            STATUS_BY_STATE[metadata.state],
-            None if metadata.state is EMPTY else _by_topic(metadata.partitions),
-            metadata.last_update_ms,
-            metadata.start_ms,
-            metadata.previous_producer_id if tags else NO_PRODUCER_ID,
-            metadata.next_producer_id if tags else NO_PRODUCER_ID,
-            metadata.client_transaction_version if tags else 0,
-        ),
-        version,
+    partitions = None if metadata.state is EMPTY else metadata.partitions
+    tags = b""
+    if version >= 1:
+        tags = (
+            _tags(metadata.previous_producer_id, metadata.next_producer_id, metadata.client_transaction_version)
+            if writes_tags
+            else b"\0"
+        )
+    return b"".join(
+        (
+            _HEAD.pack(
+                version,
+                metadata.producer_id,
+                metadata.producer_epoch,
+                metadata.timeout_ms,
+                STATUS_BY_STATE[metadata.state],
+            ),
+            _partition_section(partitions, version),
+            _TIMES.pack(metadata.last_update_ms, metadata.start_ms),
+            tags,
+        )
     )
+
+
+# Three values are encoded for every transaction, so its partitions are encoded once and the rest is packed.
+_HEAD = Struct(">hqhib")  # version, producer id and epoch, timeout, status
+_TIMES = Struct(">qq")  # last update, start
+_PREVIOUS = Struct(">bbbq")  # count of tags; tag, size and value of each
+_PREVIOUS_AND_VERSION = Struct(">bbbqbbh")
+
+
+@lru_cache(maxsize=1024)
+def _partition_section(partitions: Partitions | None, version: int) -> bytes:
+    topics = None if partitions is None else _by_topic(partitions)
+    encoded = transaction_log.encode_value(TransactionValue(0, 0, 0, 0, topics, 0, 0), version)
+    return encoded[_HEAD.size : len(encoded) - _TIMES.size - (1 if version else 0)]
+
+
+def _tags(previous_producer_id: int, next_producer_id: int, client_transaction_version: int) -> bytes:
+    if next_producer_id == NO_PRODUCER_ID != previous_producer_id:  # nearly always: no rotation
+        if client_transaction_version:
+            return _PREVIOUS_AND_VERSION.pack(2, 0, 8, previous_producer_id, 2, 2, client_transaction_version)
+        return _PREVIOUS.pack(1, 0, 8, previous_producer_id)
+    value = TransactionValue(0, 0, 0, 0, None, 0, 0, previous_producer_id, next_producer_id, client_transaction_version)
+    return transaction_log.encode_value(value, 1)[_HEAD.size + 1 + _TIMES.size :]
 
 
 def _by_topic(partitions: Partitions) -> list[TransactionPartitions]:

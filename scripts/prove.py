@@ -60,6 +60,12 @@ PROOFS = {
         (*PYTEST, "-m", "apache", "tests/apache"),
         (("EOSCTL_REQUIRE", "java"),),
     ),
+    "calibrate": Proof(
+        "Capacity formulas predict what the sandbox and real Apache Kafka write: counts and bytes within 10 %, waits "
+        "within 30 %.",
+        (*PYTEST, "tests/capacity/test_calibration.py", "tests/apache/test_calibration.py"),
+        (("EOSCTL_REQUIRE", "java"),),
+    ),
 }
 
 

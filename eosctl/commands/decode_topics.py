@@ -171,14 +171,17 @@ def _stream_rows(
     damage: DamageLog,
 ) -> Iterator[str]:
     """Yield the rows of an internal topic's logs; control records are not rows but decide what offsets count."""
-    from eosctl.analysis.decode.outcomes import Outcomes
+    from eosctl.analysis.decode.outcomes import Outcome, Outcomes
     from eosctl.commands.decoding import completed_from, resume_text
     from eosctl.render.decode.entries import render_damage
     from eosctl.render.decode.rows import row_head, row_writer
     from eosctl.storage.scan import LogDamage, scan_log
     from eosctl.wire.errors import WireError
+    from eosctl.wire.records.header import CONTROL, TRANSACTIONAL
 
     write = row_writer(columns, output)
+    nothing_known = Outcomes(())
+    filtered, by_record = selection != Selection(), selection.looks_at_records
     yield row_head(columns, output)
     for source in found:
         outcomes: Outcomes | None = None
@@ -189,11 +192,13 @@ def _stream_rows(
                 if not fact.crc_valid:
                     raise WireError("crc-mismatch: the stored checksum is wrong; not decoded", "", fact.position)
                 header = fact.header
-                if header.is_control or not selection.keeps_batch(header, Outcomes(()).of):
+                if header.attributes & CONTROL or (filtered and not selection.keeps_batch(header, nothing_known.of)):
                     continue
-                if outcomes is None and header.is_transactional:
-                    outcomes = Outcomes(completed_from(source))
-                outcome = (outcomes or Outcomes(())).of(header)
+                if not header.attributes & TRANSACTIONAL:
+                    outcome = Outcome.PLAIN
+                else:
+                    outcomes = outcomes or Outcomes(completed_from(source))
+                    outcome = outcomes.of(header)
                 records = fact.records()
             except WireError as error:
                 damage.tell(source.name, error.offset, error.what)
@@ -201,7 +206,7 @@ def _stream_rows(
                 damage.stop_if_strict()
                 continue
             for record in records:
-                if selection.looks_at_records and not selection.keeps_record(record):
+                if by_record and not selection.keeps_record(record):
                     continue
                 try:
                     found_row = row(record, header, outcome)

@@ -15,9 +15,9 @@ from typing import Final, NamedTuple
 import google_crc32c
 
 from eosctl.wire.errors import WireError
-from eosctl.wire.records.batch import MIN_BATCH_LENGTH, check_crc, decode_header, decode_records
+from eosctl.wire.records.batch import MAGIC, MIN_BATCH_LENGTH, check_crc, decode_header, decode_records
 from eosctl.wire.records.compression import MAX_DECOMPRESSED_BYTES
-from eosctl.wire.records.header import CRC_START, HEADER_BYTES, LOG_OVERHEAD_BYTES, MAGIC_POSITION, BatchHeader
+from eosctl.wire.records.header import CRC_START, HEADER, HEADER_BYTES, LOG_OVERHEAD_BYTES, MAGIC_POSITION, BatchHeader
 from eosctl.wire.records.record import Record
 
 _CHUNK_BYTES: Final = 1 << 20
@@ -109,7 +109,22 @@ class _Scanner:
         self._start = 0
 
     def scan(self, position: int) -> Iterator[LogBatch | LogDamage]:
+        unpack, crc_of, new = HEADER.unpack_from, google_crc32c.value, tuple.__new__
         while position < self._end:
+            # A whole and valid batch in the chunk at hand needs none of the care below: nearly all batches are such.
+            chunk, at = self._chunk, position - self._start
+            if 0 <= at <= len(chunk) - HEADER_BYTES:
+                fields = unpack(chunk, at)
+                after = at + LOG_OVERHEAD_BYTES + fields[1]
+                if (
+                    fields[3] == MAGIC
+                    and fields[1] >= MIN_BATCH_LENGTH
+                    and after <= len(chunk)
+                    and crc_of(chunk[at + CRC_START : after]) == fields[4]
+                ):
+                    yield new(LogBatch, (position, new(BatchHeader, fields), True, chunk, at))
+                    position += LOG_OVERHEAD_BYTES + fields[1]
+                    continue
             found = self._batch_at(position)
             if isinstance(found, LogDamage):
                 yield found

@@ -1,1 +1,1 @@
-"""What is asked of a log while it streams by: which batches, what became of their transactions, what it holds in all."""
+"""What is asked of a log while it streams by: which batches, the outcome of transactions, what there is in all."""

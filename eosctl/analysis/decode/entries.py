@@ -28,20 +28,24 @@ def transaction_row(record: Record, header: BatchHeader) -> Row:
     """
     if record.key is None:
         raise WireError("a record without key", "key", 0)
-    row: Row = {
-        "offset": record.offset,
-        "timestamp": record.timestamp,
-        "coordinator_epoch": header.partition_leader_epoch,
-        "transactional_id": transaction_log.decode_key(record.key).transactional_id,
-    }
+    transactional_id = transaction_log.decode_key(record.key).transactional_id
     if record.value is None:
-        return {**row, "state": "Expired"}
+        return {
+            "offset": record.offset,
+            "timestamp": record.timestamp,
+            "coordinator_epoch": header.partition_leader_epoch,
+            "transactional_id": transactional_id,
+            "state": "Expired",
+        }
     value = transaction_log.decode_value(record.value)
     if not 0 <= value.transaction_status < len(TRANSACTION_STATES):
         raise WireError(f"transaction status {value.transaction_status} is no state", "transaction_status", 0)
     return {
-        **row,
-        "state": TRANSACTION_STATES[value.transaction_status].value,
+        "offset": record.offset,
+        "timestamp": record.timestamp,
+        "coordinator_epoch": header.partition_leader_epoch,
+        "transactional_id": transactional_id,
+        "state": _STATE_NAMES[value.transaction_status],
         "producer_id": value.producer_id,
         "producer_epoch": value.producer_epoch,
         "timeout_ms": value.transaction_timeout_ms,
@@ -58,6 +62,7 @@ def transaction_row(record: Record, header: BatchHeader) -> Row:
     }
 
 
+_STATE_NAMES = tuple(str(state) for state in TRANSACTION_STATES)
 _OFFSET_STATES = {
     Outcome.PLAIN: "committed",
     Outcome.COMMITTED: "committed",

@@ -12,7 +12,7 @@ from eosctl.render.decode.formats import BytesForm, DecodeFormat
 from eosctl.storage.scan import LogBatch
 from eosctl.wire.errors import WireError
 from eosctl.wire.records.control import EndTxnMarker, OtherControl, decode_control
-from eosctl.wire.records.header import BatchHeader
+from eosctl.wire.records.header import CONTROL, LOG_OVERHEAD_BYTES, TRANSACTIONAL, BatchHeader
 from eosctl.wire.records.record import Record
 
 #: Turns a record of an internal topic into what its key and value mean; None where it is no such record.
@@ -40,15 +40,15 @@ class LogWriter(Protocol):
 
 def state_of(batch: LogBatch) -> str:
     """Say what a batch is as far as it tells itself."""
-    header = batch.header
-    if header.is_control:
+    attributes = batch.header.attributes
+    if attributes & CONTROL:
         try:
             return "+".join(control_name(decode_control(record)) for record in batch.records()) or "control"
         except WireError:
             return "control?"
-    if header.is_transactional:
+    if attributes & TRANSACTIONAL:
         return "transactional"
-    return "idempotent" if header.producer_id >= 0 else "plain"
+    return "idempotent" if batch.header.producer_id >= 0 else "plain"
 
 
 def _control(header: BatchHeader, record: Record) -> EndTxnMarker | OtherControl | None:
@@ -238,16 +238,30 @@ class TsvLogWriter:
 
     def batch(self, batch: LogBatch, state: str) -> str:
         """Return a batch's line."""
-        h = batch.header
+        position, header, crc_valid, _, _ = batch
+        offset, length, leader_epoch, _, _, attributes, delta, _, timestamp, producer_id, epoch, sequence, count = (
+            header
+        )
+        last_sequence = -1 if sequence < 0 else (sequence + delta) & 0x7FFF_FFFF
         return (
-            f"batch\t{self._file}\t{batch.position}\t{h.base_offset}\t{h.last_offset}\t{h.records_count}\t"
-            f"{h.size_bytes}\t{h.max_timestamp}\t{CODECS[h.attributes & 7]}\t{h.producer_id}\t{h.producer_epoch}\t"
-            f"{h.base_sequence}\t{h.last_sequence}\t{h.partition_leader_epoch}\t{state}\t{batch.crc_valid}\n"
+            f"batch\t{self._file}\t{position}\t{offset}\t{offset + delta}\t{count}\t{length + LOG_OVERHEAD_BYTES}\t"
+            f"{timestamp}\t{CODECS[attributes & 7]}\t{producer_id}\t{epoch}\t{sequence}\t{last_sequence}\t"
+            f"{leader_epoch}\t{state}\t{crc_valid}\n"
         )
 
     def records(self, batch: LogBatch, records: Iterable[Record]) -> str:
         """Return the records' lines."""
         key, value, header, meaning = self._key, self._value, batch.header, self._meaning
+        if meaning is None and not header.attributes & CONTROL:
+            first = header.base_sequence - header.base_offset
+            ordered, front = header.base_sequence >= 0, f"record\t{self._file}\t"
+            return "".join(
+                [
+                    f"{front}{offset}\t{timestamp}\t{(first + offset) & 0x7FFF_FFFF if ordered else -1}\t"
+                    f"{cell(key(name))}\t{cell(value(content))}\n"
+                    for offset, timestamp, name, content, _ in records
+                ]
+            )
         lines = []
         for record in records:
             control = _control(header, record)

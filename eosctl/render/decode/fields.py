@@ -50,6 +50,8 @@ def cell(value: Any) -> str:
     """Write a value into one cell of a line; control characters are escaped, null is a dash."""
     if value is None:
         return "-"
+    if isinstance(value, int):
+        return str(value)
     text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
     return text if text.isprintable() else text.encode("unicode_escape").decode()
 

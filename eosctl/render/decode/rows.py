@@ -10,7 +10,6 @@ import msgspec
 from eosctl.analysis.wording import duration_text
 from eosctl.render.decode.fields import cell, when
 from eosctl.render.decode.formats import DecodeFormat
-from eosctl.render.machine import render_tsv
 
 Row = dict[str, Any]
 
@@ -60,7 +59,8 @@ def row_writer(columns: Sequence[tuple[str, int]], form: DecodeFormat) -> Callab
         encode = msgspec.json.Encoder().encode
         return lambda file, row: encode({"file": file, **row}).decode() + "\n"
     if form is DecodeFormat.TSV:
-        return lambda file, row: render_tsv([[file, *(_plain(row.get(name)) for name, _ in columns)]])
+        names = [name for name, _ in columns]
+        return lambda file, row: "\t".join([cell(file), *[_plain(row.get(name)) for name in names]]) + "\n"
     return lambda file, row: (
         "  ".join([f"{_shown(name, row.get(name)):<{width}}" for name, width in columns]).rstrip() + "\n"
     )
@@ -73,9 +73,11 @@ def with_duration(row: Row, previous: Row | None) -> Row:
 
 
 def _plain(value: Any) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, list):
+        return cell(",".join(map(str, value)))
+    return "" if value is None else cell(value)
 
 
 def _shown(name: str, value: Any) -> str:

@@ -1,0 +1,155 @@
+"""Decoders against Kafka's DumpLogSegments: whole processes, the same files, output to /dev/null.
+
+    python benchmarks/decode.py [--size-mb 1024] [--runs 3] [--kafka 4.3.1]
+
+Files: A holds records of 1 KiB in batches of 16 KiB, uncompressed; B records of 100 bytes, lz4; then 100,000 records
+of the transaction log and of committed offsets, one a batch. The first run of each warms the page cache and is not
+counted. Kafka's tool needs Java and its jars (fetched through Maven once).
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from eosctl.lab.apache.java import prepare_runtime
+from eosctl.lab.apache.releases import resolve_release
+from eosctl.wire.internal import offsets, transaction_log
+from eosctl.wire.internal.offsets import OffsetCommitKey, OffsetCommitValue
+from eosctl.wire.internal.transaction_log import TransactionKey, TransactionPartitions, TransactionValue
+from eosctl.wire.records.batch import encode_batch, with_offset
+from eosctl.wire.records.compression import Compression
+from eosctl.wire.records.record import Record
+
+LOG = "00000000000000000000.log"
+DUMP = "org.apache.kafka.tools.DumpLogSegments"
+START_MS = 1_795_253_419_624
+
+
+class Case(NamedTuple):
+    """A row of the table: what is asked of both programs, and the factor that is aimed at."""
+
+    name: str
+    file: Path
+    ours: tuple[str, ...]
+    theirs: tuple[str, ...]
+    target: float
+
+
+def write_batches(path: Path, size: int, batches: Sequence[bytes], records: int) -> None:
+    """Write copies of batches with ever higher offsets until the file has its size."""
+    path.parent.mkdir(parents=True)
+    offset = written = 0
+    with path.open("wb") as file:
+        while written < size:
+            for batch in batches:
+                file.write(with_offset(batch, offset, 0))
+                offset += records
+                written += len(batch)
+
+
+def data_batches(chance: random.Random, record_bytes: int, records: int, codec: Compression) -> list[bytes]:
+    words = [chance.randbytes(4).hex().encode() for _ in range(500)]
+    text = b" ".join(chance.choices(words, k=200_000))
+    batches = []
+    for _ in range(64):
+        content = [
+            Record(0, START_MS + n, b"key-%d" % n, text[(at := chance.randrange(1_000_000)) : at + record_bytes])
+            for n in range(records)
+        ]
+        batches.append(encode_batch(content, codec=codec, producer_id=7, producer_epoch=0, base_sequence=0))
+    return batches
+
+
+def transaction_batches() -> Iterator[bytes]:
+    for n in range(1_000):
+        key = transaction_log.encode_key(TransactionKey(f"payments-processor-{n % 512}"))
+        value = TransactionValue(
+            producer_id=4_000 + n,
+            producer_epoch=n % 100,
+            transaction_timeout_ms=60_000,
+            transaction_status=n % 6,
+            transaction_partitions=(TransactionPartitions("payments", (0, 1, 2)),),
+            transaction_last_update_timestamp_ms=START_MS + n,
+            transaction_start_timestamp_ms=START_MS,
+        )
+        yield encode_batch([Record(0, START_MS + n, key, transaction_log.encode_value(value, 1))])
+
+
+def offset_batches() -> Iterator[bytes]:
+    for n in range(1_000):
+        key = offsets.encode_key(OffsetCommitKey(f"group-{n % 50}", "payments", n % 12))
+        value = offsets.encode_value(OffsetCommitValue(n * 100, 3, "", START_MS + n), 3)
+        yield encode_batch([Record(0, START_MS + n, key, value)])
+
+
+def build_cases(directory: Path, size: int) -> list[Case]:
+    """Write the files and say what to run."""
+    chance = random.Random(1)
+    plain, small = directory / "plain-0" / LOG, directory / "small-0" / LOG
+    txn, commits = directory / "__transaction_state-0" / LOG, directory / "__consumer_offsets-0" / LOG
+    write_batches(plain, size, data_batches(chance, 1_000, 16, Compression.NONE), 16)
+    write_batches(small, size // 5, data_batches(chance, 100, 150, Compression.LZ4), 150)
+    for path, batches in ((txn, list(transaction_batches())), (commits, list(offset_batches()))):
+        write_batches(path, 100 * sum(map(len, batches)), batches, 1)
+    deep, data = ("--deep-iteration",), ("--print-data-log",)
+    ours = ("decode", "segment", "-o", "tsv")
+    none = ("--keys", "none", "--values", "none")
+    return [
+        Case("A batches", plain, ours, (), 5),
+        Case("A records", plain, (*ours, "-r", *none), deep, 2),
+        Case("A records with content", plain, (*ours, "-r"), data, 2),
+        Case("B batches (lz4)", small, ours, (), 5),
+        Case("B records (lz4)", small, (*ours, "-r", *none), deep, 2),
+        Case("B records with content", small, (*ours, "-r"), data, 2),
+        Case("transaction log", txn, ("decode", "txn-log", "-o", "tsv"), ("--transaction-log-decoder",), 5),
+        Case("committed offsets", commits, ("decode", "offsets", "-o", "tsv"), ("--offsets-decoder",), 5),
+    ]
+
+
+def measure(command: Sequence[str], runs: int) -> float:
+    """Return the median of the wall times in seconds, after one run that does not count."""
+    times = []
+    for _ in range(runs + 1):
+        began = time.perf_counter()
+        subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+        times.append(time.perf_counter() - began)
+    return statistics.median(times[1:])
+
+
+def main() -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--size-mb", type=int, default=1024)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--kafka", default="4.3.1")
+    parser.add_argument("--only", default="", help="part of the names of the rows to measure")
+    options = parser.parse_args()
+    runtime = prepare_runtime(resolve_release(options.kafka))
+    print(f"{'':<24} {'MB':>6} {'Kafka s':>8} {'eosctl s':>8} {'factor':>7} {'target':>6}")
+    with tempfile.TemporaryDirectory(prefix="eosctl-bench-") as directory:
+        for case in build_cases(Path(directory), options.size_mb << 20):
+            if options.only not in case.name:
+                continue
+            dump = runtime.command(DUMP, "--files", str(case.file), *case.theirs, heap_bytes=512 << 20)
+            theirs = measure(dump, options.runs)
+            ours = measure([sys.executable, "-m", "eosctl", *case.ours, str(case.file)], options.runs)
+            size, factor = case.file.stat().st_size / 1e6, theirs / ours
+            times = f"{size:>6.0f} {theirs:>8.2f} {ours:>8.2f} {factor:>6.1f}x"
+            print(f"{case.name:<24} {times} {case.target:>5}x", flush=True)
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    print(f"largest child: {peak:.0f} MiB")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

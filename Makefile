@@ -1,7 +1,7 @@
 # The commands of a developer; `make` alone lists them. Each first makes .venv when it is missing or out of date.
 
 .DEFAULT_GOAL := help
-.PHONY: help environment demo test lint test-kafka transcripts prove bench docs logs-matrix
+.PHONY: help environment demo test lint test-kafka mutate-checks transcripts prove bench docs logs-matrix
 
 # Two workers suit the two cores that the time limits are meant for; JOBS=0 runs everything in one process.
 JOBS ?= 2
@@ -28,6 +28,9 @@ lint: environment ## Style, types and import contracts.
 
 test-kafka: environment ## The verdicts and bytes against real Apache Kafka (needs Java 17 and Maven).
 	$(RUN) -m pytest -m apache tests/apache
+
+mutate-checks: environment ## Invert every comparison of the configuration rules; a case must notice each.
+	$(RUN) -m scripts.mutate_checks
 
 transcripts: environment ## The recorded answers of real brokers against the sandbox, by area.
 	$(RUN) scripts/transcripts.py

@@ -71,10 +71,12 @@ def brokers_disagree(deployment: Deployment) -> Iterator[Problem]:
 
 def _differing(brokers: list[Component], name: str) -> Iterator[Problem]:
     known = [(broker, value) for broker in brokers if (value := broker.value(name)).number is not None]
-    if len({value.number for _, value in known}) < 2:
+    by_number = {value.number: value for _, value in known}
+    if len(by_number) < 2:
         return
     broker, odd = next((b, v) for b, v in reversed(known) if v.is_given)
-    other = next(v for _, v in known if v.number != odd.number)
+    del by_number[odd.number]
+    other = next(iter(by_number.values()))
     yield problem(
         broker,
         (odd, other),
@@ -90,4 +92,4 @@ def _cluster_of(broker: Component) -> str:
     for name in ("controller.quorum.voters", "controller.quorum.bootstrap.servers", "zookeeper.connect"):
         if broker.has(name) and broker.word(name):
             return f"{name}={broker.word(name)}"
-    return "a cluster" if broker.place.line == 0 else broker.place.file
+    return broker.place.file if broker.place.line else "the running cluster"

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.clients import demands_idempotence, is_idempotent_by_default, java_producers
+from eosctl.checks.configuration.clients import (
+    demands_idempotence,
+    is_idempotent_by_default,
+    is_transactional,
+    java_producers,
+)
 from eosctl.checks.configuration.rule import problem, rule
 from eosctl.checks.declaration import Problem
 from eosctl.model.deployment import Deployment, Role
@@ -45,23 +50,23 @@ def idempotence_with_many_in_flight(deployment: Deployment) -> Iterator[Problem]
     """
     for producer in java_producers(deployment):
         flying = producer.value("max.in.flight.requests.per.connection")
-        if producer.inside is Role.STREAMS or not flying.is_given or flying.number is None or flying.number <= 5:
+        if not flying.is_given or flying.number is None or flying.number <= 5:
+            continue
+        if producer.inside is Role.STREAMS and is_transactional(producer):  # EOS-CFG-014
             continue
         by_default = is_idempotent_by_default(producer)
-        if demands_idempotence(producer) or (by_default and producer.release >= (4, 0)):
-            impact, severity = "The producer does not start (ConfigException).", None
-        elif by_default:
-            impact, severity = (
-                "Idempotence is silently switched off; retries can duplicate and reorder.",
-                Severity.WARNING,
-            )
-        else:
+        refused = demands_idempotence(producer) or (by_default and producer.release >= (4, 0))
+        if not refused and not by_default:
             continue
         yield problem(
             producer,
             (flying,),
             f"{flying.key} is {flying.number}; an idempotent producer may have 5.",
-            severity=severity,
-            impact=impact,
+            severity=None if refused else Severity.WARNING,
+            impact=(
+                "The producer does not start (ConfigException)."
+                if refused
+                else "Idempotence is silently switched off; retries can duplicate and reorder."
+            ),
             remedy=f"Set {flying.key} to 5 or less.",
         )

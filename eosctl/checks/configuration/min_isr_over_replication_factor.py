@@ -55,13 +55,10 @@ def min_isr_over_replication_factor(deployment: Deployment) -> Iterator[Problem]
     """
     for component, minimum, factor in replication_pairs(deployment):
         if minimum.number is not None and factor.number is not None and minimum.number > factor.number:
-            since = component.release >= (3, 7)
             yield problem(
                 component,
                 (minimum, factor),
                 f"{minimum.key} is {minimum.number}, {factor.key} {factor.number}.",
-                impact="The broker counts only the replicas there are."
-                if since
-                else "No write with acks=all succeeds.",
+                impact="Before 3.7 no write with acks=all succeeds; since then only the replicas there are count.",
                 remedy=f"Set {factor.name} to {minimum.number + 1}.",
             )

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from eosctl.checks.configuration.clients import java_producers, minutes
 from eosctl.checks.configuration.rule import INT_MAX, problem, rule
 from eosctl.checks.declaration import Problem
 from eosctl.model.deployment import Deployment, Role
 from eosctl.model.severity import Severity
+
+DEFAULT_DELIVERY_MS: Final = 120_000
 
 
 @rule(
@@ -42,14 +45,14 @@ def producer_state_expires_before_delivery(deployment: Deployment) -> Iterator[P
         KIP-854; producer.id.expiration.ms; delivery.timeout.ms.
     """
     deliveries = [p.value("delivery.timeout.ms") for p in java_producers(deployment) if p.flag("enable.idempotence")]
-    longest = max((d.number for d in deliveries if d.number is not None and d.number < INT_MAX), default=120_000)
+    bounded = [(d.number, d) for d in deliveries if d.number is not None and d.number < INT_MAX]
+    longest, deciding = max(bounded, key=lambda pair: pair[0]) if bounded else (DEFAULT_DELIVERY_MS, None)
     for broker in deployment.of(Role.BROKER):
         expiry = broker.value("producer.id.expiration.ms")
         if expiry.is_given and expiry.number is not None and expiry.number < longest:
-            deciding = [d for d in deliveries if d.number == longest][:1]
             yield problem(
                 broker,
-                (expiry, *deciding),
+                (expiry,) if deciding is None else (expiry, deciding),
                 f"producer.id.expiration.ms is {minutes(expiry.number)}, delivery.timeout.ms {minutes(longest)}.",
                 impact="A late retry is appended a second time.",
                 remedy="Remove the setting; the default is 86400000 (one day).",

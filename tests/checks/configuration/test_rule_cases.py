@@ -29,6 +29,7 @@ class RuleCase(NamedTuple):
     files: dict[str, str]
     kafka: str
     findings: list[str]
+    severities: list[str]
 
     def __str__(self) -> str:
         return f"{self.check_id}-{self.number}-{self.expect}"
@@ -42,7 +43,15 @@ class RuleCase(NamedTuple):
 def cases_of(path: Path) -> list[RuleCase]:
     loaded: list[dict[str, Any]] = yaml.safe_load(path.read_text("utf-8"))["cases"]
     return [
-        RuleCase(path.stem, number, case["expect"], case["files"], case.get("kafka", ""), case.get("findings", []))
+        RuleCase(
+            path.stem,
+            number,
+            case["expect"],
+            case["files"],
+            case.get("kafka", ""),
+            case.get("findings", []),
+            case.get("severities", []),
+        )
         for number, case in enumerate(loaded)
     ]
 
@@ -55,6 +64,8 @@ def test_case(case: RuleCase) -> None:
     (result,) = judge(case.deployment(), [BY_ID[case.check_id]])
     places = [f"{facts['file']}:{facts['line']}" for f in findings_of([result]) if (facts := dict(f.facts))]
     assert (result.status.value, places) == (case.expect, case.findings), result
+    if case.severities:
+        assert [finding.severity.value for finding in findings_of([result])] == case.severities
 
 
 def test_every_rule_is_seen_to_fail_twice_to_pass_and_to_be_undecided() -> None:

@@ -1,0 +1,51 @@
+"""The brokers of a running cluster are judged beside the files."""
+
+from __future__ import annotations
+
+from eosctl.checks.configuration.cluster import broker_components
+from eosctl.checks.configuration.judge import findings_of, judge
+from eosctl.model.deployment import Deployment
+from eosctl.model.setting import Setting, SettingSource
+from eosctl.model.snapshot import Broker, ClusterSnapshot
+from eosctl.settings.deployment_files import read_components
+from eosctl.settings.parameter_tables import load_tables
+
+
+def cluster(**maximum_ms: str) -> Deployment:
+    """Return brokers with a maximum timeout each: by its name ``b1``, explicit; ``d1``, a default."""
+    brokers = tuple(
+        Broker(
+            int(name[1:]),
+            "h",
+            1,
+            settings=(
+                Setting(
+                    "transaction.max.timeout.ms",
+                    text,
+                    SettingSource.DEFAULT if name.startswith("d") else SettingSource.STATIC_BROKER,
+                ),
+            ),
+        )
+        for name, text in maximum_ms.items()
+    )
+    snapshot = ClusterSnapshot(captured_at_ms=0, cluster_id="c", brokers=brokers)
+    return Deployment(broker_components(snapshot), load_tables())
+
+
+def told(deployment: Deployment) -> list[str]:
+    return [f"{finding.check_id} {dict(finding.facts)['file']}" for finding in findings_of(judge(deployment))]
+
+
+def test_a_client_is_judged_by_what_the_cluster_allows() -> None:
+    client = read_components("p.properties", "transactional.id=t\nacks=all\ntransaction.timeout.ms=600000\n")
+    for brokers, expected in ((cluster(b1="599999"), ["EOS-CFG-004 p.properties"]), (cluster(b1="600000"), [])):
+        assert told(Deployment((*client, *brokers.components), brokers.tables)) == expected
+
+
+def test_brokers_of_a_cluster_are_compared() -> None:
+    assert told(cluster(b1="600000", d2="900000")) == ["EOS-CFG-087 broker 1"]
+    assert told(cluster(d1="900000", d2="900000")) == []
+
+
+def test_brokers_that_told_nothing_are_left_out() -> None:
+    assert broker_components(ClusterSnapshot(captured_at_ms=0, cluster_id="c", brokers=(Broker(1, "h", 1),))) == ()

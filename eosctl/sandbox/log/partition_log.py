@@ -110,10 +110,10 @@ class PartitionLog:
         return count
 
     def _append(self, batch: bytes, header: BatchHeader, now_ms: int) -> None:
-        epochs = self.epochs
+        known = self.epochs.entries
         leader_epoch = header.partition_leader_epoch
-        if leader_epoch > epochs.latest:
-            epochs.assign(leader_epoch, header.base_offset)
+        if not known or leader_epoch > known[-1].epoch:
+            self.epochs.assign(leader_epoch, header.base_offset)
         store = self.store
         if not store.has_unwritten:
             self.dirty(self)
@@ -155,7 +155,8 @@ class PartitionLog:
     def advance_high_watermark(self, high_watermark: int) -> None:
         """Raise the high watermark; completed transactions below it no longer hold back the last stable offset."""
         self.high_watermark = high_watermark
-        self.producers.high_watermark_reached(high_watermark)
+        if self.producers.unreplicated:
+            self.producers.high_watermark_reached(high_watermark)
 
     def truncate_to(self, offset: int) -> None:
         """Drop everything from ``offset`` on and go back to the producer state of that point."""

@@ -233,8 +233,7 @@ class ProducerStateManager:
 
     def high_watermark_reached(self, high_watermark: int) -> None:
         """Forget the completed transactions whose marker is replicated now."""
-        if self.unreplicated:
-            self.unreplicated = {first: last for first, last in self.unreplicated.items() if last >= high_watermark}
+        self.unreplicated = {first: last for first, last in self.unreplicated.items() if last >= high_watermark}
 
     def expire(self, now_ms: int, expiration_ms: int) -> int:
         """Forget the producers that were idle for ``producer.id.expiration.ms``, never one with an open transaction."""

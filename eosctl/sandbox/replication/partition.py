@@ -143,21 +143,23 @@ class Partition:
 
     def maybe_advance_high_watermark(self) -> bool:
         """Raise the high watermark to what every in-sync replica holds; returns whether it moved."""
-        end = self.log.end_offset
+        log = self.log
+        end = log.store.log_end_offset
         isr = self.isr if self.pending_isr is None else {*self.isr, *self.pending_isr}
         for broker_id in isr:
             if broker_id != self.broker_id:
                 follower = self.followers.get(broker_id)
                 if follower is None or follower.end_offset < end:
                     end = follower.end_offset if follower is not None else UNKNOWN_OFFSET
-        if end <= self.log.high_watermark:
+        if end <= log.high_watermark:
             return False
-        self.log.advance_high_watermark(end)
-        self.poke_watchers()
+        log.advance_high_watermark(end)
+        if self.watchers:
+            self.poke_watchers()
         waits = self.waits
         if waits:
             in_sync = len(self.isr)
-            enough = in_sync >= self.log.settings.min_insync_replicas
+            enough = in_sync >= log.settings.min_insync_replicas
             while waits and waits[0].offset < end:
                 waits.popleft().complete(ErrorCode.NONE if enough else ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND)
         return True

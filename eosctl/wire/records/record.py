@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from eosctl.wire.errors import WireError
-from eosctl.wire.records.varint import ZIGZAG, decode_varint, encode_varint
+from eosctl.wire.records.varint import LENGTHS, ZIGZAG, decode_varint, encode_varint
 
 Headers = tuple[tuple[str, bytes | None], ...]
 
 _NULL: Final = encode_varint(-1)
+_NO_HEADERS: Final = encode_varint(0)
 #: Attributes, timestamp delta and offset delta of the record that the batch's base values are taken from.
 _FIRST_RECORD: Final = bytes(3)
 
@@ -32,8 +33,17 @@ def encode_record(record: Record, offset_delta: int, timestamp_delta: int) -> by
         parts = [b"\0", encode_varint(timestamp_delta), encode_varint(offset_delta)]
     else:
         parts = [_FIRST_RECORD]
-    parts += (_NULL,) if key is None else (encode_varint(len(key)), key)
-    parts += (_NULL,) if value is None else (encode_varint(len(value)), value)
+    for field in (key, value):
+        if field is None:
+            parts.append(_NULL)
+        else:
+            size = len(field)
+            parts += (LENGTHS[size] if size < len(LENGTHS) else encode_varint(size), field)
+    if not headers:
+        parts.append(_NO_HEADERS)
+        body = b"".join(parts)
+        size = len(body)
+        return (LENGTHS[size] if size < len(LENGTHS) else encode_varint(size)) + body
     parts.append(encode_varint(len(headers)))
     for name, content in headers:
         utf8 = name.encode()

@@ -33,6 +33,10 @@ def encode_varint(value: int) -> bytes:
     return bytes(groups)
 
 
+#: The encodings of small lengths: the fast path of the record encoder.
+LENGTHS = tuple(encode_varint(n) for n in range(512))
+
+
 def decode_varint(buffer: bytes, position: int) -> tuple[int, int]:
     """Decode a zigzag varint.
 

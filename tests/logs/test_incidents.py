@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -311,3 +313,26 @@ def test_client_and_broker_tell_of_one_gap(tmp_path: Path) -> None:
     found = judge(tmp_path, {"broker-1/server.log": INITIALIZED + SEQUENCE, "edge.log": client})
     assert kinds(found) == [("out_of_order_sequence", "sequence-gap")]
     assert {Path(place.file).name for place in found[0].evidence} == {"server.log", "edge.log"}
+
+
+def docker(line: str) -> str:
+    return json.dumps({"log": line + "\n", "stream": "stdout", "time": "2026-11-21T09:00:00Z"}) + "\n"
+
+
+@pytest.mark.parametrize(
+    "carried",
+    [docker, lambda line: f"2026-11-21T09:00:00.123456789Z stdout F {line}\n", lambda line: f"{line}\r\n"],
+    ids=["docker", "cri", "CRLF"],
+)
+def test_verdicts_do_not_depend_on_what_carries_the_logs(carried: Callable[[str], str], tmp_path: Path) -> None:
+    for scenario in ("second-producer-392", "paused-process-431", "missing-acl-431"):
+        for path in (FIXTURES / scenario).rglob("*"):
+            target = tmp_path / path.relative_to(FIXTURES)
+            if path.is_dir():
+                continue
+            target.parent.mkdir(parents=True, exist_ok=True)
+            text = path.read_text("utf-8")
+            carry = path.name != "truth.json"
+            target.write_text("".join(map(carried, text.splitlines())) if carry else text, newline="")
+    scores = score_scenarios(sorted(tmp_path.iterdir()))
+    assert {name: score.f1 for name, score in scores.items()} == dict.fromkeys(scores, 1.0)

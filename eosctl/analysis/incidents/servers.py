@@ -200,8 +200,9 @@ def _restarts(story: LogStory, application: str) -> Iterator[Outage]:
             evidence = (*orders, *group)
             yield Outage(application, node, is_broker, True, time_of(orders[0]), up, evidence)
         elif fenced or last is not None:
-            # Kafka's files end abruptly; the last line is the best sign of the moment.
-            down = last if last is not None else time_of(fenced[0])
+            # Kafka's files end abruptly: its clients know the moment better than its own last line does.
+            missed = _first_missed(story, node, last or time_of(fenced[0]), start)
+            down = missed if missed is not None else last if last is not None else time_of(fenced[0])
             yield Outage(application, node, is_broker, False, down, up, (*fenced, *group))
 
 
@@ -228,6 +229,16 @@ def _silent_controllers(story: LogStory, known: Sequence[Outage]) -> Iterator[Ou
 
 def _leader_named(event: LogEvent) -> str:
     return event.fields.get("controller") or event.fields.get("leader") or ""
+
+
+def _first_missed(story: LogStory, node: str, last_sign_ms: int, start_ms: int) -> int | None:
+    """Return when a client first lost its connection to a node after the node's last words."""
+    for event in story.client_events("NETWORK_DISCONNECT"):
+        if last_sign_ms <= time_of(event) <= min(start_ms, last_sign_ms + FAILOVER_MS) and _names_node(
+            event.message, node
+        ):
+            return time_of(event)
+    return None
 
 
 def _serving_again(story: LogStory, application: str, node: str, start_ms: int) -> int:

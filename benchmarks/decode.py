@@ -116,14 +116,22 @@ def build_cases(directory: Path, size: int) -> list[Case]:
     ]
 
 
-def measure(command: Sequence[str], runs: int) -> float:
-    """Return the median of the wall times in seconds, after one run that does not count."""
-    times = []
+class Cost(NamedTuple):
+    """Seconds that a process took: on the wall, and of processors."""
+
+    wall: float
+    cpu: float
+
+
+def measure(command: Sequence[str], runs: int) -> Cost:
+    """Return the medians, after one run that does not count."""
+    costs = []
     for _ in range(runs + 1):
-        began = time.perf_counter()
+        before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
         subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
-        times.append(time.perf_counter() - began)
-    return statistics.median(times[1:])
+        wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+        costs.append(Cost(wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime))
+    return Cost(statistics.median(cost.wall for cost in costs[1:]), statistics.median(cost.cpu for cost in costs[1:]))
 
 
 def main() -> int:
@@ -135,7 +143,8 @@ def main() -> int:
     parser.add_argument("--only", default="", help="part of the names of the rows to measure")
     options = parser.parse_args()
     runtime = prepare_runtime(resolve_release(options.kafka))
-    print(f"{'':<24} {'MB':>6} {'Kafka s':>8} {'eosctl s':>8} {'factor':>7} {'target':>6}")
+    head = [f"{name:>7}" for name in ("Kafka", "eosctl", "wall", "Kafka", "eosctl", "cpu", "target")]
+    print(f"{'':<24} {'MB':>6}", *head)
     with tempfile.TemporaryDirectory(prefix="eosctl-bench-") as directory:
         for case in build_cases(Path(directory), options.size_mb << 20):
             if options.only not in case.name:
@@ -143,9 +152,10 @@ def main() -> int:
             dump = runtime.command(DUMP, "--files", str(case.file), *case.theirs, heap_bytes=512 << 20)
             theirs = measure(dump, options.runs)
             ours = measure([sys.executable, "-m", "eosctl", *case.ours, str(case.file)], options.runs)
-            size, factor = case.file.stat().st_size / 1e6, theirs / ours
-            times = f"{size:>6.0f} {theirs:>8.2f} {ours:>8.2f} {factor:>6.1f}x"
-            print(f"{case.name:<24} {times} {case.target:>5}x", flush=True)
+            columns = [f"{case.name:<24} {case.file.stat().st_size / 1e6:>6.0f}"]
+            for their, our in zip(theirs, ours, strict=True):
+                columns.append(f"{their:>6.2f}s {our:>6.2f}s {their / our:>5.1f}x")
+            print(*columns, f"{case.target:>5}x", flush=True)
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     print(f"largest child: {peak:.0f} MiB")
     return 0

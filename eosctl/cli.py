@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from eosctl import __version__
-from eosctl.commands import capacity, check, config, decode, doctor, fsck, info, logs, sandbox, txn
+from eosctl.commands import capacity, check, config, decode, doctor, fsck, info, locate, logs, sandbox, txn
 from eosctl.commands.invocation import Invocation, invocation_of
 from eosctl.errors import EosctlError
 from eosctl.render.page import visible
@@ -24,7 +24,20 @@ LAB = "Lab"
 PLAN = "Plan"
 SETTINGS = "Settings"
 INTERRUPTED = 130
-ORDER = ("doctor", "check", "config", "decode", "fsck", "logs", "txn", "sandbox", "capacity", "schema", "version")
+ORDER = (
+    "doctor",
+    "check",
+    "config",
+    "decode",
+    "fsck",
+    "logs",
+    "txn",
+    "group",
+    "sandbox",
+    "capacity",
+    "schema",
+    "version",
+)
 
 
 class _ByPanel(TyperGroup):
@@ -49,7 +62,9 @@ app.add_typer(config.app, name="config", rich_help_panel=DIAGNOSE)
 app.add_typer(decode.app, name="decode", rich_help_panel=DIAGNOSE)
 app.add_typer(logs.app, name="logs", rich_help_panel=DIAGNOSE)
 app.command(rich_help_panel=DIAGNOSE)(fsck.fsck)
+txn.app.command("locate")(locate.locate_transaction)
 app.add_typer(txn.app, name="txn", rich_help_panel=ACT)
+app.add_typer(locate.group_app, name="group", rich_help_panel=ACT)
 app.add_typer(capacity.app, name="capacity", rich_help_panel=PLAN)
 app.add_typer(sandbox.app, name="sandbox", rich_help_panel=LAB)
 app.command(rich_help_panel=SETTINGS)(info.schema)

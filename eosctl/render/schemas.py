@@ -16,6 +16,7 @@ from eosctl.render.envelope import Listing
 from eosctl.render.failure import FailureView
 from eosctl.render.fsck import FsckItem
 from eosctl.render.life import LifeItem
+from eosctl.render.locate import LocatedItem
 from eosctl.render.logs import CategoryItem, LogsView
 from eosctl.render.plan import AbortView
 from eosctl.render.report import DiagnosisView
@@ -41,6 +42,7 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "log-category": (CategoryItem, "logs explain"),
     "logs": (LogsView, "logs scan, logs report"),
     "fsck": (Listing[FsckItem], "fsck"),
+    "locations": (Listing[LocatedItem], "txn locate, group offsets locate"),
     "open-transactions": (Listing[HangItem], "txn hanging"),
     "setting": (Listing[SettingItem], "config explain"),
     "sandboxes": (Listing[SandboxItem], "sandbox up, sandbox status"),

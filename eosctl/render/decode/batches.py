@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
-from eosctl.render.decode.fields import CODECS, bytes_writer, cell, control_name, when
+from eosctl.render.decode.fields import CODECS, bytes_writer, cell, cell_writer, control_name, when
 from eosctl.render.decode.formats import BytesForm, DecodeFormat
 from eosctl.storage.scan import LogBatch
 from eosctl.wire.errors import WireError
@@ -224,7 +224,8 @@ class TsvLogWriter:
 
     def __init__(self, keys: BytesForm, values: BytesForm, meaning: Meaning | None = None) -> None:
         """Choose the form of keys and values, and the decoder of an internal topic's records."""
-        self._key, self._value, self._meaning = bytes_writer(keys), bytes_writer(values), meaning
+        self._key, self._value, self._meaning = cell_writer(keys), cell_writer(values), meaning
+        self._without_content = keys is values is BytesForm.NONE
         self._file = ""
 
     def head(self) -> str:
@@ -255,10 +256,17 @@ class TsvLogWriter:
         if meaning is None and not header.attributes & CONTROL:
             first = header.base_sequence - header.base_offset
             ordered, front = header.base_sequence >= 0, f"record\t{self._file}\t"
+            if self._without_content:
+                return "".join(
+                    [
+                        f"{front}{offset}\t{timestamp}\t{(first + offset) & 0x7FFF_FFFF if ordered else -1}\t-\t-\n"
+                        for offset, timestamp, _, _, _ in records
+                    ]
+                )
             return "".join(
                 [
                     f"{front}{offset}\t{timestamp}\t{(first + offset) & 0x7FFF_FFFF if ordered else -1}\t"
-                    f"{cell(key(name))}\t{cell(value(content))}\n"
+                    f"{key(name)}\t{value(content)}\n"
                     for offset, timestamp, name, content, _ in records
                 ]
             )
@@ -270,7 +278,7 @@ class TsvLogWriter:
             elif meaning is not None:
                 content = f"{cell(meaning(record))}\t-"
             else:
-                content = f"{cell(key(record.key))}\t{cell(value(record.value))}"
+                content = f"{key(record.key)}\t{value(record.value)}"
             sequence = _sequence(header, record)
             lines.append(f"record\t{self._file}\t{record.offset}\t{record.timestamp}\t{sequence}\t{content}\n")
         return "".join(lines)

@@ -46,6 +46,25 @@ def _parse_json(data: bytes) -> Any:
         return data.decode("utf-8", "replace")
 
 
+def cell_writer(form: BytesForm) -> Callable[[bytes | None], str]:
+    """Return the function that turns a key or value into one cell of a line."""
+    if form is BytesForm.NONE:
+        return lambda data: "-"
+    if form is BytesForm.HEX:
+        return lambda data: "-" if data is None else data.hex()
+    if form is not BytesForm.UTF8:
+        write = bytes_writer(form)
+        return lambda data: cell(write(data))
+
+    def utf8(data: bytes | None) -> str:
+        if data is None:
+            return "-"
+        text = data.decode("utf-8", "replace")
+        return text if text.isprintable() else text.encode("unicode_escape").decode()
+
+    return utf8
+
+
 def cell(value: Any) -> str:
     """Write a value into one cell of a line; control characters are escaped, null is a dash."""
     if value is None:

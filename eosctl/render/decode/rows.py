@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, Final
 
 import msgspec
@@ -60,7 +61,8 @@ def row_writer(columns: Sequence[tuple[str, int]], form: DecodeFormat) -> Callab
         return lambda file, row: encode({"file": file, **row}).decode() + "\n"
     if form is DecodeFormat.TSV:
         names = [name for name, _ in columns]
-        return lambda file, row: "\t".join([cell(file), *[_plain(row.get(name)) for name in names]]) + "\n"
+        shown = cache(cell)  # of file names, which are few
+        return lambda file, row: "\t".join([shown(file), *[_plain(row.get(name)) for name in names]]) + "\n"
     return lambda file, row: (
         "  ".join([f"{_shown(name, row.get(name)):<{width}}" for name, width in columns]).rstrip() + "\n"
     )

@@ -310,3 +310,47 @@ async def _observed(config: ClientConfig, interval_ms: int, invocation: Invocati
 
     async with connect(config, allowed_apis=READ_ONLY_APIS) as client:
         return await observe_cluster(client, interval_ms, invocation.now_ms)
+
+
+@app.command("simulate")
+def simulate(
+    context: typer.Context,
+    workload: WorkloadFile,
+    duration_ms: Annotated[
+        int, typer.Option("--duration", metavar="DURATION", parser=parse_duration_ms, help="Simulated time.")
+    ] = "20s",  # type: ignore[assignment]
+    lose_broker_at_ms: Annotated[
+        int | None,
+        typer.Option("--lose-broker-at", metavar="DURATION", parser=parse_duration_ms, help="Lose one broker then."),
+    ] = None,
+    failover_ms: Annotated[
+        int, typer.Option("--failover", metavar="DURATION", parser=parse_duration_ms, help="Until others serve.")
+    ] = "10s",  # type: ignore[assignment]
+    appends: Annotated[
+        str | None, typer.Option("--appends", metavar="N/s", help="What one broker appends, if the file does not say.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Repeat the same choices.")] = 1,
+    output: Output = OutputFormat.TABLE,
+    output_file: OutputFile = None,
+) -> None:
+    """Simulate commits on virtual time: their latency while brokers queue, and while one of them is lost.
+
+    The same seed gives the same result. Clients' own search for new leaders is not simulated: standstills are a lower
+    bound.
+    """
+    from eosctl.capacity.quantities import QuantityError, parse_rate
+    from eosctl.capacity.simulation import ANCHOR_APPENDS_PER_S, simulate_commits
+    from eosctl.model.capacity_simulation import SimulationSettings
+    from eosctl.render.capacity_simulation import render_simulation
+
+    invocation = invocation_of(context)
+    described = _read(workload)
+    try:
+        stated = parse_rate(appends) if appends is not None else described.cluster.appends_per_s
+    except QuantityError as error:
+        raise UsageError(f"--appends: {error}.", "", "Correct the value.") from None
+    if not stated:
+        note(f"assumed: a broker does {ANCHOR_APPENDS_PER_S:,.0f} appends/s, as one of two cores was measured to")
+    settings = SimulationSettings(duration_ms, lose_broker_at_ms, failover_ms, stated or ANCHOR_APPENDS_PER_S)
+    report = simulate_commits(described, settings, seed)
+    write_result(render_simulation(report, invocation.now_ms(), output, invocation.style()), output_file)

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
+from eosctl.model.capacity_simulation import SimulationReport
 from eosctl.render.calibration import CalibrationItem
 from eosctl.render.capacity import PlanItem
 from eosctl.render.capacity_compare import ComparisonItem
@@ -32,6 +33,7 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "calibration": (Listing[CalibrationItem], "capacity calibrate"),
     "capacity-comparison": (Listing[ComparisonItem], "capacity compare"),
     "capacity-plan": (Listing[PlanItem], "capacity plan"),
+    "capacity-simulation": (Listing[SimulationReport], "capacity simulate"),
     "check-manual": (ManualItem, "check explain"),
     "checks": (Listing[CheckItem], "check list"),
     "config-diff": (Listing[Difference], "config diff"),

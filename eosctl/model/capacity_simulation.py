@@ -1,0 +1,50 @@
+"""What a simulated run of a workload showed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationSettings:
+    """How to simulate.
+
+    Attributes:
+        duration_ms: Simulated time.
+        lose_broker_at_ms: When one broker is lost; None for never.
+        failover_ms: From the loss until its partitions have leaders and its coordinators are loaded.
+        appends_per_s: What one broker appends.
+    """
+
+    duration_ms: float
+    lose_broker_at_ms: float | None
+    failover_ms: float
+    appends_per_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseLatency:
+    """Latencies of the commits that were called in one phase, in ms.
+
+    ``commit`` is from the call to its answer, ``readable`` from the call until every marker is replicated.
+    """
+
+    phase: str
+    commit_count: int
+    commit_p50_ms: float
+    commit_p99_ms: float
+    commit_max_ms: float
+    readable_p50_ms: float
+    readable_p99_ms: float
+    readable_max_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationReport:
+    """The phases of a run; ``utilisation`` is of the busiest broker before any loss."""
+
+    workload: str
+    settings: SimulationSettings
+    seed: int
+    utilisation: float
+    phases: tuple[PhaseLatency, ...]

@@ -128,7 +128,7 @@ class Fetch:
     def _try_finish(self) -> bool:
         """Answer when the wait is over: enough bytes, an error, or where the logs part."""
         session = self._session
-        if self._request.min_bytes <= 0 or any(self._is_ready(cached) for cached in session.unsettled):
+        if self._request.min_bytes <= 0 or self._find_ready():
             results = self._read()
             size = sum([len(data.records) for _, data in results if data.records])
             if size >= self._request.min_bytes or any(
@@ -136,9 +136,6 @@ class Fetch:
             ):
                 self._answer(results)
                 return True
-        if self._incremental:
-            for cached in tuple(session.unsettled):
-                self._settle(cached)
         if self._replica_id >= 0 and not self._hurried and any(not cached.is_told for cached in session.unsettled):
             self._hurried = True
             if self._timer is not None:
@@ -147,12 +144,23 @@ class Fetch:
             self._timer = self._broker.runtime.call_later(wait_ms, self._finish)
         return False
 
-    def _is_ready(self, cached: CachedPartition) -> bool:
-        """Whether reading a partition brings records or an error."""
-        target = self._locate(cached)
-        return not isinstance(target, Partition) or has_answer(
-            target, cached.request, self._request.isolation_level, self._replica_id
-        )
+    def _find_ready(self) -> bool:
+        """Whether reading brings records or an error; settles the partitions that were looked at in vain."""
+        for cached in tuple(self._session.unsettled):
+            target = self._locate(cached)
+            if not isinstance(target, Partition) or self._has_answer(target, cached):
+                return True
+            if self._incremental and cached.is_told:
+                self._settle(target, cached)
+        return False
+
+    def _has_answer(self, partition: Partition, cached: CachedPartition) -> bool:
+        return has_answer(partition, cached.request, self._request.isolation_level, self._replica_id)
+
+    def _settle(self, partition: Partition, cached: CachedPartition) -> None:
+        """Look no more at a partition whose reader knows all that there is, until it has news."""
+        if self._replica_id < 0 or self._replica_id in partition.isr:
+            self._session.unsettled.pop(cached, None)
 
     def _finish(self) -> None:
         if not self._done:
@@ -177,17 +185,6 @@ class Fetch:
             results.append((cached, data))
         return results
 
-    def _settle(self, cached: CachedPartition) -> None:
-        """Look at a partition no more before it has news, when its reader knows all that there is."""
-        partition = cached.watched
-        if (
-            partition is not None
-            and cached.is_told
-            and (self._replica_id < 0 or self._replica_id in partition.isr)
-            and not self._is_ready(cached)
-        ):
-            self._session.unsettled.pop(cached, None)
-
     def _answer(self, results: list[tuple[CachedPartition, PartitionData]]) -> None:
         self._done = True
         if self._timer is not None:
@@ -202,9 +199,11 @@ class Fetch:
                 if data.error_code in LEADER_ERRORS and self._context.api_version >= FIRST_CURRENT_LEADER_VERSION:
                     data = self._point_to_leader(key, data, endpoints)
                 topics.setdefault((key.topic, key.topic_id), []).append(data)
+            partition = cached.watched
             if data.records:
                 session.move_to_end(cached)
-            self._settle(cached)
+            elif partition is not None and cached.is_told and not self._has_answer(partition, cached):
+                self._settle(partition, cached)
         if session.session_id == NO_SESSION_ID:
             session.close()
         self._context.reply(

@@ -37,7 +37,7 @@ def read_error(index: int, error: ErrorCode) -> PartitionData:
 def upper_bound(partition: Partition, isolation_level: int, replica_id: int) -> int:
     """Return the offset that this reader must not pass."""
     if replica_id >= 0:
-        return partition.log.end_offset
+        return partition.log.store.log_end_offset
     if isolation_level == READ_COMMITTED:
         return partition.log.last_stable_offset()
     return partition.log.high_watermark
@@ -79,14 +79,15 @@ def read_partition(
     if error:
         return read_error(index, error)
     offset = request.fetch_offset
-    if request.last_fetched_epoch >= 0:
+    end_offset = log.store.log_end_offset
+    if request.last_fetched_epoch >= 0 and (request.last_fetched_epoch != log.epochs.latest or offset > end_offset):
         diverging = _diverging_epoch(partition, request)
         if diverging is not None:
             return diverging
-    if not log.start_offset <= offset <= log.end_offset:
+    if not log.start_offset <= offset <= end_offset:
         return read_error(index, ErrorCode.OFFSET_OUT_OF_RANGE)
     stable = log.last_stable_offset()
-    bound = upper_bound(partition, isolation_level, replica_id)
+    bound = end_offset if replica_id >= 0 else upper_bound(partition, isolation_level, replica_id)
     records = b""
     if offset < bound:
         limit = min(request.partition_max_bytes, max_bytes)

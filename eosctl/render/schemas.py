@@ -16,6 +16,7 @@ from eosctl.render.configuration_diff import Difference
 from eosctl.render.envelope import Listing
 from eosctl.render.failure import FailureView
 from eosctl.render.fsck import FsckItem
+from eosctl.render.known_bugs import BugItem
 from eosctl.render.life import LifeItem
 from eosctl.render.locate import LocatedItem
 from eosctl.render.logs import CategoryItem, LogsView
@@ -30,6 +31,7 @@ DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "abort": (AbortView, "txn abort"),
+    "bugs": (Listing[BugItem], "bugs"),
     "calibration": (Listing[CalibrationItem], "capacity calibrate"),
     "capacity-comparison": (Listing[ComparisonItem], "capacity compare"),
     "capacity-plan": (Listing[PlanItem], "capacity plan"),

@@ -185,6 +185,18 @@ def test_a_client_that_tells_of_a_refused_late_write(tmp_path: Path) -> None:
     )
     found = judge(tmp_path, {"edge.log": text})
     assert kinds(found) == [("late_append_refused", "late-append-after-end-of-transaction")]
+    assert found[0].subject["transactional.id"] == "gate-9"
+
+
+def test_a_refusal_in_a_traceback_is_the_clients_own_word_too(tmp_path: Path) -> None:
+    text = (
+        "[2026-11-21 09:29:30,437] [INFO] edge - begin, transactional_id: gate-9\n"
+        "[2026-11-21 09:29:35,437] [ERROR] edge - write failed\nTraceback (most recent call last):\n"
+        '  File "/opt/app/edge.py", line 31, in write\n    raise Refused(code)\nedge.Refused: INVALID_PRODUCER_EPOCH\n'
+    )
+    found = judge(tmp_path, {"edge.log": text})
+    assert kinds(found) == [("invalid_producer_epoch", "zombie-writer")]
+    assert found[0].subject["transactional.id"] == "gate-9"
 
 
 THREAD = "stream-thread [orders-ebf1c7b4-8c39-4d7c-9af5-03a6cc4ba5d3-StreamThread-1]"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from eosctl.analysis.incidents.story import LogStory, by_key, episodes, incident, time_of
+from eosctl.analysis.incidents.story import LogStory, by_key, episodes, incident, speaks_protocol, time_of
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
@@ -23,7 +23,7 @@ LOOK_BACK_MS = 600_000
 
 def find_fenced_producers(story: LogStory) -> Iterator[Incident]:
     """Yield one incident for each time a live producer was refused, with the cause that the coordinator's log gives."""
-    refusals = [event for event in story.client_events(*REFUSALS) if _is_refusal(event)]
+    refusals = [event for event in story.client_events(*REFUSALS) if _is_refusal(story, event)]
     keyed = ((story.transactional_id(event), event) for event in refusals)
     for transactional_id, events in by_key(keyed).items():
         if transactional_id:
@@ -31,13 +31,13 @@ def find_fenced_producers(story: LogStory) -> Iterator[Incident]:
                 yield from _judge(story, transactional_id, burst)
 
 
-def _is_refusal(event: LogEvent) -> bool:
+def _is_refusal(story: LogStory, event: LogEvent) -> bool:
     """Whether an event says that the producer may not go on: librdkafka's fatal errors only when they mean fencing."""
     if event.category == "CLIENT_FATAL":
         return "fenced" in event.message
     if event.category in ("INVALID_PRODUCER_EPOCH", "INVALID_TXN_STATE"):
         # A client library's own state machine; what speaks the protocol itself is another detector's.
-        return "Transiting to" in event.message or bool(event.fields.get("client_id")) or event.exception is not None
+        return not speaks_protocol(story, event)
     return True
 
 

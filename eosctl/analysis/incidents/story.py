@@ -10,6 +10,8 @@ from eosctl.model.incident import EvidenceLine, Incident
 from eosctl.model.log_event import LogEvent, SourceSummary
 from eosctl.model.severity import Severity
 
+_LIBRARY_EXCEPTIONS = ("org.apache.kafka.", "java.", "cimpl.", "confluent_kafka.")
+
 _SERVER_LOGGERS = (
     "kafka.server.",
     "kafka.coordinator.",
@@ -125,6 +127,13 @@ class LogStory:
         """Return the value of a field when all events of a file agree on it."""
         values = {event.fields[name] for event in self.in_file(file) if event.fields.get(name)}
         return values.pop() if len(values) == 1 else ""
+
+
+def speaks_protocol(story: LogStory, event: LogEvent) -> bool:
+    """Whether a client tells a broker's answer in its own words, without Java's client or librdkafka in between."""
+    if event.exception is not None and event.exception.class_name.startswith(_LIBRARY_EXCEPTIONS):
+        return False
+    return not any(other.fields.keys() & {"client_id", "rdkafka_client"} for other in story.in_file(event.file))
 
 
 def is_server_logger(logger: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from eosctl.analysis.incidents.servers import Outage
-from eosctl.analysis.incidents.story import LogStory, by_key, episodes, incident, time_of
+from eosctl.analysis.incidents.story import LogStory, by_key, episodes, incident, speaks_protocol, time_of
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
@@ -77,7 +77,7 @@ def _ended_by_timeout(story: LogStory, episode: Sequence[LogEvent]) -> bool:
 
 def find_refused_writes(story: LogStory) -> Iterator[Incident]:
     """Yield the late writes that partition verification kept out, as the client that wrote them tells it."""
-    refused = [event for event in story.client_events("INVALID_TXN_STATE") if _speaks_for_itself(event)]
+    refused = [event for event in story.client_events("INVALID_TXN_STATE") if speaks_protocol(story, event)]
     for transactional_id, events in by_key((story.transactional_id(event), event) for event in refused).items():
         for episode in episodes(events, EPISODE_MS):
             yield incident(
@@ -96,7 +96,7 @@ def find_refused_writes(story: LogStory) -> Iterator[Incident]:
 def find_zombie_writers(story: LogStory) -> Iterator[Incident]:
     """Yield writes with an epoch older than the producer's current one."""
     broker = [event for event in story.server_events("INVALID_PRODUCER_EPOCH") if event.fields.get("producer_id")]
-    client = [event for event in story.client_events("INVALID_PRODUCER_EPOCH") if _speaks_for_itself(event)]
+    client = [event for event in story.client_events("INVALID_PRODUCER_EPOCH") if speaks_protocol(story, event)]
     keyed = [(_owner(story, event), event) for event in broker]
     keyed += [(story.transactional_id(event), event) for event in client]
     for transactional_id, events in by_key(sorted(keyed, key=lambda pair: time_of(pair[1]))).items():
@@ -137,11 +137,6 @@ def find_sequence_gaps(story: LogStory, outages: Sequence[Outage]) -> Iterator[I
                 "Look at the producer's errors before it; abort the transaction and send again.",
                 confidence=0.85,
             )
-
-
-def _speaks_for_itself(event: LogEvent) -> bool:
-    """Whether a client tells a broker's answer in its own words, without a client library in between."""
-    return not event.fields.get("client_id") and event.exception is None and "rdkafka_client" not in event.fields
 
 
 def _owner(story: LogStory, event: LogEvent) -> str:

@@ -15,6 +15,7 @@ from eosctl.wire.records.control import ControlType, EndTxnMarker, OtherControl
 
 CODECS: Final = (*(codec.name.lower() for codec in Compression), "codec-5", "codec-6", "codec-7")
 #: Times that people can read; the rest is shown as the number it is.
+_PRINTABLE: Final = bytes(range(32, 127))
 _LAST_TIME_MS: Final = 253_402_300_799_999
 
 
@@ -59,6 +60,8 @@ def cell_writer(form: BytesForm) -> Callable[[bytes | None], str]:
     def utf8(data: bytes | None) -> str:
         if data is None:
             return "-"
+        if not data.translate(None, _PRINTABLE):  # much faster than asking the text
+            return data.decode("ascii")
         text = data.decode("utf-8", "replace")
         return text if text.isprintable() else text.encode("unicode_escape").decode()
 

@@ -12,7 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 from eosctl import __version__
-from eosctl.commands import capacity, check, config, decode, doctor, fsck, info, locate, logs, sandbox, txn
+from eosctl.commands import bugs, capacity, check, config, decode, doctor, fsck, info, locate, logs, sandbox, txn
 from eosctl.commands.invocation import Invocation, invocation_of
 from eosctl.errors import EosctlError
 from eosctl.render.page import visible
@@ -28,6 +28,7 @@ ORDER = (
     "doctor",
     "check",
     "config",
+    "bugs",
     "decode",
     "fsck",
     "logs",
@@ -59,6 +60,7 @@ app = typer.Typer(
 app.command(rich_help_panel=DIAGNOSE)(doctor.doctor)
 app.add_typer(check.app, name="check", rich_help_panel=DIAGNOSE)
 app.add_typer(config.app, name="config", rich_help_panel=DIAGNOSE)
+app.command(rich_help_panel=DIAGNOSE)(bugs.bugs)
 app.add_typer(decode.app, name="decode", rich_help_panel=DIAGNOSE)
 app.add_typer(logs.app, name="logs", rich_help_panel=DIAGNOSE)
 app.command(rich_help_panel=DIAGNOSE)(fsck.fsck)

@@ -6,7 +6,7 @@ import re
 import subprocess
 from pathlib import Path
 
-COMMANDS = ("demo", "test", "lint", "logs-matrix", "test-kafka", "transcripts", "prove", "bench", "docs")
+COMMANDS = ("demo", "test", "lint", "logs-matrix", "test-kafka", "mutate-checks", "transcripts", "prove", "bench", "docs")
 
 
 def test_make_alone_lists_every_command(project_root: Path) -> None:

@@ -183,6 +183,29 @@ def diff(
     write_result(text, output_file)
 
 
+@app.command()
+def render(
+    profile: Annotated[
+        str | None, typer.Argument(metavar="[PROFILE]", help="Which; all are listed without.", show_default=False)
+    ] = None,
+    output_file: OutputFile = None,
+) -> None:
+    """Print a vetted configuration with the reason for each setting, or list what there is."""
+    from eosctl.render.page import Grid, render_page
+    from eosctl.settings.vetted_profiles import load_vetted_profiles
+
+    profiles = load_vetted_profiles()
+    if profile is None:
+        rows = tuple((one.name, one.file, one.intent) for one in profiles)
+        write_result(render_page([Grid(rows, ("PROFILE", "FILE", "INTENT"))]), output_file)
+        return
+    chosen = next((one for one in profiles if one.name == profile), None)
+    if chosen is None:
+        names = ", ".join(one.name for one in profiles)
+        raise UsageError(f"There is no profile {profile!r}.", f"There are: {names}.", "Name one of these.")
+    write_result(chosen.text, output_file)
+
+
 def _release(text: str | None) -> Release | None:
     from eosctl.settings.parameter_tables import parse_release
 

@@ -1,0 +1,181 @@
+"""config and bugs: exit codes, shapes, formats, bad input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from eosctl.checks.configuration.registry import CONFIGURATION_CHECKS
+from tests.commands.conftest import eosctl
+
+ROOT = Path(__file__).parents[2]
+STREAMS = "application.id=a\nprocessing.guarantee=exactly_once_v2\ncommit.interval.ms=30000\n"
+
+
+def schema(name: str) -> object:
+    return json.loads((ROOT / "docs" / "schemas" / f"{name}.json").read_text("utf-8"))
+
+
+@pytest.fixture
+def application(tmp_path: Path) -> Path:
+    path = tmp_path / "app.properties"
+    path.write_text(STREAMS, "utf-8")
+    return path
+
+
+def test_a_finding_names_id_place_keys_value_and_remedy(application: Path) -> None:
+    done = eosctl("config", "lint", application, "-o", "json")
+    assert done.code == 3
+    jsonschema.validate(done.json, schema("config-lint"))
+    (item,) = done.json["items"]
+    assert (item["id"], item["severity"]) == ("EOS-CFG-001", "critical")
+    assert (item["file"], item["line"]) == (str(application), 3)
+    assert (item["keys"], item["value"]) == (["commit.interval.ms"], "30000")
+    assert "30,000 ms" in item["message"]
+    assert "producer.transaction.timeout.ms=90000" in item["remedy"]
+
+
+def test_the_exit_code_follows_the_threshold(tmp_path: Path) -> None:
+    path = tmp_path / "server.properties"
+    path.write_text("node.id=1\noffsets.retention.minutes=60\n", "utf-8")
+    assert eosctl("config", "lint", path).code == 0
+    assert eosctl("config", "lint", path, "--fail-on", "warning").code == 3
+    assert eosctl("config", "lint", path, "--fail-on", "warning", "--exit-zero").code == 0
+
+
+def test_a_malformed_file_is_told_and_the_others_are_linted(application: Path) -> None:
+    (application.parent / "bad.yaml").write_text("a: 1\nb: [\n", "utf-8")
+    done = eosctl("config", "lint", application.parent, "-o", "json")
+    assert done.code == 2
+    assert [item["id"] for item in done.json["items"]] == ["EOS-CFG-001"]
+    assert done.json["unreadable"][0]["reason"].startswith(f"{application.parent / 'bad.yaml'}:3: ")
+    assert "bad.yaml:3" in done.err
+
+
+def test_the_release_decides(tmp_path: Path) -> None:
+    path = tmp_path / "app.properties"
+    path.write_text("application.id=a\nprocessing.guarantee=exactly_once\nreplication.factor=3\n", "utf-8")
+    severities = {
+        version: [
+            item["severity"]
+            for item in eosctl("config", "lint", path, "--kafka-version", version, "-o", "json").json["items"]
+        ]
+        for version in ("2.8", "3.9", "4.0.1")
+    }
+    assert severities == {"2.8": [], "3.9": ["warning"], "4.0.1": ["critical"]}
+
+
+def test_a_role_can_be_given(tmp_path: Path) -> None:
+    path = tmp_path / "settings.conf"
+    path.write_text("request.timeout.ms=5s\n", "utf-8")
+    done = eosctl("config", "lint", path, "--role", "settings.conf=producer", "-o", "json")
+    assert [(item["id"], item["role"]) for item in done.json["items"]] == [("EOS-CFG-088", "producer")]
+    assert eosctl("config", "lint", path, "--role", "settings.conf=sailor").code == 2
+
+
+def test_unresolved_values_are_told_apart(tmp_path: Path) -> None:
+    path = tmp_path / "p.properties"
+    path.write_text("transactional.id=t\nacks=${ACKS}\n", "utf-8")
+    done = eosctl("config", "lint", path, "-o", "json")
+    assert (done.code, done.json["items"]) == (0, [])
+    assert done.json["unresolved"] == [{"file": str(path), "line": 2, "key": "acks", "value": "${ACKS}"}]
+
+
+def test_annotations_stand_on_their_lines(application: Path) -> None:
+    (line,) = eosctl("config", "lint", application, "-o", "github").out.splitlines()
+    assert line.startswith(f"::error file={application},line=3,title=EOS-CFG-001 ")
+
+
+def test_sarif_places_and_rules(application: Path) -> None:
+    (run,) = eosctl("config", "lint", application, "-o", "sarif").json["runs"]
+    (result,) = run["results"]
+    rule = run["tool"]["driver"]["rules"][result["ruleIndex"]]
+    assert rule["id"] == result["ruleId"] == "EOS-CFG-001"
+    assert result["locations"][0]["physicalLocation"]["region"] == {"startLine": 3}
+    assert len(run["tool"]["driver"]["rules"]) == len(CONFIGURATION_CHECKS)
+
+
+@pytest.mark.parametrize("output", ["table", "wide", "yaml", "tsv", "markdown"])
+def test_every_format_names_the_finding(application: Path, output: str) -> None:
+    done = eosctl("config", "lint", application, "-o", output)
+    assert done.code == 3
+    assert "EOS-CFG-001" in done.out
+    assert "app.properties" in done.out
+
+
+def test_markup_in_a_file_stays_text(tmp_path: Path) -> None:
+    path = tmp_path / "p.properties"
+    path.write_text("transactional.id=t\nacks=<b>|`x`\n", "utf-8")
+    assert "<b>|" not in eosctl("config", "lint", path, "-o", "markdown").out
+
+
+def test_a_setting_is_explained_by_release() -> None:
+    done = eosctl("config", "explain", "linger.ms", "-o", "json")
+    jsonschema.validate(done.json, schema("setting"))
+    producer = next(item for item in done.json["items"] if item["component"] == "producer")
+    assert [(span["since"], span["default"]) for span in producer["spans"]] == [("2.7", "0"), ("4.0", "5")]
+    assert any(rule.startswith("EOS-CFG-016") for rule in producer["rules"])
+    assert "transaction.timeout.ms" in eosctl("config", "explain", "transaction.timeout.ms").out
+
+
+def test_an_unknown_setting_gets_its_neighbours() -> None:
+    done = eosctl("config", "explain", "transaction.timeout")
+    assert done.code == 2
+    assert "transaction.timeout.ms" in done.err
+
+
+def test_a_difference_is_one_of_meaning(tmp_path: Path) -> None:
+    left, right = tmp_path / "a.properties", tmp_path / "b.yaml"
+    left.write_text("transactional.id=t\nlinger.ms=05\nacks=all\n", "utf-8")
+    right.write_text("transactional.id: t\nlinger.ms: 5\ndelivery.timeout.ms: 60000\n", "utf-8")
+    rows = eosctl("config", "diff", left, right, "-o", "tsv").rows
+    assert [row[:4] for row in rows] == [["producer", "delivery.timeout.ms", "120000", "60000"]]
+
+
+def test_a_difference_of_releases_shows_changed_defaults(application: Path) -> None:
+    rows = eosctl("config", "diff", application, application, "--from", "3.9", "--to", "4.3", "-o", "tsv").rows
+    assert {row[5] for row in rows} == {"default 4.3"}
+
+
+def test_a_vetted_configuration_is_printed() -> None:
+    assert "broker-eos-production" in eosctl("config", "render").out
+    printed = eosctl("config", "render", "broker-eos-production").out
+    assert printed == (ROOT / "config_profiles" / "broker-eos-production.properties").read_text("utf-8")
+    assert eosctl("config", "render", "nothing").code == 2
+
+
+def test_bugs_of_a_release() -> None:
+    done = eosctl("bugs", "--kafka", "3.9.0", "-o", "json")
+    jsonschema.validate(done.json, schema("bugs"))
+    assert [item["id"] for item in done.json["items"]] == ["KAFKA-17507"]
+    assert "None of the known bugs" in eosctl("bugs", "--kafka", "3.9.2").out
+    assert len(eosctl("bugs", "-o", "tsv").rows) >= 50
+    assert eosctl("bugs", "--kafka", "newest").code == 2
+
+
+def test_rules_of_files_are_explained_and_sent_to_lint() -> None:
+    assert "commit.interval.ms" in eosctl("check", "explain", "EOS-CFG-001").out
+    done = eosctl("check", "run", "EOS-CFG-001")
+    assert done.code == 2
+    assert "config lint" in done.err
+
+
+# Claims that circulate and are wrong; none may stand in what eosctl says of settings.
+MYTHS = (
+    "transaction.timeout.ms (default 60 s) of Streams",
+    "delete __transaction_state",
+    "--transactional-id myapp-*",
+    "exactly_once_v2 disables",
+    "isolation.level defaults to read_committed in Java",
+    "retries=3",
+)
+
+
+def test_no_myth_is_repeated() -> None:
+    texts = [check.manual for check in CONFIGURATION_CHECKS]
+    texts += [path.read_text("utf-8") for path in (ROOT / "eosctl" / "knowledge").glob("*.yaml")]
+    texts += [path.read_text("utf-8") for path in (ROOT / "config_profiles").iterdir() if path.is_file()]
+    assert [(myth, text[:60]) for text in texts for myth in MYTHS if myth in text] == []

@@ -103,9 +103,8 @@ def _cluster_defaults(broker: Broker, resource: DescribeConfigsResource, synonym
     table = broker.config.table.broker
     found = []
     for name in _wanted(resource, values):
-        entries = [entry for entry in broker.config.entries(name) if entry.source not in (ConfigSource.DYNAMIC_BROKER,)]
         entry = ConfigEntry(name, values[name], ConfigSource.DYNAMIC_DEFAULT_BROKER)
-        found.append(_result(table.get(name), entry, False, entries if synonyms else ()))
+        found.append(_result(table.get(name), entry, False, (entry,) if synonyms else ()))
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import dropwhile
 from typing import NamedTuple
 
 from eosctl.sandbox.settings import ConfigSource, InvalidSetting, Setting, setting_table
@@ -100,15 +101,17 @@ class NodeConfig:
         return found[0]
 
     def topic_entries(self, overrides: Mapping[str, str], name: str) -> list[ConfigEntry]:
-        """Return a topic setting's value and what it hides, most specific first."""
+        """Return a topic setting's value and what it hides, most specific first.
+
+        As in Kafka (ConfigHelper), older names of the broker setting show only below a value of its first name.
+        """
         setting = self.table.topic[name]
-        found = []
+        of_broker = [entry for synonym in setting.synonyms for entry in self.entries(synonym)]
+        of_broker.sort(key=lambda entry: entry.source)
+        shown = list(dropwhile(lambda entry: entry.name != setting.synonyms[0], of_broker))
         if name in overrides:
-            found.append(ConfigEntry(name, overrides[name], ConfigSource.DYNAMIC_TOPIC))
-        for synonym in setting.synonyms:
-            found.extend(self.entries(synonym))
-        found.sort(key=lambda entry: entry.source)
-        return found
+            return [ConfigEntry(name, overrides[name], ConfigSource.DYNAMIC_TOPIC), *shown]
+        return shown
 
     def topic_value(self, overrides: Mapping[str, str], name: str) -> str:
         """Return the effective value of a topic setting."""

@@ -1,0 +1,115 @@
+"""Kafka's own command-line tools print of the sandbox what they print of a real broker; ids and times are masked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.testing import SandboxThread
+from tests.apache.conftest import SETTINGS, KafkaTool
+
+TOOLS = "org.apache.kafka.tools."
+API_VERSIONS = {"3.9.2": "kafka.admin.BrokerApiVersionsCommand", "4.3.1": TOOLS + "BrokerApiVersionsCommand"}
+EMULATIONS = {"3.9.2": "3.9", "4.3.1": "4.3"}
+
+TRANSACTIONS = TOOLS + "TransactionsCommand"
+GROUPS = TOOLS + "consumer.group.ConsumerGroupCommand"
+TOPICS = TOOLS + "TopicCommand"
+OFFSETS = TOOLS + "GetOffsetShell"
+GLOBAL = "--bootstrap-server {bootstrap} "
+COMMANDS = {
+    "transactions list": (TRANSACTIONS, GLOBAL + "list"),
+    "transactions describe": (TRANSACTIONS, GLOBAL + "describe --transactional-id tools-open"),
+    "transactions describe-producers": (
+        TRANSACTIONS,
+        GLOBAL + "describe-producers --topic tools-orders --partition 0",
+    ),
+    "transactions find-hanging": (TRANSACTIONS, GLOBAL + "find-hanging --broker-id 1"),
+    "consumer-groups list": (GROUPS, GLOBAL + "--list --state"),
+    "consumer-groups describe": (GROUPS, GLOBAL + "--describe --group tools-readers"),
+    "consumer-groups state": (GROUPS, GLOBAL + "--describe --state --group tools-readers"),
+    "topics list": (TOPICS, GLOBAL + "--list --exclude-internal"),
+    "topics describe": (TOPICS, GLOBAL + "--describe --topic tools-orders"),
+    "get-offsets latest": (OFFSETS, GLOBAL + "--topic tools-.* --time -1"),
+    "get-offsets max timestamp": (OFFSETS, GLOBAL + "--topic tools-orders --time -3"),
+    "configs topic": (
+        "kafka.admin.ConfigCommand",
+        GLOBAL + "--describe --all --entity-type topics --entity-name tools-orders",
+    ),
+    "configs cluster": ("kafka.admin.ConfigCommand", GLOBAL + "--describe --entity-type brokers --entity-default"),
+    "features": (TOOLS + "FeatureCommand", GLOBAL + "describe"),
+    "broker-api-versions": ("api versions", GLOBAL.strip()),
+}
+
+
+def prepare(bootstrap: str) -> None:
+    """Bring a cluster into the state that the tools look at; the same calls on both sides."""
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    topic = NewTopic("tools-orders", 2, 1, config={"retention.ms": "86400000", "cleanup.policy": "compact"})
+    admin.create_topics([topic])["tools-orders"].result(20)
+    for name, ends in (("tools-committed", "commit"), ("tools-aborted", "abort")):
+        producer = Producer({"bootstrap.servers": bootstrap, "transactional.id": name})
+        producer.init_transactions(20)
+        producer.begin_transaction()
+        for partition in range(2):
+            producer.produce("tools-orders", b"value", b"key", partition=partition)
+        if ends == "commit":
+            producer.commit_transaction(20)
+        else:
+            assert producer.flush(20) == 0
+            producer.abort_transaction(20)
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "tools-readers", "enable.auto.commit": False})
+    offsets = [TopicPartition("tools-orders", partition, 1) for partition in range(2)]
+    consumer.commit(offsets=offsets, asynchronous=False)
+    consumer.close()
+
+
+@contextmanager
+def open_transaction(bootstrap: str) -> Iterator[None]:
+    """Keep a transaction open, with one record in it."""
+    producer = Producer({"bootstrap.servers": bootstrap, "transactional.id": "tools-open"})
+    producer.init_transactions(20)
+    producer.begin_transaction()
+    producer.produce("tools-orders", b"open", b"key", partition=0)
+    assert producer.flush(20) == 0
+    yield
+    producer.abort_transaction(20)
+
+
+def masked(text: str, bootstrap: str) -> list[str]:
+    """Replace what differs from cluster to cluster (addresses, ids, times and ages); widths of columns do not count."""
+    text = text.replace(bootstrap, "BROKER")
+    text = re.sub(r"TopicId: \S+", "TopicId: ID", text)
+    text = re.sub(r"\b1[789]\d{11}\b(\s+\d+(?=\s+tools-orders))?", "TIME", text)
+    return [re.sub(r"\s+", " ", line).strip() for line in text.splitlines() if line.strip()]
+
+
+@pytest.fixture(scope="module")
+def both(apache: ApacheEngine) -> Iterator[tuple[str, str, str]]:
+    """A real broker and a sandbox of the same release in the same state: release, and both addresses."""
+    version = apache.name.split()[1]
+    with SandboxThread(emulate=EMULATIONS[version], fast=False, config=SETTINGS) as sandbox:
+        prepare(apache.bootstrap)
+        prepare(sandbox.bootstrap)
+        with open_transaction(apache.bootstrap), open_transaction(sandbox.bootstrap):
+            yield version, apache.bootstrap, sandbox.bootstrap
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_tool_sees_no_difference(command: str, both: tuple[str, str, str], kafka_tool: KafkaTool) -> None:
+    version, real, ours = both
+    tool, arguments = COMMANDS[command]
+    main_class = API_VERSIONS[version] if tool == "api versions" else tool
+    printed = []
+    for bootstrap in (real, ours):
+        done = kafka_tool(main_class, *arguments.format(bootstrap=bootstrap).split(), version=version)
+        assert done.exit_code == 0, done.stdout + done.stderr
+        assert done.stdout.strip() or "find-hanging" in command or "cluster" in command
+        printed.append(masked(done.stdout, bootstrap))
+    assert printed[1] == printed[0]

@@ -1,0 +1,104 @@
+"""Followers' fetch sessions: what is idle costs nothing, and what moves is not forgotten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.core import ClusterShape
+from eosctl.sandbox.harness import Harness, VirtualLoop
+from eosctl.sandbox.replication.fetch_sessions import FetchSession
+from eosctl.sandbox.replication.partition import Partition
+from eosctl.sandbox.ticks import Ticks
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from eosctl.wire.records.batch import encode_batch
+from eosctl.wire.records.record import Record
+from tests.sandbox.eos_client import EosClient
+
+ORDERS = TopicPartition("orders", 0)
+LAG_MS = 5_000
+
+
+@pytest.fixture
+def harness(tmp_path: Path) -> Iterator[Harness]:
+    shape = ClusterShape(3, settings={"replica.lag.time.max.ms": str(LAG_MS)}, fast=True)
+    harness = Harness(tmp_path, shape, seed=5)
+    yield harness
+    harness.close()
+
+
+@pytest.fixture
+def client(harness: Harness) -> EosClient:
+    client = EosClient(harness)
+    client.create_topic("orders", 12, 3)
+    harness.advance(1000)
+    return client
+
+
+def sessions(partition: Partition) -> list[FetchSession]:
+    found = [watcher.session for watcher in partition.watchers]  # type: ignore[attr-defined]
+    assert found
+    return found
+
+
+def replica(harness: Harness, broker_id: int) -> Partition:
+    return harness.core.broker(broker_id).replicas.partitions[ORDERS]
+
+
+def test_a_session_at_rest_looks_at_no_partition(harness: Harness, client: EosClient) -> None:
+    leader = replica(harness, client.leader(ORDERS))
+    assert [list(session.unsettled) for session in sessions(leader)] == [[], []]
+    assert all(len(session.partitions) > 1 for session in sessions(leader))
+
+
+def test_only_a_partition_with_news_is_looked_at(harness: Harness, client: EosClient) -> None:
+    leader = replica(harness, client.leader(ORDERS))
+    assert client.produce(None, ORDERS, ["v"]) is ErrorCode.NONE
+    for session in sessions(leader):
+        assert {(cached.key.topic_id, cached.key.partition) for cached in session.unsettled} <= {(leader.topic_id, 0)}
+    harness.advance(100)
+    assert [list(session.unsettled) for session in sessions(leader)] == [[], []]
+
+
+def test_followers_hear_of_the_high_watermark_within_milliseconds(harness: Harness, client: EosClient) -> None:
+    for number in range(3):
+        assert client.produce(None, ORDERS, ["v"]) is ErrorCode.NONE
+        harness.advance(20)
+        assert [replica(harness, broker).log.high_watermark for broker in (1, 2, 3)] == [number + 1] * 3
+
+
+def test_a_follower_of_an_idle_partition_has_all_of_the_allowed_lag(harness: Harness, client: EosClient) -> None:
+    leader_id = client.leader(ORDERS)
+    leader, isr = replica(harness, leader_id), harness.core.broker(leader_id).isr
+    harness.advance(10 * LAG_MS)
+    harness.core.network.cut(leader_id)
+    batch = encode_batch([Record(0, 1_790_000_000_000, None, b"v")])
+    request = ProduceRequest(
+        None, 1, 1000, [TopicProduceData("orders", partition_data=[PartitionProduceData(0, batch)])]
+    )
+    assert harness.request(leader_id, ApiKey.PRODUCE, 9, request).responses[0].partition_responses[0].error_code == 0
+    isr.shrink_lagging()
+    assert leader.pending_isr is None
+    harness.advance(LAG_MS + 600)
+    isr.shrink_lagging()
+    assert leader.pending_isr == (leader_id,)
+
+
+def test_what_waits_for_a_lull_runs_after_all_work_and_before_the_flushes() -> None:
+    loop = VirtualLoop()
+    ticks, ran = Ticks(loop), list[str]()
+    ticks.at_flush(lambda: ran.append("flush"))
+
+    def look() -> None:
+        ran.append("lull")
+        ticks.post(lambda: ran.append("caused"))
+
+    ticks.at_lull(look)
+    ticks.post(lambda: ticks.post(lambda: ran.append("work")))
+    loop.run(1)
+    assert ran == ["work", "lull", "caused", "flush"]

@@ -168,15 +168,11 @@ def _segment(directory: Path, offset: int) -> SegmentFacts:
 
     log = path(Suffix.LOG)
     txn_index = path(Suffix.TXN_INDEX)
-    return SegmentFacts(
-        offset,
-        log.name,
-        log.stat().st_size,
-        lambda: scan_log(log),
-        index(Suffix.OFFSET_INDEX, offset_index.ENTRY_BYTES),
-        index(Suffix.TIME_INDEX, time_index.ENTRY_BYTES),
-        txn_index.read_bytes() if txn_index.exists() else None,
-    )
+    # Indexes first: a running broker appends to the log before it indexes, so the log then covers their entries.
+    offsets = index(Suffix.OFFSET_INDEX, offset_index.ENTRY_BYTES)
+    times = index(Suffix.TIME_INDEX, time_index.ENTRY_BYTES)
+    aborted = txn_index.read_bytes() if txn_index.exists() else None
+    return SegmentFacts(offset, log.name, log.stat().st_size, lambda: scan_log(log), offsets, times, aborted)
 
 
 def _snapshot(path: Path) -> list[ProducerSnapshotEntry] | Unreadable:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from eosctl.storage.survey import PartitionFacts, survey_partition
 from tests.decode.running import run
 from tests.storage.cases import FIXTURES
 
@@ -52,6 +53,20 @@ def test_the_plan_names_files_and_steps_and_touches_nothing(
     assert "move the snapshot aside" in ran.out
     assert "00000000000000000044.snapshot" in ran.out
     assert before == {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in before}
+
+
+def test_a_file_that_vanishes_meanwhile_is_told_and_the_rest_is_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def survey(path: Path) -> PartitionFacts:
+        if path.name == "transfers-0":
+            raise FileNotFoundError(2, "No such file", str(path / "00000000000000000000.log"))
+        return survey_partition(path)
+
+    directory = FIXTURES / "k431-tv2-transactions" / "data"
+    monkeypatch.setattr("eosctl.storage.survey.survey_partition", survey)
+    result = json.loads(run(capsys, "fsck", directory, "-o", "json").out)
+    assert [(item["kind"], item["partition"]) for item in result["items"]] == [("changed-while-read", "transfers-0")]
 
 
 def test_what_is_no_data_directory_is_a_usage_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -135,6 +135,9 @@ CONSEQUENCES: Final[dict[str, Consequence]] = {
         "Snapshots behind the log's end are deleted.",
         "Nothing to do; ask why the log is shorter than it was.",
     ),
+    "changed-while-read": Consequence(
+        "None: a running broker deletes and replaces files.", "Nothing.", "Check again, or check a copy."
+    ),
     "checkpoint-malformed": _CHECKPOINT,
     "checkpoint-beyond-log": Consequence(
         "The log is shorter than it was: acknowledged records may be gone.",

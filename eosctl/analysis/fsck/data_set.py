@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from eosctl.analysis.fsck.notes import ERROR, WARNING
+from eosctl.analysis.fsck.notes import ERROR, INFO, WARNING
 from eosctl.analysis.fsck.partition import STATE_TOPIC, PartitionCheck, PartitionReport
 from eosctl.analysis.fsck.state_log import StateLog
 from eosctl.analysis.fsck.transactions import judge_transactions
@@ -49,10 +49,15 @@ class DataSetCheck:
         starts = facts.checkpoints.get(LOG_START_CHECKPOINT)
         for path in facts.partitions:
             tell(path.name)
-            partition = survey(path)
-            cleaned_to = cleaner.get(partition.partition) if isinstance(cleaner, dict) else None
-            log_start = starts.get(partition.partition, 0) if isinstance(starts, dict) else None
-            report = self._check_partition(directory, partition, cleaned_to, log_start)
+            try:
+                partition = survey(path)
+                cleaned_to = cleaner.get(partition.partition) if isinstance(cleaner, dict) else None
+                log_start = starts.get(partition.partition, 0) if isinstance(starts, dict) else None
+                report = self._check_partition(directory, partition, cleaned_to, log_start)
+            except FileNotFoundError as error:
+                what = f"{error.filename} was removed while the partition was read: it was not checked"
+                yield FsckFinding("changed-while-read", INFO, what, directory=directory, partition=path.name)
+                continue
             ends[partition.partition] = report.end_offset
             yield from report.findings
         for name, offsets in facts.checkpoints.items():

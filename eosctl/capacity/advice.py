@@ -20,15 +20,17 @@ def advise(
     workload: Workload,
     plans: Sequence[ApplicationPlan],
     resources: Sequence[ResourceUse],
+    broker_count_needed: int | None,
 ) -> tuple[Advice, ...]:
     """Recommend settings; urgent ones first."""
     specs = {application.name: application for application in workload.applications}
+    needed = "more" if broker_count_needed is None else str(broker_count_needed)
     found = [*_cluster(workload, plans), *_changelogs(workload)]
     for plan in plans:
         for rule in _APPLICATION_RULES:
             found += rule(workload, specs[plan.name], plan)
     found += (
-        Advice(resource.name, "more brokers", f"{resource.name} is {resource.utilisation:.0%} of what is planned", True)
+        Advice("brokers", needed, f"{resource.name} is {resource.utilisation:.0%} of what is planned", True)
         for resource in resources
         if (resource.utilisation or 0.0) > 1
     )

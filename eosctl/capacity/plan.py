@@ -35,7 +35,7 @@ def plan_capacity(workload: Workload) -> CapacityPlan:
     )
     demand = total_demand(cluster, topics, applications)
     resources = use_resources(cluster, demand)
-    bottleneck = find_bottleneck(resources)
+    bottleneck, needed = find_bottleneck(resources), brokers_needed(cluster, demand)
     data = sum(topic.data_batches_per_s for topic in topics if not topic.internal)
     return CapacityPlan(
         workload=workload.name,
@@ -52,8 +52,8 @@ def plan_capacity(workload: Workload) -> CapacityPlan:
         markers_per_s=sum(application.markers_per_s for application in applications),
         bottleneck=bottleneck.name if bottleneck else "",
         fits=(bottleneck.utilisation or 0.0) <= 1 if bottleneck else None,
-        broker_count_needed=brokers_needed(cluster, demand),
-        advice=advise(workload, applications, resources),
+        broker_count_needed=needed,
+        advice=advise(workload, applications, resources, needed),
         assumptions=workload.assumptions,
     )
 

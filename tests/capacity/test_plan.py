@@ -166,7 +166,7 @@ def test_what_cannot_be_is_refused_with_the_arithmetic(old: str, new: str, reaso
         ("live: 50 GB", "live: 5 GB", "segment.bytes of changelog"),
         (r"rate: \d+/s", "rate: 100/s", "enrich: commit.interval.ms"),
         ("heap: 6 GiB", "heap: 100 MiB", "producer.id.expiration.ms"),
-        ("12 TB", "1 TB", "disk space"),
+        ("12 TB", "1 TB", "brokers"),
     ],
 )
 def test_advice_comes_when_it_is_needed(old: str, new: str, setting: str) -> None:

@@ -348,3 +348,33 @@ def test_verdicts_do_not_depend_on_what_carries_the_logs(carried: Callable[[str]
             target.write_text("".join(map(carried, text.splitlines())) if carry else text, newline="")
     scores = score_scenarios(sorted(tmp_path.iterdir()))
     assert {name: score.f1 for name, score in scores.items()} == dict.fromkeys(scores, 1.0)
+
+
+def test_the_end_of_an_earlier_process_at_the_start_of_a_cut_file_is_no_crash(tmp_path: Path) -> None:
+    text = (
+        "[2026-11-21 09:29:00,000] INFO [GroupCoordinator 1]: Resigned as the group coordinator for partition 1 "
+        "(kafka.coordinator.group.GroupCoordinator)\n"
+        "[2026-11-21 09:29:20,000] INFO Registered signal handlers for TERM, INT, HUP "
+        "(org.apache.kafka.common.utils.LoggingSignalHandler)\n"
+        "[2026-11-21 09:29:21,000] INFO [BrokerServer id=1] Transition from SHUTDOWN to STARTING "
+        "(kafka.server.BrokerServer)\n"
+    )
+    assert judge(tmp_path, {"broker-1/server.log": text}) == []
+
+
+def test_a_broker_that_its_clients_lost_without_a_signal_has_crashed(tmp_path: Path) -> None:
+    broker = (
+        "[2026-11-21 09:29:00,000] INFO [GroupCoordinator 1]: Resigned as the group coordinator for partition 1 "
+        "(kafka.coordinator.group.GroupCoordinator)\n"
+        "[2026-11-21 09:29:20,000] INFO Registered signal handlers for TERM, INT, HUP "
+        "(org.apache.kafka.common.utils.LoggingSignalHandler)\n"
+        "[2026-11-21 09:29:21,000] INFO [BrokerServer id=1] Transition from SHUTDOWN to STARTING "
+        "(kafka.server.BrokerServer)\n"
+    )
+    client = (
+        "2026-11-21 09:29:05.437 INFO  [io] o.apache.kafka.clients.NetworkClient - "
+        "[Producer clientId=a, transactionalId=b-1] Node 1 disconnected.\n"
+    )
+    found = judge(tmp_path, {"broker-1/server.log": broker, "b.log": client})
+    assert kinds(found) == [("coordinator_failover", "broker-crash")]
+    assert found[0].subject["transactional.ids"] == ("b-1",)

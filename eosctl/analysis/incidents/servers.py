@@ -199,7 +199,7 @@ def _restarts(story: LogStory, application: str) -> Iterator[Outage]:
         if orders:
             evidence = (*orders, *group)
             yield Outage(application, node, is_broker, True, time_of(orders[0]), up, evidence)
-        elif fenced or last is not None:
+        elif fenced or (last is not None and _noticed(story, node, last, start)):
             # Kafka's files end abruptly: its clients know the moment better than its own last line does.
             missed = _first_missed(story, node, last or time_of(fenced[0]), start)
             down = missed if missed is not None else last if last is not None else time_of(fenced[0])
@@ -229,6 +229,23 @@ def _silent_controllers(story: LogStory, known: Sequence[Outage]) -> Iterator[Ou
 
 def _leader_named(event: LogEvent) -> str:
     return event.fields.get("controller") or event.fields.get("leader") or ""
+
+
+def _noticed(story: LogStory, node: str, last_sign_ms: int, start_ms: int) -> bool:
+    """Whether anybody else saw a node go: a lost connection, or another node that took its place.
+
+    A file that was cut out of a longer one can begin with the end of an earlier process; a start after it is no crash.
+    """
+    until = min(start_ms, last_sign_ms + FAILOVER_MS)
+    lost = any(
+        last_sign_ms <= time_of(event) <= until and _names_node(event.message, node)
+        for event in story.of("NETWORK_DISCONNECT")
+    )
+    replaced = any(
+        last_sign_ms <= time_of(event) <= until and event.fields.get("controller") != node
+        for event in story.of("CONTROLLER_ACTIVE")
+    )
+    return lost or replaced
 
 
 def _first_missed(story: LogStory, node: str, last_sign_ms: int, start_ms: int) -> int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -14,8 +15,10 @@ from eosctl.settings.detection import sources_of
 from eosctl.settings.documents import format_of, parse_documents
 from eosctl.settings.parameter_tables import load_tables
 from eosctl.settings.resolution import resolve
+from eosctl.settings.sources import Source
 
 MAX_FILE_BYTES: Final = 8 * 1024 * 1024
+_PROFILE: Final = "on-profile"
 _SKIPPED_FOLDERS: Final = frozenset({".git", "node_modules", ".venv", "target", "build", "__pycache__"})
 
 
@@ -69,11 +72,20 @@ def read_components(file: str, text: str, role: Role | None = None, release: Rel
     Raises:
         ConfigFileError: The text does not follow its format.
     """
+    sources = [source for document in parse_documents(file, text) for source in sources_of(document, file, role)]
+    return [component for source in _over_base(sources) for component in resolve(source, release)]
+
+
+def _over_base(sources: list[Source]) -> list[Source]:
+    """Lay the documents of a Spring file that hold for a profile over the one that always holds."""
+    base = next((source for source in sources if source.role is Role.SPRING), None)
+    if base is None:
+        return sources
     return [
-        component
-        for document in parse_documents(file, text)
-        for source in sources_of(document, file, role)
-        for component in resolve(source, release)
+        replace(source, values={**base.values, **source.values})
+        if source.role is Role.SPRING and any(_PROFILE in key for key in source.values)
+        else source
+        for source in sources
     ]
 
 

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Final
 
+from eosctl.errors import ConfigFileError
 from eosctl.model.deployment import Client, Place, Role, Value
+from eosctl.settings.documents import parse_properties_tree
 from eosctl.settings.parameter_tables import load_tables
 from eosctl.settings.sources import Source, values_of
 from eosctl.settings.structures import connector_role, find_sources
@@ -87,7 +89,8 @@ def _islands(node: Node, file: str, hints: tuple[str, ...]) -> Iterator[Source]:
     """Yield the mappings that hold mostly Kafka settings, wherever they are."""
     if isinstance(node, Row):
         for child in node.nodes:
-            yield from _islands(child, file, hints)
+            found = find_sources(child, file)
+            yield from _islands(child, file, hints) if found is None else found
     if not isinstance(node, Branch):
         return
     nested = find_sources(node, file) if node.text("connector.class") is not None else None
@@ -104,7 +107,22 @@ def _islands(node: Node, file: str, hints: tuple[str, ...]) -> Iterator[Source]:
         yield Source(Place(file, node.line), values_of(leaves, file), hints=hints)
         return
     for key, child in node.entries:
-        yield from _islands(child, file, (*hints, key.lower()))
+        if isinstance(child, Leaf):
+            yield from _file_within(child, file, (*hints, key.lower()))
+        else:
+            yield from _islands(child, file, (*hints, key.lower()))
+
+
+def _file_within(leaf: Leaf, file: str, hints: tuple[str, ...]) -> Iterator[Source]:
+    """Yield the properties file that stands as a block of text inside another file, as charts have it."""
+    if leaf.text is None or "\n" not in leaf.text:
+        return
+    try:
+        tree = parse_properties_tree(file, leaf.text, leaf.line)
+    except ConfigFileError:
+        return  # a block of some other text
+    if any(_is_setting(key) for key, _ in tree.entries):
+        yield Source(Place(file, leaf.line), values_of(flatten(tree), file), hints=hints)
 
 
 def _is_flat(node: Branch) -> bool:

@@ -169,7 +169,14 @@ def _connect_worker(source: Source, release: Release) -> Iterator[Component]:
         else _CONNECT_PRODUCER
     )
     yield _component(
-        source, Role.PRODUCER, _cut(values, "producer."), release, framework=producer, inside=Role.CONNECT_WORKER
+        source,
+        Role.PRODUCER,
+        _cut(values, "producer."),
+        release,
+        framework=producer,
+        inside=Role.CONNECT_WORKER,
+        # Worker.exactlyOnceSourceTaskProducerConfigs puts its own value in the place of another one.
+        forced=frozenset({"enable.idempotence"}) if eos else frozenset(),
     )
     yield _component(
         source,
@@ -269,7 +276,7 @@ def _spring(source: Source, release: Release) -> Iterator[Component]:
                 name = rest[len("properties.") :].replace("[", "").replace("]", "")
                 target[name] = _named(name, value)
             elif section and (kafka := _SPRING_NAMES[Role(section)].get(_uniform(rest).replace(".", ""))):
-                target.setdefault(kafka, _named(kafka, value))
+                target.setdefault(kafka, _bound(kafka, value))
         elif match := _BINDER_KEY.match(key):
             _binder(match[2], bool(match[1]), value, named, given, shared)
     yield _component(source, Role.SPRING, named, release)
@@ -305,6 +312,25 @@ def _binder(
         section = section or (Role.PRODUCER if uniform.startswith("producerproperties") else None)
         target = given[Role.STREAMS] if streams else given[section] if section else shared
         target[name] = _named(name, value)
+
+
+_AMOUNT: Final = re.compile(r"(\d+)\s*(ns|us|ms|s|m|h|d|b|kb|mb|gb)", re.IGNORECASE)
+_UNITS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+_SIZES: Final = {"b": 1, "kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30}
+_DURATIONS: Final = frozenset({"heartbeat.interval.ms", "auto.commit.interval.ms", "max.poll.interval.ms"})
+
+
+def _bound(name: str, value: Value) -> Value:
+    """Return a value as Spring Boot binds it to its own properties: durations and sizes with units, choices relaxed."""
+    text = value.text
+    amount = _AMOUNT.fullmatch(text.strip()) if text else None
+    if text is not None and name == "isolation.level":
+        text = text.strip().lower().replace("-", "_")
+    elif amount is not None:
+        units = _UNITS if name in _DURATIONS else _SIZES
+        unit = amount[2].lower()
+        text = str(int(amount[1]) * units[unit]) if unit in units else text
+    return Value(name, text, value.key, value.place, value.source, value.resolved)
 
 
 def _named(name: str, value: Value) -> Value:

@@ -72,6 +72,9 @@ def _strimzi(document: Branch, file: str) -> list[Source] | None:
                 {"connector.class": value_of("connector.class", connector, file)} if isinstance(connector, Leaf) else {}
             )
             return source(_connector_role(connector, document), name, "spec", "config", extra=extra)
+        case "KafkaBridge":
+            producer = source(Role.PRODUCER, name, "spec", "producer", "config")
+            return producer + source(Role.CONSUMER, name, "spec", "consumer", "config")
         case "KafkaMirrorMaker2":
             return _mirror_maker_resource(document, file, name)
         case _:

@@ -19,6 +19,13 @@ from eosctl.settings.sources import MASK, shown
 from eosctl.settings.tree import flatten
 
 GOOD = Path(__file__).parents[1] / "fixtures" / "configs" / "good"
+BRIDGE = """apiVersion: kafka.strimzi.io/v1beta2
+kind: KafkaBridge
+spec:
+  consumer:
+    config:
+      isolation.level: read_uncommitted
+"""
 STREAMS = "application.id=a\nprocessing.guarantee=exactly_once_v2\n"
 
 
@@ -73,6 +80,40 @@ def test_roles_are_told_by_keys(file: str, text: str, roles: set[str]) -> None:
     assert {component.role.value for component in read_components(file, text)} == roles
 
 
+@pytest.mark.parametrize(
+    ("file", "text", "found"),
+    [
+        (
+            "values.yaml",
+            "kafka:\n  extraConfig: |\n    log.dirs=/d\n    min.insync.replicas=1\n",
+            "EOS-CFG-035 values.yaml:4",
+        ),
+        (
+            "c.json",
+            '[{"name": "a", "config":\n {"connector.class": "xSink", "errors.tolerance": "all"}}]',
+            "EOS-CFG-093 c.json:2",
+        ),
+        (
+            "bridge.yaml",
+            BRIDGE,
+            "EOS-CFG-020 bridge.yaml:6",
+        ),
+        (
+            "a.yml",
+            "my:\n  kafka:\n    producer-config:\n      transactional.id: t\n      acks: 1\n",
+            "EOS-CFG-011 a.yml:5",
+        ),
+        (
+            "q.properties",
+            "kafka-streams.application.id=a\nkafka-streams.commit.interval.ms=x\n",
+            "EOS-CFG-088 q.properties:2",
+        ),
+    ],
+)
+def test_settings_are_found_wherever_they_stand(file: str, text: str, found: str) -> None:
+    assert findings((file, text)) == [found]
+
+
 def test_streams_clients_see_defaults_bare_and_prefixed_settings_in_this_order() -> None:
     text = STREAMS + "linger.ms=7\nproducer.linger.ms=8\nmax.poll.records=3\nmain.consumer.max.poll.records=4\n"
     producer, consumer = only("a.properties", text, Role.PRODUCER), only("a.properties", text, Role.CONSUMER)
@@ -123,6 +164,29 @@ def test_spring_names_are_relaxed(key: str) -> None:
     producer = only("application.properties", f"{key}=tx\n", Role.PRODUCER)
     assert producer.word("transactional.id") == "tx"
     assert producer.value("transactional.id").key == key
+
+
+def test_spring_binds_units_and_relaxed_choices() -> None:
+    text = "spring.kafka.consumer.isolation-level=READ_COMMITTED\nspring.kafka.consumer.heartbeat-interval=3s\n"
+    consumer = only("application.properties", text, Role.CONSUMER)
+    assert (consumer.word("isolation.level"), consumer.number("heartbeat.interval.ms")) == ("read_committed", 3_000)
+    producer = only("application.properties", "spring.kafka.producer.batch-size=16KB\n", Role.PRODUCER)
+    assert producer.number("batch.size") == 16_384
+    assert findings(("application.properties", text)) == []
+
+
+def test_a_spring_profile_lies_over_the_base() -> None:
+    text = (
+        "spring:\n  kafka:\n    producer:\n      transaction-id-prefix: tx-\n---\nspring:\n"
+        "  config.activate.on-profile: prod\n  kafka.producer.properties.transaction.timeout.ms: 5000000\n"
+    )
+    assert findings(("application.yml", text)) == ["EOS-CFG-004 application.yml:8"]
+
+
+def test_a_worker_with_exactly_once_keeps_its_producer_idempotent() -> None:
+    text = "config.storage.topic=c\nexactly.once.source.support=enabled\nproducer.enable.idempotence=false\n"
+    assert only("w.properties", text, Role.PRODUCER).flag("enable.idempotence") is True
+    assert findings(("w.properties", text + "producer.acks=1\n")) == ["EOS-CFG-011 w.properties:4"]
 
 
 def test_an_image_names_its_release() -> None:

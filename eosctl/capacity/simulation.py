@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Generator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 import simpy
@@ -88,7 +89,10 @@ def simulate_commits(workload: Workload, settings: SimulationSettings, seed: int
         if rhythm.transactions_per_s:
             each_per_s = rhythm.transactions_per_s / application.producer_count
             run.add(shape, each_per_s * rhythm.interval_ms / 1000, application.producer_count)
-    return SimulationReport(workload.name, settings, seed, utilisation, _phases(run.go(), settings))
+    commits = run.go()
+    return SimulationReport(
+        workload.name, settings, seed, utilisation, _standstill_ms(commits, settings), _phases(commits, settings)
+    )
 
 
 def _outside(topics: Sequence[Any], rhythms: Mapping[str, Rhythm]) -> float:
@@ -174,6 +178,11 @@ class _Run:
         if self._world.now < back_at:
             yield self._world.timeout(back_at - self._world.now)
         return 1 + self._chance.randrange(len(self._brokers) - 1)
+
+
+def _standstill_ms(commits: Sequence[_Commit], settings: SimulationSettings) -> float:
+    moments = [0.0, *sorted(commit.called_at_ms + commit.readable_ms for commit in commits), settings.duration_ms]
+    return max(later - earlier for earlier, later in pairwise(moments))
 
 
 def _phases(commits: Sequence[_Commit], settings: SimulationSettings) -> tuple[PhaseLatency, ...]:

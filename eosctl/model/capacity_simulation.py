@@ -41,10 +41,15 @@ class PhaseLatency:
 
 @dataclass(frozen=True, slots=True)
 class SimulationReport:
-    """The phases of a run; ``utilisation`` is of the busiest broker before any loss."""
+    """The phases of a run.
+
+    ``utilisation`` is of the brokers before any loss. ``standstill_ms`` is the longest time in which no transaction
+    became readable.
+    """
 
     workload: str
     settings: SimulationSettings
     seed: int
     utilisation: float
+    standstill_ms: float
     phases: tuple[PhaseLatency, ...]

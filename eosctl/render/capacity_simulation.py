@@ -33,6 +33,9 @@ def render_simulation(
             phases = listing("capacity-simulation", "capacity simulate", generated_at_ms, report.phases)
             return render_listing(phases, PHASE_COLUMNS, output)
         return render_listing(result, (), output)
-    head = f"{report.workload}: brokers {report.utilisation:.0%} busy, seed {report.seed}"
+    head = (
+        f"{report.workload}: brokers {report.utilisation:.0%} busy; nothing became readable for at most "
+        f"{milliseconds_text(report.standstill_ms)} (seed {report.seed})"
+    )
     rows = tuple(tuple(column.cell(phase) for column in PHASE_COLUMNS) for phase in report.phases)
     return render_page([Line(head, "bold"), Grid(rows, tuple(column.header for column in PHASE_COLUMNS))], style)

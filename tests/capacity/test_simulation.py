@@ -67,10 +67,19 @@ def test_the_same_seed_gives_the_same_result_and_another_one_does_not() -> None:
 
 
 def test_a_lost_broker_holds_commits_for_as_long_as_the_failover() -> None:
-    before, during, after = simulate_commits(workload(THREE), settings(50_000, lose_at=2_000), 1).phases
+    report = simulate_commits(workload(THREE), settings(50_000, lose_at=2_000), 1)
+    before, during, after = report.phases
     assert before.readable_max_ms < 100
     assert 3_500 < during.readable_max_ms < 5_000
     assert after.commit_count > 0
+
+
+def test_all_stands_still_only_where_every_transaction_needs_the_lost_broker() -> None:
+    wide = THREE.replace("partitions: 1, rate: 500/s", "partitions: 3, rate: 1500/s").replace("{out: 1}", "{out: 3}")
+    some = simulate_commits(workload(THREE), settings(50_000, lose_at=2_000), 1)
+    every = simulate_commits(workload(wide), settings(50_000, lose_at=2_000), 1)
+    assert some.standstill_ms < 1_000
+    assert 3_500 < every.standstill_ms < 5_000
     assert after.readable_p50_ms < 100
 
 

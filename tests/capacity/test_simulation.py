@@ -72,6 +72,7 @@ def test_a_lost_broker_holds_commits_for_as_long_as_the_failover() -> None:
     assert before.readable_max_ms < 100
     assert 3_500 < during.readable_max_ms < 5_000
     assert after.commit_count > 0
+    assert after.readable_p50_ms < 100
 
 
 def test_all_stands_still_only_where_every_transaction_needs_the_lost_broker() -> None:
@@ -80,7 +81,6 @@ def test_all_stands_still_only_where_every_transaction_needs_the_lost_broker() -
     every = simulate_commits(workload(wide), settings(50_000, lose_at=2_000), 1)
     assert some.standstill_ms < 1_000
     assert 3_500 < every.standstill_ms < 5_000
-    assert after.readable_p50_ms < 100
 
 
 def test_what_never_settles_is_refused() -> None:

@@ -11,6 +11,9 @@ from typing import Any, Final, NamedTuple
 from eosctl.errors import ConfigFileError
 from eosctl.settings.tree import Branch, Leaf, Node, Row
 
+MAX_NODES: Final = 200_000
+"""More values than any configuration has; aliases of aliases reach it soon."""
+
 
 class Format(NamedTuple):
     """A file format: its name, the endings of its files, and its parser."""
@@ -78,7 +81,9 @@ def _yaml(file: str, text: str) -> tuple[Node, ...]:
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        return tuple(_tree(node, file, set()) for node in yaml.compose_all(text, Loader=loader) if node is not None)
+        nodes = [node for node in yaml.compose_all(text, Loader=loader) if node is not None]
+        budget = iter(range(MAX_NODES))
+        return tuple(_tree(node, file, set(), budget) for node in nodes)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise _malformed(file, mark.line + 1 if mark else 1, error.problem or "malformed YAML") from error
@@ -88,7 +93,7 @@ def _yaml(file: str, text: str) -> tuple[Node, ...]:
         raise _malformed(file, 1, "nested too deeply") from error
 
 
-def _tree(node: Any, file: str, above: set[int]) -> Node:
+def _tree(node: Any, file: str, above: set[int], budget: Iterator[int]) -> Node:
     import yaml
 
     line = node.start_mark.line + 1
@@ -96,13 +101,15 @@ def _tree(node: Any, file: str, above: set[int]) -> Node:
         null = node.tag == "tag:yaml.org,2002:null"
         # A block's text begins on the line after its indicator.
         return Leaf(None if null else node.value, line + 1 if node.style in ("|", ">") else line)
+    if next(budget, None) is None:
+        raise _malformed(file, line, f"more than {MAX_NODES} values, aliases expanded")
     if id(node) in above:
         raise _malformed(file, line, "an alias refers to itself")
     inside = above | {id(node)}
     if isinstance(node, yaml.MappingNode):
         entries: list[tuple[str, Node]] = []
         for key, value in node.value:
-            child = _tree(value, file, inside)
+            child = _tree(value, file, inside, budget)
             if key.tag == "tag:yaml.org,2002:merge":
                 merged = child.nodes if isinstance(child, Row) else (child,)
                 entries = [e for part in merged if isinstance(part, Branch) for e in part.entries] + entries
@@ -110,7 +117,7 @@ def _tree(node: Any, file: str, above: set[int]) -> Node:
                 # The key's line is where people look, also when the value is an alias to elsewhere.
                 entries.append((str(key.value), _at_key(child, key.start_mark.line + 1)))
         return Branch(tuple(entries), line)
-    return Row(tuple(_tree(child, file, inside) for child in node.value), line)
+    return Row(tuple(_tree(child, file, inside, budget) for child in node.value), line)
 
 
 def _at_key(node: Node, line: int) -> Node:

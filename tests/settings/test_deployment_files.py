@@ -217,6 +217,12 @@ def test_a_malformed_file_is_told_with_its_line(file: str, text: str, line: int)
         read_components(file, text)
 
 
+def test_aliases_cannot_explode() -> None:
+    bomb = "a0: &a0 [x, x]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 40))
+    with pytest.raises(ConfigFileError, match="aliases expanded"):
+        read_components("bomb.yaml", bomb)
+
+
 def test_a_malformed_file_does_not_stop_the_others(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("a: [", "utf-8")
     (tmp_path / "b.properties").write_bytes(b"transactional.id=\xe4\nacks=1\n")

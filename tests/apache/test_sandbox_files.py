@@ -22,7 +22,9 @@ DECODERS = {
     "__transaction_state": "--transaction-log-decoder",
     "__consumer_offsets": "--offsets-decoder",
 }
-COMPLAINTS = re.compile(r"mismatch|invalid bytes|not found|out of order|exception|corrupt|isvalid: false|skipping", re.I)
+COMPLAINTS = re.compile(
+    r"mismatch|invalid bytes|not found|out of order|exception|corrupt|isvalid: false|skipping", re.IGNORECASE
+)
 FEW_PARTITIONS = {"transaction.state.log.num.partitions": "1", "offsets.topic.num.partitions": "1"}
 
 

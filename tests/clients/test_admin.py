@@ -8,12 +8,14 @@ from contextlib import closing
 
 import confluent_kafka
 import pytest
+from aiokafka.admin import AIOKafkaAdminClient
 from confluent_kafka import ConsumerGroupState, TopicPartition
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, NewPartitions, NewTopic
 
 from eosctl.testing import SandboxThread
 from tests.clients.conftest import SHAPES, NewTopicName
-from tests.clients.drivers import Driver, aiokafka_admin, kafka_python_admin
+from tests.clients.drivers import Driver
+from tests.clients.kafka_python_driver import KafkaPythonAdmin
 
 # One broker of the newer release, and three of the older; the answers come from the same code in between.
 pytestmark = pytest.mark.parametrize("cluster", [SHAPES[0], SHAPES[2]], indirect=True, ids=str, scope="package")
@@ -25,8 +27,8 @@ def admin(cluster: SandboxThread) -> AdminClient:
 
 
 @pytest.fixture
-def kafka_python(cluster: SandboxThread) -> Iterator[kafka_python_admin]:
-    with closing(kafka_python_admin(bootstrap_servers=cluster.bootstrap.split(","))) as client:
+def kafka_python(cluster: SandboxThread) -> Iterator[KafkaPythonAdmin]:
+    with closing(KafkaPythonAdmin(bootstrap_servers=cluster.bootstrap.split(","))) as client:
         yield client
 
 
@@ -103,7 +105,7 @@ def test_records_are_deleted_up_to_an_offset(
 
 
 def test_kafka_python_lists_transactions_and_what_can_be_configured(
-    kafka_python: kafka_python_admin, client: Driver, cluster: SandboxThread, new_topic: NewTopicName
+    kafka_python: KafkaPythonAdmin, client: Driver, cluster: SandboxThread, new_topic: NewTopicName
 ) -> None:
     topic = new_topic()
     with closing(client.writer(cluster.bootstrap, topic)) as writer:
@@ -120,7 +122,7 @@ def test_kafka_python_lists_transactions_and_what_can_be_configured(
 
 def test_aiokafka_describes_the_cluster(cluster: SandboxThread) -> None:
     async def describe() -> None:
-        client = aiokafka_admin(bootstrap_servers=cluster.bootstrap.split(","))
+        client = AIOKafkaAdminClient(bootstrap_servers=cluster.bootstrap.split(","))
         await client.start()
         try:
             described = await client.describe_cluster()

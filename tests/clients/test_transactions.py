@@ -9,7 +9,8 @@ import pytest
 
 from eosctl.testing import SandboxThread
 from tests.clients.conftest import CLIENTS, NewTopicName
-from tests.clients.drivers import Driver, Fenced, Reader, kafka_python_knows
+from tests.clients.drivers import Driver, Fenced, Reader
+from tests.clients.kafka_python_driver import kafka_python_knows
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 

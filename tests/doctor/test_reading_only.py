@@ -13,9 +13,10 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 import eosctl as eosctl_package
 from eosctl.collect.allowed import READ_ONLY_APIS
+from eosctl.lab.scenarios.hanging import run_hanging
 from eosctl.testing import SandboxThread
 from eosctl.wire.api_keys import ApiKey
-from tests.commands.conftest import eosctl, play
+from tests.commands.conftest import eosctl, run_scenario
 from tests.doctor.recording_proxy import RecordingProxy
 
 REQUESTS_PER_BROKER = 60  # with two looks, twelve topics and two groups; grows with partitions, not with records
@@ -93,7 +94,7 @@ def test_faults_are_found_whatever_ids_topics_and_offsets_they_have() -> None:
     chance = random.Random()
     with SandboxThread(brokers=3, config={"transaction.partition.verification.enable": "false"}) as cluster:
         fill(cluster.bootstrap, chance)
-        report: Any = play(cluster.bootstrap, "hanging")
+        report: Any = run_scenario(cluster.bootstrap, run_hanging)
         diagnosis = eosctl("doctor", "-b", cluster.bootstrap, "-o", "json")
     assert diagnosis.code == 3, diagnosis.err
     hanging = [one for one in diagnosis.json["items"] if one["check_id"] == "EOS-TXN-001"]

@@ -100,8 +100,8 @@ class AiokafkaReader:
         self._consumer = loop.run(open_consumer())
 
     def take(self, count: int) -> list[tuple[int, int, bytes]]:
-        def poll(timeout_s: float) -> list[tuple[int, int, bytes]]:
-            many = self._consumer.getmany(timeout_ms=int(min(timeout_s, 0.1) * 1000), max_records=1000)
+        def poll() -> list[tuple[int, int, bytes]]:
+            many = self._consumer.getmany(timeout_ms=100, max_records=1000)
             return [(r.partition, r.offset, r.value) for batch in self._loop.run(many).values() for r in batch]
 
         return gather(poll, count)

@@ -80,8 +80,8 @@ class ConfluentReader:
             self._consumer.assign([confluent_kafka.TopicPartition(topic, index, 0) for index in range(partitions)])
 
     def take(self, count: int) -> list[tuple[int, int, bytes]]:
-        def poll(timeout_s: float) -> list[tuple[int, int, bytes]]:
-            messages = self._consumer.consume(1000, timeout=min(timeout_s, 0.1))
+        def poll() -> list[tuple[int, int, bytes]]:
+            messages = self._consumer.consume(1000, timeout=0.1)
             for message in messages:
                 assert message.error() is None, message.error()
             return [(message.partition(), message.offset(), message.value()) for message in messages]

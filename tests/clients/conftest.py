@@ -36,8 +36,14 @@ CLIENTS = ("confluent", "kafka-python", "aiokafka")
 NewTopicName = Callable[..., str]
 
 
-def sandbox(shape: Shape) -> SandboxThread:
-    return SandboxThread(brokers=shape.brokers, emulate=shape.emulate, transaction_version=shape.transaction_version)
+def sandbox(shape: Shape, *, fast: bool = False) -> SandboxThread:
+    """Plan a cluster; a ``fast`` one fences a broker after 300 ms, which a busy machine can take for one scheduling."""
+    return SandboxThread(
+        brokers=shape.brokers,
+        emulate=shape.emulate,
+        transaction_version=shape.transaction_version,
+        fast=fast,
+    )
 
 
 @pytest.fixture(scope="package", params=SHAPES, ids=str)

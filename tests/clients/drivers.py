@@ -59,11 +59,11 @@ class Driver(Protocol):
         """Open a consumer that subscribes, or with ``partitions`` is assigned that many of the topic."""
 
 
-def gather(poll: Callable[[float], list[tuple[int, int, bytes]]], count: int) -> list[tuple[int, int, bytes]]:
+def gather(poll: Callable[[], list[tuple[int, int, bytes]]], count: int) -> list[tuple[int, int, bytes]]:
     """Poll until ``count`` records came; fewer fail after the patience."""
     found: list[tuple[int, int, bytes]] = []
     deadline = time.monotonic() + PATIENCE_S
     while len(found) < count and time.monotonic() < deadline:
-        found += poll(0.1)
+        found += poll()
     assert len(found) >= count, f"{len(found)} records came in {PATIENCE_S} s, {count} were expected: {found}"
     return found

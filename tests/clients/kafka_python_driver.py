@@ -74,8 +74,9 @@ class KafkaPythonReader:
             self._consumer.seek_to_beginning()
 
     def take(self, count: int) -> list[tuple[int, int, bytes]]:
-        def poll(timeout_s: float) -> list[tuple[int, int, bytes]]:
-            batches = self._consumer.poll(timeout_ms=int(min(timeout_s, 0.1) * 1000), max_records=1000).values()
+        def poll() -> list[tuple[int, int, bytes]]:
+            # Long enough for a rebalance: 3.0.12 never heartbeats again when a poll ends in the middle of one.
+            batches = self._consumer.poll(timeout_ms=5000, max_records=1000).values()
             return [(record.partition, record.offset, record.value) for batch in batches for record in batch]
 
         return gather(poll, count)

@@ -81,7 +81,7 @@ def test_nothing_acknowledged_is_lost_or_doubled(
     go_down: Callable[[SandboxThread, int], None],
     write: Callable[[str, str, threading.Event, list[bytes]], None],
 ) -> None:
-    with sandbox(Shape(3, "4.3", 2)) as cluster:
+    with sandbox(Shape(3, "4.3", 2), fast=True) as cluster:
         topic = "restarts"
         create_topic(cluster.bootstrap, topic, PARTITIONS)
         stop = threading.Event()

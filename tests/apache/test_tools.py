@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from eosctl.lab.apache.engine import ApacheEngine
 from eosctl.testing import SandboxThread
-from tests.apache.conftest import SETTINGS, KafkaTool
+from tests.apache.conftest import SETTINGS, KafkaTool, running
 
 TOOLS = "org.apache.kafka.tools."
 API_VERSIONS = {"3.9.2": "kafka.admin.BrokerApiVersionsCommand", "4.3.1": TOOLS + "BrokerApiVersionsCommand"}
@@ -86,19 +86,42 @@ def masked(text: str, bootstrap: str) -> list[str]:
     """Replace what differs from cluster to cluster (addresses, ids, times and ages); widths of columns do not count."""
     text = text.replace(bootstrap, "BROKER")
     text = re.sub(r"TopicId: \S+", "TopicId: ID", text)
+    # The epoch of features is an offset in the metadata log, which counts all that ever happened to a cluster.
+    text = re.sub(r"(FinalizedVersionLevel: \S+\s+Epoch: )\d+", r"\1N", text)
     text = re.sub(r"\b1[789]\d{11}\b(\s+\d+(?=\s+tools-orders))?", "TIME", text)
     return [re.sub(r"\s+", " ", line).strip() for line in text.splitlines() if line.strip()]
 
 
-@pytest.fixture(scope="module")
-def both(apache: ApacheEngine) -> Iterator[tuple[str, str, str]]:
-    """A real broker and a sandbox of the same release in the same state: release, and both addresses."""
-    version = apache.name.split()[1]
-    with SandboxThread(emulate=EMULATIONS[version], fast=False, config=SETTINGS) as sandbox:
-        prepare(apache.bootstrap)
+@contextmanager
+def pair(version: str, directory: Path) -> Iterator[tuple[str, str, str]]:
+    """A new real broker and a new sandbox of one release in the same state: release, and both addresses."""
+    with (
+        running(version, directory) as real,
+        SandboxThread(emulate=EMULATIONS[version], fast=False, config=SETTINGS) as sandbox,
+    ):
+        prepare(real.bootstrap)
         prepare(sandbox.bootstrap)
-        with open_transaction(apache.bootstrap), open_transaction(sandbox.bootstrap):
-            yield version, apache.bootstrap, sandbox.bootstrap
+        with open_transaction(real.bootstrap), open_transaction(sandbox.bootstrap):
+            yield version, real.bootstrap, sandbox.bootstrap
+
+
+@pytest.fixture(scope="module")
+def pair_3_9(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str, str]]:
+    with pair("3.9.2", tmp_path_factory.mktemp("tools-3.9")) as both:
+        yield both
+
+
+@pytest.fixture(scope="module")
+def pair_4_3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str, str]]:
+    with pair("4.3.1", tmp_path_factory.mktemp("tools-4.3")) as both:
+        yield both
+
+
+@pytest.fixture(params=["3.9.2", "4.3.1"])
+def both(request: pytest.FixtureRequest) -> tuple[str, str, str]:
+    """Give each release in turn, whatever the order of the tests."""
+    found: tuple[str, str, str] = request.getfixturevalue({"3.9.2": "pair_3_9", "4.3.1": "pair_4_3"}[request.param])
+    return found
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -28,7 +28,7 @@ from tests.doctor.recording_proxy import RecordingProxy
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[SandboxThread]:
     """A cluster with one topic and one transaction that ended."""
-    with SandboxThread(brokers=3) as running:
+    with SandboxThread(brokers=3, fast=False) as running:
         admin = AdminClient({"bootstrap.servers": running.bootstrap})
         admin.create_topics([NewTopic("orders", 2)])["orders"].result(20)
         producer = Producer({"bootstrap.servers": running.bootstrap, "transactional.id": "orders-writer"})

@@ -25,7 +25,7 @@ COMMANDS = (("doctor",), ("txn", "list"), ("txn", "hanging"), ("txn", "describe"
 
 @pytest.fixture
 def cluster() -> Any:
-    with SandboxThread(brokers=3, config={"auto.create.topics.enable": "true"}) as running:
+    with SandboxThread(brokers=3, fast=False, config={"auto.create.topics.enable": "true"}) as running:
         yield running
 
 
@@ -92,7 +92,7 @@ def test_the_list_holds_nothing_that_writes_joins_or_creates() -> None:
 def test_faults_are_found_whatever_ids_topics_and_offsets_they_have() -> None:
     """Nothing in the verdict may depend on the names that the scenarios and demos use."""
     chance = random.Random()
-    with SandboxThread(brokers=3, config={"transaction.partition.verification.enable": "false"}) as cluster:
+    with SandboxThread(brokers=3, fast=False, config={"transaction.partition.verification.enable": "false"}) as cluster:
         fill(cluster.bootstrap, chance)
         report: Any = run_scenario(cluster.bootstrap, run_hanging)
         diagnosis = eosctl("doctor", "-b", cluster.bootstrap, "-o", "json")

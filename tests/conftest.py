@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import signal
 import socket
 from collections.abc import Iterator
 from typing import Any
@@ -15,6 +16,10 @@ from hypothesis import settings
 settings.register_profile("eosctl", deadline=None)
 settings.register_profile("prove", deadline=None, max_examples=10_000)
 settings.load_profile(os.environ.get("EOSCTL_HYPOTHESIS_PROFILE", "eosctl"))
+
+# A shell that starts the tests in the background lets them ignore SIGINT, and programs that they start inherit that;
+# tests that interrupt a program need the ordinary disposition.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -88,14 +88,21 @@ def run_page(commands: list[Shown], folder: Path) -> None:
 def processes_with(marker: str) -> list[int]:
     """Return the processes that were started, at any remove, with this marker in their environment."""
     wanted = f"{MARKER}={marker}".encode()
-    found = []
-    for environ in Path("/proc").glob("[0-9]*/environ"):
-        try:
-            if wanted in environ.read_bytes().split(b"\0"):
-                found.append(int(environ.parent.name))
-        except OSError:
-            continue
-    return found
+    return [int(process.name) for process in Path("/proc").glob("[0-9]*") if wanted in environment_of(process)]
+
+
+def environment_of(process: Path) -> list[bytes]:
+    """Return the variables of a process, none for a kernel thread, a dead process and one of another user.
+
+    In the middle of an exec a process has a program but no environment yet; it is asked again until it has one.
+    """
+    try:
+        while not (environ := (process / "environ").read_bytes()):
+            (process / "exe").readlink()
+            os.sched_yield()
+    except OSError:
+        return []
+    return environ.split(b"\0")
 
 
 @pytest.mark.slow

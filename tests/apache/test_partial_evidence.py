@@ -56,9 +56,15 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheEngine]:
 
 
 def deny(engine: ApacheEngine, kind: ResourceType, name: str, operation: AclOperation) -> None:
-    rule = AclBinding(kind, name, ResourcePatternType.LITERAL, "User:ANONYMOUS", "*", operation, AclPermissionType.DENY)
+    """Forbid one operation; a resource with a rule is closed to all that no rule allows, so the rest is allowed."""
+
+    def rule(what: AclOperation, permission: AclPermissionType) -> AclBinding:
+        return AclBinding(kind, name, ResourcePatternType.LITERAL, "User:ANONYMOUS", "*", what, permission)
+
+    rules = [rule(AclOperation.ALL, AclPermissionType.ALLOW), rule(operation, AclPermissionType.DENY)]
     admin = AdminClient({"bootstrap.servers": engine.bootstrap})
-    admin.create_acls([rule])[rule].result(20)
+    for created in admin.create_acls(rules).values():
+        created.result(20)
 
 
 async def leave_open(bootstrap: str) -> TopicPartition:

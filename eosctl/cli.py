@@ -1,76 +1,29 @@
-"""The program: its commands, and the one wrapper that turns an error into an exit code.
-
-Modules that only some commands need are imported inside those commands; ``eosctl --help`` loads none of them.
-"""
+"""The program: its options, and the one wrapper that turns an error into an exit code; `registry` has its commands."""
 
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from typer.core import TyperGroup
 
 from eosctl import __version__
-from eosctl.commands import bugs, capacity, check, config, decode, doctor, fsck, info, locate, logs, sandbox, txn
 from eosctl.commands.invocation import Invocation, invocation_of
+from eosctl.commands.registry import LazyGroup
 from eosctl.errors import EosctlError
 from eosctl.render.page import visible
 from eosctl.render.terminal import ColorChoice
 
-DIAGNOSE = "Diagnose"
-ACT = "Act"
-LAB = "Lab"
-PLAN = "Plan"
-SETTINGS = "Settings"
 INTERRUPTED = 130
-ORDER = (
-    "doctor",
-    "check",
-    "config",
-    "bugs",
-    "decode",
-    "fsck",
-    "logs",
-    "txn",
-    "group",
-    "sandbox",
-    "capacity",
-    "schema",
-    "version",
-)
-
-
-class _ByPanel(TyperGroup):
-    """Shows the panels in the order of the work: find out, act, try out, set up."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Return the commands in the order of the help."""
-        return [name for name in ORDER if name in self.commands]
-
 
 app = typer.Typer(
     name="eosctl",
-    cls=_ByPanel,
+    cls=LazyGroup,
     help="Operations and diagnosis for Apache Kafka exactly-once deployments.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command(rich_help_panel=DIAGNOSE)(doctor.doctor)
-app.add_typer(check.app, name="check", rich_help_panel=DIAGNOSE)
-app.add_typer(config.app, name="config", rich_help_panel=DIAGNOSE)
-app.command(rich_help_panel=DIAGNOSE)(bugs.bugs)
-app.add_typer(decode.app, name="decode", rich_help_panel=DIAGNOSE)
-app.add_typer(logs.app, name="logs", rich_help_panel=DIAGNOSE)
-app.command(rich_help_panel=DIAGNOSE)(fsck.fsck)
-txn.app.command("locate")(locate.locate_transaction)
-app.add_typer(txn.app, name="txn", rich_help_panel=ACT)
-app.add_typer(locate.group_app, name="group", rich_help_panel=ACT)
-app.add_typer(capacity.app, name="capacity", rich_help_panel=PLAN)
-app.add_typer(sandbox.app, name="sandbox", rich_help_panel=LAB)
-app.command(rich_help_panel=SETTINGS)(info.schema)
-app.command(rich_help_panel=SETTINGS)(info.version)
 
 
 def _show_version(value: bool) -> None:

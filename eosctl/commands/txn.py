@@ -9,6 +9,7 @@ import typer
 
 from eosctl.commands.doctor import FINDINGS, INCOMPLETE, RequireComplete
 from eosctl.commands.invocation import invocation_of, note, write_result
+from eosctl.commands.locate import locate_transaction
 from eosctl.commands.options import (
     DEFAULT_SECOND_LOOK,
     Bootstrap,
@@ -274,3 +275,6 @@ def _compile(pattern: str | None) -> re.Pattern[str] | None:
         raise UsageError(
             f"--pattern {pattern!r} is not a regular expression.", str(error), "Quote it, or mend it."
         ) from error
+
+
+app.command("locate")(locate_transaction)

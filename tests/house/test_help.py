@@ -37,8 +37,11 @@ def heavy(modules: set[str]) -> list[str]:
     return [name for name in HEAVY if any(module == name or module.startswith(f"{name}.") for module in modules)]
 
 
-def test_help_loads_nothing_heavy(project_root: Path) -> None:
-    assert heavy(help_modules(project_root)) == []
+def test_help_loads_nothing_heavy_and_no_command(project_root: Path) -> None:
+    modules = help_modules(project_root)
+    assert heavy(modules) == []
+    commands = {module.removeprefix("eosctl.commands.") for module in modules if module.startswith("eosctl.commands.")}
+    assert commands == {"invocation", "registry"}
 
 
 @pytest.mark.parametrize("planted", ["yaml", "confluent_kafka", "eosctl.sandbox"])

@@ -1,0 +1,102 @@
+"""What commands there are, in the order of the help; the module of each is imported when it is called.
+
+So a command's start does not pay for the others, and the help for none.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
+
+DIAGNOSE = "Diagnose"
+ACT = "Act"
+LAB = "Lab"
+PLAN = "Plan"
+SETTINGS = "Settings"
+
+
+class Entry(NamedTuple):
+    """A command of the first level.
+
+    Attributes:
+        name: The word on the command line.
+        place: ``module:attribute`` below `eosctl.commands`, a `typer.Typer` or the function of a single command.
+        panel: Under which heading the help shows it.
+        summary: Its line in the help, the first sentence of its own help.
+    """
+
+    name: str
+    place: str
+    panel: str
+    summary: str
+
+
+COMMANDS = (
+    Entry(
+        "doctor",
+        "doctor:doctor",
+        DIAGNOSE,
+        "Collect evidence, run every check that applies, grade, say what to do next.",
+    ),
+    Entry("check", "check:app", DIAGNOSE, "The catalogue of checks."),
+    Entry("config", "config:app", DIAGNOSE, "Configuration files of brokers and applications."),
+    Entry(
+        "bugs",
+        "bugs:bugs",
+        DIAGNOSE,
+        "List bugs that hurt exactly-once: those of the releases given, or all that are known.",
+    ),
+    Entry(
+        "decode",
+        "decode:app",
+        DIAGNOSE,
+        "Decode Kafka's files: segments, indexes, snapshots, checkpoints, internal topics.",
+    ),
+    Entry(
+        "fsck",
+        "fsck:fsck",
+        DIAGNOSE,
+        "Check data directories: logs, indexes, snapshots, checkpoints, and transactions across them.",
+    ),
+    Entry("logs", "logs:app", DIAGNOSE, "Incidents and their causes from logs."),
+    Entry("txn", "txn:app", ACT, "Transactions: list, describe, find what hangs, abort it."),
+    Entry("group", "locate:group_app", ACT, "Groups and their offsets."),
+    Entry("sandbox", "sandbox:app", LAB, "A local Kafka cluster with faults on demand."),
+    Entry("capacity", "capacity:app", PLAN, "Plan clusters for transactional workloads."),
+    Entry("schema", "info:schema", SETTINGS, "Show the JSON Schema of a result, or list what there is."),
+    Entry("version", "info:version", SETTINGS, "Show the versions of eosctl, Python and the libraries that matter."),
+)
+
+
+class LazyGroup(TyperGroup):
+    """The commands of `COMMANDS`: lines of the help until one of them is called."""
+
+    def __init__(self, **attributes: Any) -> None:
+        """Show every command as a line of the help."""
+        super().__init__(**attributes)
+        self._entries = {entry.name: entry for entry in COMMANDS}
+        for entry in COMMANDS:
+            self.add_command(TyperCommand(entry.name, help=entry.summary, rich_help_panel=entry.panel))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that the arguments name, loaded, and what is left of them."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, load_command(self._entries[name]) if name else command, rest
+
+
+def load_command(entry: Entry) -> Any:
+    """Import a command's module and return the command as typer runs it."""
+    module, _, attribute = entry.place.partition(":")
+    found = getattr(import_module(f"eosctl.commands.{module}"), attribute)
+    if not isinstance(found, typer.Typer):
+        single = typer.Typer(add_completion=False)
+        single.command(entry.name)(found)
+        found = single
+    found._add_completion = False
+    command = get_command(found)
+    command.name = entry.name
+    return command

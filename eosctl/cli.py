@@ -81,11 +81,12 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _report(error: EosctlError, invocation: Invocation) -> int:
-    """Write an error: three lines on standard error, and under ``-o json`` an object on standard output."""
-    lines = [f"error: {error.what}"]
-    lines += [f"  why: {error.why}"] if error.why else []
-    lines += [f"  next: {error.next_step}"] if error.next_step else []
-    sys.stderr.write("\n".join(visible(" ".join(line.splitlines())) for line in lines) + "\n")
+    """Write an error: three parts on standard error, and under ``-o json`` an object on standard output."""
+    lines = [f"error: {' '.join(error.what.splitlines())}"]
+    # A list of mistakes keeps its lines, indented, so that no text from outside looks like one of the three.
+    lines += [f"{'  why:' if at == 0 else '      '} {text.strip()}" for at, text in enumerate(error.why.splitlines())]
+    lines += [f"  next: {' '.join(error.next_step.splitlines())}"] if error.next_step else []
+    sys.stderr.write("\n".join(map(visible, lines)) + "\n")
     if invocation.output == "json":
         from eosctl.render.failure import render_failure
 

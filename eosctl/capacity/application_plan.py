@@ -195,19 +195,37 @@ def _reach(workload: Workload, application: ApplicationSpec) -> float:
 
 
 def _chain(workload: Workload, application: ApplicationSpec) -> list[ApplicationSpec]:
-    """Return the commits that a record waits for, by application: the longest way to this one's output."""
+    """Return the commits that a record waits for, by application: the longest way to this one's output.
 
-    def longest(stage: ApplicationSpec, seen: frozenset[str]) -> list[ApplicationSpec]:
-        before = [
-            longest(other, seen | {other.name})
-            for other in workload.applications
-            if other.name not in seen and any(name in stage.reads for name, _ in other.writes)
-        ]
+    Of applications that feed each other in a circle every one is waited for once.
+    """
+    before = {a.name: _upstream(workload, a) for a in workload.applications}
+    chains: dict[str, list[ApplicationSpec]] = {}
+    # Whoever has fewer applications before it comes first; those of a circle have the same.
+    for stage in sorted(workload.applications, key=lambda a: len(before[a.name])):
+        circle = [a for a in workload.applications if a.name in before[stage.name] and stage.name in before[a.name]]
+        members = {a.name for a in circle} | {stage.name}
+        earlier = [chains[name] for name in sorted(before[stage.name] - members)]
         # Kafka Streams reads its own repartition topics: a record waits for one commit more.
-        passes = 2 if any(name in stage.reads for name, _ in stage.writes) else 1
-        return [*max(before, key=len, default=[]), *[stage] * passes]
+        own = [a for a in circle or [stage] for _ in range(2 if _feeds(a, a) else 1)]
+        chains[stage.name] = [*max(earlier, key=len, default=[]), *own]
+    return chains[application.name]
 
-    return longest(application, frozenset({application.name}))
+
+def _upstream(workload: Workload, application: ApplicationSpec) -> set[str]:
+    """Name the applications whose output reaches this one, itself among them where it reads what it causes."""
+    found: set[str] = set()
+    waiting = [application]
+    while waiting:
+        stage = waiting.pop()
+        nearer = [a for a in workload.applications if a.name not in found and _feeds(a, stage)]
+        found |= {a.name for a in nearer}
+        waiting += nearer
+    return found
+
+
+def _feeds(writer: ApplicationSpec, reader: ApplicationSpec) -> bool:
+    return any(name in reader.reads for name, _ in writer.writes)
 
 
 def _open_ms(workload: Workload, application: ApplicationSpec, rhythm: Rhythm) -> float:

@@ -11,7 +11,13 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-_NUMBER: Final = re.compile(r"\s*([+-]?\d[\d_,]*(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(.*?)\s*$")
+#: Separators only between groups of three digits: 10,5 is ten and a half to some readers, and 105 to nobody.
+_NUMBER: Final = re.compile(
+    r"([+-]?(?:\d{1,3}(?:([,_])\d{3})(?:\2\d{3})*|\d+)(?:\.\d+)?(?:[eE][+-]?\d{1,3})?)(?![\d.,_])\s*(.*)", re.ASCII
+)
+#: Beyond this nothing is meant: an exabyte, a billion billion records, thirty million years.
+LARGEST: Final = 1e18
+LARGEST_COUNT: Final = 10_000_000
 _BYTES: Final = {
     "B": 1.0,
     "kB": 1e3,
@@ -66,15 +72,17 @@ def _parser(what: str, units: dict[str, float], example: str) -> Callable[[str],
 
 
 def _split(text: str, what: str, example: str) -> tuple[float, str]:
-    match = _NUMBER.match(text)
+    match = _NUMBER.fullmatch(text.strip())
     if match is None:
         raise QuantityError(f"{text!r} is not a {what}; write it like {example}")
-    return float(match[1].replace(",", "").replace("_", "")), match[2]
+    return float(match[1].replace(",", "").replace("_", "")), match[3]
 
 
 def _positive(value: float, text: str) -> float:
-    if value < 0 or not math.isfinite(value):
-        raise QuantityError(f"{text} is {'negative' if value < 0 else 'not finite'}")
+    if value < 0:
+        raise QuantityError(f"{text} is negative")
+    if not value <= LARGEST:
+        raise QuantityError(f"{text} is more than anybody has")
     return value
 
 
@@ -115,7 +123,7 @@ def parse_number(text: str) -> float:
     """Parse a number without a unit that is not negative."""
     number, unit = _split(text, "number", "4")
     if unit:
-        raise QuantityError(f"{text!r} is not a plain number")
+        raise QuantityError(f"{text!r} is not a plain number: write it without {unit!r}")
     return _positive(number, text)
 
 
@@ -128,6 +136,8 @@ def parse_count(text: str) -> int:
     count = parse_whole(text)
     if count < 1:
         raise QuantityError(f"{text} is less than 1")
+    if count > LARGEST_COUNT:
+        raise QuantityError(f"{text} is more than the {LARGEST_COUNT:,} that can be planned with")
     return count
 
 

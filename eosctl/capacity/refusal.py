@@ -1,14 +1,15 @@
-"""Workloads that cannot be: each is refused with the arithmetic that shows it."""
+"""Workloads that cannot be: each contradiction is told with the arithmetic that shows it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Callable, Iterator
+from math import inf
+from typing import Final, NamedTuple
 
 from eosctl.capacity.latency import min_transaction_ms
-from eosctl.capacity.quantities import milliseconds_text, number_text, rate_text
+from eosctl.capacity.quantities import bytes_text, milliseconds_text, number_text, rate_text
 from eosctl.errors import ConfigFileError
-from eosctl.model.workload import ApplicationKind, ApplicationSpec, ClusterSpec, Workload
+from eosctl.model.workload import ApplicationKind, ApplicationSpec, ClusterSpec, TopicSpec, Workload
 
 #: Counted rates of records and of transactions rarely agree to the last one: intervals begin and end in the middle.
 COUNTED_EXACTLY_ENOUGH: Final = 1.1
@@ -18,92 +19,202 @@ class WorkloadRefused(ConfigFileError):  # noqa: N818
     """A workload contradicts itself, or asks for what Kafka cannot do."""
 
 
+class Contradiction(NamedTuple):
+    """What cannot be, and the key of the workload file that says it."""
+
+    path: str
+    what: str
+
+
 def check_possible(workload: Workload) -> None:
     """Refuse what cannot be.
 
     Raises:
         WorkloadRefused: With every contradiction that was found.
     """
-    found = [*_cluster(workload.cluster)]
-    for application in workload.applications:
-        found += _application(workload, application)
+    found = [contradiction.what for contradiction in find_contradictions(workload)]
     if found:
         raise WorkloadRefused(
-            f"The workload {workload.name} cannot be: {found[0]}.", "; ".join(found[1:]), "Correct the figures."
+            f"The workload {workload.name} cannot be: {found[0]}.", "\n".join(found[1:]), "Correct the figures."
         )
 
 
-def _cluster(cluster: ClusterSpec) -> Iterator[str]:
+def find_contradictions(workload: Workload) -> Iterator[Contradiction]:
+    """Find everything in a workload that cannot be."""
+    yield from _cluster(workload.cluster)
+    yield from _limits(workload.cluster)
+    for topic in workload.topics:
+        yield from _topic(topic)
+    for application in workload.applications:
+        for rule in _APPLICATION_RULES:
+            for key, what in rule(workload, application):
+                yield Contradiction(f"applications.{application.name}.{key}", f"{application.name}: {what}")
+
+
+def _cluster(cluster: ClusterSpec) -> Iterator[Contradiction]:
+    def no(key: str, what: str) -> Contradiction:
+        return Contradiction(f"cluster.{key}", what)
+
     if cluster.replication_factor > cluster.broker_count:
-        yield f"replication_factor {cluster.replication_factor} needs more than {cluster.broker_count} brokers"
+        yield no(
+            "replication_factor",
+            f"replication_factor {cluster.replication_factor} needs more than {cluster.broker_count} brokers",
+        )
     if cluster.min_insync_replicas > cluster.replication_factor:
-        yield (
+        yield no(
+            "min_insync_replicas",
             f"min_insync_replicas {cluster.min_insync_replicas} is more than replication_factor "
-            f"{cluster.replication_factor}: nothing could be written"
+            f"{cluster.replication_factor}: nothing could be written",
         )
     if cluster.brokers_lost >= cluster.broker_count:
-        yield f"brokers_lost {cluster.brokers_lost} of {cluster.broker_count} leaves no broker"
+        yield no("brokers_lost", f"brokers_lost {cluster.brokers_lost} of {cluster.broker_count} leaves no broker")
     if cluster.zone_count > cluster.broker_count:
-        yield f"{cluster.zone_count} zones need more than {cluster.broker_count} brokers"
+        yield no("zones", f"{cluster.zone_count} zones need more than {cluster.broker_count} brokers")
     if cluster.transaction_version == 2 and cluster.kafka_major < 4:
-        yield f"transaction_version 2 needs Kafka 4.0, not {cluster.kafka_version}"
-    if cluster.max_utilisation == 0 or cluster.free_disk_share == 1:
-        yield "max_utilisation 0 or free_disk 100 % leave nothing to plan with"
+        yield no("transaction_version", f"transaction_version 2 needs Kafka 4.0, not {cluster.kafka_version}")
+    if cluster.max_utilisation == 0:
+        yield no("max_utilisation", "max_utilisation 0 leaves nothing to plan with")
+    if cluster.free_disk_share == 1:
+        yield no("free_disk", "free_disk 100 % leaves nothing to plan with")
 
 
-def _application(workload: Workload, application: ApplicationSpec) -> Iterator[str]:
-    cluster, name = workload.cluster, application.name
-    if application.transaction_timeout_ms > cluster.transaction_max_timeout_ms:
+def _limits(cluster: ClusterSpec) -> Iterator[Contradiction]:
+    if (cluster.heap_bytes or 0.0) >= (cluster.memory_bytes or inf):
+        yield Contradiction(
+            "cluster.heap",
+            f"heap {bytes_text(cluster.heap_bytes or 0.0)} is not less than memory "
+            f"{bytes_text(cluster.memory_bytes or 0.0)}, of which it is a part",
+        )
+    for key, limit in (
+        ("disk", cluster.disk_bytes),
+        ("disk_write", cluster.disk_write),
+        ("network", cluster.network),
+        ("heap", cluster.heap_bytes),
+        ("appends", cluster.appends_per_s),
+        ("segment", cluster.segment_bytes),
+    ):
+        if limit == 0:
+            yield Contradiction(f"cluster.{key}", f"{key} 0 can carry nothing; leave it out when it is not known")
+
+
+def _topic(topic: TopicSpec) -> Iterator[Contradiction]:
+    path = f"topics.{topic.name}"
+    size = topic.key_bytes + topic.value_bytes
+    if topic.batch_records is not None and topic.batch_records < 1:
+        yield Contradiction(f"{path}.batch_records", f"{topic.name}: a batch has at least one record")
+    if topic.live_bytes and size > topic.live_bytes:
+        yield Contradiction(
+            f"{path}.live",
+            f"{topic.name}: live {bytes_text(topic.live_bytes)} is less than one record of {bytes_text(size)}",
+        )
+
+
+Told = Iterator[tuple[str, str]]
+
+
+def _timeouts(workload: Workload, application: ApplicationSpec) -> Told:
+    most, timeout = workload.cluster.transaction_max_timeout_ms, application.transaction_timeout_ms
+    if timeout > most:
         yield (
-            f"{name}: transaction_timeout {milliseconds_text(application.transaction_timeout_ms)} is more than the "
-            f"brokers allow ({milliseconds_text(cluster.transaction_max_timeout_ms)}): INVALID_TRANSACTION_TIMEOUT"
+            "transaction_timeout",
+            (
+                f"transaction_timeout {milliseconds_text(timeout)} is more than the brokers allow "
+                f"({milliseconds_text(most)}): INVALID_TRANSACTION_TIMEOUT"
+            ),
         )
     interval = application.commit_interval_ms
-    if interval is not None and interval >= application.transaction_timeout_ms:
+    if interval is not None and interval >= timeout:
         reason = (
             "Streams refuses to start"
             if application.kind is ApplicationKind.STREAMS
             else "every transaction would be aborted before it commits"
         )
         yield (
-            f"{name}: commit_interval {milliseconds_text(interval)} is not below transaction_timeout "
-            f"{milliseconds_text(application.transaction_timeout_ms)}: {reason}"
+            "commit_interval",
+            (
+                f"commit_interval {milliseconds_text(interval)} is not below transaction_timeout "
+                f"{milliseconds_text(timeout)}: {reason}"
+            ),
         )
+
+
+def _rhythm(workload: Workload, application: ApplicationSpec) -> Told:
+    cluster, counted = workload.cluster, application.transactions_per_s
     shortest = min_transaction_ms(
         cluster.client_round_trip_ms,
         cluster.replication_round_trip_ms,
         cluster.transaction_version,
         offsets=application.commits_offsets,
     )
-    period = interval
-    if application.transactions_per_s is not None:
-        period = 1000 * application.producer_count / application.transactions_per_s
+    period = application.commit_interval_ms if counted is None else 1_000 * application.producer_count / counted
     if period is not None and period < shortest:
         yield (
-            f"{name}: a transaction every {milliseconds_text(period)} from each producer is not possible, with these "
-            f"round trips one takes at least {milliseconds_text(shortest)} (F15)"
+            "commit_interval" if counted is None else "transactions",
+            (
+                f"a transaction every {milliseconds_text(period)} from each producer is not possible, with these round "
+                f"trips one takes at least {milliseconds_text(shortest)} (F15)"
+            ),
         )
-    yield from _partitions(workload, application)
 
 
-def _partitions(workload: Workload, application: ApplicationSpec) -> Iterator[str]:
-    interval = application.commit_interval_ms
-    highest = application.transactions_per_s
+def _instances(workload: Workload, application: ApplicationSpec) -> Told:
+    if application.instance_count > application.producer_count:
+        yield (
+            "instances",
+            (
+                f"{number_text(application.instance_count)} instances have {number_text(application.producer_count)} "
+                "producers in all: each has at least one"
+            ),
+        )
+
+
+def _offsets(workload: Workload, application: ApplicationSpec) -> Told:
+    offsets = application.offsets_per_transaction
+    partitions = sum(workload.topic(name).partition_count for name in application.reads)
+    if offsets and partitions and offsets > partitions:
+        yield (
+            "offsets_per_transaction",
+            f"a transaction cannot commit offsets of {number_text(offsets)} of {partitions} partitions of its input",
+        )
+
+
+def _partitions(workload: Workload, application: ApplicationSpec) -> Told:
+    interval, highest = application.commit_interval_ms, application.transactions_per_s
     if highest is None and interval is not None:
         highest = application.producer_count * 1000 / interval
-    for topic_name, touched in application.writes:
-        topic = workload.topic(topic_name)
+    reach = 0.0
+    for name, touched in application.writes:
+        topic = workload.topic(name)
+        reach += topic.partition_count if touched is None else touched
         if touched is not None and touched > topic.partition_count:
             yield (
-                f"{application.name}: a transaction cannot reach {number_text(touched)} of "
-                f"{topic.partition_count} partitions of {topic_name}"
+                f"writes.{name}",
+                f"a transaction cannot reach {number_text(touched)} of {topic.partition_count} partitions of {name}",
             )
         elif topic.rate_per_s == 0:
-            yield f"{application.name} writes {topic_name}, whose rate is 0"
+            yield f"writes.{name}", f"it writes {name}, whose rate is 0"
         elif touched is not None and highest and application.transactions_per_s is not None:
             records = topic.rate_per_s / highest
             if touched > records * COUNTED_EXACTLY_ENOUGH:
                 yield (
-                    f"{application.name}: {rate_text(highest)} transactions have {number_text(records)} records each "
-                    f"for {topic_name}, too few to reach {number_text(touched)} partitions"
+                    f"writes.{name}",
+                    (
+                        f"{rate_text(highest)} transactions have {number_text(records)} records each for {name}, too "
+                        f"few to reach {number_text(touched)} partitions"
+                    ),
                 )
+    waves = application.partition_waves
+    if waves is not None and waves > max(1.0, reach * COUNTED_EXACTLY_ENOUGH):
+        yield (
+            "partition_waves",
+            f"{number_text(waves)} requests cannot each add a partition: a transaction reaches {number_text(reach)}",
+        )
+
+
+_APPLICATION_RULES: Final[tuple[Callable[[Workload, ApplicationSpec], Told], ...]] = (
+    _timeouts,
+    _rhythm,
+    _instances,
+    _offsets,
+    _partitions,
+)

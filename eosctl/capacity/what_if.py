@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
+from math import log
 from typing import Any, Final, NamedTuple
 
 from eosctl.capacity.plan import plan_capacity
@@ -23,6 +24,8 @@ from eosctl.capacity.refusal import WorkloadRefused
 from eosctl.errors import UsageError
 from eosctl.model.capacity_plan import CapacityPlan, GrowthPoint, Sensitivity, Variant
 from eosctl.model.workload import Workload
+
+LARGEST_GROWTH: Final = 10**12
 
 Apply = Callable[[Workload, Any], Workload]
 
@@ -229,12 +232,19 @@ def grow(workload: Workload, today: date, until: date, points: int = 12) -> tupl
         points: Into how many steps the time is cut.
 
     Raises:
-        UsageError: The date is not after today.
+        UsageError: The date is not after today, or so far that growth has no meaning any more.
     """
     days = (until - today).days
     if days <= 0:
         raise UsageError(f"--until {until} is not in the future.", f"Today is {today}.", "Choose a later date.")
     found = []
+    largest = log(1 + workload.growth_per_year) * days / 365.25
+    if largest > log(LARGEST_GROWTH):
+        raise UsageError(
+            f"--until {until} is too far for a growth of {workload.growth_per_year:.0%} a year.",
+            f"The load would be 10^{largest / log(10):.0f} times today's.",
+            f"Choose a date at which it is at most {LARGEST_GROWTH:,} times today's.",
+        )
     for step in range(points + 1):
         when = today + timedelta(days=round(days * step / points))
         factor = (1 + workload.growth_per_year) ** ((when - today).days / 365.25)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -10,6 +11,7 @@ from typing import Any, Final
 import yaml
 
 from eosctl.capacity.quantities import QuantityError, parse_duration_ms, parse_growth, parse_number
+from eosctl.capacity.refusal import WorkloadRefused, find_contradictions
 from eosctl.capacity.workload_schema import (
     API_VERSION,
     APPLICATION_KEYS,
@@ -35,6 +37,10 @@ from eosctl.model.workload import (
 TOP_KEYS: Final = ("apiVersion", "kind", "name", "cluster", "topics", "applications", "growth_per_year")
 AUTO: Final = "auto"
 MAX_BYTES: Final = 1 << 20
+#: What Kafka takes as a topic's name (org.apache.kafka.common.internals.Topic).
+_TOPIC_NAME: Final = re.compile(r"(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}")
+_CUT_OFF: Final = "; perhaps the file is cut off"
+_INTERNAL: Final = ("__transaction_state", "__consumer_offsets")
 
 
 def parse_workload(text: str, source: str) -> Workload:
@@ -46,6 +52,7 @@ def parse_workload(text: str, source: str) -> Workload:
 
     Raises:
         ConfigFileError: It is not YAML, or not a workload; all mistakes are named, each with line and column.
+        WorkloadRefused: It contradicts itself; every contradiction is named with the place that says it.
     """
     if len(text) > MAX_BYTES:
         raise ConfigFileError(f"{source} is larger than 1 MiB.", "A workload has a few hundred lines.", "Check it.")
@@ -66,8 +73,16 @@ def parse_workload(text: str, source: str) -> Workload:
         count = "1 mistake" if len(mistakes) == 1 else f"{len(mistakes)} mistakes"
         raise ConfigFileError(
             f"{source} is not a workload: {count}.",
-            "\n       ".join(f"{source}:{line}:{column}: {what}" for line, column, what in mistakes),
+            "\n".join(f"{source}:{line}:{column}: {what}" for line, column, what in mistakes),
             "Correct them; eosctl capacity init writes a file with every key explained.",
+        )
+    refused = sorted((*reading.place(path), what) for path, what in find_contradictions(workload))
+    if refused:
+        count = "1 contradiction" if len(refused) == 1 else f"{len(refused)} contradictions"
+        raise WorkloadRefused(
+            f"{source} cannot be: {count}.",
+            "\n".join(f"{source}:{line}:{column}: {what}" for line, column, what in refused),
+            "Correct the figures.",
         )
     return workload
 
@@ -79,9 +94,18 @@ class _Reading:
     source: str
     mistakes: list[tuple[int, int, str]] = field(default_factory=list)
     assumptions: list[Assumption] = field(default_factory=list)
+    places: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def place(self, path: str) -> tuple[int, int]:
+        """Return where a key is, or else what it would be in."""
+        while path and path not in self.places:
+            path = path.rpartition(".")[0]
+        return self.places.get(path, (1, 1))
 
     def complain(self, node: yaml.Node, what: str) -> None:
-        self.mistakes.append((node.start_mark.line + 1, node.start_mark.column + 1, what))
+        mistake = (*_mark(node), what)
+        if mistake not in self.mistakes:
+            self.mistakes.append(mistake)
 
     def workload(self, root: yaml.Node | None) -> Workload | None:
         if root is None:
@@ -93,12 +117,14 @@ class _Reading:
                 self.complain(given, f"{name} is {self.text(given)!r}; this program reads {wanted}")
         for name in ("kind", "name", "cluster", "topics", "applications"):
             if name not in top:
-                self.complain(root, f"{name} is missing")
+                self.complain(root, f"{name} is missing{_CUT_OFF if name in ('topics', 'applications') else ''}")
         name = self.text(top["name"]) if "name" in top else ""
+        if "name" in top and not name:
+            self.complain(top["name"], "name is empty")
         cluster = self.section(top.get("cluster"), "cluster", CLUSTER_KEYS)
         topics = [
             (node, section | {"name": topic})
-            for topic, node in self.named(top.get("topics"), "topics")
+            for topic, node in self.topics(top.get("topics"))
             if (section := self.section(node, f"topics.{topic}", TOPIC_KEYS)) is not None
         ]
         known = [values["name"] for _, values in topics]
@@ -182,7 +208,12 @@ class _Reading:
         if not isinstance(node, yaml.SequenceNode):
             self.complain(node, "reads is a list of topics")
             return ()
-        return tuple(name for item in node.value if (name := self.topic_name(item, topics)))
+        names: list[str] = []
+        for item in node.value:
+            if (name := self.topic_name(item, topics)) in names:
+                self.complain(item, f"{name} is read twice")
+            names.append(name)
+        return tuple(names)
 
     def writes(self, node: yaml.Node, path: str, topics: list[str]) -> Iterable[tuple[str, float | None]]:
         if not isinstance(node, yaml.MappingNode):
@@ -190,6 +221,9 @@ class _Reading:
             return
         for key, value in node.value:
             name = self.topic_name(key, topics)
+            if f"{path}.{name}" in self.places:
+                self.complain(key, f"{path} has {name} twice")
+            self.places[f"{path}.{name}"] = _mark(value)
             text = self.text(value)
             if text == AUTO:
                 yield name, None
@@ -224,10 +258,12 @@ class _Reading:
     ) -> dict[str, Any] | None:
         if node is None:
             return None
+        self.places[path] = _mark(node)
         given = self.mapping(node, path, (*keys, *also))
         values: dict[str, Any] = {}
         for name, key in keys.items():
             if name in given:
+                self.places[f"{path}.{name}"] = _mark(given[name])
                 text = self.text(given[name])
                 if text == UNKNOWN and key.assumed == UNKNOWN:
                     values[key.attribute] = None
@@ -249,8 +285,22 @@ class _Reading:
         if node is None:
             return []
         found = list(self.mapping(node, path, None).items())
+        for name, value in found:
+            if not name:
+                self.complain(value, f"{path} has a name that is empty")
         if not found:
             self.complain(node, f"{path} is empty")
+        return found
+
+    def topics(self, node: yaml.Node | None) -> list[tuple[str, yaml.Node]]:
+        found = self.named(node, "topics")
+        for name, value in found:
+            if name in _INTERNAL:
+                self.complain(value, f"topics.{name} is Kafka's own; it is planned from the applications")
+            elif name and not _TOPIC_NAME.fullmatch(name):
+                self.complain(
+                    value, f"{name!r} is no name of a topic: letters, digits, dot, dash, underscore, 249 at most"
+                )
         return found
 
     def mapping(self, node: yaml.Node, path: str, allowed: tuple[str, ...] | None) -> dict[str, yaml.Node]:
@@ -260,7 +310,7 @@ class _Reading:
         found: dict[str, yaml.Node] = {}
         for key, value in node.value:
             name = self.text(key)
-            if name in found and allowed is not None:
+            if name in found:
                 self.complain(key, f"{path} has {name} twice")
             if allowed is not None and name not in allowed:
                 self.complain(key, f"{path} has no key {name!r}{_suggestion(name, allowed)}")
@@ -273,6 +323,10 @@ class _Reading:
             return str(node.value).strip()
         self.complain(node, "a single value is expected here")
         return ""
+
+
+def _mark(node: yaml.Node) -> tuple[int, int]:
+    return node.start_mark.line + 1, node.start_mark.column + 1
 
 
 def _idle(topics: list[tuple[yaml.Node, dict[str, Any]]], applications: list[dict[str, Any]]) -> set[str]:

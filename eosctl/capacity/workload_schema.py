@@ -49,6 +49,8 @@ class Key(NamedTuple):
 
 
 UNKNOWN: Final = "unknown"
+MAX_TEXT_BYTES: Final = 32_767
+MAX_RECORD_BYTES: Final = 2**31 - 1
 KAFKA = "Kafka's default"
 
 
@@ -77,7 +79,24 @@ def _choice(choices: type[ApplicationKind] | type[Cleanup]) -> Callable[[str], A
 
 
 def _length(text: str) -> int:
-    return round(parse_bytes(text))
+    length = parse_bytes(text)
+    if length > MAX_TEXT_BYTES:
+        raise QuantityError(f"{text} is longer than the {MAX_TEXT_BYTES:,} B that a text of Kafka's protocol can have")
+    return round(length)
+
+
+def _record_part(text: str) -> float:
+    size = parse_bytes(text)
+    if size > MAX_RECORD_BYTES:
+        raise QuantityError(f"{text} is more than a record can have: sizes are 32-bit numbers, 2 GiB at most")
+    return size
+
+
+def _longer_than_nothing(text: str) -> float:
+    duration_ms = parse_duration_ms(text)
+    if duration_ms == 0:
+        raise QuantityError(f"{text} leaves no time")
+    return duration_ms
 
 
 CLUSTER_KEYS: Final[Mapping[str, Key]] = {
@@ -117,11 +136,11 @@ CLUSTER_KEYS: Final[Mapping[str, Key]] = {
 TOPIC_KEYS: Final[Mapping[str, Key]] = {
     "partitions": Key("partition_count", parse_count, "Partitions."),
     "rate": Key("rate_per_s", parse_rate, "Records per second into it."),
-    "value": Key("value_bytes", parse_bytes, "Average value."),
-    "key": Key("key_bytes", parse_bytes, "Average key.", "0 B", "records without keys"),
+    "value": Key("value_bytes", _record_part, "Average value."),
+    "key": Key("key_bytes", _record_part, "Average key.", "0 B", "records without keys"),
     "compression": Key("compression_ratio", parse_ratio, "Uncompressed over stored size.", "1", "nothing is known"),
     "cleanup": Key("cleanup", _choice(Cleanup), "delete or compact.", "delete", KAFKA),
-    "retention": Key("retention_ms", parse_duration_ms, "retention.ms.", "7 d", KAFKA),
+    "retention": Key("retention_ms", _longer_than_nothing, "retention.ms.", "7 d", KAFKA),
     "live": Key("live_bytes", parse_bytes, "Newest records by key, for compact.", "0 B", "not compacted"),
     "readers": Key("reader_count", parse_whole, "Consumer groups besides the applications.", "0", "none named"),
     "writers": Key("writer_count", parse_count, "Producers besides the applications.", "1", "none named"),
@@ -136,7 +155,7 @@ APPLICATION_KEYS: Final[Mapping[str, Key]] = {
     "commit_interval": Key("commit_interval_ms", parse_duration_ms, "commit.interval.ms.", UNKNOWN),
     "transactions": Key("transactions_per_s", parse_rate, "Transactions per second, if counted.", UNKNOWN),
     "transaction_timeout": Key(
-        "transaction_timeout_ms", parse_duration_ms, "transaction.timeout.ms.", "60 s", "the producer's default"
+        "transaction_timeout_ms", _longer_than_nothing, "transaction.timeout.ms.", "60 s", "the producer's default"
     ),
     "longest_pause": Key("longest_pause_ms", parse_duration_ms, "GC and slowest batch.", "2 s", "a healthy JVM"),
     "transactional_id": Key(

@@ -53,7 +53,7 @@ def test_yaml_and_tsv_hold_the_same(workload: Path) -> None:
 
 def test_html_is_one_file_without_scripts_or_references(workload: Path, tmp_path: Path) -> None:
     report = tmp_path / "plan.html"
-    hostile = workload.read_text().replace("orders", "'<b>&x'").replace("name: '<b>&x'", "name: '<script>1</script>'")
+    hostile = workload.read_text().replace("enrich:", "'<b>&x':").replace("name: orders", "name: '<script>1</script>'")
     workload.write_text(hostile)
     done = eosctl("capacity", "plan", workload, "--report", report, *ASKED)
     assert done.code == 0, done.err

@@ -95,6 +95,15 @@ def test_a_loop_of_applications_ends() -> None:
     assert {a.stage_count for a in plan_capacity(workload(text)).applications} == {2}
 
 
+def test_circles_of_many_applications_end_soon() -> None:
+    names = [f"app{number}" for number in range(30)]
+    one = "kind: consume-process-produce, producers: 1, commit_interval: 1 s, reads: [all], writes: {all: auto}"
+    text = "kind: Workload\nname: w\ncluster: {brokers: 3}\ntopics: {all: {partitions: 3, rate: 99/s, value: 1 B}}\n"
+    text += "applications:\n" + "".join(f"  {name}: {{{one}}}\n" for name in names)
+    # Each of them waits for all of them, and for itself once more.
+    assert {a.stage_count for a in plan_capacity(workload(text)).applications} == {60}
+
+
 def test_the_verdict_follows_the_limits() -> None:
     fits, tight = plan_capacity(workload()), plan_capacity(workload(STREAMS.replace("12 TB", "4 TB")))
     assert (fits.fits, fits.bottleneck) == (True, "disk space")
@@ -213,3 +222,5 @@ def test_growth_compounds_and_ends_at_the_date() -> None:
     assert points[-1].factor == pytest.approx(1.69, abs=0.01)
     with pytest.raises(UsageError):
         grow(workload(), date(2026, 1, 1), date(2026, 1, 1))
+    with pytest.raises(UsageError, match="too far"):
+        grow(workload(), date(2026, 1, 1), date.max)

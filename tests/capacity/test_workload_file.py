@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from eosctl.capacity.plan import plan_capacity
 from eosctl.capacity.quantities import (
     QuantityError,
     parse_byte_rate,
@@ -168,3 +169,68 @@ def test_quantities_that_are_none(parse: object, text: str) -> None:
     assert callable(parse)
     with pytest.raises(QuantityError):
         parse(text)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "where", "reason"),
+    [
+        ("brokers: 6", "brokers: 6, replication_factor: 7", "w.yaml:4:43", "needs more than 6 brokers"),
+        ("brokers: 6", "brokers: 6, heap: 65 GiB", "w.yaml:4:29", "heap 69.8 GB is not less than memory"),
+        ("disk: 12 TB", "disk: 0 B", "w.yaml:4:29", "can carry nothing"),
+        ("commit_interval: 100 ms", "commit_interval: 40 s", "w.yaml:14:22", "not below transaction_timeout"),
+        ("commit_interval: 100 ms", "commit_interval: 2 ms", "w.yaml:14:22", "not possible"),
+        ("instances: 4", "instances: 33", "w.yaml:13:16", "33 instances have 32 producers"),
+        ("changelog: 1}", "changelog: 33}", "w.yaml:17:41", "cannot reach 33 of 32"),
+        ("state: 50 GB", "partition_waves: 70", "w.yaml:18:22", "cannot each add a partition"),
+        ("state: 50 GB", "offsets_per_transaction: 33", "w.yaml:18:30", "33 of 32 partitions of its input"),
+        ("live: 50 GB", "live: 100 B", "w.yaml:8:83", "less than one record"),
+        ("transaction_timeout: 30 s", "transaction_timeout: 16 min", "w.yaml:15:26", "INVALID_TRANSACTION_TIMEOUT"),
+        # What is assumed has no place of its own: its section has.
+        ("    transaction_timeout: 30 s\n", "    longest_pause: 1 s\n", "w.yaml:14:22", "transaction_timeout 10 s"),
+    ],
+)
+def test_each_contradiction_has_its_place_and_arithmetic(old: str, new: str, where: str, reason: str) -> None:
+    assert old in STREAMS
+    text = STREAMS.replace("heap: 6 GiB, ", "") if "heap" in new else STREAMS
+    if "longest_pause" in new:
+        text = text.replace("commit_interval: 100 ms", "commit_interval: 10 s")
+    said = refusal(text.replace(old, new))
+    assert f"{where}: " in said
+    assert reason in said
+
+
+def test_all_contradictions_are_told_at_once_in_the_order_of_the_file() -> None:
+    said = refusal(STREAMS.replace("brokers: 6", "brokers: 2").replace("instances: 4", "instances: 99"))
+    assert "3 contradictions" in said  # copies, zones, instances
+    assert [int(line.split(":")[1]) for line in said.splitlines() if line.startswith("w.yaml:")] == [4, 4, 13]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("12 TB", "'12,5 TB'", "'12,5 TB' is not a size"),
+        ("12 TB", "12.5.1 TB", "is not a size"),
+        ("10000/s", "1e30/s", "more than anybody has"),
+        ("producers: 32", "producers: 1e9", "more than the 10,000,000"),
+        ("value: 1000 B", "value: 3 GiB", "2 GiB at most"),
+        ("transaction_timeout: 30 s", "transaction_timeout: 0 ms", "leaves no time"),
+        ("  orders: {", "  orders: {partitions: 1, rate: 1/s, value: 1 B}\n  orders: {", "topics has orders twice"),
+        ("  orders: {", "  or ders: {", "is no name of a topic"),
+        ("  orders: {", "  __transaction_state: {", "Kafka's own"),
+        ("reads: [orders]", "reads: [orders, orders]", "orders is read twice"),
+        ("{enriched: auto,", "{enriched: 1, enriched: 2,", "has enriched twice"),
+        ("name: orders", "name:", "name is empty"),
+        ("  enrich:\n", '  "":\n', "a name that is empty"),
+    ],
+)
+def test_figures_and_names_that_nobody_can_mean_are_refused(old: str, new: str, reason: str) -> None:
+    assert old in STREAMS
+    assert reason in refusal(STREAMS.replace(old, new))
+
+
+@given(st.integers(0, len(STREAMS)))
+def test_every_beginning_of_a_file_is_refused_or_plans(length: int) -> None:
+    try:
+        plan_capacity(parse_workload(STREAMS[:length], "w.yaml"))
+    except ConfigFileError as refused:
+        assert refused.exit_code == 2

@@ -24,6 +24,7 @@ class Role(StrEnum):
     MIRROR_MAKER = "mirror-maker"
     FLINK = "flink"
     SPRING = "spring"
+    ACCESS_RULE = "access-rule"
 
 
 class Client(StrEnum):
@@ -111,6 +112,7 @@ class Component:
         client: Whose client it is.
         inside: The role that it is a part of: the producer inside a Streams application.
         forced: Names whose given values the framework ignores.
+        release_named: Whether the user or the file named the release; else it is the newest one known.
     """
 
     role: Role
@@ -124,6 +126,7 @@ class Component:
     client: Client = Client.JAVA
     inside: Role | None = None
     forced: frozenset[str] = frozenset()
+    release_named: bool = False
 
     def value(self, name: str) -> Value:
         """Return what holds: the given value, the framework's default, or the component's own."""

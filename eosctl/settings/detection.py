@@ -201,6 +201,9 @@ def _score(role: Role, values: Mapping[str, Value], hints: Iterable[str]) -> int
         count += sum(3 for key in values if key in _only_librdkafka() and librdkafka[key].only in ("", role.value))
     if role is Role.STREAMS and any(key.startswith(("main.consumer.", "restore.consumer.")) for key in values):
         count += 4
+    if role in (Role.STREAMS, Role.CONNECT_WORKER) and not exclusive.isdisjoint(values):
+        # Both hand such keys on to clients of their own.
+        count += sum(3 for key in values if _PREFIXED.match(key))
     words = next(words for named, words in _WORDS if named is role)
     text = " ".join(hints)
     return count + (3 if count and any(word in text for word in words) else 0)

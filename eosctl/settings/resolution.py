@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Final
 
 from eosctl.model.deployment import Client, Component, Role, Value
 from eosctl.model.parameter import ParameterTable, Release
 from eosctl.settings.parameter_tables import load_tables, parse_release
-from eosctl.settings.sources import Source
+from eosctl.settings.sources import INSTANCES, Source
 
 NEWEST: Final[Release] = (4, 3)
 _INT_MAX: Final = "2147483647"
@@ -57,8 +58,9 @@ def resolve(source: Source, release: Release | None = None) -> tuple[Component, 
     """
     if source.role is None:
         return ()
-    held = release or _named_release(source.version) or NEWEST
-    return tuple(_PARTS.get(source.role, _alone)(source, held))
+    named = release or _named_release(source.version)
+    parts = _PARTS.get(source.role, _alone)(source, named or NEWEST)
+    return tuple(replace(part, release_named=named is not None) for part in parts)
 
 
 def _named_release(text: str) -> Release | None:
@@ -277,6 +279,8 @@ def _spring(source: Source, release: Release) -> Iterator[Component]:
                 target[name] = _named(name, value)
             elif section and (kafka := _SPRING_NAMES[Role(section)].get(_uniform(rest).replace(".", ""))):
                 target.setdefault(kafka, _bound(kafka, value))
+        elif key == INSTANCES:
+            named[key] = value
         elif match := _BINDER_KEY.match(key):
             _binder(match[2], bool(match[1]), value, named, given, shared)
     yield _component(source, Role.SPRING, named, release)

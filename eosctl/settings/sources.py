@@ -13,6 +13,8 @@ from eosctl.settings.tree import Leaf
 _ELSEWHERE: Final = re.compile(r"\$\{|\$\(|\{\{|<%|%\(|^@[\w.-]+@$|^<[^<>]+>$|^\$\w+$")
 _SECRET: Final = re.compile(r"password|secret|jaas|token$|\.pem$|keystore\.key|credential|basic\.auth", re.IGNORECASE)
 MASK: Final = "********"
+INSTANCES: Final = "deployment.instances"
+"""How many instances run with one configuration, as a setting beside those of the application."""
 
 
 @dataclass(frozen=True, slots=True)

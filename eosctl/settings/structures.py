@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 from eosctl.model.deployment import Client, Place, Role, Value
 from eosctl.settings.documents import format_of, parse_documents
-from eosctl.settings.sources import Source, value_of, values_of
+from eosctl.settings.sources import INSTANCES, Source, value_of, values_of
 from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
 
 Reader = Callable[[Branch, str], list[Source] | None]
@@ -55,15 +56,13 @@ def _strimzi(document: Branch, file: str) -> list[Source] | None:
 
     match kind:
         case "Kafka":
-            return source(Role.BROKER, name, "spec", "kafka", "config")
+            level = _named_leaves(document, file, ("metadata.version", ("spec", "kafka", "metadataVersion")))
+            return source(Role.BROKER, name, "spec", "kafka", "config", extra=level)
         case "KafkaConnect":
             return source(Role.CONNECT_WORKER, name, "spec", "config")
         case "KafkaTopic":
-            replicas = document.get("spec", "replicas")
-            extra = (
-                {"replication.factor": value_of("replication.factor", replicas, file)}
-                if isinstance(replicas, Leaf)
-                else {}
+            extra = _named_leaves(
+                document, file, ("replication.factor", ("spec", "replicas")), ("partitions", ("spec", "partitions"))
             )
             return source(Role.TOPIC, document.text("spec", "topicName") or name, "spec", "config", extra=extra)
         case "KafkaConnector":
@@ -77,8 +76,36 @@ def _strimzi(document: Branch, file: str) -> list[Source] | None:
             return producer + source(Role.CONSUMER, name, "spec", "consumer", "config")
         case "KafkaMirrorMaker2":
             return _mirror_maker_resource(document, file, name)
+        case "KafkaUser":
+            return list(_access_rules(document, file, name))
         case _:
             return []
+
+
+def _named_leaves(document: Branch, file: str, *wanted: tuple[str, tuple[str, ...]]) -> dict[str, Value]:
+    """Return what stands outside of the ``config`` of a resource, under the name that it has as a setting."""
+    found = ((name, document.get(*path)) for name, path in wanted)
+    return {name: value_of(name, leaf, file) for name, leaf in found if isinstance(leaf, Leaf)}
+
+
+def _access_rules(document: Branch, file: str, user: str) -> Iterator[Source]:
+    """Yield each ACL of a user as a source of its own."""
+    for rule in document.items("spec", "authorization", "acls"):
+        if not isinstance(rule, Branch):
+            continue
+        named = _named_leaves(
+            rule,
+            file,
+            ("resource.type", ("resource", "type")),
+            ("resource.name", ("resource", "name")),
+            ("pattern.type", ("resource", "patternType")),
+            ("operations", ("operation",)),
+            ("permission", ("type",)),
+        )
+        if rule.items("operations"):
+            ((_, leaf),) = flatten(Branch((("operations", rule.get("operations") or rule),), rule.line))
+            named["operations"] = value_of("operations", leaf, file)
+        yield Source(Place(file, rule.line), named, user, Role.ACCESS_RULE, Client.JAVA)
 
 
 def _connector_role(connector: Node | None, document: Branch) -> Role:
@@ -126,10 +153,17 @@ def _kubernetes(document: Branch, file: str) -> list[Source] | None:
     if data is not None and document.text("kind") in ("ConfigMap", "Secret"):
         sources += _config_map(data, file, name)
     for container in _containers(document):
-        sources += _environment(
-            container.get("env"), container.text("image") or "", container.text("name") or name, file
-        )
+        found = _environment(container.get("env"), container.text("image") or "", container.text("name") or name, file)
+        sources += _with_instances(found, document.get("spec", "replicas"), file)
     return sources
+
+
+def _with_instances(sources: list[Source], count: Node | None, file: str) -> list[Source]:
+    """Add to applications how many instances of them run with the same environment."""
+    if not isinstance(count, Leaf):
+        return sources
+    told = {INSTANCES: value_of("replicas", count, file, INSTANCES)}
+    return [replace(s, values={**s.values, **told}) if s.role is Role.SPRING else s for s in sources]
 
 
 def _config_map(data: Branch, file: str, name: str) -> Iterator[Source]:
@@ -172,7 +206,8 @@ def _compose(document: Branch, file: str) -> list[Source] | None:
     sources: list[Source] = []
     for name, service in services.entries:
         if isinstance(service, Branch):
-            sources += _environment(service.get("environment"), service.text("image") or "", name, file)
+            found = _environment(service.get("environment"), service.text("image") or "", name, file)
+            sources += _with_instances(found, service.get("deploy", "replicas"), file)
     return sources
 
 

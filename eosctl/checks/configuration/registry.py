@@ -7,13 +7,16 @@ from typing import Final
 from eosctl.checks.configuration.auto_commit_beside_transactions import auto_commit_beside_transactions
 from eosctl.checks.configuration.broker_defaults_not_durable import broker_defaults_not_durable
 from eosctl.checks.configuration.brokers_disagree import brokers_disagree
+from eosctl.checks.configuration.brokers_too_old_for_guarantee import brokers_too_old_for_guarantee
 from eosctl.checks.configuration.classic_setting_with_new_protocol import classic_setting_with_new_protocol
 from eosctl.checks.configuration.commit_interval_over_transaction_timeout import (
     commit_interval_over_transaction_timeout,
 )
 from eosctl.checks.configuration.commit_interval_unchecked_before_3_0 import commit_interval_unchecked_before_3_0
+from eosctl.checks.configuration.connect_producer_reorders import connect_producer_reorders
 from eosctl.checks.configuration.connector_requires_exactly_once import connector_requires_exactly_once
 from eosctl.checks.configuration.connector_swallows_errors import connector_swallows_errors
+from eosctl.checks.configuration.connector_without_boundaries import connector_without_boundaries
 from eosctl.checks.configuration.delivery_timeout_too_short import delivery_timeout_too_short
 from eosctl.checks.configuration.ephemeral_state_directory import ephemeral_state_directory
 from eosctl.checks.configuration.exception_handler_swallows import exception_handler_swallows
@@ -23,6 +26,7 @@ from eosctl.checks.configuration.failure_detection_slower_than_transaction impor
 from eosctl.checks.configuration.flink_default_transaction_timeout import flink_default_transaction_timeout
 from eosctl.checks.configuration.flink_timeout_shorter_than_checkpoint import flink_timeout_shorter_than_checkpoint
 from eosctl.checks.configuration.flink_without_id_prefix import flink_without_id_prefix
+from eosctl.checks.configuration.future_timestamps_refused import future_timestamps_refused
 from eosctl.checks.configuration.guarantee_not_known import guarantee_not_known
 from eosctl.checks.configuration.heartbeat_not_below_session import heartbeat_not_below_session
 from eosctl.checks.configuration.high_broker_maximum_timeout import high_broker_maximum_timeout
@@ -30,10 +34,15 @@ from eosctl.checks.configuration.idempotence_switched_off import idempotence_swi
 from eosctl.checks.configuration.idempotence_with_many_in_flight import idempotence_with_many_in_flight
 from eosctl.checks.configuration.idempotence_without_all_acks import idempotence_without_all_acks
 from eosctl.checks.configuration.idempotence_without_retries import idempotence_without_retries
+from eosctl.checks.configuration.instances_differ_in_guarantee import instances_differ_in_guarantee
+from eosctl.checks.configuration.internal_topic_may_be_deleted import internal_topic_may_be_deleted
 from eosctl.checks.configuration.internal_topic_redefined import internal_topic_redefined
+from eosctl.checks.configuration.internal_topic_repartitioned import internal_topic_repartitioned
 from eosctl.checks.configuration.librdkafka_contradiction import librdkafka_contradiction
+from eosctl.checks.configuration.librdkafka_taken_for_java import librdkafka_taken_for_java
 from eosctl.checks.configuration.linger_not_below_message_timeout import linger_not_below_message_timeout
 from eosctl.checks.configuration.log_cleaner_off import log_cleaner_off
+from eosctl.checks.configuration.metadata_version_behind import metadata_version_behind
 from eosctl.checks.configuration.min_isr_equals_replication_factor import min_isr_equals_replication_factor
 from eosctl.checks.configuration.min_isr_over_replication_factor import min_isr_over_replication_factor
 from eosctl.checks.configuration.mirror_maker_reads_uncommitted import mirror_maker_reads_uncommitted
@@ -53,9 +62,12 @@ from eosctl.checks.configuration.segment_smaller_than_batch import segment_small
 from eosctl.checks.configuration.session_outside_broker_bounds import session_outside_broker_bounds
 from eosctl.checks.configuration.shared_transactional_id import shared_transactional_id
 from eosctl.checks.configuration.short_max_block import short_max_block
+from eosctl.checks.configuration.spring_prefix_of_many_instances import spring_prefix_of_many_instances
+from eosctl.checks.configuration.state_directory_shared import state_directory_shared
 from eosctl.checks.configuration.streams_ignores_setting import streams_ignores_setting
 from eosctl.checks.configuration.streams_internal_topics_not_replicated import streams_internal_topics_not_replicated
 from eosctl.checks.configuration.streams_with_many_in_flight import streams_with_many_in_flight
+from eosctl.checks.configuration.takeover_waits_for_transaction import takeover_waits_for_transaction
 from eosctl.checks.configuration.timeouts_swept_rarely import timeouts_swept_rarely
 from eosctl.checks.configuration.transaction_log_settings_not_durable import transaction_log_settings_not_durable
 from eosctl.checks.configuration.transaction_shorter_than_delivery import transaction_shorter_than_delivery
@@ -66,6 +78,7 @@ from eosctl.checks.configuration.two_phase_commit_with_timeout import two_phase_
 from eosctl.checks.configuration.unclean_leader_election import unclean_leader_election
 from eosctl.checks.configuration.unprefixed_transaction_timeout import unprefixed_transaction_timeout
 from eosctl.checks.configuration.value_not_allowed import value_not_allowed
+from eosctl.checks.configuration.verification_during_old_roll import verification_during_old_roll
 from eosctl.checks.configuration.worker_topics_not_durable import worker_topics_not_durable
 from eosctl.checks.configuration.workers_disagree import workers_disagree
 from eosctl.checks.declaration import Check
@@ -130,6 +143,19 @@ ALL_RULES: Final[tuple[Rule, ...]] = (
     timeouts_swept_rarely,
     internal_topic_redefined,
     flink_without_id_prefix,
+    takeover_waits_for_transaction,
+    internal_topic_repartitioned,
+    internal_topic_may_be_deleted,
+    state_directory_shared,
+    brokers_too_old_for_guarantee,
+    instances_differ_in_guarantee,
+    metadata_version_behind,
+    verification_during_old_roll,
+    connector_without_boundaries,
+    connect_producer_reorders,
+    librdkafka_taken_for_java,
+    spring_prefix_of_many_instances,
+    future_timestamps_refused,
 )
 CONFIGURATION_CHECKS: Final[tuple[Check, ...]] = tuple(rule.check for rule in ALL_RULES)
 

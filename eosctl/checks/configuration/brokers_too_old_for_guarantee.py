@@ -1,0 +1,58 @@
+"""EOS-CFG-050."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+NEEDING: Final = frozenset({"exactly_once_v2", "exactly_once_beta"})
+FIRST: Final = (2, 5)
+
+
+@rule(
+    "EOS-CFG-050",
+    "Brokers are too old for the processing guarantee",
+    Severity.CRITICAL,
+    roles=(Role.STREAMS,),
+    reads=("processing.guarantee",),
+    references=("KIP-447",),
+)
+def brokers_too_old_for_guarantee(deployment: Deployment) -> Iterator[Problem]:
+    """Find exactly-once applications whose brokers cannot serve exactly_once_v2.
+
+    What it checks:
+        processing.guarantee=exactly_once_v2 or exactly_once_beta beside brokers before 2.5, by the release that their
+        image or resource names, or that a running cluster proves.
+
+    Why it matters for exactly-once:
+        These modes fence by the group's metadata (TxnOffsetCommit 3) and read stable offsets only (OffsetFetch 7),
+        both of 2.5. Kafka Streams ends with an UnsupportedVersionException.
+
+    Example:
+        An application that was moved to exactly_once_v2 before its brokers left 2.4.
+
+    Fix:
+        Upgrade the brokers to 2.5 or later first.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        KIP-447; processing.guarantee.
+    """
+    for streams in deployment.of(Role.STREAMS):
+        guarantee = streams.value("processing.guarantee")
+        for broker in deployment.of(Role.BROKER):
+            if guarantee.word in NEEDING and broker.release_named and broker.release < FIRST:
+                yield problem(
+                    streams,
+                    (guarantee,),
+                    f"{guarantee.word} needs brokers of 2.5; {broker.name} is {broker.release[0]}.{broker.release[1]}.",
+                    impact="The application ends with an UnsupportedVersionException.",
+                    remedy="Upgrade the brokers first.",
+                )

@@ -1,0 +1,69 @@
+"""EOS-CFG-052."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Component, Deployment, Role, Value
+from eosctl.model.severity import Severity
+
+EXACTLY_ONCE: Final = frozenset({"exactly_once", "exactly_once_beta", "exactly_once_v2"})
+
+
+@rule(
+    "EOS-CFG-052",
+    "Instances of one application differ in their processing guarantee",
+    Severity.ERROR,
+    roles=(Role.STREAMS,),
+    reads=(
+        "processing.guarantee",
+        "application.id",
+    ),
+    references=(
+        "KIP-447",
+        "KIP-732",
+    ),
+)
+def instances_differ_in_guarantee(deployment: Deployment) -> Iterator[Problem]:
+    """Find Streams applications whose instances run in different modes.
+
+    What it checks:
+        processing.guarantee of configurations with the same application.id, after defaults. exactly_once beside
+        exactly_once_v2 or exactly_once_beta occurs while the second roll of a migration is under way and is a
+        warning.
+
+    Why it matters for exactly-once:
+        An instance without exactly-once writes outside of transactions and is fenced by nobody. Between the two
+        exactly-once modes fencing holds only when every instance runs 2.6 or later before the first one is switched.
+
+    Example:
+        One of three property files still says at_least_once.
+
+    Fix:
+        Use one mode everywhere. From exactly_once: upgrade in one roll, switch the mode in a second one.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        KIP-447; KIP-732; processing.guarantee; application.id.
+    """
+    first: dict[str, tuple[Component, Value]] = {}
+    for streams in deployment.of(Role.STREAMS):
+        guarantee, name = streams.value("processing.guarantee"), streams.word("application.id")
+        if guarantee.word is None or not name:
+            continue
+        _, other = first.setdefault(name, (streams, guarantee))
+        if other.word != guarantee.word:
+            both = {other.word, guarantee.word} <= EXACTLY_ONCE
+            yield problem(
+                streams,
+                (guarantee, other) if guarantee.is_given else (other, guarantee),
+                f"Instances of {name} run with {guarantee.word} and with {other.word}.",
+                severity=Severity.WARNING if both else None,
+                impact="One instance does not fence the other: records are processed twice.",
+                remedy="Use one processing.guarantee for all instances.",
+            )

@@ -1,0 +1,71 @@
+"""EOS-CFG-053."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from eosctl.analysis.release import release_text
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.finding import Command
+from eosctl.model.severity import Severity
+
+FIRST: Final = (4, 0)
+
+
+@rule(
+    "EOS-CFG-053",
+    "Metadata version keeps the transaction protocol of an older release",
+    Severity.WARNING,
+    roles=(Role.BROKER,),
+    reads=(
+        "metadata.version",
+        "inter.broker.protocol.version",
+    ),
+    tags=("upgrade",),
+    references=(
+        "KIP-890",
+        "KIP-1022",
+    ),
+)
+def metadata_version_behind(deployment: Deployment) -> Iterator[Problem]:
+    """Find brokers of 4.x whose features are held at 3.x.
+
+    What it checks:
+        metadataVersion of a Strimzi resource (or inter.broker.protocol.version) below 4.0 where the brokers are 4.0
+        or later.
+
+    Why it matters for exactly-once:
+        transaction.version=2 needs metadata version 4.0. Until the upgrade is finalized no transaction ends with a
+        new epoch, and a late request can still leave a hanging transaction.
+
+    Example:
+        version: 4.1.0 with metadataVersion: 3.9-IV0 months after the upgrade.
+
+    Fix:
+        When the upgrade is settled, raise metadataVersion, then transaction.version to 2.
+
+    Verify:
+        kafka-features.sh describe shows transaction.version at 2.
+
+    References:
+        KIP-890; KIP-1022; metadata.version; inter.broker.protocol.version.
+    """
+    for broker in deployment.of(Role.BROKER):
+        for name in ("metadata.version", "inter.broker.protocol.version"):
+            level = broker.value(name)
+            match = re.match(r"(\d+)\.(\d+)", level.word or "")
+            if not broker.release_named or broker.release < FIRST or not level.is_given or match is None:
+                continue
+            if (int(match[1]), int(match[2])) < FIRST:
+                yield problem(
+                    broker,
+                    (level,),
+                    f"The brokers are {release_text(broker.release)}, their features are held at {level.word}.",
+                    impact="transaction.version cannot be raised to 2; verification alone keeps late requests out.",
+                    remedy="Finalize the upgrade: raise the metadata version, then transaction.version.",
+                    commands=(Command("kafka-features.sh --bootstrap-server HOST:9092 upgrade --release-version 4.0"),),
+                )

@@ -1,0 +1,70 @@
+"""EOS-CFG-026."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from eosctl.checks.configuration.clients import minutes, transactional_producers
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+DEFAULT_TIMEOUT_MS: Final = 60_000
+
+
+@rule(
+    "EOS-CFG-026",
+    "A successor waits longer for the transaction than for the session",
+    Severity.INFO,
+    roles=(
+        Role.STREAMS,
+        Role.PRODUCER,
+    ),
+    reads=(
+        "transaction.timeout.ms",
+        "session.timeout.ms",
+    ),
+    references=("KIP-447",),
+)
+def takeover_waits_for_transaction(deployment: Deployment) -> Iterator[Problem]:
+    """Find applications whose abandoned transactions outlive their sessions.
+
+    What it checks:
+        In an application that consumes and writes in transactions: a transaction.timeout.ms that was written down, is
+        longer than the consumer's session.timeout.ms, and longer than the producer's default of 60,000 ms.
+
+    Why it matters for exactly-once:
+        After a crash the partitions move when the session ends, but offsets that the lost transaction holds stay
+        unstable until its timeout: OffsetFetch answers UNSTABLE_OFFSET_COMMIT and the new owner waits.
+
+    Example:
+        transaction.timeout.ms=600000 beside session.timeout.ms=45000: ten minutes of standstill after a crash.
+
+    Fix:
+        Keep the transaction timeout near the session timeout, as far as the longest transaction allows. Kafka Streams
+        uses 10,000 ms.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        KIP-447; transaction.timeout.ms; session.timeout.ms.
+    """
+    for producer in transactional_producers(deployment):
+        timeout = producer.value("transaction.timeout.ms")
+        consumer = next(iter(deployment.beside(producer, Role.CONSUMER)), None)
+        if consumer is None or not timeout.is_given or producer.inside is Role.CONNECT_WORKER:
+            continue
+        session = consumer.value("session.timeout.ms")
+        if timeout.number is None or session.number is None:
+            continue
+        if timeout.number > max(session.number, DEFAULT_TIMEOUT_MS):
+            yield problem(
+                producer,
+                (timeout, session),
+                f"{timeout.key} is {minutes(timeout.number)}, the session of its consumer {minutes(session.number)}.",
+                impact="After a crash the new owner of the partitions waits until the old transaction times out.",
+                remedy=f"Lower {timeout.key} towards {session.number}, as far as the longest transaction allows.",
+            )

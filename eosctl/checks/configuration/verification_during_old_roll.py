@@ -1,0 +1,68 @@
+"""EOS-CFG-055."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from eosctl.analysis.release import release_text
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.finding import Confidence
+from eosctl.model.severity import Severity
+
+CONCERNED: Final = ((3, 6), (3, 7))
+
+
+@rule(
+    "EOS-CFG-055",
+    "Verification is on while brokers before 3.6 are in the cluster",
+    Severity.WARNING,
+    roles=(Role.BROKER,),
+    reads=("transaction.partition.verification.enable",),
+    tags=("upgrade",),
+    references=(
+        "KAFKA-16992",
+        "KIP-890",
+    ),
+)
+def verification_during_old_roll(deployment: Deployment) -> Iterator[Problem]:
+    """Find rolling upgrades through 3.6 or 3.7.0 with partition verification on.
+
+    What it checks:
+        Brokers of 3.6 or 3.7 beside older ones of the same cluster, by the releases that images or resources name,
+        where transaction.partition.verification.enable is true on the newer ones.
+
+    Why it matters for exactly-once:
+        A 3.6.x or 3.7.0 leader asks the coordinator in a version of AddPartitionsToTxn that older brokers refuse:
+        transactional writes fail until the roll is over.
+
+    Example:
+        A Compose file with kafka:3.5 and kafka:3.6 in one cluster.
+
+    Fix:
+        Go to 3.7.1 or later, or set transaction.partition.verification.enable=false for the time of the roll and back
+        to true afterwards (it is dynamic).
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        KAFKA-16992; KIP-890; transaction.partition.verification.enable.
+    """
+    brokers = [broker for broker in deployment.of(Role.BROKER) if broker.release_named]
+    older = [broker for broker in brokers if broker.release < CONCERNED[0]]
+    for broker in brokers:
+        verification = broker.value("transaction.partition.verification.enable")
+        beside = next((o for o in older if o.place.file == broker.place.file), None)
+        if broker.release in CONCERNED and beside is not None and verification.flag is True:
+            yield problem(
+                broker,
+                (verification,) if verification.is_given else (),
+                f"{broker.name} is {release_text(broker.release)} with verification on, beside "
+                f"{beside.name} of {release_text(beside.release)}.",
+                confidence=Confidence.LIKELY,
+                impact="With 3.6.x and 3.7.0, transactional writes fail while older coordinators remain.",
+                remedy="Use 3.7.1 or later, or switch verification off during the roll.",
+            )

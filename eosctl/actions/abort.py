@@ -7,31 +7,16 @@ immediately before the marker is written.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-from eosctl.actions.official import abort_command
-from eosctl.client.client import Client
-from eosctl.client.outcome import error_for_code
-from eosctl.collect.offsets import collect_offsets
-from eosctl.collect.reader import ReadOnly
-from eosctl.collect.transactions import collect_producers
+from eosctl.analysis.applications import losing_is_for_good
 from eosctl.errors import PlanRefused, UsageError
+from eosctl.model.finding import Evidence
 from eosctl.model.hang import HangCause, HangStatus, HangVerdict
-from eosctl.model.plan import AbortOutcome, AbortPlan
-from eosctl.model.snapshot import ClusterSnapshot, PartitionInfo, Topic
+from eosctl.model.plan import MarkerPlan
+from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import TopicPartition
-from eosctl.wire.api_keys import ApiKey
-from eosctl.wire.error_codes import ErrorCode
-from eosctl.wire.messages import write_txn_markers
-
-VERIFY_ATTEMPTS: Final = 20
-VERIFY_PAUSE_MS: Final = 100
-# The check that brokers before KIP-1228 make: the marker's epoch may equal the producer's.
-LEGACY_TRANSACTION_VERSION: Final = 0
-
-__all__ = ["Target", "abort_command", "apply_abort", "plan_abort"]
 
 
 class Target(Protocol):
@@ -50,21 +35,60 @@ class Target(Protocol):
         """The first offset, where several transactions are open there."""
 
 
-def plan_abort(snapshot: ClusterSnapshot, verdicts: Sequence[HangVerdict], target: Target) -> AbortPlan:
+def plan_abort(
+    snapshot: ClusterSnapshot, verdicts: Sequence[HangVerdict], target: Target, *, accept_data_loss: str | None = None
+) -> MarkerPlan:
     """Plan the abort of one hanging transaction.
 
     Args:
         snapshot: The evidence, with two looks.
         verdicts: What ``analysis.hanging`` says of it.
         target: The transaction that the user means.
+        accept_data_loss: The transactional id, typed by a user who knows that its records may be lost for good; asked
+            for where the application does not do its work again.
 
     Raises:
         UsageError: No such transaction, or several match.
         PlanRefused: The transaction is not hanging; the message says what it is and what to do instead.
     """
-    verdict = _choose(verdicts, target)
+    verdict = choose(verdicts, target)
     if verdict.status is not HangStatus.HANGING or not verdict.can_abort:
         raise _refusal(verdict)
+    transaction = verdict.transaction
+    owner = transaction.transactional_id
+    loss = "" if owner is None else losing_is_for_good(owner, transaction.timeout_ms)
+    if loss and accept_data_loss != owner:
+        raise PlanRefused(
+            f"{owner} may have committed what an ABORT marker on {transaction.partition} would erase: nothing was "
+            "changed.",
+            loss,
+            f"Ask its application first. If the records may be lost, add: --accept-data-loss {owner}",
+        )
+    return plan_marker(snapshot, verdict, warnings=_warnings(verdict) + ((loss,) if loss else ()))
+
+
+def plan_marker(
+    snapshot: ClusterSnapshot,
+    verdict: HangVerdict,
+    *,
+    warnings: tuple[str, ...] = (),
+    committed: bool = False,
+    producer_epoch: int | None = None,
+    evidence: tuple[Evidence, ...] = (),
+) -> MarkerPlan:
+    """Plan one marker with the epochs that the leader reports.
+
+    Args:
+        snapshot: For the partition's leader and offsets.
+        verdict: The hanging transaction.
+        warnings: What to tell beside the plan.
+        committed: COMMIT, not ABORT.
+        producer_epoch: The marker's epoch; that of the records when None.
+        evidence: What shows that the marker is the right one.
+
+    Raises:
+        PlanRefused: The partition has no leader.
+    """
     transaction = verdict.transaction
     info = snapshot.partition(transaction.partition)
     if info is None or info.leader_id is None:
@@ -74,12 +98,12 @@ def plan_abort(snapshot: ClusterSnapshot, verdicts: Sequence[HangVerdict], targe
             "Bring a replica back first.",
         )
     radius = verdict.blast_radius
-    return AbortPlan(
+    return MarkerPlan(
         cluster_id=snapshot.cluster_id,
         partition=transaction.partition,
         leader_id=info.leader_id,
         producer_id=transaction.producer_id,
-        producer_epoch=transaction.producer_epoch,
+        producer_epoch=transaction.producer_epoch if producer_epoch is None else producer_epoch,
         coordinator_epoch=max(transaction.coordinator_epoch, 0),
         first_offset=transaction.first_offset,
         last_stable_offset=info.last_stable_offset,
@@ -87,11 +111,18 @@ def plan_abort(snapshot: ClusterSnapshot, verdicts: Sequence[HangVerdict], targe
         invisible_records=radius.invisible_records if radius else None,
         cause=verdict.cause.value,
         explanation=verdict.explanation,
-        warnings=_warnings(verdict),
+        warnings=warnings,
+        committed=committed,
+        evidence=evidence,
     )
 
 
-def _choose(verdicts: Sequence[HangVerdict], target: Target) -> HangVerdict:
+def choose(verdicts: Sequence[HangVerdict], target: Target) -> HangVerdict:
+    """Pick the verdict on the transaction that is meant.
+
+    Raises:
+        UsageError: No such transaction, or several match.
+    """
     here = [verdict for verdict in verdicts if verdict.transaction.partition == target.partition]
     chosen = [
         verdict
@@ -125,7 +156,7 @@ _INSTEAD: Final = {
     ),
     HangCause.COORDINATOR_NOT_EXPIRING: (
         "The coordinator still knows it; aborting one partition would tear the transaction apart.",
-        "End it through its coordinator: eosctl txn fence, or kafka-transactions.sh forceTerminateTransaction.",
+        "End it through its coordinator: eosctl txn fence ID",
     ),
     HangCause.PREPARED_TWO_PHASE: (
         "It is prepared by a two-phase commit and may have to be committed.",
@@ -133,7 +164,7 @@ _INSTEAD: Final = {
     ),
     HangCause.WITHIN_TIMEOUT: (
         "The coordinator knows it and its timeout has not passed.",
-        "Wait for the timeout, or end it through its coordinator by fencing its transactional id.",
+        "Wait for the timeout, or end it through its coordinator: eosctl txn fence ID",
     ),
     HangCause.IN_FLIGHT: ("It changed between two looks: it is being worked on.", "Look again: eosctl txn hanging"),
     HangCause.UNDECIDED: (
@@ -150,7 +181,7 @@ def _refusal(verdict: HangVerdict) -> PlanRefused:
             f"The transaction of producer id {transaction.producer_id} on {transaction.partition} hangs, but an ABORT "
             "marker could destroy records: nothing was changed.",
             verdict.abort_refusal,
-            "See: eosctl txn hanging -o wide",
+            "See: eosctl txn hanging -o wide. A skipped COMMIT marker is written by: eosctl txn complete",
         )
     why, next_step = _INSTEAD.get(verdict.cause, (verdict.explanation, "See: eosctl txn hanging"))
     return PlanRefused(
@@ -170,65 +201,3 @@ def _warnings(verdict: HangVerdict) -> tuple[str, ...]:
         "if that application runs, its producer may see an error once."
     )
     return (warning,)
-
-
-async def apply_abort(client: Client, plan: AbortPlan) -> AbortOutcome:
-    """Write the marker and see whether it worked.
-
-    The caller has read the state again just before and found the same plan.
-
-    Raises:
-        BrokerError: The leader refused the marker; nothing was changed.
-        AuthorizationDenied: The principal has neither ALTER nor CLUSTER_ACTION on the cluster.
-        EosctlError: The leader could not be asked.
-    """
-    marker = write_txn_markers.WritableTxnMarker(
-        producer_id=plan.producer_id,
-        producer_epoch=plan.producer_epoch,
-        transaction_result=False,
-        topics=[write_txn_markers.WritableTxnMarkerTopic(plan.partition.topic, [plan.partition.partition])],
-        coordinator_epoch=plan.coordinator_epoch,
-        transaction_version=LEGACY_TRANSACTION_VERSION,
-    )
-    answer = await client.request(
-        plan.leader_id, ApiKey.WRITE_TXN_MARKERS, write_txn_markers.WriteTxnMarkersRequest(markers=[marker])
-    )
-    for result in answer.markers:
-        for topic in result.topics:
-            for partition in topic.partitions:
-                if partition.error_code != ErrorCode.NONE:
-                    raise error_for_code(partition.error_code, f"WriteTxnMarkers for {plan.partition}")
-    return await _verify(client, plan)
-
-
-async def _verify(client: Client, plan: AbortPlan) -> AbortOutcome:
-    reader = ReadOnly(client)
-    info = PartitionInfo(plan.partition, plan.leader_id, -1, (), ())
-    topic = Topic(plan.partition.topic, "", False, (info,))
-    last_stable_offset: int | None = None
-    still_open = True
-    for attempt in range(VERIFY_ATTEMPTS):
-        if attempt:
-            await asyncio.sleep(VERIFY_PAUSE_MS / 1000)
-        producers = await collect_producers(reader, [info])
-        still_open = not producers.value or any(
-            state.producer_id == plan.producer_id and state.current_txn_start_offset == plan.first_offset
-            for where in producers.value
-            for state in where.producers
-        )
-        offsets = await collect_offsets(reader, [topic])
-        last_stable_offset = offsets.value[0].partitions[0].last_stable_offset
-        # The LSO passes the marker when it is replicated; an older open transaction may hold it all the same.
-        if not still_open and last_stable_offset is not None and last_stable_offset > plan.first_offset:
-            return AbortOutcome(
-                plan,
-                plan.last_stable_offset,
-                last_stable_offset,
-                True,
-                "The transaction is gone, the LSO moved.",
-            )
-    if not still_open:
-        detail = "The transaction is gone; the LSO has not moved yet: another transaction holds it, or replicas lag."
-    else:
-        detail = "The leader took the marker, but it still shows the transaction."
-    return AbortOutcome(plan, plan.last_stable_offset, last_stable_offset, False, detail)

@@ -32,7 +32,7 @@ def why_not_abort(
         history: The newest part of the transaction log.
         ids_may_be_hidden: Whether brokers may have left out transactional ids without saying so.
     """
-    entries = _entries_of(transaction, history)
+    entries = entries_of(transaction, history)
     if transaction.transactional_id is None and ids_may_be_hidden and not entries:
         return (
             "An authorizer may hide the transactional id that owns this producer id, and the transaction log does not "
@@ -54,7 +54,8 @@ def why_not_abort(
     return _refuse_unless_aborted(transaction, entries)
 
 
-def _entries_of(transaction: OpenTransaction, history: History) -> tuple[TransactionLogEntry, ...]:
+def entries_of(transaction: OpenTransaction, history: History) -> tuple[TransactionLogEntry, ...]:
+    """Return the log's records of the id that owns the producer id, oldest first; empty when none is known."""
     if transaction.transactional_id is not None:
         return history.get(transaction.transactional_id, ())
     # The id is gone or has another producer id now; its records may still be in the log.

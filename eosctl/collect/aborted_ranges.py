@@ -53,7 +53,7 @@ async def collect_aborted_ranges(reader: ReadOnly, snapshot: ClusterSnapshot) ->
 async def _find(
     reader: ReadOnly, event: FencingEvent, info: PartitionInfo, tolerance_ms: int
 ) -> Probed[AbortedRange | None]:
-    start, gaps = await _offset_at(reader, info, (event.aborted_at_ms or 0) - tolerance_ms)
+    start, gaps = await offset_at(reader, info, (event.aborted_at_ms or 0) - tolerance_ms)
     if start is None:
         return Probed(None, gaps)
     offset = start
@@ -96,7 +96,7 @@ def _first_offset(answer: fetch.PartitionData, producer_id: int, marker_offset: 
     return max(starts, default=None)
 
 
-async def _offset_at(reader: ReadOnly, info: PartitionInfo, time_ms: int) -> tuple[int | None, tuple[EvidenceGap, ...]]:
+async def offset_at(reader: ReadOnly, info: PartitionInfo, time_ms: int) -> tuple[int | None, tuple[EvidenceGap, ...]]:
     """Return the first offset with this timestamp or a later one."""
     leader_id = info.leader_id
     if leader_id is None:

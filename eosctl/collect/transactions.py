@@ -140,13 +140,14 @@ async def _transactions_of_coordinator(reader: ReadOnly, broker_id: int) -> Prob
     }
     missing: list[EvidenceGap] = []
     for ids in in_batches(list(known), IDS_PER_REQUEST):
-        details = await _describe(reader, broker_id, ids)
+        details = await describe_ids(reader, broker_id, ids)
         missing += details.gaps
         known.update({transaction.transactional_id: transaction for transaction in details.value})
     return Probed(list(known.values()), tuple(missing))
 
 
-async def _describe(reader: ReadOnly, broker_id: int, ids: Sequence[str]) -> Probed[list[Transaction]]:
+async def describe_ids(reader: ReadOnly, broker_id: int, ids: Sequence[str]) -> Probed[list[Transaction]]:
+    """Ask one coordinator for the details of transactional ids; those that it does not know are left out."""
     request = describe_transactions.DescribeTransactionsRequest(transactional_ids=ids)
     answer, gaps = await attempt(
         EvidenceKind.TRANSACTIONS,

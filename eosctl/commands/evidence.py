@@ -8,6 +8,7 @@ from eosctl.model.evidence import EvidenceKind
 from eosctl.model.hang import HangStatus
 
 LISTED: Final = frozenset({EvidenceKind.TRANSACTIONS, EvidenceKind.BROKER_CONFIGS})
+PRODUCERS: Final = LISTED | {EvidenceKind.PRODUCERS}
 DESCRIBED: Final = LISTED | {EvidenceKind.PRODUCERS, EvidenceKind.TRANSACTION_HISTORY}
 JUDGED: Final = DESCRIBED | {
     EvidenceKind.OFFSETS,

@@ -63,7 +63,7 @@ COMMANDS = (
         "Check data directories: logs, indexes, snapshots, checkpoints, and transactions across them.",
     ),
     Entry("logs", "logs:app", DIAGNOSE, "Incidents and their causes from logs."),
-    Entry("txn", "txn:app", ACT, "Transactions: list, describe, find what hangs, abort it."),
+    Entry("txn", "txn:app", ACT, "Transactions: list, describe, find what hangs, end it."),
     Entry("group", "locate:group_app", ACT, "Groups and their offsets."),
     Entry("sandbox", "sandbox:app", LAB, "A local Kafka cluster with faults on demand."),
     Entry("capacity", "capacity:app", PLAN, "Plan clusters for transactional workloads."),

@@ -1,14 +1,13 @@
-"""``eosctl txn``: transactions as coordinators and partition leaders see them, and the abort of one that hangs."""
+"""``eosctl txn``: transactions as coordinators and partition leaders see them, and what can be done about them."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from eosctl.commands.doctor import FINDINGS, INCOMPLETE, RequireComplete
-from eosctl.commands.invocation import invocation_of, note, write_result
+from eosctl.commands.invocation import invocation_of, write_result
 from eosctl.commands.locate import locate_transaction
 from eosctl.commands.options import (
     DEFAULT_SECOND_LOOK,
@@ -23,13 +22,14 @@ from eosctl.commands.options import (
     Timeout,
 )
 from eosctl.commands.session import Connection, load_or_capture
+from eosctl.commands.txn_change import abort_transaction, complete_transaction, fence_transaction
 from eosctl.errors import EosctlError, UsageError
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
 
 if TYPE_CHECKING:
     import re
 
-app = typer.Typer(help="Transactions: list, describe, find what hangs, abort it.", no_args_is_help=True)
+app = typer.Typer(help="Transactions: list, describe, find what hangs, end it.", no_args_is_help=True)
 
 FILTER = "Filter"
 
@@ -211,57 +211,59 @@ def hanging_transactions(
     raise typer.Exit(INCOMPLETE if require_complete and evidence.gaps else 0)
 
 
-@app.command("abort")
-def abort_transaction(
+@app.command("producers")
+def producers(
     context: typer.Context,
-    topic: Annotated[str, typer.Option("--topic", help="Topic of the hanging transaction.")],
-    partition: Annotated[int, typer.Option("--partition", min=0, help="Partition of the hanging transaction.")],
-    producer_id: Annotated[
-        int | None, typer.Option("--producer-id", help="Its producer id, where several are open there.")
-    ] = None,
-    start_offset: Annotated[
-        int | None, typer.Option("--start-offset", help="Its first offset, where several are open there.")
-    ] = None,
     bootstrap: Bootstrap = None,
     command_config: CommandConfig = None,
     overrides: Overrides = None,
     profile: Profile = None,
     timeout: Timeout = None,
-    second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK,  # type: ignore[assignment]
-    yes: Annotated[bool, typer.Option("--yes", help="Carry it out.")] = False,
-    confirm: Annotated[
-        str | None,
-        typer.Option(
-            "--confirm", metavar="TOPIC-PARTITION", help="The partition again; protected profiles ask for it."
-        ),
+    snapshot: SnapshotFile = None,
+    topic: Annotated[
+        str | None, typer.Option("--topic", help="Only this topic; default is all.", rich_help_panel=FILTER)
     ] = None,
-    script: Annotated[
-        Path | None,
-        typer.Option("--script", metavar="FILE", help="Write the official command that does the same."),
+    partition: Annotated[
+        int | None, typer.Option("--partition", min=0, help="Only this partition.", rich_help_panel=FILTER)
     ] = None,
+    producer_id: Annotated[
+        int | None, typer.Option("--producer-id", help="Only this producer id.", rich_help_panel=FILTER)
+    ] = None,
+    open_only: Annotated[
+        bool, typer.Option("--open", help="Only producers with an open transaction.", rich_help_panel=FILTER)
+    ] = False,
     output: Output = OutputFormat.TABLE,
     output_file: OutputFile = None,
+    require_complete: RequireComplete = False,
 ) -> None:
-    """Abort one hanging transaction: plan by default, carried out with --yes.
+    """List the producers of partitions as their leaders know them, with the transactional id behind each."""
+    from eosctl.commands.evidence import PRODUCERS
+    from eosctl.render.envelope import listing
+    from eosctl.render.listing import render_listing
+    from eosctl.render.producers import PRODUCER_COLUMNS, producer_rows
 
-    Only what hangs is aborted, there is no override. The state is read again just before the marker is written, and
-    afterwards the leader is asked whether the transaction is gone and the last stable offset has moved. On a terminal
-    the plan can be confirmed by typing the partition.
-    """
-    from eosctl.commands.abort import Abort, Aim, run_abort
-
-    aim = Aim.of(topic, partition, producer_id, start_offset)
+    invocation = invocation_of(context)
     connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
-    if confirm is not None and confirm != str(aim.partition):
+    evidence = load_or_capture(connection, snapshot, PRODUCERS, now_ms=invocation.now_ms, second_look_after_ms=0)
+    if topic is not None and evidence.topic(topic) is None:
         raise UsageError(
-            f"--confirm says {confirm!r}, but the target is {aim.partition}.", "They must agree.", "Check the target."
+            f"There is no topic {topic}.",
+            "The cluster does not list it; without Describe on it, it is not listed either.",
+            "Check the name.",
         )
-    order = Abort(connection, aim, yes or confirm is not None, confirm is not None, second_look_after, script)
-    result = run_abort(order, invocation_of(context), output)
-    write_result(result.text, output_file)
-    if result.warning:
-        note(result.warning)
-    raise typer.Exit(result.exit_code)
+    rows = tuple(
+        row
+        for row in producer_rows(evidence)
+        if topic in (None, row.topic)
+        and partition in (None, row.partition)
+        and producer_id in (None, row.producer_id)
+        and (not open_only or row.open_since_offset is not None)
+    )
+    result = listing("producers", "txn producers", invocation.now_ms(), rows, evidence)
+    write_result(
+        render_listing(result, PRODUCER_COLUMNS, output, invocation.style(), empty="No producers."), output_file
+    )
+    raise typer.Exit(INCOMPLETE if require_complete and evidence.gaps else 0)
 
 
 def _compile(pattern: str | None) -> re.Pattern[str] | None:
@@ -278,3 +280,6 @@ def _compile(pattern: str | None) -> re.Pattern[str] | None:
 
 
 app.command("locate")(locate_transaction)
+app.command("abort")(abort_transaction)
+app.command("complete")(complete_transaction)
+app.command("fence")(fence_transaction)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from eosctl.model.transaction import TopicPartition
+from eosctl.model.finding import Evidence
+from eosctl.model.transaction import TopicPartition, Transaction
 
 
 @dataclass(frozen=True, slots=True)
-class AbortPlan:
-    """One abort marker for one hanging transaction on one partition.
+class MarkerPlan:
+    """One marker for one hanging transaction on one partition; ``committed`` tells COMMIT from ABORT.
 
     ``coordinator_epoch`` is what the marker will carry: exactly what DescribeProducers reports for the producer, 0
     where it reports -1. A higher value would make the partition refuse the coordinator's own later markers.
@@ -30,14 +31,43 @@ class AbortPlan:
     cause: str
     explanation: str
     warnings: tuple[str, ...] = ()
+    committed: bool = False
+    evidence: tuple[Evidence, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class AbortOutcome:
-    """What an abort did. ``verified`` means that the leader no longer shows the transaction and the LSO moved."""
+class MarkerOutcome:
+    """What a marker did. ``verified`` means that the leader no longer shows the transaction and the LSO moved."""
 
-    plan: AbortPlan
+    plan: MarkerPlan
     last_stable_offset_before: int | None
     last_stable_offset_after: int | None
+    verified: bool
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class FencePlan:
+    """A new epoch for one transactional id: its coordinator aborts what is open and refuses the present producer.
+
+    ``transaction`` is the id as its coordinator described it just before. ``timeout_ms`` is the stored one, which the
+    fencing InitProducerId repeats: a coordinator keeps the timeout of the last one that it was sent.
+    """
+
+    cluster_id: str
+    transaction: Transaction
+    timeout_ms: int
+    application: str
+    consequence: str
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FenceOutcome:
+    """What a fence did. ``verified`` means that the coordinator holds a later epoch and nothing open any more."""
+
+    plan: FencePlan
+    producer_id: int
+    producer_epoch: int
     verified: bool
     detail: str

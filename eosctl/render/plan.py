@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
 
 import msgspec
 
 from eosctl.analysis.wording import hidden_text, time_text
-from eosctl.model.plan import AbortOutcome, AbortPlan
+from eosctl.model.finding import Evidence
+from eosctl.model.plan import MarkerOutcome, MarkerPlan
 from eosctl.render.formats import OutputFormat
 from eosctl.render.machine import render_json, render_tsv, render_yaml
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
 
-SCHEMA: Final = "eosctl.abort"
 
+class MarkerItem(msgspec.Struct, frozen=True):
+    """One marker: what is planned, whether it was carried out and verified, and the official command that does it.
 
-class AbortItem(msgspec.Struct, frozen=True):
-    """One abort: what is planned, whether it was carried out and verified, and the official command that does it.
-
-    Offsets are None where they are not known. ``invisible_offsets`` and the
-    ``invisible_records`` among them end to be out of read_committed readers' sight.
+    ``marker`` is ABORT or COMMIT; ``official_command`` is empty where Kafka's tools have none. Offsets are None where
+    they are not known. ``invisible_offsets`` and the ``invisible_records`` among them end to be out of read_committed
+    readers' sight.
     """
 
     cluster_id: str
+    marker: str
     topic: str
     partition: int
     leader_id: int
@@ -34,6 +35,7 @@ class AbortItem(msgspec.Struct, frozen=True):
     invisible_records: int | None
     cause: str
     explanation: str
+    evidence: tuple[Evidence, ...]
     warnings: tuple[str, ...]
     official_command: str
     carried_out: bool
@@ -43,10 +45,11 @@ class AbortItem(msgspec.Struct, frozen=True):
     last_stable_offset_after: int | None
 
 
-def abort_item(plan: AbortPlan, official_command: str, outcome: AbortOutcome | None = None) -> AbortItem:
+def marker_item(plan: MarkerPlan, official_command: str, outcome: MarkerOutcome | None = None) -> MarkerItem:
     """Shape a plan, with what came of it if it was carried out."""
-    return AbortItem(
+    return MarkerItem(
         cluster_id=plan.cluster_id,
+        marker=_marker(plan.committed),
         topic=plan.partition.topic,
         partition=plan.partition.partition,
         leader_id=plan.leader_id,
@@ -58,6 +61,7 @@ def abort_item(plan: AbortPlan, official_command: str, outcome: AbortOutcome | N
         invisible_records=plan.invisible_records,
         cause=plan.cause,
         explanation=plan.explanation,
+        evidence=plan.evidence,
         warnings=plan.warnings,
         official_command=official_command,
         carried_out=outcome is not None,
@@ -68,19 +72,39 @@ def abort_item(plan: AbortPlan, official_command: str, outcome: AbortOutcome | N
     )
 
 
-class AbortView(msgspec.Struct, frozen=True):
-    """An abort in its envelope."""
+class MarkerView(msgspec.Struct, frozen=True):
+    """A marker in its envelope; ``schema`` names the command that writes it."""
 
     schema: str
     schema_version: int
     command: str
     generated_at: str
-    items: tuple[AbortItem, ...]
+    items: tuple[MarkerItem, ...]
 
 
-def render_abort(item: AbortItem, generated_at_ms: int, output: OutputFormat, style: Style = PLAIN) -> str:
-    """Render an abort in any format."""
-    view = AbortView(SCHEMA, 1, "txn abort", time_text(generated_at_ms), (item,))
+def marker_text(
+    command: str, now_ms: Callable[[], int], style: Callable[[], Style]
+) -> Callable[[MarkerPlan, str, MarkerOutcome | None, OutputFormat], str]:
+    """Return what renders the plans and outcomes of one command.
+
+    Args:
+        command: ``txn abort`` or ``txn complete``.
+        now_ms: The clock that dates the result.
+        style: Width and colour, asked for when it is needed.
+    """
+
+    def render(plan: MarkerPlan, official: str, outcome: MarkerOutcome | None, output: OutputFormat) -> str:
+        return render_marker(marker_item(plan, official, outcome), command, now_ms(), output, style())
+
+    return render
+
+
+def render_marker(
+    item: MarkerItem, command: str, generated_at_ms: int, output: OutputFormat, style: Style = PLAIN
+) -> str:
+    """Render a marker's plan or outcome in any format."""
+    schema = f"eosctl.{command.removeprefix('txn ')}"
+    view = MarkerView(schema, 1, command, time_text(generated_at_ms), (item,))
     match output:
         case OutputFormat.JSON:
             return render_json(view)
@@ -93,19 +117,24 @@ def render_abort(item: AbortItem, generated_at_ms: int, output: OutputFormat, st
             return render_page(_blocks(item), style)
 
 
-def _name(item: AbortItem) -> str:
+def _marker(committed: bool) -> str:
+    return "COMMIT" if committed else "ABORT"
+
+
+def _name(item: MarkerItem) -> str:
     return f"{item.topic}-{item.partition}"
 
 
-def _blocks(item: AbortItem) -> list[Block]:
-    title = "DONE: one ABORT marker written" if item.carried_out else "PLAN: abort one hanging transaction"
+def _blocks(item: MarkerItem) -> list[Block]:
+    verb = "complete one committed" if item.marker == _marker(committed=True) else "abort one hanging"
+    title = f"DONE: one {item.marker} marker written" if item.carried_out else f"PLAN: {verb} transaction"
     before, after = _offset(item.last_stable_offset_before), _offset(item.last_stable_offset_after)
     blocks: list[Block] = [
         Line(title, "bold"),
         Field("cluster", item.cluster_id or "unknown"),
         Field("partition", f"{_name(item)}, leader broker {item.leader_id}"),
         Field("producer", f"id {item.producer_id}, epoch {item.producer_epoch}"),
-        Field("marker", f"ABORT, coordinator epoch {item.coordinator_epoch} (as the leader reports it)"),
+        Field("marker", f"{item.marker}, coordinator epoch {item.coordinator_epoch} (as the leader reports it)"),
         Field("since", f"offset {item.first_offset}; last stable offset {before}"),
         Field("cause", f"{item.cause}: {item.explanation}"),
     ]
@@ -113,7 +142,9 @@ def _blocks(item: AbortItem) -> list[Block]:
         hidden = hidden_text(item.invisible_offsets, item.invisible_records)
         blocks.append(Field("frees", f"{hidden} for read_committed readers"))
     blocks += [Field("warning", warning, "yellow") for warning in item.warnings]
-    blocks.append(Field("official", item.official_command))
+    blocks += [Field("proof", f"{fact.name}: {fact.value} ({fact.source})") for fact in item.evidence]
+    if item.official_command:
+        blocks.append(Field("official", item.official_command))
     if item.carried_out:
         blocks.append(Field("verified" if item.verified else "not sure", item.detail))
         blocks.append(Field("LSO", f"{before} -> {after}"))

@@ -15,12 +15,14 @@ from eosctl.render.configuration import LintView
 from eosctl.render.configuration_diff import Difference
 from eosctl.render.envelope import Listing
 from eosctl.render.failure import FailureView
+from eosctl.render.fence import FenceView
 from eosctl.render.fsck import FsckItem
 from eosctl.render.known_bugs import BugItem
 from eosctl.render.life import LifeItem
 from eosctl.render.locate import LocatedItem
 from eosctl.render.logs import CategoryItem, LogsView
-from eosctl.render.plan import AbortView
+from eosctl.render.plan import MarkerView
+from eosctl.render.producers import ProducerRow
 from eosctl.render.report import DiagnosisView
 from eosctl.render.sandboxes import PlayedItem, SandboxItem, ScenarioItem
 from eosctl.render.setting_manual import SettingItem
@@ -30,12 +32,15 @@ from eosctl.render.transactions import HangItem, TransactionItem
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 SHAPES: Final[dict[str, tuple[Any, str]]] = {
-    "abort": (AbortView, "txn abort"),
+    "abort": (MarkerView, "txn abort"),
     "bugs": (Listing[BugItem], "bugs"),
     "calibration": (Listing[CalibrationItem], "capacity calibrate"),
     "capacity-comparison": (Listing[ComparisonItem], "capacity compare"),
     "capacity-plan": (Listing[PlanItem], "capacity plan"),
     "capacity-simulation": (Listing[SimulationReport], "capacity simulate"),
+    "complete": (MarkerView, "txn complete"),
+    "fence": (FenceView, "txn fence"),
+    "producers": (Listing[ProducerRow], "txn producers"),
     "check-manual": (ManualItem, "check explain"),
     "checks": (Listing[CheckItem], "check list"),
     "config-diff": (Listing[Difference], "config diff"),

@@ -3,7 +3,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from eosctl.actions.abort import apply_abort, plan_abort
+from eosctl.actions.abort import plan_abort
+from eosctl.actions.marker import apply_marker
 from eosctl.actions.official import abort_command
 from eosctl.errors import AuthorizationDenied, PlanRefused, UsageError
 from eosctl.model.finding import Confidence
@@ -118,8 +119,8 @@ class Leader:
 
 
 def apply(leader, monkeypatch):
-    monkeypatch.setattr("eosctl.actions.abort.VERIFY_PAUSE_MS", 0)
-    return asyncio.run(apply_abort(leader, plan_abort(snapshot(), [verdict()], Target())))
+    monkeypatch.setattr("eosctl.actions.marker.VERIFY_PAUSE_MS", 0)
+    return asyncio.run(apply_marker(leader, plan_abort(snapshot(), [verdict()], Target())))
 
 
 @pytest.mark.parametrize("lag", [0, 3])

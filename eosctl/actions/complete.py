@@ -1,0 +1,77 @@
+"""Write the COMMIT marker that a coordinator decided on and skipped (KAFKA-20734).
+
+A wrong COMMIT marker shows readers what was aborted, so one is written only where the transaction log itself holds the
+decision to commit this very transaction. Everything else is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from eosctl.actions.abort import Target, choose, plan_marker
+from eosctl.analysis.skipped_marker import MarkerSearch, find_decision
+from eosctl.analysis.state_log import history_by_id
+from eosctl.collect.markers import search_markers
+from eosctl.collect.reader import Asks, ReadOnly
+from eosctl.errors import PlanRefused
+from eosctl.model.hang import HangStatus, HangVerdict
+from eosctl.model.limits import Limits
+from eosctl.model.plan import MarkerPlan
+from eosctl.model.snapshot import ClusterSnapshot
+
+_NEXT: Final = "See: eosctl txn hanging -o wide"
+
+
+def plan_complete(
+    snapshot: ClusterSnapshot, verdicts: Sequence[HangVerdict], target: Target, search: MarkerSearch | None = None
+) -> MarkerPlan:
+    """Plan the COMMIT marker of one hanging transaction.
+
+    Args:
+        snapshot: The evidence, with two looks and the transaction log.
+        verdicts: What ``analysis.hanging`` says of it.
+        target: The transaction that the user means.
+        search: The partition's markers since the decision, for a client below TV2 (``search_for``).
+
+    Raises:
+        UsageError: No such transaction, or several match.
+        PlanRefused: It does not hang, or the log does not prove that it was committed.
+    """
+    verdict = choose(verdicts, target)
+    transaction = verdict.transaction
+    if verdict.status is not HangStatus.HANGING:
+        raise PlanRefused(
+            f"The transaction of producer id {transaction.producer_id} on {transaction.partition} is "
+            f"{verdict.status.value}, not hanging: nothing was changed.",
+            verdict.explanation,
+            _NEXT,
+        )
+    decision = find_decision(transaction, snapshot, history_by_id(snapshot), search)
+    if decision.refusal or decision.record is None:
+        raise PlanRefused(
+            f"Nothing proves that the transaction of producer id {transaction.producer_id} on {transaction.partition} "
+            "was committed: nothing was changed.",
+            decision.refusal,
+            _NEXT,
+        )
+    return plan_marker(
+        snapshot,
+        verdict,
+        committed=True,
+        producer_epoch=decision.record.producer_epoch,
+        evidence=decision.evidence,
+    )
+
+
+async def search_for(
+    client: Asks, snapshot: ClusterSnapshot, verdicts: Sequence[HangVerdict], target: Target
+) -> MarkerSearch | None:
+    """Search the partition for the marker of the decision where the transaction log alone cannot tell; else None."""
+    transaction = choose(verdicts, target).transaction
+    decision = find_decision(transaction, snapshot, history_by_id(snapshot))
+    info = snapshot.partition(transaction.partition)
+    if not decision.needs_search or decision.record is None or info is None:
+        return None
+    since_ms = decision.record.written_at_ms - Limits().clock_tolerance_ms
+    return await search_markers(ReadOnly(client), info, transaction.producer_id, since_ms, transaction.first_offset)

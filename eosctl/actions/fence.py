@@ -1,0 +1,125 @@
+"""Fence a transactional id: its coordinator ends what is open, and the present producer is refused from then on.
+
+InitProducerId creates ids that it does not know and stores whatever timeout it is sent. So the id is described first,
+an unknown one is refused, and the stored timeout is sent back. No expected epoch is sent: the point is to take over.
+"""
+
+from __future__ import annotations
+
+from eosctl.analysis.applications import losing_is_for_good, recognise_application
+from eosctl.analysis.coordinators import may_hide_transactional_ids, unheard_coordinators
+from eosctl.analysis.lifetime import NO_TIMEOUT_MS, PREPARED
+from eosctl.analysis.wording import count_text
+from eosctl.client.client import Client
+from eosctl.client.transactions import init_producer_id
+from eosctl.collect.reader import ReadOnly
+from eosctl.collect.transactions import describe_ids
+from eosctl.errors import PlanRefused, UsageError
+from eosctl.model.plan import FenceOutcome, FencePlan
+from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.model.transaction import Transaction, TransactionState
+
+
+def plan_fence(snapshot: ClusterSnapshot, transactional_id: str, *, accept_data_loss: str | None = None) -> FencePlan:
+    """Plan a fence.
+
+    Args:
+        snapshot: With the transactions of all coordinators.
+        transactional_id: The id.
+        accept_data_loss: The id once more, where ending its transaction can lose data for good.
+
+    Raises:
+        UsageError: No coordinator knows the id.
+        PlanRefused: It must not be fenced now; the message says why and what to do instead.
+    """
+    transaction = next((t for t in snapshot.transactions if t.transactional_id == transactional_id), None)
+    if transaction is None:
+        raise _unknown(snapshot, transactional_id)
+    if not transaction.described:
+        raise PlanRefused(
+            f"The coordinator did not describe {transactional_id}: nothing was changed.",
+            "Without its timeout it cannot be fenced and left as it was.",
+            "Grant Describe on the transactional id, or try again.",
+        )
+    if transaction.state in PREPARED or transaction.state == TransactionState.PREPARE_EPOCH_FENCE:
+        raise PlanRefused(
+            f"{transactional_id} is in {transaction.state}: nothing was changed.",
+            "Its outcome is decided and its markers are on their way.",
+            f"Look again in a moment: eosctl txn describe {transactional_id}",
+        )
+    loss = losing_is_for_good(transactional_id, transaction.timeout_ms)
+    if loss and accept_data_loss != transactional_id:
+        raise PlanRefused(
+            f"Fencing {transactional_id} can lose data that its application takes for committed: nothing was changed.",
+            loss,
+            f"Ask its application first. If the records may be lost, add: --accept-data-loss {transactional_id}",
+        )
+    if transaction.timeout_ms >= NO_TIMEOUT_MS:
+        raise PlanRefused(
+            f"{transactional_id} takes part in a two-phase commit and cannot be fenced with its own timeout.",
+            "Brokers take an unlimited timeout only from a producer of the two-phase commit (KIP-939).",
+            "Let the application end it, or use kafka-transactions.sh forceTerminateTransaction, which sets another "
+            "timeout.",
+        )
+    return FencePlan(
+        cluster_id=snapshot.cluster_id,
+        transaction=transaction,
+        timeout_ms=transaction.timeout_ms,
+        application=recognise_application(transactional_id, transaction.timeout_ms).value,
+        consequence=_consequence(transaction),
+        warnings=(loss,) if loss else (),
+    )
+
+
+def _unknown(snapshot: ClusterSnapshot, transactional_id: str) -> UsageError | PlanRefused:
+    missing = unheard_coordinators(snapshot)
+    if missing:
+        return PlanRefused(
+            f"Not every coordinator was heard, so {transactional_id} cannot be described: nothing was changed.",
+            "; ".join(missing),
+            "Bring the broker back, or try again when its coordinator has loaded.",
+        )
+    why = "Fencing sends InitProducerId, which would create it."
+    if may_hide_transactional_ids(snapshot):
+        why += " An authorizer may also hide it from this principal."
+    return UsageError(
+        f"No coordinator knows the transactional id {transactional_id}: nothing was changed.",
+        why,
+        "List the known ones: eosctl txn list",
+    )
+
+
+def _consequence(transaction: Transaction) -> str:
+    refused = f"the producer at epoch {transaction.producer_epoch} is refused from then on"
+    if transaction.state != TransactionState.ONGOING:
+        return f"Nothing is open; {refused}."
+    where = ", ".join(str(partition) for partition in transaction.partitions) or "no partition yet"
+    count = count_text(len(transaction.partitions), "partition")
+    return f"Its open transaction is aborted on {count} ({where}); {refused}."
+
+
+async def apply_fence(client: Client, plan: FencePlan) -> FenceOutcome:
+    """Take the id over, wait until its open transaction is aborted, and describe it again.
+
+    The caller has described the id just before and found the same plan.
+
+    Raises:
+        TransactionFailed: The coordinator refused.
+        EosctlError: The coordinator could not be asked.
+    """
+    before = plan.transaction
+    identity = await init_producer_id(client, before.transactional_id, plan.timeout_ms)
+    described = await describe_ids(ReadOnly(client), before.coordinator_id, [before.transactional_id])
+    after = next(iter(described.value), None)
+    if after is None:
+        detail = "The coordinator took it, but could not describe the id afterwards: it may have moved."
+        return FenceOutcome(plan, identity.producer_id, identity.producer_epoch, False, detail)
+    later = after.producer_id != before.producer_id or after.producer_epoch > before.producer_epoch
+    # The old transaction is gone in any case; one that is open now is a newer instance's.
+    ended = after.start_time_ms != before.start_time_ms or after.state != TransactionState.ONGOING
+    kept = after.timeout_ms == plan.timeout_ms
+    verified = later and ended and kept
+    detail = (
+        f"State {after.state}, epoch {before.producer_epoch} -> {after.producer_epoch}, timeout {after.timeout_ms} ms."
+    )
+    return FenceOutcome(plan, identity.producer_id, identity.producer_epoch, verified, detail)

@@ -1,0 +1,84 @@
+"""Write one marker where its coordinator never will, and see whether it worked."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from eosctl.client.client import Client
+from eosctl.client.outcome import error_for_code
+from eosctl.collect.offsets import collect_offsets
+from eosctl.collect.reader import ReadOnly
+from eosctl.collect.transactions import collect_producers
+from eosctl.model.plan import MarkerOutcome, MarkerPlan
+from eosctl.model.snapshot import PartitionInfo, Topic
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages import write_txn_markers
+
+VERIFY_ATTEMPTS: Final = 20
+VERIFY_PAUSE_MS: Final = 100
+# The check that brokers before KIP-1228 make: the marker's epoch may equal the producer's.
+LEGACY_TRANSACTION_VERSION: Final = 0
+
+
+async def apply_marker(client: Client, plan: MarkerPlan) -> MarkerOutcome:
+    """Write the marker and see whether it worked.
+
+    The caller has read the state again just before and found the same plan.
+
+    Raises:
+        BrokerError: The leader refused the marker; nothing was changed.
+        AuthorizationDenied: The principal has neither ALTER nor CLUSTER_ACTION on the cluster.
+        EosctlError: The leader could not be asked.
+    """
+    marker = write_txn_markers.WritableTxnMarker(
+        producer_id=plan.producer_id,
+        producer_epoch=plan.producer_epoch,
+        transaction_result=plan.committed,
+        topics=[write_txn_markers.WritableTxnMarkerTopic(plan.partition.topic, [plan.partition.partition])],
+        coordinator_epoch=plan.coordinator_epoch,
+        transaction_version=LEGACY_TRANSACTION_VERSION,
+    )
+    answer = await client.request(
+        plan.leader_id, ApiKey.WRITE_TXN_MARKERS, write_txn_markers.WriteTxnMarkersRequest(markers=[marker])
+    )
+    for result in answer.markers:
+        for topic in result.topics:
+            for partition in topic.partitions:
+                if partition.error_code != ErrorCode.NONE:
+                    raise error_for_code(partition.error_code, f"WriteTxnMarkers for {plan.partition}")
+    return await _verify(client, plan)
+
+
+async def _verify(client: Client, plan: MarkerPlan) -> MarkerOutcome:
+    reader = ReadOnly(client)
+    info = PartitionInfo(plan.partition, plan.leader_id, -1, (), ())
+    topic = Topic(plan.partition.topic, "", False, (info,))
+    last_stable_offset: int | None = None
+    still_open = True
+    for attempt in range(VERIFY_ATTEMPTS):
+        if attempt:
+            await asyncio.sleep(VERIFY_PAUSE_MS / 1000)
+        producers = await collect_producers(reader, [info])
+        still_open = not producers.value or any(
+            state.producer_id == plan.producer_id and state.current_txn_start_offset == plan.first_offset
+            for where in producers.value
+            for state in where.producers
+        )
+        offsets = await collect_offsets(reader, [topic])
+        last_stable_offset = offsets.value[0].partitions[0].last_stable_offset
+        # The LSO passes the marker when it is replicated; an older open transaction may hold it all the same.
+        if not still_open and last_stable_offset is not None and last_stable_offset > plan.first_offset:
+            return MarkerOutcome(
+                plan,
+                plan.last_stable_offset,
+                last_stable_offset,
+                True,
+                "The transaction is gone, the LSO moved.",
+            )
+    if not still_open:
+        detail = "The transaction is gone; the LSO has not moved yet: another transaction holds it, or replicas lag."
+    else:
+        detail = "The leader took the marker, but it still shows the transaction."
+    return MarkerOutcome(plan, plan.last_stable_offset, last_stable_offset, False, detail)

@@ -1,0 +1,113 @@
+"""Clusters with faults that only the bytes of clients and the loss of brokers make."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any, NamedTuple
+
+import pytest
+
+from eosctl.client import Client, connect
+from eosctl.client.producer import OutgoingRecord, TransactionalProducer
+from eosctl.client.topics import ensure_topic
+from eosctl.client.transactions import TransactionDialect, wait_until_ended
+from eosctl.model.client_config import ClientConfig
+from eosctl.model.transaction import TopicPartition
+from eosctl.settings.endpoints import parse_endpoints
+from eosctl.testing import SandboxThread
+from tests.commands.conftest import own_home
+
+__all__ = ["own_home"]
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def on(bootstrap: str, work: Callable[[Client], Awaitable[Any]]) -> Any:
+    """Run a coroutine with a client of its own."""
+
+    async def run() -> Any:
+        config = ClientConfig(parse_endpoints(bootstrap, "test"), client_id="forensics")
+        async with connect(config, chance=random.Random(5)) as client:
+            return await work(client)
+
+    return asyncio.run(run())
+
+
+def record(name: str) -> OutgoingRecord:
+    return OutgoingRecord(name.encode(), b"{}")
+
+
+class Opened(NamedTuple):
+    """A transaction that somebody left open."""
+
+    partition: TopicPartition
+    transactional_id: str
+    producer_id: int
+    producer_epoch: int
+    first_offset: int
+
+
+async def leave_open(
+    client: Client,
+    transactional_id: str,
+    *,
+    topic: str = "orders",
+    timeout_ms: int = 60_000,
+    dialect: TransactionDialect | None = None,
+) -> Opened:
+    """Write two records in a transaction that stays open."""
+    found = await ensure_topic(client, topic, partition_count=1, replica_count=1)
+    partition = found.partitions[0].partition
+    producer = TransactionalProducer(
+        client, transactional_id, now_ms=now_ms, transaction_timeout_ms=timeout_ms, dialect=dialect
+    )
+    identity = await producer.init_transactions()
+    first = await producer.send(partition, [record("a"), record("b")])
+    return Opened(partition, transactional_id, identity.producer_id, identity.producer_epoch, first)
+
+
+def skip_marker(
+    cluster: SandboxThread, *, committed: bool, dialect: TransactionDialect | None, transactional_id: str = "shop-0"
+) -> Opened:
+    """End a transaction while its partition has no leader, and bring the leader back (KAFKA-20734)."""
+    bootstrap = cluster.bootstrap
+
+    async def write(client: Client) -> tuple[Opened, Any, int]:
+        found = await ensure_topic(client, "orders", partition_count=6, replica_count=1)
+        producer = TransactionalProducer(client, transactional_id, now_ms=now_ms, dialect=dialect)
+        identity = await producer.init_transactions()
+        from eosctl.client.destinations import transaction_coordinator
+
+        coordinator = await client.node_id(transaction_coordinator(transactional_id))
+        leader, partition = next(
+            (p.leader_id, p.partition) for p in found.partitions if p.leader_id not in (None, coordinator)
+        )
+        first = await producer.send(partition, [record("a"), record("b")])
+        opened = Opened(partition, transactional_id, identity.producer_id, identity.producer_epoch, first)
+        assert leader is not None
+        await asyncio.to_thread(cluster.stop_broker, leader)
+        await producer.end(committed=committed)
+        await wait_until_ended(client, transactional_id)
+        return opened, identity, leader
+
+    opened, _, leader = on(bootstrap, write)
+    cluster.start_broker(leader)
+    on(bootstrap, lambda client: ensure_topic(client, "orders"))
+    return opened
+
+
+@pytest.fixture
+def three_brokers() -> Iterator[SandboxThread]:
+    with SandboxThread(brokers=3, fast=False) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def one_broker() -> Iterator[SandboxThread]:
+    with SandboxThread() as cluster:
+        yield cluster

@@ -1,0 +1,140 @@
+"""txn complete and txn fence on clusters where the wrong word would destroy committed records."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eosctl.client.consumer import IsolationLevel, Reader
+from eosctl.client.transactions import TV1, TV2
+from eosctl.lab.scenarios.hanging import run_hanging
+from eosctl.testing import SandboxThread
+from tests.commands.conftest import eosctl, run_scenario
+from tests.commands.test_txn import check_schema
+from tests.forensics.conftest import Opened, leave_open, on, skip_marker
+
+
+def target(opened: Opened) -> list[str]:
+    return ["--topic", opened.partition.topic, "--partition", str(opened.partition.partition)]
+
+
+def committed_count(bootstrap: str, opened: Opened) -> int:
+    async def read(client: Any) -> int:
+        reader = await Reader.open(client, [opened.partition], isolation=IsolationLevel.READ_COMMITTED)
+        return len((await reader.drain(10_000)).get(opened.partition, []))
+
+    count: int = on(bootstrap, read)
+    return count
+
+
+def audit(home: Path) -> list[str]:
+    lines = (home / "state" / "eosctl" / "audit.jsonl").read_text().splitlines()
+    return [json.loads(line)["action"] for line in lines]
+
+
+@pytest.mark.parametrize("dialect", [TV1, TV2])
+def test_a_skipped_commit_is_completed_and_never_aborted(
+    dialect: Any, three_brokers: SandboxThread, own_home: Path
+) -> None:
+    bootstrap = three_brokers.bootstrap
+    opened = skip_marker(three_brokers, committed=True, dialect=dialect)
+    assert committed_count(bootstrap, opened) == 0
+    (hung,) = eosctl("txn", "hanging", "-b", bootstrap, "-o", "json").json["items"]
+    assert (hung["producer_id"], hung["can_abort"]) == (opened.producer_id, False)
+
+    refused = eosctl("txn", "abort", *target(opened), "-b", bootstrap, "--yes")
+    assert refused.code == 1
+    assert "KAFKA-20734" in refused.err
+    plan = eosctl("txn", "complete", *target(opened), "-b", bootstrap, "-o", "json")
+    assert plan.code == 0, plan.err
+    check_schema("complete", plan.json)
+    assert (plan.json["items"][0]["marker"], plan.json["items"][0]["carried_out"]) == ("COMMIT", False)
+    assert plan.json["items"][0]["coordinator_epoch"] == max(hung["coordinator_epoch"], 0)
+    assert committed_count(bootstrap, opened) == 0
+
+    done = eosctl("txn", "complete", *target(opened), "-b", bootstrap, "--confirm", str(opened.partition), "-o", "json")
+    assert done.code == 0, done.err
+    assert done.json["items"][0]["verified"] is True
+    assert committed_count(bootstrap, opened) == 2
+    assert audit(own_home)[-2:] == ["txn complete begun", "txn complete done"]
+
+
+@pytest.mark.parametrize("dialect", [TV1, TV2])
+def test_a_skipped_abort_is_aborted_and_never_completed(dialect: Any, three_brokers: SandboxThread) -> None:
+    bootstrap = three_brokers.bootstrap
+    opened = skip_marker(three_brokers, committed=False, dialect=dialect)
+    refused = eosctl("txn", "complete", *target(opened), "-b", bootstrap, "--yes")
+    assert refused.code == 1
+    assert "decided to abort" in refused.err
+    done = eosctl("txn", "abort", *target(opened), "-b", bootstrap, "--yes", "-o", "json")
+    assert done.code == 0, done.err
+    assert done.json["items"][0]["verified"] is True
+    assert committed_count(bootstrap, opened) == 0
+
+
+def test_late_records_are_not_completed() -> None:
+    with SandboxThread(config={"transaction.partition.verification.enable": "false"}) as cluster:
+        hanging = run_scenario(cluster.bootstrap, run_hanging)
+        where = ["--topic", hanging.partition.topic, "--partition", str(hanging.partition.partition)]
+        refused = eosctl("txn", "complete", *where, "-b", cluster.bootstrap, "--yes")
+        assert refused.code == 1
+        assert "came after their transaction had ended" in refused.err
+        script = eosctl("txn", "abort", *where, "-b", cluster.bootstrap, "--script", "/nonexistent/abort.sh")
+        assert script.code == 1
+
+
+def described(bootstrap: str, transactional_id: str) -> dict[str, Any]:
+    done = eosctl("txn", "describe", transactional_id, "-b", bootstrap, "-o", "json")
+    assert done.code == 0, done.err
+    found: dict[str, Any] = done.json["items"][0]["transaction"]
+    return found
+
+
+def test_a_live_transaction_is_fenced_and_keeps_its_timeout(one_broker: SandboxThread, own_home: Path) -> None:
+    bootstrap = one_broker.bootstrap
+    opened = on(bootstrap, lambda client: leave_open(client, "shop-0", timeout_ms=123_000))
+    before = described(bootstrap, "shop-0")
+    plan = eosctl("txn", "fence", "shop-0", "-b", bootstrap, "-o", "json", "--script", own_home / "fence.sh")
+    assert plan.code == 0, plan.err
+    check_schema("fence", plan.json)
+    assert (plan.json["items"][0]["carried_out"], plan.json["items"][0]["timeout_ms"]) == (False, 123_000)
+    assert "forceTerminateTransaction --transactionalId shop-0" in (own_home / "fence.sh").read_text()
+    assert described(bootstrap, "shop-0")["producer_epoch"] == before["producer_epoch"]
+
+    done = eosctl("txn", "fence", "shop-0", "-b", bootstrap, "--yes", "-o", "json")
+    assert done.code == 0, done.err
+    assert done.json["items"][0]["verified"] is True
+    after = described(bootstrap, "shop-0")
+    assert (after["state"], after["timeout_ms"]) == ("Empty", 123_000)
+    assert after["producer_epoch"] > opened.producer_epoch
+    assert audit(own_home) == ["txn fence planned", "txn fence planned", "txn fence begun", "txn fence done"]
+
+
+def test_what_must_not_be_fenced(one_broker: SandboxThread) -> None:
+    bootstrap = one_broker.bootstrap
+    on(bootstrap, lambda client: leave_open(client, "sink-0-7"))
+    unknown = eosctl("txn", "fence", "nobody", "-b", bootstrap, "--yes")
+    assert unknown.code == 2
+    assert "would create it" in unknown.err
+    assert "nobody" not in eosctl("txn", "list", "-b", bootstrap).out
+
+    refused = eosctl("txn", "fence", "sink-0-7", "-b", bootstrap, "--yes")
+    assert refused.code == 1
+    assert "--accept-data-loss sink-0-7" in refused.err
+    assert eosctl("txn", "fence", "sink-0-7", "-b", bootstrap, "--yes", "--accept-data-loss", "sink-0").code == 1
+    assert described(bootstrap, "sink-0-7")["state"] == "Ongoing"
+    accepted = eosctl("txn", "fence", "sink-0-7", "-b", bootstrap, "--yes", "--accept-data-loss", "sink-0-7")
+    assert accepted.code == 0, accepted.err
+    assert described(bootstrap, "sink-0-7")["state"] == "Empty"
+
+
+def test_producers_are_listed_with_their_ids(one_broker: SandboxThread) -> None:
+    opened = on(one_broker.bootstrap, lambda client: leave_open(client, "shop-0"))
+    done = eosctl("txn", "producers", "--topic", "orders", "--open", "-b", one_broker.bootstrap, "-o", "json")
+    check_schema("producers", done.json)
+    (row,) = done.json["items"]
+    assert (row["transactional_id"], row["open_since_offset"]) == ("shop-0", opened.first_offset)
+    assert eosctl("txn", "producers", "--topic", "none", "-b", one_broker.bootstrap).code == 2

@@ -37,9 +37,13 @@ CLASSES = load_classes()
 
 #: Kafka-python leaves these to brokers, or has not got to them yet.
 ABSENT = {
-    "AllocateProducerIds", "AlterPartition", "BeginQuorumEpoch", "BrokerHeartbeat", "BrokerRegistration",
-    "ConsumerGroupDescribe", "ConsumerGroupHeartbeat", "EndQuorumEpoch", "ShareGroupDescribe", "ShareGroupHeartbeat",
-    "Vote",
+    "AddRaftVoter", "AllocateProducerIds", "AlterPartition", "AlterShareGroupOffsets", "BeginQuorumEpoch",
+    "BrokerHeartbeat", "BrokerRegistration", "ConsumerGroupDescribe", "ConsumerGroupHeartbeat",
+    "CreateDelegationToken", "DeleteShareGroupOffsets", "DeleteShareGroupState", "DescribeDelegationToken",
+    "DescribeShareGroupOffsets", "EndQuorumEpoch", "ExpireDelegationToken", "InitializeShareGroupState",
+    "ReadShareGroupState", "ReadShareGroupStateSummary", "RemoveRaftVoter", "RenewDelegationToken",
+    "ShareAcknowledge", "ShareFetch", "ShareGroupDescribe", "ShareGroupHeartbeat", "StreamsGroupDescribe",
+    "StreamsGroupHeartbeat", "UnregisterBroker", "Vote", "WriteShareGroupState",
 }  # fmt: skip
 SHARED = {key: api for key, api in APIS.items() if api.request.name in CLASSES}
 

@@ -204,6 +204,12 @@ APIS: dict[int, Api] = {
         Message("AlterConfigsResponse", "alter_configs.response", 0, 2, 2, (0, 2)),
         {'3.9': (0, 2), '4.3': (0, 2)},
     ),
+    34: Api(
+        "AlterReplicaLogDirs",
+        Message("AlterReplicaLogDirsRequest", "alter_replica_log_dirs.request", 0, 2, 2, (0, 2)),
+        Message("AlterReplicaLogDirsResponse", "alter_replica_log_dirs.response", 0, 2, 2, (0, 2)),
+        {'3.9': (0, 2), '4.3': (1, 2)},
+    ),
     35: Api(
         "DescribeLogDirs",
         Message("DescribeLogDirsRequest", "describe_log_dirs.request", 0, 5, 2, (0, 2)),
@@ -221,6 +227,30 @@ APIS: dict[int, Api] = {
         Message("CreatePartitionsRequest", "create_partitions.request", 0, 3, 2, (0, 2)),
         Message("CreatePartitionsResponse", "create_partitions.response", 0, 3, 2, (0, 2)),
         {'3.9': (0, 3), '4.3': (0, 3)},
+    ),
+    38: Api(
+        "CreateDelegationToken",
+        Message("CreateDelegationTokenRequest", "create_delegation_token.request", 0, 3, 2, (0, 2, 3)),
+        Message("CreateDelegationTokenResponse", "create_delegation_token.response", 0, 3, 2, (0, 2, 3)),
+        {'3.9': (0, 3), '4.3': (1, 3)},
+    ),
+    39: Api(
+        "RenewDelegationToken",
+        Message("RenewDelegationTokenRequest", "renew_delegation_token.request", 0, 2, 2, (0, 2)),
+        Message("RenewDelegationTokenResponse", "renew_delegation_token.response", 0, 2, 2, (0, 2)),
+        {'3.9': (0, 2), '4.3': (1, 2)},
+    ),
+    40: Api(
+        "ExpireDelegationToken",
+        Message("ExpireDelegationTokenRequest", "expire_delegation_token.request", 0, 2, 2, (0, 2)),
+        Message("ExpireDelegationTokenResponse", "expire_delegation_token.response", 0, 2, 2, (0, 2)),
+        {'3.9': (0, 2), '4.3': (1, 2)},
+    ),
+    41: Api(
+        "DescribeDelegationToken",
+        Message("DescribeDelegationTokenRequest", "describe_delegation_token.request", 0, 3, 2, (0, 2)),
+        Message("DescribeDelegationTokenResponse", "describe_delegation_token.response", 0, 3, 2, (0, 2, 3)),
+        {'3.9': (0, 3), '4.3': (1, 3)},
     ),
     42: Api(
         "DeleteGroups",
@@ -258,10 +288,28 @@ APIS: dict[int, Api] = {
         Message("OffsetDeleteResponse", "offset_delete.response", 0, 0, None, (0,)),
         {'3.9': (0, 0), '4.3': (0, 0)},
     ),
+    48: Api(
+        "DescribeClientQuotas",
+        Message("DescribeClientQuotasRequest", "describe_client_quotas.request", 0, 1, 1, (0, 1)),
+        Message("DescribeClientQuotasResponse", "describe_client_quotas.response", 0, 1, 1, (0, 1)),
+        {'3.9': (0, 1), '4.3': (0, 1)},
+    ),
+    49: Api(
+        "AlterClientQuotas",
+        Message("AlterClientQuotasRequest", "alter_client_quotas.request", 0, 1, 1, (0, 1)),
+        Message("AlterClientQuotasResponse", "alter_client_quotas.response", 0, 1, 1, (0, 1)),
+        {'3.9': (0, 1), '4.3': (0, 1)},
+    ),
     50: Api(
         "DescribeUserScramCredentials",
         Message("DescribeUserScramCredentialsRequest", "describe_user_scram_credentials.request", 0, 0, 0, (0,)),
         Message("DescribeUserScramCredentialsResponse", "describe_user_scram_credentials.response", 0, 0, 0, (0,)),
+        {'3.9': (0, 0), '4.3': (0, 0)},
+    ),
+    51: Api(
+        "AlterUserScramCredentials",
+        Message("AlterUserScramCredentialsRequest", "alter_user_scram_credentials.request", 0, 0, 0, (0,)),
+        Message("AlterUserScramCredentialsResponse", "alter_user_scram_credentials.response", 0, 0, 0, (0,)),
         {'3.9': (0, 0), '4.3': (0, 0)},
     ),
     52: Api(
@@ -324,6 +372,12 @@ APIS: dict[int, Api] = {
         Message("BrokerHeartbeatResponse", "broker_heartbeat.response", 0, 2, 0, (0,)),
         {'3.9': (0, 1), '4.3': (0, 2)},
     ),
+    64: Api(
+        "UnregisterBroker",
+        Message("UnregisterBrokerRequest", "unregister_broker.request", 0, 0, 0, (0,)),
+        Message("UnregisterBrokerResponse", "unregister_broker.response", 0, 0, 0, (0,)),
+        {'3.9': (0, 0), '4.3': (0, 0)},
+    ),
     65: Api(
         "DescribeTransactions",
         Message("DescribeTransactionsRequest", "describe_transactions.request", 0, 0, 0, (0,)),
@@ -377,6 +431,90 @@ APIS: dict[int, Api] = {
         Message("ShareGroupDescribeRequest", "share_group_describe.request", 1, 1, 1, (1,)),
         Message("ShareGroupDescribeResponse", "share_group_describe.response", 1, 1, 1, (1,)),
         {'4.3': (1, 1)},
+    ),
+    78: Api(
+        "ShareFetch",
+        Message("ShareFetchRequest", "share_fetch.request", 1, 2, 1, (1, 2)),
+        Message("ShareFetchResponse", "share_fetch.response", 1, 2, 1, (1,)),
+        {'4.3': (1, 2)},
+    ),
+    79: Api(
+        "ShareAcknowledge",
+        Message("ShareAcknowledgeRequest", "share_acknowledge.request", 1, 2, 1, (1, 2)),
+        Message("ShareAcknowledgeResponse", "share_acknowledge.response", 1, 2, 1, (1, 2)),
+        {'4.3': (1, 2)},
+    ),
+    80: Api(
+        "AddRaftVoter",
+        Message("AddRaftVoterRequest", "add_raft_voter.request", 0, 1, 0, (0, 1)),
+        Message("AddRaftVoterResponse", "add_raft_voter.response", 0, 1, 0, (0,)),
+        {'3.9': (0, 0), '4.3': (0, 1)},
+    ),
+    81: Api(
+        "RemoveRaftVoter",
+        Message("RemoveRaftVoterRequest", "remove_raft_voter.request", 0, 0, 0, (0,)),
+        Message("RemoveRaftVoterResponse", "remove_raft_voter.response", 0, 0, 0, (0,)),
+        {'3.9': (0, 0), '4.3': (0, 0)},
+    ),
+    83: Api(
+        "InitializeShareGroupState",
+        Message("InitializeShareGroupStateRequest", "initialize_share_group_state.request", 0, 0, 0, (0,)),
+        Message("InitializeShareGroupStateResponse", "initialize_share_group_state.response", 0, 0, 0, (0,)),
+        {'4.3': (0, 0)},
+    ),
+    84: Api(
+        "ReadShareGroupState",
+        Message("ReadShareGroupStateRequest", "read_share_group_state.request", 0, 0, 0, (0,)),
+        Message("ReadShareGroupStateResponse", "read_share_group_state.response", 0, 0, 0, (0,)),
+        {'4.3': (0, 0)},
+    ),
+    85: Api(
+        "WriteShareGroupState",
+        Message("WriteShareGroupStateRequest", "write_share_group_state.request", 0, 1, 0, (0, 1)),
+        Message("WriteShareGroupStateResponse", "write_share_group_state.response", 0, 1, 0, (0,)),
+        {'4.3': (0, 1)},
+    ),
+    86: Api(
+        "DeleteShareGroupState",
+        Message("DeleteShareGroupStateRequest", "delete_share_group_state.request", 0, 0, 0, (0,)),
+        Message("DeleteShareGroupStateResponse", "delete_share_group_state.response", 0, 0, 0, (0,)),
+        {'4.3': (0, 0)},
+    ),
+    87: Api(
+        "ReadShareGroupStateSummary",
+        Message("ReadShareGroupStateSummaryRequest", "read_share_group_state_summary.request", 0, 1, 0, (0,)),
+        Message("ReadShareGroupStateSummaryResponse", "read_share_group_state_summary.response", 0, 1, 0, (0, 1)),
+        {'4.3': (0, 1)},
+    ),
+    88: Api(
+        "StreamsGroupHeartbeat",
+        Message("StreamsGroupHeartbeatRequest", "streams_group_heartbeat.request", 0, 0, 0, (0,)),
+        Message("StreamsGroupHeartbeatResponse", "streams_group_heartbeat.response", 0, 0, 0, (0,)),
+        {'4.3': (0, 0)},
+    ),
+    89: Api(
+        "StreamsGroupDescribe",
+        Message("StreamsGroupDescribeRequest", "streams_group_describe.request", 0, 0, 0, (0,)),
+        Message("StreamsGroupDescribeResponse", "streams_group_describe.response", 0, 0, 0, (0,)),
+        {'4.3': (0, 0)},
+    ),
+    90: Api(
+        "DescribeShareGroupOffsets",
+        Message("DescribeShareGroupOffsetsRequest", "describe_share_group_offsets.request", 0, 1, 0, (0,)),
+        Message("DescribeShareGroupOffsetsResponse", "describe_share_group_offsets.response", 0, 1, 0, (0, 1)),
+        {'4.3': (0, 1)},
+    ),
+    91: Api(
+        "AlterShareGroupOffsets",
+        Message("AlterShareGroupOffsetsRequest", "alter_share_group_offsets.request", 0, 0, 0, (0,)),
+        Message("AlterShareGroupOffsetsResponse", "alter_share_group_offsets.response", 0, 0, 0, (0,)),
+        {'4.3': (0, 0)},
+    ),
+    92: Api(
+        "DeleteShareGroupOffsets",
+        Message("DeleteShareGroupOffsetsRequest", "delete_share_group_offsets.request", 0, 0, 0, (0,)),
+        Message("DeleteShareGroupOffsetsResponse", "delete_share_group_offsets.response", 0, 0, 0, (0,)),
+        {'4.3': (0, 0)},
     ),
 }
 

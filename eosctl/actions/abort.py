@@ -162,14 +162,20 @@ _INSTEAD: Final = {
         "It is prepared by a two-phase commit and may have to be committed.",
         "Let the application that prepared it decide.",
     ),
-    HangCause.WITHIN_TIMEOUT: (
-        "The coordinator knows it and its timeout has not passed.",
-        "Wait for the timeout, or end it through its coordinator: eosctl txn fence ID",
+    **dict.fromkeys(
+        (HangCause.WITHIN_TIMEOUT, HangCause.TIMEOUT_RAISED, HangCause.CLIENT_CLOCK_SKEWED),
+        (
+            "The coordinator knows it and its timeout has not passed.",
+            "Wait for the timeout, or end it through its coordinator: eosctl txn fence ID",
+        ),
     ),
     HangCause.IN_FLIGHT: ("It changed between two looks: it is being worked on.", "Look again: eosctl txn hanging"),
-    HangCause.UNDECIDED: (
-        "The evidence is incomplete, so it may be alive.",
-        "Close the gaps that eosctl txn hanging names, then try again.",
+    **dict.fromkeys(
+        (HangCause.UNDECIDED, HangCause.COORDINATOR_UNAVAILABLE),
+        (
+            "The evidence is incomplete, so it may be alive.",
+            "Close the gaps that eosctl txn hanging names, then try again.",
+        ),
     ),
 }
 

@@ -21,7 +21,7 @@ from eosctl.analysis.coordinators import (
     unheard_coordinators,
     view_of,
 )
-from eosctl.analysis.lifetime import Watch, evidence_of, judge_transaction, watch_of
+from eosctl.analysis.lifetime import Watch, evidence_of, judge_transaction, skewed_clock, watch_of
 from eosctl.analysis.partitions import partitions_by_name
 from eosctl.analysis.relation import IDLE_STATES, ORPHANED, OWNED, Relation, Sighting, relate, sightings, was_open
 from eosctl.analysis.state_log import present_owners, record_of, was_read
@@ -122,12 +122,12 @@ def _judge(sighting: Sighting, now: Relation, owner: Transaction | None, scene: 
         return _in_flight("It began between the two looks: it is being worked on.")
     before, _ = relate(sighting, scene.before, scene.unheard)
     if Relation.UNCLEAR in (before, now) and not {before, now} & OWNED:
-        return _undecided(_why_unclear(scene, owner))
+        return _unclear(scene, owner)
     if now in ORPHANED and before in ORPHANED:
         return _hanging(sighting, now, owner, scene)
     if now in ORPHANED:
         return _in_flight("Its coordinator ended it during the second look; a third look will not show it any more.")
-    return _alive(now, owner, scene)
+    return _alive(sighting, now, owner, scene)
 
 
 def _why_it_may_be_hidden(sighting: Sighting, scene: _Scene) -> str:
@@ -149,9 +149,9 @@ def _why_it_may_be_hidden(sighting: Sighting, scene: _Scene) -> str:
 
 def _judge_one_look(sighting: Sighting, now: Relation, owner: Transaction | None, scene: _Scene) -> _Ruling:
     if now is Relation.UNCLEAR:
-        return _undecided(_why_unclear(scene, owner))
+        return _unclear(scene, owner)
     if now not in ORPHANED:
-        return _alive(now, owner, scene)
+        return _alive(sighting, now, owner, scene)
     if owner is not None and _ended_before_the_look(owner, scene):
         return _hanging(sighting, now, owner, scene)
     return _undecided(
@@ -198,16 +198,17 @@ def _hanging(sighting: Sighting, relation: Relation, owner: Transaction | None, 
     return _Ruling(HangStatus.HANGING, _CAUSES[relation], explanation, confidence)
 
 
-def _alive(relation: Relation, owner: Transaction | None, scene: _Scene) -> _Ruling:
+def _alive(sighting: Sighting, relation: Relation, owner: Transaction | None, scene: _Scene) -> _Ruling:
     if owner is None or relation not in OWNED:
         # The newest answer is missing, the one before it knew the transaction.
-        return _undecided(_why_unclear(scene, owner))
+        return _unclear(scene, owner)
     earlier = None if scene.before is None else scene.before.by_transactional_id.get(owner.transactional_id)
     judged = judge_transaction(owner, earlier, scene.watch, scene.snapshot)
+    skewed = skewed_clock(sighting.state.last_timestamp_ms, owner, judged, scene.watch)
     return _Ruling(
         judged.status,
-        judged.cause,
-        judged.explanation,
+        HangCause.CLIENT_CLOCK_SKEWED if skewed else judged.cause,
+        f"{judged.explanation} {skewed}".rstrip(),
         judged.confidence,
         judged.age_ms,
         judged.coordinator_acts_at_ms,
@@ -220,6 +221,11 @@ def _in_flight(explanation: str) -> _Ruling:
 
 def _undecided(explanation: str) -> _Ruling:
     return _Ruling(HangStatus.UNDECIDED, HangCause.UNDECIDED, explanation)
+
+
+def _unclear(scene: _Scene, owner: Transaction | None) -> _Ruling:
+    cause = HangCause.COORDINATOR_UNAVAILABLE if owner is None and scene.unheard else HangCause.UNDECIDED
+    return _Ruling(HangStatus.UNDECIDED, cause, _why_unclear(scene, owner))
 
 
 def _why_unclear(scene: _Scene, owner: Transaction | None) -> str:

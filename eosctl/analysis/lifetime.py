@@ -19,6 +19,10 @@ ABORT_SCAN_SETTING: Final = "transaction.abort.timed.out.transaction.cleanup.int
 # Kafka 2.5 and later (TransactionStateManagerConfig).
 DEFAULT_ABORT_SCAN_MS: Final = 10_000
 CERTAINLY_OVERDUE_MS: Final = 60_000
+# Kafka's find-hanging goes by batch timestamps older than this.
+MISLEADING_TIMESTAMP_MS: Final = 900_000
+# Kafka's default of transaction.max.timeout.ms: a longer timeout needs a raised maximum.
+DEFAULT_MAX_TIMEOUT_MS: Final = 900_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,15 +136,38 @@ def _judge_ongoing(
             age_ms=age_ms,
         )
     long_running = age_ms >= watch.limits.long_running_transaction_ms
+    raised = transaction.timeout_ms > DEFAULT_MAX_TIMEOUT_MS
+    by_default = duration_text(DEFAULT_MAX_TIMEOUT_MS)
     return TransactionVerdict(
         transaction,
         HangStatus.LONG_RUNNING if long_running else HangStatus.OPEN,
-        HangCause.WITHIN_TIMEOUT,
+        HangCause.TIMEOUT_RAISED if raised else HangCause.WITHIN_TIMEOUT,
         Confidence.CERTAIN,
         f"Open for {duration_text(age_ms)} of its timeout of {duration_text(transaction.timeout_ms)}; "
-        "the coordinator aborts it by itself when that has passed.",
+        "the coordinator aborts it by itself when that has passed."
+        + (f" Brokers allow {by_default} by default: their transaction.max.timeout.ms was raised." if raised else ""),
         age_ms=age_ms,
         coordinator_acts_at_ms=acts_at_ms,
+    )
+
+
+def skewed_clock(last_timestamp_ms: int, transaction: Transaction, verdict: TransactionVerdict, watch: Watch) -> str:
+    """Say that a healthy transaction's records are dated wrongly; empty when they are not.
+
+    Batches carry the producer's clock, or times that the application sets. A tool that judges by them (Kafka's
+    find-hanging takes 15 minutes) would call this transaction hanging, or miss one that is.
+    """
+    started = transaction.start_time_ms
+    if verdict.cause not in (HangCause.WITHIN_TIMEOUT, HangCause.TIMEOUT_RAISED) or started is None:
+        return ""
+    early_ms, ahead_ms = started - last_timestamp_ms, last_timestamp_ms - watch.observed_at_ms
+    off_ms = max(early_ms, ahead_ms)
+    if last_timestamp_ms < 0 or off_ms < MISLEADING_TIMESTAMP_MS:
+        return ""
+    where = "before it began" if early_ms > 0 else "ahead of now"
+    return (
+        f"Its newest batch is dated {time_text(last_timestamp_ms)}, {duration_text(off_ms)} {where}: the producer's "
+        "clock, or the times that it sets, say nothing about its age."
     )
 
 
@@ -168,8 +195,9 @@ def _judge_prepared(
         HangStatus.STALLED,
         HangCause.MARKERS_UNDELIVERED,
         Confidence.CERTAIN,
-        f"Its {decided} was decided at least {duration_text(prepared_for_ms)} ago and is final, but the marker "
-        f"has not reached {waiting}.",
+        f"Its {decided} was decided at least {duration_text(prepared_for_ms)} ago"
+        + (f" (at {time_text(since_ms)})" if since_ms is not None else "")
+        + f" and is final, but the marker has not reached {waiting}.",
         age_ms=age_ms,
         prepared_since_ms=since_ms,
     )

@@ -18,8 +18,11 @@ class HangCause(StrEnum):
     MARKERS_UNDELIVERED = "markers-undelivered"
     COORDINATOR_NOT_EXPIRING = "coordinator-not-expiring"
     PREPARED_TWO_PHASE = "prepared-two-phase"
+    CLIENT_CLOCK_SKEWED = "client-clock-skewed"
+    TIMEOUT_RAISED = "timeout-raised"
     WITHIN_TIMEOUT = "within-timeout"
     IN_FLIGHT = "in-flight"
+    COORDINATOR_UNAVAILABLE = "coordinator-unavailable"
     UNDECIDED = "undecided"
 
 

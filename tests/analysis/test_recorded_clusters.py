@@ -61,7 +61,7 @@ def test_skipped_marker_of_a_committed_transaction_is_not_aborted() -> None:
 
 def test_open_with_old_client_timestamps_is_not_hanging() -> None:
     verdict = only(snapshot_of("open-not-hanging-1"))
-    assert (verdict.status, verdict.cause) == (HangStatus.OPEN, HangCause.WITHIN_TIMEOUT)
+    assert (verdict.status, verdict.cause) == (HangStatus.OPEN, HangCause.CLIENT_CLOCK_SKEWED)
     assert verdict.transaction.age_ms is not None
     assert verdict.transaction.age_ms < 10_000
 

@@ -1,0 +1,55 @@
+"""Why an open transaction is late or cannot be judged; each cause stands beside a case that differs in one fact."""
+
+from __future__ import annotations
+
+import pytest
+
+from eosctl.analysis.hanging import classify_open_transactions
+from eosctl.model.evidence import EvidenceKind
+from eosctl.model.hang import HangCause, HangStatus, HangVerdict
+from eosctl.model.snapshot import ClusterSnapshot
+from tests.analysis.scenes import NOW_MS, gap, producer, snapshot, state_topic, transaction, two_looks
+
+MINUTE_MS = 60_000
+
+
+def only(cluster: ClusterSnapshot) -> HangVerdict:
+    (verdict,) = classify_open_transactions(cluster)
+    return verdict
+
+
+@pytest.mark.parametrize(
+    ("last_timestamp_ms", "cause"),
+    [
+        (NOW_MS - 5_000, HangCause.WITHIN_TIMEOUT),
+        (NOW_MS - 14 * MINUTE_MS, HangCause.WITHIN_TIMEOUT),
+        (NOW_MS - 16 * MINUTE_MS, HangCause.CLIENT_CLOCK_SKEWED),
+        (NOW_MS + 16 * MINUTE_MS, HangCause.CLIENT_CLOCK_SKEWED),
+        (-1, HangCause.WITHIN_TIMEOUT),
+    ],
+)
+def test_timestamps_of_records_mislead_and_never_decide(last_timestamp_ms: int, cause: HangCause) -> None:
+    verdict = only(two_looks([producer(last_timestamp_ms=last_timestamp_ms)], [transaction()]))
+    assert (verdict.status, verdict.cause) == (HangStatus.OPEN, cause)
+
+
+@pytest.mark.parametrize(
+    ("timeout_ms", "cause"), [(900_000, HangCause.WITHIN_TIMEOUT), (900_001, HangCause.TIMEOUT_RAISED)]
+)
+def test_a_timeout_beyond_the_default_maximum_is_named(timeout_ms: int, cause: HangCause) -> None:
+    old = transaction(timeout_ms=timeout_ms, start_time_ms=NOW_MS - 10 * MINUTE_MS)
+    verdict = only(two_looks([producer()], [old]))
+    assert (verdict.status, verdict.cause) == (HangStatus.LONG_RUNNING, cause)
+    assert verdict.coordinator_acts_at_ms == NOW_MS - 10 * MINUTE_MS + timeout_ms + 10_000
+
+
+def test_a_coordinator_that_loads_or_has_no_leader_is_named() -> None:
+    loading = gap(EvidenceKind.TRANSACTIONS, "broker 1", "COORDINATOR_LOAD_IN_PROGRESS")
+    verdict = only(two_looks([producer()], gaps=(loading,)))
+    assert (verdict.status, verdict.cause) == (HangStatus.UNDECIDED, HangCause.COORDINATOR_UNAVAILABLE)
+    assert "COORDINATOR_LOAD_IN_PROGRESS" in verdict.explanation
+    topics = (snapshot().topics[0], state_topic((1, None)))
+    verdict = only(two_looks([producer()], topics=topics))
+    assert verdict.cause is HangCause.COORDINATOR_UNAVAILABLE
+    assert "__transaction_state-1 has no leader" in verdict.explanation
+    assert only(two_looks([producer()])).cause is HangCause.UNKNOWN_TO_COORDINATOR

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 MIB: Final = 2**20
 #: Heap of one producer's state in one replica, with 1 and with 5 batches remembered; measured on a JVM.
@@ -79,6 +79,31 @@ def transactional_id_count(
     672
     """
     return producer_count * (1 if persistent_state_dir else 1 + restarts_within_expiration)
+
+
+class ControllerNodes(NamedTuple):
+    """What the controllers of a cluster need: how many, and for each of them memory, heap and disk."""
+
+    node_count: int
+    memory_bytes: float
+    heap_bytes: float
+    disk_bytes: float
+
+
+def controller_nodes(failures: int) -> ControllerNodes:
+    """Return the KRaft controllers that survive so many failures (F29): a majority must be left.
+
+    Memory, heap and disk are a vendor's published least (4 GB, 1 GB, 64 GB of SSD, and a core of their own); metadata
+    of a large cluster needs more heap.
+
+    One failure, and two: "3 or 5" is published.
+
+    >>> [controller_nodes(failures).node_count for failures in (1, 2)]
+    [3, 5]
+    >>> controller_nodes(1).heap_bytes
+    1000000000.0
+    """
+    return ControllerNodes(2 * failures + 1, 4e9, 1e9, 64e9)
 
 
 def streams_heap_bytes(

@@ -12,6 +12,7 @@ from eosctl.capacity.memory import coordinator_heap_bytes, producer_heap_bytes
 from eosctl.capacity.record_sizes import producer_snapshot_bytes
 from eosctl.capacity.recovery import coordinator_load_ms
 from eosctl.capacity.refusal import check_possible
+from eosctl.capacity.requests import request_rate
 from eosctl.capacity.resources import Demand, brokers_needed, find_bottleneck, total_demand, use_resources
 from eosctl.capacity.topic_plan import TRANSACTION_STATE, plan_internal_topics, plan_topic
 from eosctl.capacity.transactions import lag_inflation, marker_bytes_per_s
@@ -33,7 +34,7 @@ def plan_capacity(workload: Workload) -> CapacityPlan:
         *(plan_topic(workload, topic, rhythms) for topic in workload.topics),
         *plan_internal_topics(workload, applications),
     )
-    demand = total_demand(cluster, topics, applications)
+    demand = total_demand(cluster, topics, applications, request_rate(workload, topics, applications, rhythms))
     resources = use_resources(cluster, demand)
     bottleneck, needed = find_bottleneck(resources), brokers_needed(cluster, demand)
     data = sum(topic.data_batches_per_s for topic in topics if not topic.internal)
@@ -98,6 +99,14 @@ def _figures(
             "F19",
             Grade.ANCHOR,
         ),
+        Figure(
+            "__transaction_state partitions that a broker leads",
+            cluster.transaction_log_partitions / count,
+            Unit.COUNT,
+            "F12",
+            Grade.EXACT,
+        ),
+        Figure("requests to all brokers", demand.requests_per_s, Unit.PER_S, "threads", Grade.ESTIMATE),
         Figure("largest partition", busiest, Unit.BYTES, "F5, F6", Grade.ESTIMATE),
         Figure(
             "open files of a broker, without connections",

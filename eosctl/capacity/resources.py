@@ -14,11 +14,14 @@ from eosctl.capacity.bytes_and_network import (
     page_cache_bytes,
 )
 from eosctl.capacity.memory import coordinator_heap_bytes, producer_heap_bytes
+from eosctl.capacity.threads import busy_network_threads, busy_request_handlers
 from eosctl.model.capacity_plan import ApplicationPlan, ResourceUse, TopicPlan, Unit
 from eosctl.model.workload import ClusterSpec
 
 #: Replicas that a broker should hold: the published limits for large brokers begin here (F28).
 REPLICAS_PER_BROKER = 4_000
+#: What is known of every cluster; it makes a verdict only beside stated limits, or when it is exceeded.
+ALWAYS_KNOWN = frozenset({"replicas", "request handlers", "network threads"})
 #: Half of the heap may hold what stays; the rest is for requests and for the collector.
 LASTING_HEAP_SHARE = 0.5
 
@@ -32,12 +35,18 @@ class Demand(NamedTuple):
     stored_bytes: float
     partition_count: int
     appends_per_s: float
+    requests_per_s: float
     producer_entries: float
     transactional_ids: int
 
 
-def total_demand(cluster: ClusterSpec, topics: Sequence[TopicPlan], applications: Sequence[ApplicationPlan]) -> Demand:
-    """Add up what topics and applications cause."""
+def total_demand(
+    cluster: ClusterSpec,
+    topics: Sequence[TopicPlan],
+    applications: Sequence[ApplicationPlan],
+    requests_per_s: float,
+) -> Demand:
+    """Add up what topics and applications cause; requests are counted apart (see `eosctl.capacity.requests`)."""
     latest = max((a.readable_p99_ms for a in applications), default=0.0) / 1000
     return Demand(
         written=sum(topic.written for topic in topics),
@@ -46,6 +55,7 @@ def total_demand(cluster: ClusterSpec, topics: Sequence[TopicPlan], applications
         stored_bytes=sum(topic.stored_bytes for topic in topics),
         partition_count=sum(topic.partition_count for topic in topics) * cluster.replication_factor,
         appends_per_s=sum(topic.data_batches_per_s + topic.markers_per_s for topic in topics),
+        requests_per_s=requests_per_s,
         producer_entries=sum(application.producer_entries for application in applications),
         transactional_ids=sum(application.transactional_ids for application in applications),
     )
@@ -78,6 +88,9 @@ def use_resources(cluster: ClusterSpec, demand: Demand) -> tuple[ResourceUse, ..
     stored_left = demand.stored_bytes * copies_left / rf
     replicas = float(demand.partition_count)
     rate, size = Unit.BYTES_PER_S, Unit.BYTES
+    requests = demand.requests_per_s / count
+    handlers = busy_request_handlers(requests, demand.appends_per_s / count, demand.written / count)
+    networkers = busy_network_threads(requests, network_in + network_out)
     # Without re-replication a remaining broker goes on writing what it wrote: its own replicas.
     return (
         compare("network in", rate, network_in, network_in, cluster.network, share, "F3, F24a"),
@@ -105,6 +118,18 @@ def use_resources(cluster: ClusterSpec, demand: Demand) -> tuple[ResourceUse, ..
             share,
             "F11",
         ),
+        compare(
+            "request handlers", Unit.COUNT, handlers, handlers * count / left, cluster.io_threads, share, "threads"
+        ),
+        compare(
+            "network threads",
+            Unit.COUNT,
+            networkers,
+            networkers * count / left,
+            cluster.network_threads,
+            share,
+            "threads",
+        ),
         compare("replicas", Unit.COUNT, replicas / count, replicas / left, REPLICAS_PER_BROKER, 1.0, "F28"),
     )
 
@@ -112,11 +137,10 @@ def use_resources(cluster: ClusterSpec, demand: Demand) -> tuple[ResourceUse, ..
 def find_bottleneck(resources: Sequence[ResourceUse]) -> ResourceUse | None:
     """Return the resource that is nearest to its planned limit; None when no limit was stated.
 
-    The limit on replicas is Kafka's and always known; it counts as a bottleneck only beside stated ones, or when it is
-    exceeded.
+    Limits that are always known (replicas, threads) count as a bottleneck only beside stated ones, or when exceeded.
     """
     known = [resource for resource in resources if resource.utilisation is not None]
-    stated = [resource for resource in known if resource.name != "replicas"]
+    stated = [resource for resource in known if resource.name not in ALWAYS_KNOWN]
     if not stated and all((resource.utilisation or 0) <= 1 for resource in known):
         return None
     return max(known, key=lambda resource: resource.utilisation or 0.0)

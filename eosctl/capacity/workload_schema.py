@@ -122,6 +122,8 @@ CLUSTER_KEYS: Final[Mapping[str, Key]] = {
         "transaction_log_partitions", parse_count, "transaction.state.log.num.partitions.", "50", KAFKA
     ),
     "offsets_partitions": Key("offsets_partitions", parse_count, "offsets.topic.num.partitions.", "50", KAFKA),
+    "io_threads": Key("io_threads", parse_count, "num.io.threads of each broker.", "8", KAFKA),
+    "network_threads": Key("network_threads", parse_count, "num.network.threads, for each listener.", "3", KAFKA),
     "producer_id_expiration": Key(
         "producer_id_expiration_ms", parse_duration_ms, "producer.id.expiration.ms.", "24 h", KAFKA
     ),

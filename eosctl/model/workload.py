@@ -64,6 +64,8 @@ class ClusterSpec:
     segment_bytes: float
     transaction_log_partitions: int
     offsets_partitions: int
+    io_threads: int
+    network_threads: int
     producer_id_expiration_ms: float
     transaction_max_timeout_ms: float
     client_round_trip_ms: float

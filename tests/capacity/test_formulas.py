@@ -14,7 +14,7 @@ from eosctl.capacity.transactions import partition_waves, partitions_touched
 
 MODULES = sorted(module.name for module in pkgutil.iter_modules(eosctl.capacity.__path__))
 RECORDS = (0.1, 0.5, 1, 3, 10, 1e4)
-FORMULAS = ("bytes_and_network", "disk", "latency", "memory", "record_sizes", "recovery", "transactions")
+FORMULAS = ("bytes_and_network", "disk", "latency", "memory", "record_sizes", "recovery", "threads", "transactions")
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -30,6 +30,7 @@ class Category(NamedTuple):
         fields: Regular expressions with named groups.
         levels: The levels that the record must have one of; empty for any.
         loggers_not: Regular expressions; a record whose logger matches one is none of these.
+        unless: Regular expressions; a record that matches one is none of these.
         meaning: What it tells.
         next_step: What to look at or do.
     """
@@ -40,6 +41,7 @@ class Category(NamedTuple):
     fields: tuple[str, ...]
     levels: frozenset[str]
     loggers_not: tuple[str, ...]
+    unless: tuple[str, ...]
     meaning: str
     next_step: str
 
@@ -67,6 +69,7 @@ def load_catalogue() -> Catalogue:
             fields=tuple(entry.get("fields", ())),
             levels=frozenset(entry.get("levels", ())),
             loggers_not=tuple(entry.get("loggers_not", ())),
+            unless=tuple(entry.get("unless", ())),
             meaning=entry["meaning"],
             next_step=entry["next"],
         )

@@ -108,6 +108,7 @@ class _Rule:
         self.fields = tuple(_Pattern(pattern) for pattern in category.fields)
         self._patterns = tuple(_Pattern(pattern) for pattern in category.patterns)
         self._loggers_not = tuple(re.compile(pattern) for pattern in category.loggers_not)
+        self._unless = tuple(re.compile(pattern) for pattern in category.unless)
 
     def matches(self, record: Record, text: str) -> bool:
         category = self.category
@@ -115,5 +116,8 @@ class _Rule:
             return False
         for pattern in self._patterns:
             if pattern.literal in text and pattern.search(text) is not None:
-                return not any(excluded.search(record.logger) for excluded in self._loggers_not)
+                return not (
+                    any(excluded.search(record.logger) for excluded in self._loggers_not)
+                    or any(excluded.search(text) for excluded in self._unless)
+                )
         return False

@@ -69,6 +69,8 @@ LAYOUTS: Final = (
         "bracket-level", rf"\[(?P<level>{_LEVEL}) *\] (?P<time>{_DATE}) {_THREAD} (?P<logger>\S+) (?:\S+ - )?{_REST}"
     ),
     Layout("python", rf"(?P<time>{_DATE}) - (?P<logger>[\w.-]+) - (?P<level>{_LEVEL}) - {_REST}"),
+    Layout("dropwizard", rf"(?P<level>{_LEVEL}) +\[(?P<time>{_DATE})\] (?P<logger>[\w.$-]+): {_REST}"),
+    Layout("python-level-first", rf"(?P<level>{_LEVEL}):(?P<logger>[\w.]+):(?P<time>{_DATE}):? {_REST}"),
     Layout("python-plain", rf"(?P<level>{_LEVEL}):(?P<logger>[\w.]+):{_REST}"),
     Layout("short", rf"(?P<time>\d\d/\d\d/\d\d \d\d:\d\d:\d\d) (?P<level>{_LEVEL}) (?P<logger>[\w.$]+): {_REST}"),
     Layout(
@@ -82,6 +84,10 @@ LAYOUTS: Final = (
     Layout(
         "syslog", rf"(?P<time>[A-Z][a-z]{{2}} [ \d]\d \d\d:\d\d:\d\d) \S+ (?P<logger>[^\s:\[]+)(?:\[\d+\])?: {_REST}"
     ),
+    Layout(
+        "syslog-5424",
+        rf"<\d{{1,3}}>1 (?P<time>{_DATE}) \S+ (?P<logger>\S+) \S+ \S+ (?:-|\[[^\n]*?\]) ?{_REST}",
+    ),
     Layout("slf4j-simple", rf"{_THREAD} (?P<level>{_LEVEL}) (?P<logger>[\w.$]+) --? {_REST}"),
     Layout(
         "open-producers",
@@ -94,19 +100,23 @@ LAYOUTS: Final = (
         "dated",
         rf"[^\w\n]?(?P<time>{_DATE})[^\w\n]{{1,3}}(?:[^\n]{{0,120}}?\b(?P<level>{_LEVEL})\b[^\w\n]{{0,3}})?{_REST}",
     ),
+    Layout(
+        "levelled",
+        rf"[^\w\s]?(?P<level>{_LEVEL})\b[^\d\n]{{1,60}}?(?P<time>{_DATE})[^\w\n]{{1,3}}{_REST}",
+    ),
 )
 """Most telling first: where two explain a line, the earlier one does."""
 
 _GUESTS: Final = ("rdkafka", "jvm-uncaught")
 """Layouts that may join any file at any time: a library's and the JVM's own words on standard error."""
 
-_GENERAL: Final = ("dated",)
+_GENERAL: Final = ("dated", "levelled")
 """Layouts that explain too much to be asked before the others."""
 
 _SAMPLE_LINES: Final = 1500
 
 _CONTINUATION: Final = re.compile(
-    rb"\s|Caused by: |Suppressed: |Wrapped by: |\.\.\. \d+|Traceback \(|\*|$|"
+    rb"\s|Caused by: |Suppressed: |Wrapped by: |\.\.\. \d+|Traceback \(|\*|! ?|$|"
     rb"[a-z][\w$]*(?:\.[\w$]+)+(?:Exception|Error)\b"
 )
 

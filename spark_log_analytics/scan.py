@@ -14,7 +14,7 @@ from spark_log_analytics.layouts import Layout
 from spark_log_analytics.scanner import MAX_MESSAGE_CHARS, Buffer, Record, scan_records
 from spark_log_analytics.sources import SourceFile, Unread, find_files, inspect_file
 from spark_log_analytics.timestamps import Instant, TimeReference, parse_timestamp
-from spark_log_analytics.wrappers import peel
+from spark_log_analytics.wrappers import NAMES_SERVICES, peel
 
 SPLIT_BYTES: Final = 64 * 1024 * 1024
 
@@ -180,11 +180,16 @@ def _peeled_records(data: bytes, source: SourceFile) -> Iterator[Record]:
     records: list[Record] = []
     for part in peel(data, source.wrapper):
         for record in scan_records(part.text, source.verdict):
-            offset, line = part.origin(record.offset)
-            named = (
-                record if record.application or source.wrapper != "compose" else record._replace(application=part.name)
+            offset, line, stamp = part.origin(record.offset)
+            service = part.name if source.wrapper in NAMES_SERVICES else ""
+            records.append(
+                record._replace(
+                    offset=offset,
+                    line=line,
+                    time=record.time or stamp,
+                    application=record.application or service,
+                )
             )
-            records.append(named._replace(offset=offset, line=line))
     records.sort(key=lambda record: record.offset)
     yield from records
 

@@ -120,8 +120,11 @@ def inspect_file(path: Path, zone: tzinfo | None = None, layouts: tuple[Layout, 
     if not utf16 and _is_binary(sample):
         return Unread(str(path), "a binary file, not a log")
     wrapper = detect_wrapper(sample)
-    inner = b"\n".join(part.text for part in peel(sample, wrapper)) if wrapper else sample
-    verdict = detect_layouts(inner, (*layouts, *LAYOUTS))
+    verdict = _verdict(sample, wrapper, (*layouts, *LAYOUTS))
+    if wrapper == "syslog" and verdict.unmatched_count * 2 > verdict.line_count:
+        # The lines carry nothing but the message: then syslog's own header is the record's.
+        wrapper = ""
+        verdict = _verdict(sample, wrapper, (*layouts, *LAYOUTS))
     return SourceFile(
         name=str(path),
         application=application_of(path),
@@ -142,6 +145,11 @@ def application_of(path: Path) -> str:
     if stem.lower() in _SERVER_FILES and path.absolute().parent.name:
         return path.absolute().parent.name
     return stem
+
+
+def _verdict(sample: bytes, wrapper: str, layouts: tuple[Layout, ...]) -> Verdict:
+    inner = b"\n".join(part.text for part in peel(sample, wrapper)) if wrapper else sample
+    return detect_layouts(inner, layouts)
 
 
 def _is_document(sample: bytes) -> bool:

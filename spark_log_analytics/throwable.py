@@ -15,6 +15,8 @@ _FIRST: Final = re.compile(
 _CAUSE: Final = re.compile(rf"^([ \t]*)(Caused by|Wrapped by): ({_CLASS})", re.MULTILINE)
 _SUPPRESSED: Final = re.compile(r"^([ \t]+)Suppressed: ", re.MULTILINE)
 _FRAME: Final = re.compile(r"^\s+at ([\w.$/@<>-]+)\(", re.MULTILINE)
+_MARKED: Final = re.compile(r"^! ?", re.MULTILINE)
+"""Dropwizard marks the lines of a stack trace."""
 _VOLATILE: Final = re.compile(r"\$\$Lambda[^.]*|\$\d+|0x[0-9a-f]+")
 _TRACEBACK: Final = "Traceback (most recent call last):"
 _PYTHON_END: Final = re.compile(r"^([A-Za-z_][\w.]*)(?::|$)", re.MULTILINE)
@@ -30,6 +32,8 @@ def parse_throwable(text: str) -> LoggedException | None:
     Returns:
         The exception, or None when the text holds none. Suppressed exceptions do not count as causes.
     """
+    if text.startswith("!"):
+        text = _MARKED.sub("", text)
     if _TRACEBACK in text:
         return _python(text)
     first = _FIRST.search(text)

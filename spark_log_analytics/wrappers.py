@@ -10,12 +10,16 @@ import json
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 _CRI: Final = re.compile(rb"(\d{4}-\d\d-\d\dT\S+) (stdout|stderr) ([FP]) ?(.*)")
 _COMPOSE: Final = re.compile(rb"([\w.-]+) +\| ?(.*)")
 _KUBECTL: Final = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6,9}Z) (.*)")
+_SYSLOG: Final = re.compile(
+    rb"(?:<\d{1,3}>)?(?:1 )?([A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S*) (\S+) "
+    rb"(?:([^\s:\[]+)(?:\[\d+\])?:|([^\s:\[]+) [\w.-]+ [\w.-]+ (?:-|\[[^\n]*?\])) ?(.*)"
+)
 _ANSI: Final = re.compile(rb"(?:\x1b|\^\[)\[[0-9;]*[A-Za-z]")
 
 
@@ -28,6 +32,7 @@ class Peeled(NamedTuple):
         starts: Where each line starts in ``text``.
         origins: Where the same line starts in the file.
         numbers: The number of the same line in the file, from 0.
+        stamps: When the wrapper says that the same line was written; empty where it does not say.
     """
 
     name: str
@@ -35,23 +40,33 @@ class Peeled(NamedTuple):
     starts: tuple[int, ...]
     origins: tuple[int, ...]
     numbers: tuple[int, ...]
+    stamps: tuple[str, ...]
 
-    def origin(self, offset: int) -> tuple[int, int]:
-        """Return offset and line number (from 0) in the file of the line that starts at ``offset`` of the text."""
+    def origin(self, offset: int) -> tuple[int, int, str]:
+        """Return offset, line number (from 0) and stamp in the file of the line at ``offset`` of the text."""
         index = bisect_right(self.starts, offset) - 1
-        return self.origins[index], self.numbers[index]
+        return self.origins[index], self.numbers[index], self.stamps[index]
 
 
-Unwrap = Callable[[bytes], "tuple[str, bytes, bool] | None"]
-"""Line to (stream, inner text, whether the line is whole); None when it is not wrapped."""
+class Inner(NamedTuple):
+    """A line without its wrapper: its stream, its text, whether it is whole, and the wrapper's time of it."""
+
+    stream: str
+    text: bytes
+    whole: bool = True
+    stamp: str = ""
 
 
-def _cri(line: bytes) -> tuple[str, bytes, bool] | None:
+Unwrap = Callable[[bytes], Inner | None]
+"""Take the wrapper off a line; None when it is not wrapped."""
+
+
+def _cri(line: bytes) -> Inner | None:
     found = _CRI.match(line)
-    return (found[2].decode(), found[4], found[3] == b"F") if found else None
+    return Inner(found[2].decode(), found[4], found[3] == b"F", found[1].decode()) if found else None
 
 
-def _docker(line: bytes) -> tuple[str, bytes, bool] | None:
+def _docker(line: bytes) -> Inner | None:
     if not line.startswith(b'{"log":'):
         return None
     try:
@@ -59,29 +74,41 @@ def _docker(line: bytes) -> tuple[str, bytes, bool] | None:
     except ValueError:
         return None
     inner = str(entry["log"]).encode()
-    return str(entry.get("stream", "")), inner.rstrip(b"\r\n"), inner.endswith(b"\n")
+    stamp = str(entry.get("time", ""))
+    return Inner(str(entry.get("stream", "")), inner.rstrip(b"\r\n"), inner.endswith(b"\n"), stamp)
 
 
-def _compose(line: bytes) -> tuple[str, bytes, bool] | None:
+def _compose(line: bytes) -> Inner | None:
     found = _COMPOSE.match(line)
-    return (found[1].decode(), found[2], True) if found else None
+    return Inner(found[1].decode(), found[2]) if found else None
 
 
-def _kubectl(line: bytes) -> tuple[str, bytes, bool] | None:
+def _kubectl(line: bytes) -> Inner | None:
     found = _KUBECTL.match(line)
-    return ("", found[2], True) if found and not _CRI.match(line) else None
+    return Inner("", found[2], stamp=found[1].decode()) if found and not _CRI.match(line) else None
 
 
-def _ansi(line: bytes) -> tuple[str, bytes, bool]:
-    return "", _ANSI.sub(b"", line), True
+def _syslog(line: bytes) -> Inner | None:
+    found = _SYSLOG.match(line)
+    if found is None:
+        return None
+    unit = (found[3] or found[4]).decode("utf-8", "replace")
+    return Inner(unit, found[5].replace(b"#011", b"\t"), stamp=found[1].decode())
+
+
+def _ansi(line: bytes) -> Inner:
+    return Inner("", _ANSI.sub(b"", line))
 
 
 _WRAPPERS: Final[tuple[tuple[str, Unwrap], ...]] = (
     ("cri", _cri),
     ("docker", _docker),
     ("kubectl", _kubectl),
+    ("syslog", _syslog),
     ("compose", _compose),
 )
+NAMES_SERVICES: Final = frozenset({"compose", "syslog"})
+"""Wrappers whose streams are services; the others' are standard output and error of one."""
 
 
 def detect_wrapper(sample: bytes) -> str:
@@ -92,7 +119,7 @@ def detect_wrapper(sample: bytes) -> str:
     for name, unwrap in _WRAPPERS:
         hits = [unwrapped for line in lines if (unwrapped := unwrap(line)) is not None]
         # A pipe can stand in any first words; a wrapper's own stamp before another stamp cannot.
-        inner_stamped = name != "kubectl" or sum(b"20" in inner[:8] for _, inner, _ in hits) * 4 > len(hits)
+        inner_stamped = name != "kubectl" or sum(b"20" in hit.text[:8] for hit in hits) * 4 > len(hits)
         if len(hits) * 10 >= len(lines) * 9 and inner_stamped:
             return name
     return "ansi" if _ANSI.search(sample) else ""
@@ -109,13 +136,13 @@ def peel(data: bytes, wrapper: str) -> Iterator[Peeled]:
     parts: dict[str, _Part] = defaultdict(_Part)
     last, offset = "", 0
     for number, line in enumerate(data.split(b"\n")):
-        stream, inner, whole = unwrap(line) or (last, line, True)
-        parts[stream].add(inner, whole, offset, number)
-        last, offset = stream, offset + len(line) + 1
+        inner = unwrap(line) or Inner(last, line)
+        parts[inner.stream].add(inner, offset, number)
+        last, offset = inner.stream, offset + len(line) + 1
     for stream, part in parts.items():
         coloured = _ANSI.sub(b"", part.text) if wrapper != "ansi" and _ANSI.search(part.text) else None
         if coloured is None:
-            yield Peeled(stream, bytes(part.text), tuple(part.starts), tuple(part.origins), tuple(part.numbers))
+            yield part.peeled(stream, bytes(part.text), part.starts)
         else:
             yield _plain(stream, part)
 
@@ -128,17 +155,22 @@ class _Part:
         self.starts: list[int] = []
         self.origins: list[int] = []
         self.numbers: list[int] = []
+        self.stamps: list[str] = []
         self._open = False
 
-    def add(self, inner: bytes, whole: bool, origin: int, number: int) -> None:
+    def add(self, inner: Inner, origin: int, number: int) -> None:
         if not self._open:
             self.starts.append(len(self.text))
             self.origins.append(origin)
             self.numbers.append(number)
-        self.text += inner
-        if whole:
+            self.stamps.append(inner.stamp)
+        self.text += inner.text
+        if inner.whole:
             self.text += b"\n"
-        self._open = not whole
+        self._open = not inner.whole
+
+    def peeled(self, stream: str, text: bytes, starts: Sequence[int]) -> Peeled:
+        return Peeled(stream, text, tuple(starts), tuple(self.origins), tuple(self.numbers), tuple(self.stamps))
 
 
 def _plain(stream: str, part: _Part) -> Peeled:
@@ -148,4 +180,4 @@ def _plain(stream: str, part: _Part) -> Peeled:
     for line in lines[: len(part.starts)]:
         starts.append(offset)
         offset += len(line) + 1
-    return Peeled(stream, b"\n".join(lines), tuple(starts), tuple(part.origins), tuple(part.numbers))
+    return part.peeled(stream, b"\n".join(lines), starts)

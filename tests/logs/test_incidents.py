@@ -378,3 +378,20 @@ def test_a_broker_that_its_clients_lost_without_a_signal_has_crashed(tmp_path: P
     found = judge(tmp_path, {"broker-1/server.log": broker, "b.log": client})
     assert kinds(found) == [("coordinator_failover", "broker-crash")]
     assert found[0].subject["transactional.ids"] == ("b-1",)
+
+
+def test_a_refusal_below_the_header_line_counts_and_so_does_a_record_without_a_stamp(tmp_path: Path) -> None:
+    text = (
+        "2026-11-21 09:29:30,629 - stock_push - INFO - up with transactional.id=stock-5\n"
+        "2026-11-21 09:29:34,801 - stock_push - ERROR - push broke\nTraceback (most recent call last):\n"
+        '  File "/opt/app/push.py", line 16, in <module>\n    p.produce("stock", b)\n'
+        'cimpl.KafkaException: KafkaError{code=MSG_SIZE_TOO_LARGE,val=10,str="Unable to produce message: Broker: '
+        'Message size too large"}\n'
+    )
+    bare = text.replace("2026-11-21 09:29:30,629 - stock_push - INFO - ", "INFO:stock_push:")
+    bare = bare.replace("2026-11-21 09:29:34,801 - stock_push - ERROR - ", "ERROR:stock_push:")
+    bare = "%5|1795253370.100|NOTE|stock#producer-1| [thrd:main]: nothing\n" + bare
+    for name, one in (("push.log", text), ("bare.log", bare)):
+        found = judge(tmp_path / name, {name: one})
+        assert kinds(found) == [("record_too_large", "record-above-client-limit")]
+        assert found[0].subject["transactional.id"] == "stock-5"

@@ -81,6 +81,11 @@ def test_a_fingerprint_survives_new_line_numbers_and_not_new_frames() -> None:
     assert first.fingerprint == moved.fingerprint != other.fingerprint
 
 
+def test_a_marked_stack_trace_is_a_stack_trace() -> None:
+    marked = "".join(f"! {line}\n" for line in TRACE.splitlines())
+    assert parse_throwable(marked) == parse_throwable(TRACE)
+
+
 def test_a_python_traceback_has_a_class() -> None:
     found = parse_throwable(
         'Traceback (most recent call last):\n  File "a.py", line 3, in f\n    g()\ncimpl.KafkaException: x\n'

@@ -29,6 +29,8 @@ ONE_OF_EACH = {
     "strimzi": "2026-11-21 09:31:18,670 WARN it is late (kafka.server.ReplicaManager) [main]",
     "python": "2026-11-21 09:31:18,670 - kafka.server.ReplicaManager - WARNING - it is late",
     "short": "26/11/21 09:31:18 WARN kafka.server.ReplicaManager: it is late",
+    "dropwizard": "WARN  [2026-11-21 09:31:18,670] kafka.server.ReplicaManager: it is late",
+    "python-level-first": "WARNING:kafka.server.ReplicaManager:2026-11-21 09:31:18,670 it is late",
     "redpanda": "WARN  2026-11-21 09:31:18,670 [shard 0:main] kafka.server.ReplicaManager - it is late",
     "json": json.dumps(
         {

@@ -34,6 +34,10 @@ WRAPPED = {
     "docker": docker(HEAD + "\n") + docker(CAUSE + "\n") + docker(NEXT + "\n"),
     "kubectl": "".join(f"2026-11-21T09:31:19.670123456Z {line}\n" for line in (HEAD, CAUSE, NEXT)),
     "compose": f"kafka-1  | {HEAD}\nkafka-1  | {CAUSE}\nkafka-1  | {NEXT}\n",
+    "syslog": "".join(f"Nov 21 09:31:19 host-7 kafka[4711]: {line}\n" for line in (HEAD, CAUSE, NEXT)),
+    "syslog 5424": "".join(
+        f"<14>1 2026-11-21T09:31:19Z host-7 kafka 4711 - - {line}\n" for line in (HEAD, CAUSE, NEXT)
+    ),
     "colours": f"\x1b[31m{HEAD}\x1b[0m\n{CAUSE}\n{NEXT}\n",
 }
 
@@ -46,6 +50,21 @@ def test_a_record_is_whole_whatever_carries_it(name: str, tmp_path: Path) -> Non
     assert (event.category, event.offset, event.line) == ("NOT_ENOUGH_REPLICAS", 0, 1)
     assert event.exception is not None
     assert event.fields["partition"] == "a-1"
+
+
+def test_a_record_without_a_stamp_has_its_wrappers(tmp_path: Path) -> None:
+    path = tmp_path / "pod.log"
+    path.write_text(cri("ERROR:stock_push:cannot push") + cri("INFO:stock_push:on and on"))
+    (event,) = scan_paths([path]).events
+    assert event.time_ms == 1_795_253_479_670
+
+
+def test_bare_syslog_lines_are_records_of_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "messages"
+    path.write_text("Nov 21 09:31:19 host-7 kernel: Out of memory: Killed process 4711 (java)\n" * 2)
+    scan = scan_paths([path])
+    assert [(event.category, event.logger) for event in scan.events] == [("OOM", "kernel")] * 2
+    assert scan.sources[0].unmatched_line_count == 0
 
 
 PACKERS: dict[str, Callable[[bytes], bytes]] = {

@@ -107,20 +107,15 @@ def _by_limit(events: list[LogEvent]) -> dict[tuple[str, str], list[LogEvent]]:
     latest: dict[str, str] = {}
     for event in events:
         # librdkafka names the broker's error for its own limit, too; only producing is refused on the spot.
-        own = event.fields.get("limit_setting") or "Unable to produce message" in event.message
-        told = (
-            bool(own) or "max message size" in event.message or "MSG_SIZE_TOO_LARGE" in event.message or event.exception
-        )
+        own = bool(event.fields.get("limit_setting") or event.fields.get("refused_by_client"))
+        by_broker = bool(event.fields.get("refused_by_broker"))
+        told = own or by_broker or "MSG_SIZE_TOO_LARGE" in event.message or event.exception
         # An echo ("because we are in an error state") belongs to the refusal before it.
         root = (
             "record-above-client-limit" if own else "record-above-broker-limit" if told else latest.get(event.file, "")
         )
         root = root or "record-above-broker-limit"
-        if (
-            not own
-            and latest.get(event.file) == "record-above-client-limit"
-            and "max message size" not in event.message
-        ):
+        if not own and not by_broker and latest.get(event.file) == "record-above-client-limit":
             root = latest[event.file]
         latest[event.file] = root
         groups.setdefault((event.file, root), []).append(event)

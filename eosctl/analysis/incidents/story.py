@@ -29,14 +29,16 @@ MAX_EVIDENCE_COUNT = 40
 
 
 class LogStory:
-    """All events that carry a time, in the order of time.
+    """The events of a scan in the order of time.
+
+    A record without a stamp of its own (standard error, bare formats) has the time of the last one before it in its
+    file, or of the first behind it; files in which nothing carries a time are left out.
 
     Built once for a scan; detectors only read it.
     """
 
     def __init__(self, events: Iterable[LogEvent], sources: Sequence[SourceSummary] = ()) -> None:
-        timed = [event for event in events if event.time_ms is not None]
-        self.events: tuple[LogEvent, ...] = tuple(sorted(timed, key=_order))
+        self.events: tuple[LogEvent, ...] = tuple(sorted(_timed(events, sources), key=_order))
         self.sources = tuple(sources)
         self._by_category: Mapping[str, list[LogEvent]] = _grouped(self.events, lambda event: event.category)
         self._by_file: Mapping[str, list[LogEvent]] = _grouped(self.events, lambda event: event.file)
@@ -212,6 +214,19 @@ def incident(
 def _places(events: Iterable[LogEvent]) -> Iterator[tuple[tuple[int, str, int], EvidenceLine]]:
     for event in events:
         yield (time_of(event), event.file, event.offset), EvidenceLine(event.file, event.offset)
+
+
+def _timed(events: Iterable[LogEvent], sources: Sequence[SourceSummary]) -> Iterator[LogEvent]:
+    """Yield events with a time, those without one with their neighbour's."""
+    starts = {source.file: source.first_ms for source in sources}
+    for file, part in _grouped(events, lambda event: event.file).items():
+        ordered = sorted(part, key=lambda event: event.offset)
+        last = next((event.time_ms for event in ordered if event.time_ms is not None), starts.get(file))
+        if last is None:
+            continue
+        for event in ordered:
+            last = event.time_ms if event.time_ms is not None else last
+            yield event if event.time_ms is not None else event._replace(time_ms=last, time_assumed=True)
 
 
 def _order(event: LogEvent) -> tuple[int, str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, Final
 
 import msgspec
@@ -18,6 +19,7 @@ from eosctl.render.failure import FailureView
 from eosctl.render.fence import FenceView
 from eosctl.render.fsck import FsckItem
 from eosctl.render.known_bugs import BugItem
+from eosctl.render.lag import LagItem, PinItem
 from eosctl.render.life import LifeItem
 from eosctl.render.locate import LocatedItem
 from eosctl.render.logs import CategoryItem, LogsView
@@ -51,6 +53,8 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "log-category": (CategoryItem, "logs explain"),
     "logs": (LogsView, "logs scan, logs report"),
     "fsck": (Listing[FsckItem], "fsck"),
+    "group-lag": (Listing[LagItem], "group lag"),
+    "group-pending": (Listing[PinItem], "group pending"),
     "locations": (Listing[LocatedItem], "txn locate, group offsets locate"),
     "open-transactions": (Listing[HangItem], "txn hanging"),
     "setting": (Listing[SettingItem], "config explain"),
@@ -76,5 +80,17 @@ def schema_of(name: str) -> dict[str, Any]:
 
 
 def titled(name: str, schema: dict[str, Any]) -> dict[str, Any]:
-    """Put dialect and title in front of a schema."""
-    return {"$schema": DIALECT, "title": f"eosctl.{name}", **schema}
+    """Put dialect and title in front of a schema, and take the indentation of the source out of its descriptions.
+
+    Python 3.13 has taken it out already, earlier ones have not; the page is the same on all.
+    """
+    return {"$schema": DIALECT, "title": f"eosctl.{name}", **_dedented(schema)}
+
+
+def _dedented(node: Any) -> Any:
+    if isinstance(node, dict):
+        return {
+            key: inspect.cleandoc(value) if key == "description" and isinstance(value, str) else _dedented(value)
+            for key, value in node.items()
+        }
+    return [_dedented(item) for item in node] if isinstance(node, list) else node

@@ -204,7 +204,7 @@ def test_placeholders_are_not_values() -> None:
     ("file", "text", "line"),
     [
         ("a.yaml", "a: 1\nb: [\n", 3),
-        ("a.json", '{\n "a": 1,\n}', 3),
+        ("a.json", '{\n "a": 1,\n "b": }', 3),
         ("a.toml", "a = 1\nb = \n", 2),
         ("a.env", "A=1\nnonsense\n", 2),
         ("a.properties", "a=1\nb=\\uZZZZ\n", 2),

@@ -15,7 +15,7 @@ class NodeTimer:
 
     def __init__(self, runtime: NodeRuntime, call: Callable[[], None]) -> None:
         self._runtime = runtime
-        self._call = call
+        self._call: Callable[[], None] | None = call
         self._handle: Handle | None = None
 
     def arm(self, handle: Handle) -> None:
@@ -25,10 +25,16 @@ class NodeTimer:
     def fire(self) -> None:
         """Run the call as work of a turn."""
         self._runtime.timers.discard(self)
-        self._runtime.ticks.post(self._call)
+        self._runtime.ticks.post(self._run)
+
+    def _run(self) -> None:
+        call, self._call = self._call, None
+        if call is not None:
+            call()
 
     def cancel(self) -> None:
-        """Drop the call; harmless when it has happened."""
+        """Drop the call, also when its time has come and other work of the turn is before it; else harmless."""
+        self._call = None
         if self._handle is not None:
             self._handle.cancel()
             self._handle = None

@@ -92,6 +92,14 @@ def test_a_stopped_node_has_no_timers(loop: VirtualLoop, ticks: Ticks) -> None:
     assert not runtime.timers
 
 
+def test_a_timer_can_still_be_cancelled_by_another_one_of_the_same_moment(loop: VirtualLoop, ticks: Ticks) -> None:
+    runtime, seen = NodeRuntime(loop, ticks, 1000), []
+    runtime.call_later(10, lambda: second.cancel())
+    second = runtime.call_later(10, lambda: seen.append("cancelled"))
+    loop.run(1)
+    assert seen == []
+
+
 def test_clocks_can_be_skewed_one_by_one(loop: VirtualLoop, ticks: Ticks) -> None:
     first, second = NodeRuntime(loop, ticks, 1000), NodeRuntime(loop, ticks, 1000)
     second.skew_ms = -300

@@ -10,6 +10,7 @@ import typer
 
 from eosctl.commands.invocation import invocation_of, note, write_result
 from eosctl.commands.options import Output, OutputFile, parse_duration_ms
+from eosctl.commands.sandbox_logs import show_logs
 from eosctl.errors import EosctlError, UsageError
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
 
@@ -121,25 +122,7 @@ def show_sandboxes(
     write_result(text, output_file)
 
 
-@app.command("logs")
-def show_logs(
-    name: Name = DEFAULT_NAME,
-    lines: Annotated[int, typer.Option("--lines", "-n", min=1, help="How many of the last lines.")] = 50,
-) -> None:
-    """Show the last lines of a sandbox's log."""
-    from collections import deque
-
-    from eosctl.sandbox.process import places
-
-    path = places.log_file(name)
-    try:
-        with path.open(encoding="utf-8", errors="replace") as log:
-            tail = deque(log, maxlen=lines)
-    except OSError as error:
-        raise EosctlError(
-            f"Cannot read {path}.", error.strerror or str(error), "See what runs: eosctl sandbox status"
-        ) from error
-    write_result("".join(tail))
+app.command("logs")(show_logs)
 
 
 @app.command("scenario")

@@ -34,9 +34,15 @@ Command = Callable[[dict[str, Any]], Awaitable[Any]]
 class Cluster:
     """Brokers with listeners, in the running event loop."""
 
-    def __init__(self, spec: SandboxSpec) -> None:
-        """Plan a cluster; nothing happens before :meth:`start`."""
+    def __init__(self, spec: SandboxSpec, logs_dir: Path | None = None) -> None:
+        """Plan a cluster; nothing happens before :meth:`start`.
+
+        Args:
+            spec: What it is to be.
+            logs_dir: Where its nodes write their logs; None for nowhere.
+        """
         self._spec = spec
+        self._logs_dir = logs_dir
         self._core: ClusterCore | None = None
         self._servers: dict[int, ListenerServer] = {}
 
@@ -53,7 +59,12 @@ class Cluster:
         settings = dict(spec.settings)
         unstable = settings.get("unstable.api.versions.enable") == "true"
         shape = ClusterShape(
-            spec.brokers, Emulation(spec.emulate, unstable), spec.transaction_version, settings, spec.fast
+            spec.brokers,
+            Emulation(spec.emulate, unstable),
+            spec.transaction_version,
+            settings,
+            spec.fast,
+            self._logs_dir,
         )
         core = ClusterCore(shape, Path(spec.data_dir), loop, time.time() * 1000 - loop.time() * 1000)
         self._core = core

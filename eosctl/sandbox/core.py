@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from eosctl.sandbox.broker.broker import CLIENT_LISTENER, Broker
+from eosctl.sandbox.logging.log_files import LogFiles
 from eosctl.sandbox.metadata.image import ListenerEndpoint
 from eosctl.sandbox.network import Network
 from eosctl.sandbox.node import ClusterPlan, Node, NodePlan
@@ -31,6 +32,7 @@ class ClusterShape(NamedTuple):
     transaction_version: int | None = None
     settings: Mapping[str, str] = {}
     fast: bool = False
+    logs_dir: Path | None = None  # where every node keeps its log files in a folder of its own; None for no logs
 
 
 class ClusterCore:
@@ -92,6 +94,8 @@ class ClusterCore:
         }
         plan = NodePlan(node_id, is_broker, is_controller, directory, settings)
         runtime = NodeRuntime(self.loop, self.ticks, self._wall_base_ms, self.random.getrandbits(64))
+        if self.shape.logs_dir is not None:
+            runtime.log = LogFiles(self.shape.logs_dir / directory.name, runtime.now_ms, self.ticks)
         node = Node(plan, self._plan, runtime, self.network, listeners)
         self.nodes[node_id] = node
         node.start()

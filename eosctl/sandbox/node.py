@@ -18,6 +18,8 @@ from eosctl.sandbox.controller.raft import fetch_metadata
 from eosctl.sandbox.controller.routes import ROUTES
 from eosctl.sandbox.log.directory import LogDirectory
 from eosctl.sandbox.log.topic_settings import TopicSettings
+from eosctl.sandbox.logging.node_events import NodeEvents
+from eosctl.sandbox.logging.storage_events import StorageEvents
 from eosctl.sandbox.metadata.fetcher import MetadataFetcher
 from eosctl.sandbox.metadata.image import ListenerEndpoint
 from eosctl.sandbox.metadata.log import METADATA_PARTITION, METADATA_TOPIC_ID, MetadataLog
@@ -65,7 +67,8 @@ class Node:
         self.runtime = runtime
         self._network = network
         self.config = NodeConfig(cluster.emulation.release, plan.settings)
-        self.logs = LogDirectory(plan.data_dir, runtime.ticks)
+        storage_events = StorageEvents(runtime.log, str(plan.data_dir), is_3_9=cluster.emulation.is_3_9)
+        self.logs = LogDirectory(plan.data_dir, runtime.ticks, storage_events)
         meta = self.logs.open_directory(plan.node_id, cluster.cluster_id, runtime.random.randbytes(16))
         self.channel = NodeChannel(plan.node_id, network, runtime, self, self._locate_controller)
         self.metadata_log = MetadataLog(
@@ -96,8 +99,14 @@ class Node:
                 parse_uuid(meta.directory_id),
             )
 
+        if self.broker is not None:
+            self.events = self.broker.lifecycle.events
+        else:
+            self.events = NodeEvents(runtime.log, plan.node_id, cluster.emulation.release)
+
     def start(self) -> None:
         """Join the network and begin."""
+        self.events.starting(is_broker=self.plan.is_broker, is_controller=self.plan.is_controller)
         self._network.attach(self.plan.node_id, Port(self.channel.receive, self.channel.disconnected))
         if self.broker is not None:
             self.metadata_log.listen(self.broker.apply_metadata)
@@ -118,6 +127,9 @@ class Node:
             self.broker.stop(clean=clean)
         else:
             self.logs.close(clean=clean)
+        if clean:
+            self.events.stopped(is_broker=self.plan.is_broker, is_controller=self.plan.is_controller)
+        self.runtime.log.close()
 
     def _bootstrap(self) -> list[Any]:
         return bootstrap_records(

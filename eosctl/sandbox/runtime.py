@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
+from eosctl.sandbox.logging.event_log import NO_LOG, EventLog
 from eosctl.sandbox.ticks import Handle, Loop, Ticks
 
 
@@ -45,7 +46,7 @@ class NodeRuntime:
     """What a node knows of the outside: its clock, its timers, its random source.
 
     ``wall_base_ms`` is the wall clock (ms since the epoch) that corresponds to the loop's time 0; ``skew_ms`` is added
-    to it for this node alone and may change while the node runs.
+    to it for this node alone and may change while the node runs. ``log`` takes the node's log lines.
     """
 
     def __init__(self, loop: Loop, ticks: Ticks, wall_base_ms: float, seed: int = 0) -> None:
@@ -55,6 +56,7 @@ class NodeRuntime:
         self.timers: set[NodeTimer] = set()
         self.wall_base_ms = wall_base_ms
         self.skew_ms = 0.0
+        self.log: EventLog = NO_LOG
         self.stopped = False
 
     def now_ms(self) -> int:

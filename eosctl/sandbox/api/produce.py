@@ -19,7 +19,7 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.coordinator.transaction.verification import produce_error
 from eosctl.sandbox.log.validation import Refusal, check_request_batch
 from eosctl.sandbox.ports import AppendResult, RequestContext
-from eosctl.sandbox.replication.appends import ClientBatch, append_client_batch
+from eosctl.sandbox.replication.appends import ClientBatch, append_client_batch, refused_batch
 from eosctl.sandbox.replication.partition import Partition
 from eosctl.sandbox.replication.purgatory import ReplicationWait
 from eosctl.wire.error_codes import ErrorCode
@@ -175,6 +175,7 @@ class Produce:
             return
         acks = self._request.acks
         if acks == ACKS_ALL and len(partition.isr) < partition.log.settings.min_insync_replicas:
+            broker.replicas.refusals.refused(partition, ErrorCode.NOT_ENOUGH_REPLICAS, refused_batch(given.header))
             self._refuse(slot, Refusal(ErrorCode.NOT_ENOUGH_REPLICAS))
             return
         try:
@@ -183,6 +184,8 @@ class Produce:
             self._refuse(slot, Refusal(ErrorCode.KAFKA_STORAGE_ERROR))
             return
         if isinstance(outcome, Refusal):
+            told = refused_batch(given.header, outcome.message)
+            broker.replicas.refusals.refused(partition, outcome.error, told)
             self._refuse(slot, outcome, partition)
             return
         result, last_offset = outcome

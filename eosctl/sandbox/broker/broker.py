@@ -93,6 +93,7 @@ class Broker:
             VerificationPolicy(
                 lambda: config.get_bool("transaction.partition.verification.enable"), is_3_9=emulation.is_3_9
             ),
+            is_3_9=emulation.is_3_9,
         )
         self.replicas.known = self._is_known
         self.fetch_sessions = FetchSessions(
@@ -123,8 +124,10 @@ class Broker:
             replicas=self.replicas,
             channel=channel,
             producer_ids=self.producer_ids,
+            log=runtime.log,
+            node_id=node_id,
         )
-        self.groups = GroupCoordinator(self._as_group_host())
+        self.groups = GroupCoordinator(self._as_group_host(), runtime.log, node_id)
         self._coordinators: dict[str, CoordinatorHooks] = {
             TRANSACTION_STATE_TOPIC: self.transactions,
             CONSUMER_OFFSETS_TOPIC: self.groups,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from eosctl.sandbox.controller.features import FEATURES
+from eosctl.sandbox.logging.node_events import NodeEvents
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.broker_heartbeat import BrokerHeartbeatRequest
 from eosctl.wire.messages.broker_registration import BrokerRegistrationRequest, Feature, Listener
@@ -30,6 +31,7 @@ class Lifecycle:
         self._timer_armed = False
         self.broker_epoch = -1
         self.unfenced = False
+        self.events = NodeEvents(broker.runtime.log, broker.node_id, broker.emulation.release)
 
     def start(self) -> None:
         """Register with the active controller; tries until one answers."""
@@ -57,6 +59,7 @@ class Lifecycle:
             self._broker.runtime.call_later(REFUSED_RETRY_MS, self.start)
             return
         self.broker_epoch = response.broker_epoch
+        self.events.registered(self.broker_epoch)
         self._broker.registered()
         self._heartbeat()
 
@@ -82,6 +85,8 @@ class Lifecycle:
         if response.error_code:  # the controller forgot this registration
             self._broker.runtime.call_later(RETRY_MS, self.start)
             return
+        if not self.unfenced and not response.is_fenced:
+            self.events.unfenced()
         self.unfenced = not response.is_fenced
         if self._shutting_down is not None and response.should_shut_down:
             done, self._shutting_down = self._shutting_down, None
@@ -97,5 +102,6 @@ class Lifecycle:
 
     def shut_down(self, done: Callable[[], None]) -> None:
         """Hand over every leadership, then call ``done``."""
+        self.events.hands_over()
         self._shutting_down = done
         self._heartbeat()

@@ -8,6 +8,7 @@ from typing import Any
 
 from eosctl.sandbox.broker.config import ConfigSources, NodeConfig
 from eosctl.sandbox.controller.heartbeats import Heartbeats
+from eosctl.sandbox.logging.controller_events import ControllerEvents
 from eosctl.sandbox.metadata.image import BROKER_RESOURCE, TOPIC_RESOURCE, ClusterImage, ImageDelta
 from eosctl.sandbox.metadata.log import MetadataLog
 from eosctl.sandbox.ports import Emulation
@@ -40,6 +41,7 @@ class Controller:
         self.emulation = emulation
         self.voters = tuple(voters)
         self.image = ClusterImage()
+        self.events = ControllerEvents(runtime.log, node_id, is_3_9=emulation.is_3_9)
         self.leader_epoch = 0
         self.is_active = False
         self.heartbeats = Heartbeats()
@@ -58,6 +60,7 @@ class Controller:
         self.leader_epoch = max(self.log.last_epoch + 1, 1)
         self.is_active = True
         is_new = self.log.end_offset == 0
+        self.events.becomes_active(self.leader_epoch, self.log.end_offset)
         self.log.append_leader_change(self.node_id, self.voters, self.leader_epoch, self.runtime.now_ms())
         if is_new:
             self.write(bootstrap())
@@ -73,6 +76,7 @@ class Controller:
     def write(self, records: Sequence[Any], done: Callable[[], None] | None = None) -> None:
         """Append records as one batch; ``done`` when they are committed."""
         if records:
+            self.events.changes(self.image, records)
             last_offset = self.log.append(records, self.leader_epoch, self.runtime.now_ms())
             delta = ImageDelta()
             for record in records:

@@ -73,16 +73,20 @@ def broker_heartbeat(controller: Controller, context: RequestContext, request: B
     elif request.want_fence and not broker.fenced:
         records += fence_records(controller, broker)
     elif broker.fenced and caught_up and not request.want_fence:
+        controller.events.unfences(broker.broker_id, broker.broker_epoch)
         records += _unfence(controller, broker)
     controller.heartbeats.touch(request.broker_id, now_ms)
 
     def answer() -> None:
         now = controller.image.brokers.get(request.broker_id)
+        may_stop = request.want_shut_down and not _leads_anything(controller, request.broker_id)
+        if may_stop:
+            controller.events.lets_stop(request.broker_id, request.current_metadata_offset)
         context.reply(
             BrokerHeartbeatResponse(
                 is_caught_up=caught_up,
                 is_fenced=now is None or now.fenced,
-                should_shut_down=request.want_shut_down and not _leads_anything(controller, request.broker_id),
+                should_shut_down=may_stop,
             )
         )
 
@@ -96,7 +100,9 @@ def fence_stale_brokers(controller: Controller) -> None:
         controller.heartbeats.forget(broker_id)
         broker = controller.image.brokers.get(broker_id)
         if broker is not None and not broker.fenced:
-            controller.write(fence_records(controller, broker))
+            records = fence_records(controller, broker)
+            controller.events.fences(broker_id, broker.broker_epoch, len(records) - 1)
+            controller.write(records)
 
 
 def fence_records(controller: Controller, broker: BrokerState) -> list[Any]:
@@ -130,6 +136,7 @@ def _unfence(controller: Controller, broker: BrokerState) -> list[Any]:
 def _controlled_shutdown(controller: Controller, broker: BrokerState) -> list[Any]:
     if broker.in_controlled_shutdown or broker.fenced:
         return []
+    controller.events.lets_leave(broker.broker_id)
     return [
         BrokerRegistrationChangeRecord(broker.broker_id, broker.broker_epoch, 0, 1),
         *_hand_over(controller, broker.broker_id),

@@ -10,6 +10,7 @@ from eosctl.sandbox.log.leader_epochs import LeaderEpochs
 from eosctl.sandbox.log.partition_log import PartitionLog, log_config
 from eosctl.sandbox.log.producer_state import ProducerEntry, ProducerStateManager, RetainedBatch
 from eosctl.sandbox.log.topic_settings import TopicSettings
+from eosctl.sandbox.logging.storage_events import SILENT, StorageEvents
 from eosctl.sandbox.ticks import Ticks
 from eosctl.storage.checkpoints import (
     EpochStart,
@@ -49,8 +50,9 @@ class LogDirectory:
     per log; leader epochs and ``partition.metadata`` go with it. Checkpoints are written by :meth:`checkpoint`.
     """
 
-    def __init__(self, path: Path, ticks: Ticks) -> None:
+    def __init__(self, path: Path, ticks: Ticks, events: StorageEvents = SILENT) -> None:
         self.path = path
+        self._events = events
         self.failed: OSError | None = None
         self._ticks = ticks
         self._descriptors = Descriptors()
@@ -111,7 +113,9 @@ class LogDirectory:
             self._high_watermarks.get(partition, 0),
         )
         log.dirty = self._note_dirty
-        log.snapshot = write_producer_snapshot
+        log.snapshot = self._write_snapshot
+        if opened.log.log_end_offset:
+            self._events.loaded(partition, opened.recovered_segments, opened.log.log_end_offset)
         self._logs[partition] = log
         self._topic_ids[partition] = topic_id
         if not metadata.exists():
@@ -135,6 +139,12 @@ class LogDirectory:
         return iter(self._logs.items())
 
     # --- writing ------------------------------------------------------------------------------------------------
+
+    def _write_snapshot(self, log: PartitionLog, offset: int) -> None:
+        write_producer_snapshot(log, offset)
+        if not log.closed:
+            self._events.rolled(log.partition, offset)
+        self._events.wrote_snapshot(log.partition, offset, len(log.producers.producers))
 
     def _note_dirty(self, log: PartitionLog) -> None:
         self._ticks.at_flush(log.flush)

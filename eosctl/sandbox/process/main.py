@@ -71,7 +71,7 @@ async def run(spec: SandboxSpec, ready: int) -> None:
     """Start the cluster, report, and serve until stopped by the control socket, a signal or the time to live."""
     directory = DataDirectory(Path(spec.data_dir))
     try:
-        cluster = Cluster(spec)
+        cluster = Cluster(spec, places.logs_dir(Path(spec.data_dir)))
         await cluster.start()
         _calm_the_collector()
         try:

@@ -51,6 +51,14 @@ def default_data_dir(name: str) -> Path:
     return sandbox_dir(name) / "data"
 
 
+def logs_dir(data_dir: Path) -> Path:
+    """Return where the nodes of a sandbox write their logs.
+
+    Beside their data, not in it: Kafka takes every folder of a data directory for a partition.
+    """
+    return data_dir / "logs"
+
+
 def control_socket(name: str) -> Path:
     """Return the path of the control socket; a short one elsewhere where the state folder's path is too long."""
     path = sandbox_dir(name) / "control.sock"

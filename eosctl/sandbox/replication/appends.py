@@ -8,6 +8,7 @@ from functools import partial
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.log.producer_state import VerificationGuard
 from eosctl.sandbox.log.validation import Refusal, check_client_batch
+from eosctl.sandbox.logging.append_events import AppendEvents, Refused
 from eosctl.sandbox.ports import AppendResult
 from eosctl.sandbox.replication.partition import Partition
 from eosctl.sandbox.replication.purgatory import Deadlines, ReplicationWait
@@ -87,8 +88,15 @@ def append_client_batch(
 class LeaderAppends:
     """The appends that brokers make themselves, always with acks=all."""
 
-    def __init__(self, partitions: dict[TopicPartition, Partition], runtime: NodeRuntime, deadlines: Deadlines) -> None:
+    def __init__(
+        self,
+        partitions: dict[TopicPartition, Partition],
+        runtime: NodeRuntime,
+        deadlines: Deadlines,
+        refusals: AppendEvents,
+    ) -> None:
         self._partitions = partitions
+        self._refusals = refusals
         self._runtime = runtime
         self._deadlines = deadlines
 
@@ -96,7 +104,7 @@ class LeaderAppends:
         self, partition: Partition | None, batch: bytes, header: BatchHeader, done: Done, timeout_ms: int
     ) -> None:
         """Append a coordinator's batch; producer state is checked without sequences."""
-        error = _not_ready(partition)
+        error = self._not_ready(partition)
         if error or partition is None:
             done(AppendResult(error))
             return
@@ -109,6 +117,7 @@ class LeaderAppends:
                 check_sequence=False,
             )
             if error:
+                self._refusals.refused(partition, error, refused_batch(header))
                 done(AppendResult(error, log_start_offset=partition.log.start_offset))
                 return
         self._append(partition, batch, header, done, timeout_ms)
@@ -124,7 +133,7 @@ class LeaderAppends:
         timeout_ms: int,
     ) -> None:
         """Append an end-transaction marker after the epoch checks of the partition."""
-        error = _not_ready(partition)
+        error = self._not_ready(partition)
         if error or partition is None:
             done(AppendResult(error))
             return
@@ -132,6 +141,8 @@ class LeaderAppends:
             producer_id, producer_epoch, marker.coordinator_epoch, transaction_version
         )
         if error:
+            refused = Refused(producer_id, producer_epoch, coordinator_epoch=marker.coordinator_epoch)
+            self._refusals.refused(partition, error, refused)
             done(AppendResult(error, log_start_offset=partition.log.start_offset))
             return
         now_ms = self._runtime.now_ms()
@@ -158,14 +169,19 @@ class LeaderAppends:
         partition.wait_for(wait)
         self._deadlines.add(wait)
 
+    def _not_ready(self, partition: Partition | None) -> ErrorCode:
+        if partition is None or not partition.is_leader:
+            return ErrorCode.NOT_LEADER_OR_FOLLOWER
+        if len(partition.isr) < partition.log.settings.min_insync_replicas:
+            self._refusals.refused(partition, ErrorCode.NOT_ENOUGH_REPLICAS, Refused())
+            return ErrorCode.NOT_ENOUGH_REPLICAS
+        return ErrorCode.NONE
+
+
+def refused_batch(header: BatchHeader, message: str | None = None) -> Refused:
+    """Return what the log line about a refused batch tells."""
+    return Refused(header.producer_id, header.producer_epoch, header.base_sequence, message=message)
+
 
 def _replicated(result: AppendResult, done: Done, error: ErrorCode) -> None:
     done(result if not error else result._replace(error=error))
-
-
-def _not_ready(partition: Partition | None) -> ErrorCode:
-    if partition is None or not partition.is_leader:
-        return ErrorCode.NOT_LEADER_OR_FOLLOWER
-    if len(partition.isr) < partition.log.settings.min_insync_replicas:
-        return ErrorCode.NOT_ENOUGH_REPLICAS
-    return ErrorCode.NONE

@@ -243,7 +243,9 @@ class ReplicaFetcher:
         if data.diverging_epoch.epoch >= 0:
             _, own_end = log.epochs.end_offset_for(data.diverging_epoch.epoch, log.end_offset)
             end = data.diverging_epoch.end_offset
-            log.truncate_to(min(end, own_end) if own_end >= 0 else end)
+            end = min(end, own_end) if own_end >= 0 else end
+            self._replicas.events.truncates(partition, end, data.diverging_epoch.epoch)
+            log.truncate_to(end)
             self._sent.pop(name, None)
             self._changed[name] = partition
             return
@@ -296,6 +298,7 @@ class ReplicaFetcher:
         if offset is None:
             self._runtime.call_later(RETRY_MS, partial(self._resume, partition))
         elif offset < partition.log.end_offset:
+            self._replicas.events.resets(partition, offset)
             partition.log.truncate_to(offset)
             self._resume(partition)
         else:

@@ -109,6 +109,7 @@ class IsrManager:
                 )
             )
             if len(kept) < len(partition.isr):
+                self._replicas.events.shrinks_isr(partition, kept)
                 self._ask(partition, kept)
 
     # --- AlterPartition -----------------------------------------------------------------------------------------
@@ -181,6 +182,7 @@ class IsrManager:
                 partition.isr = tuple(answer.isr)
                 partition.partition_epoch = answer.partition_epoch
                 partition.pending_isr = None
+                self._replicas.events.changed_isr(partition)
                 partition.maybe_advance_high_watermark()
         else:
             partition.pending_isr = None  # the truth arrives through the metadata log; lag is looked at again

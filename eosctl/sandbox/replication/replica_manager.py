@@ -10,6 +10,8 @@ from eosctl.model.transaction import ProducerState, TopicPartition
 from eosctl.sandbox.log.partition_log import PartitionLog
 from eosctl.sandbox.log.producer_state import VerificationGuard
 from eosctl.sandbox.log.topic_settings import TopicSettings
+from eosctl.sandbox.logging.append_events import AppendEvents
+from eosctl.sandbox.logging.replica_events import FormerRole, ReplicaEvents
 from eosctl.sandbox.metadata.image import ClusterImage, ImageDelta, PartitionState
 from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC, AppendResult
 from eosctl.sandbox.replication.appends import LeaderAppends
@@ -48,13 +50,17 @@ class RoleListener(Protocol):
 class ReplicaManager:
     """Implements the ports' ``Replicas`` for one broker."""
 
-    def __init__(self, broker_id: int, runtime: NodeRuntime, logs: LogOpener, verification: VerificationPolicy) -> None:
+    def __init__(
+        self, broker_id: int, runtime: NodeRuntime, logs: LogOpener, verification: VerificationPolicy, *, is_3_9: bool
+    ) -> None:
         self.broker_id = broker_id
         self.verification = verification
         self.runtime = runtime
         self.partitions: dict[TopicPartition, Partition] = {}
         self.deadlines = Deadlines(runtime)
-        self.appends = LeaderAppends(self.partitions, runtime, self.deadlines)
+        self.events = ReplicaEvents(runtime.log, broker_id)
+        self.refusals = AppendEvents(runtime.log, broker_id, is_3_9=is_3_9)
+        self.appends = LeaderAppends(self.partitions, runtime, self.deadlines, self.refusals)
         self.listeners: list[RoleListener] = []
         self.known: Callable[[TopicPartition], bool] = lambda _: False
         self._logs = logs
@@ -96,7 +102,11 @@ class ReplicaManager:
         if partition is None:
             log = self._logs.open(topic_partition, topic_id, settings_of(topic_partition.topic))
             partition = self.partitions[topic_partition] = Partition(self.broker_id, topic_partition, topic_id, log)
+            self.events.hosted(partition)
+        former = FormerRole(partition.leader_id, partition.leader_epoch)
         new_epoch = partition.apply(state, self.runtime.now_ms())
+        if new_epoch:
+            self.events.changed_role(partition, former)
         if partition.is_leader and new_epoch:
             for listener in self.listeners:
                 listener.became_leader(partition)

@@ -43,6 +43,7 @@ from eosctl.sandbox.coordinator.group.consumer.group import ConsumerGroup
 from eosctl.sandbox.coordinator.group.host import GroupHost
 from eosctl.sandbox.coordinator.group.records import FIRST_SEQUENCE, NO_SEQUENCE, group_record
 from eosctl.sandbox.coordinator.group.shard import Shard
+from eosctl.sandbox.logging.group_events import GroupEvents
 from eosctl.wire.error_codes import ErrorCode
 
 JoinDone = Callable[[JoinResult], None]
@@ -52,8 +53,9 @@ SyncDone = Callable[[SyncResult], None]
 class ClassicDriver:
     """Applies requests, timers and finished writes to classic groups."""
 
-    def __init__(self, host: GroupHost) -> None:
+    def __init__(self, host: GroupHost, events: GroupEvents) -> None:
         self._host = host
+        self._events = events
 
     @property
     def _config(self) -> ClassicConfig:
@@ -111,6 +113,8 @@ class ClassicDriver:
         if not isinstance(group, ClassicGroup):
             return [ErrorCode.UNKNOWN_MEMBER_ID] * len(leaving)
         errors, step = leave(group, leaving, self._config, self._now_ms())
+        gone = [member_id for member_id in group.members if member_id not in step.group.members]
+        self._events.members_left(shard.partition.partition, group_id, gone)
         self._run(shard, step)
         return errors
 
@@ -139,7 +143,11 @@ class ClassicDriver:
         self, shard: Shard, step: Step, join_done: JoinDone | None = None, sync_done: SyncDone | None = None
     ) -> None:
         group = step.group
+        before = shard.groups.get(group.group_id)
         shard.groups[group.group_id] = group
+        if before is not group:
+            known = before if isinstance(before, ClassicGroup) else ClassicGroup(group.group_id)
+            self._events.changed(shard.partition.partition, known, group)
         for effect in step.effects:
             match effect:
                 case StartTimer(kind, delay_ms, member_id):
@@ -186,6 +194,8 @@ class ClassicDriver:
         match kind:
             case TimerKind.SESSION:
                 step = session_timer_fired(group, member_id, config, now_ms)
+                if member_id not in step.group.members:
+                    self._events.member_failed(shard.partition.partition, group_id, member_id)
             case TimerKind.PENDING:
                 step = pending_timer_fired(group, member_id, now_ms)
             case TimerKind.JOIN:

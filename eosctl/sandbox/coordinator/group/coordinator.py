@@ -11,9 +11,11 @@ from eosctl.sandbox.coordinator.group.classic_driver import ClassicDriver
 from eosctl.sandbox.coordinator.group.classic_group import ClassicGroup
 from eosctl.sandbox.coordinator.group.consumer.driver import ConsumerDriver
 from eosctl.sandbox.coordinator.group.host import GroupHost
-from eosctl.sandbox.coordinator.group.loader import replay_log
+from eosctl.sandbox.coordinator.group.loader import LoadCounter, replay_log
 from eosctl.sandbox.coordinator.group.offset_manager import OffsetManager
 from eosctl.sandbox.coordinator.group.shard import Shard
+from eosctl.sandbox.logging.event_log import NO_LOG, EventLog
+from eosctl.sandbox.logging.group_events import GroupEvents
 from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC, Timer
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.internal.partitioner import partition_for
@@ -33,10 +35,11 @@ class GroupCoordinator:
     the marker is acknowledged; Kafka's classic coordinator up to 3.9.0 did it some time later (KAFKA-17507).
     """
 
-    def __init__(self, host: GroupHost) -> None:
+    def __init__(self, host: GroupHost, log: EventLog = NO_LOG, node_id: int = -1) -> None:
         self._host = host
-        self.classic = ClassicDriver(host)
-        self.consumer = ConsumerDriver(host)
+        self._events = GroupEvents(log, node_id, is_3_9=host.emulation.is_3_9)
+        self.classic = ClassicDriver(host, self._events)
+        self.consumer = ConsumerDriver(host, self._events)
         self.offsets = OffsetManager(host, self.classic)
         self.admin = GroupAdmin(host)
         self.materialise: Materialise = materialise_at_once
@@ -74,6 +77,7 @@ class GroupCoordinator:
             known.leader_epoch = leader_epoch
             return
         shard = self._shards[partition_index] = Shard(self._host, partition_index, leader_epoch)
+        self._events.elected(partition_index, leader_epoch)
         self._host.runtime.call_soon(partial(self._load, shard))
 
     def resign(self, partition_index: int, leader_epoch: int | None) -> None:
@@ -85,6 +89,9 @@ class GroupCoordinator:
         if shard is None or (leader_epoch is not None and leader_epoch < shard.leader_epoch):
             return
         del self._shards[partition_index]
+        offsets = shard.offsets
+        offset_count = sum(len(offsets.committed(group_id)) for group_id in offsets.group_ids())
+        self._events.resigned(partition_index, shard.leader_epoch, offset_count, len(shard.groups))
         for group in list(shard.groups.values()):
             if isinstance(group, ClassicGroup):
                 self.classic.unloaded(shard, group)
@@ -112,9 +119,13 @@ class GroupCoordinator:
     def _load(self, shard: Shard) -> None:
         if shard.is_closed:
             return
-        batches = self._host.replicas.read_all(shard.partition)
+        started_ms = self._host.runtime.now_ms()
+        batches = LoadCounter(self._host.replicas.read_all(shard.partition))
         replay_log(batches, shard.groups, shard.offsets, self._host.emulation.is_3_9)
         shard.is_loading = False
+        took_ms = self._host.runtime.now_ms() - started_ms
+        index, epoch = shard.partition.partition, shard.leader_epoch
+        self._events.loaded(index, epoch, batches.record_count, batches.size_bytes, took_ms)
         for group in list(shard.groups.values()):
             if isinstance(group, ClassicGroup):
                 self.classic.loaded(shard, group)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.coordinator.group.classic_group import ClassicGroup
@@ -16,6 +16,22 @@ from eosctl.wire.records.batch import BatchHeader, decode_records
 from eosctl.wire.records.control import EndTxnMarker, decode_control
 
 Groups = dict[str, ClassicGroup | ConsumerGroup]
+
+
+class LoadCounter:
+    """Iterates the batches of a log and counts what passes, for the line that says how much was loaded."""
+
+    def __init__(self, batches: Iterable[tuple[BatchHeader, bytes]]) -> None:
+        self._batches = batches
+        self.record_count = 0
+        self.size_bytes = 0
+
+    def __iter__(self) -> Iterator[tuple[BatchHeader, bytes]]:
+        """Pass the batches on."""
+        for header, batch in self._batches:
+            self.record_count += header.records_count
+            self.size_bytes += len(batch)
+            yield header, batch
 
 
 def replay_log(

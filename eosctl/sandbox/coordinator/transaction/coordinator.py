@@ -18,7 +18,13 @@ from eosctl.sandbox.coordinator.transaction.metadata import (
 )
 from eosctl.sandbox.coordinator.transaction.producer_ids import ProducerIdManager
 from eosctl.sandbox.coordinator.transaction.rules.ages import is_expired, is_timed_out
-from eosctl.sandbox.coordinator.transaction.rules.decision import Abort, Answer, Decision, Transition
+from eosctl.sandbox.coordinator.transaction.rules.decision import (
+    INVALID_STATE,
+    Abort,
+    Answer,
+    Decision,
+    Transition,
+)
 from eosctl.sandbox.coordinator.transaction.rules.ending import (
     EPOCH_BUMP_VERSION,
     complete,
@@ -33,6 +39,8 @@ from eosctl.sandbox.coordinator.transaction.state_manager import (
     StateManager,
     StatePartition,
 )
+from eosctl.sandbox.logging.event_log import NO_LOG, EventLog
+from eosctl.sandbox.logging.transaction_events import TransactionEvents
 from eosctl.sandbox.ports import BrokerConfig, Channel, Emulation, MetadataView, Replicas, Runtime, Timer
 from eosctl.wire.error_codes import ErrorCode
 
@@ -55,8 +63,11 @@ class TransactionCoordinator:
         replicas: Replicas,
         channel: Channel,
         producer_ids: ProducerIdManager,
+        log: EventLog = NO_LOG,
+        node_id: int = -1,
     ) -> None:
         self._runtime = runtime
+        self._events = TransactionEvents(log, node_id, is_3_9=emulation.is_3_9)
         self._config = config
         self._emulation = emulation
         self._metadata = metadata
@@ -68,6 +79,7 @@ class TransactionCoordinator:
             metadata=metadata,
             replicas=replicas,
             loaded=self._finish_prepared,
+            events=self._events,
         )
         self.markers = MarkerChannel(
             runtime=runtime,
@@ -76,6 +88,7 @@ class TransactionCoordinator:
             channel=channel,
             states=self.states,
             request_timeout_ms=config.get_int("request.timeout.ms"),
+            events=self._events,
         )
         self._timers: dict[str, Timer] = {}
 
@@ -155,8 +168,16 @@ class TransactionCoordinator:
         )
         if isinstance(decision, Abort):
             self._abort(cached, partial(_tell_to_come_again, reply))
+        elif isinstance(decision, Transition):
+            self._carry_out(cached, decision, partial(self._initialised, cached, reply))
         else:
-            self._carry_out(cached, decision, reply)
+            reply(decision)
+
+    def _initialised(self, cached: CachedTransaction, reply: Reply, answer: Answer) -> None:
+        transactional_id = cached.metadata.transactional_id
+        index = cached.partition.index
+        self._events.initialised(transactional_id, answer.producer_id, answer.producer_epoch, index, answer.error)
+        reply(answer)
 
     def _new_idempotent_producer(self) -> Answer:
         producer_id = self._producer_ids.next_id()
@@ -258,6 +279,8 @@ class TransactionCoordinator:
             decision = decide_end(
                 cached.metadata, cached.pending, producer_id, producer_epoch, committed, self._runtime.now_ms()
             )
+        if decision is INVALID_STATE:
+            self._events.end_refused(transactional_id, cached.metadata.state, committed)
         self._carry_out(cached, decision, reply)
 
     def _abort(self, cached: CachedTransaction, reply: Reply) -> None:
@@ -278,7 +301,10 @@ class TransactionCoordinator:
         for partition in self.states.loaded_partitions():
             for cached in tuple(partition.transactions.values()):
                 if is_timed_out(cached.metadata, cached.pending, now_ms):
-                    self._abort(cached, _ignore)
+                    self._abort(cached, partial(self._rolled_back, cached.metadata.transactional_id))
+
+    def _rolled_back(self, transactional_id: str, answer: Answer) -> None:
+        self._events.rolled_back(transactional_id, answer.error)
 
     def remove_expired(self) -> None:
         """Forget the ids that were idle for ``transactional.id.expiration.ms``, with a tombstone each."""
@@ -333,6 +359,8 @@ class TransactionCoordinator:
         if error is not ErrorCode.NONE:
             if transition.fenced is not None:
                 cached.has_failed_epoch_fence = True
+            if following.state in PREPARED:
+                self._events.end_not_written(following, cached.partition.coordinator_epoch, error)
             reply(Answer(error))
         elif following.state in PREPARED:
             cached.has_failed_epoch_fence = False

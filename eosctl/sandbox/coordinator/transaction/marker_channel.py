@@ -9,6 +9,7 @@ from typing import Any, Final
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.coordinator.transaction.metadata import PREPARE_COMMIT, TransactionMetadata
 from eosctl.sandbox.coordinator.transaction.state_manager import CachedTransaction, StateManager
+from eosctl.sandbox.logging.transaction_events import TransactionEvents
 from eosctl.sandbox.ports import Channel, Emulation, MetadataView, Runtime
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
@@ -66,8 +67,10 @@ class MarkerChannel:
         channel: Channel,
         states: StateManager,
         request_timeout_ms: int,
+        events: TransactionEvents,
     ) -> None:
         self._runtime = runtime
+        self._events = events
         self._metadata = metadata
         self._channel = channel
         self._states = states
@@ -141,6 +144,7 @@ class MarkerChannel:
             self._leaderless_count += len(leaderless)
             self._runtime.call_later(RETRY_BACKOFF_MS, partial(self._route_again, pending, leaderless))
         if deleted:
+            self._events.markers_skipped(pending.completed.transactional_id, deleted)
             self._mark_done(pending, deleted)
 
     def _route_again(self, pending: PendingCompletion, partitions: list[TopicPartition]) -> None:
@@ -196,6 +200,7 @@ class MarkerChannel:
             self._cancel(pending)
             return
         producer_id = pending.marker.producer_id
+        transactional_id, epoch = pending.completed.transactional_id, pending.cached.partition.coordinator_epoch
         done: list[TopicPartition] = []
         again: list[TopicPartition] = []
         is_refused = False
@@ -205,8 +210,10 @@ class MarkerChannel:
                 done.append(partition)
             elif code in _RETRIED:
                 again.append(partition)
+                self._events.marker_retried(transactional_id, partition, ErrorCode(code), epoch)
             else:  # 47 and 52: another coordinator is in charge; the id stays prepared until it is loaded again
                 is_refused = True
+                self._events.marker_refused(transactional_id, partition, ErrorCode(code), epoch)
         if done:
             self._mark_done(pending, done)
         if is_refused:

@@ -21,6 +21,7 @@ from eosctl.sandbox.coordinator.transaction.state_log import (
     encode_key,
     encode_value,
 )
+from eosctl.sandbox.logging.transaction_events import TransactionEvents
 from eosctl.sandbox.ports import (
     TRANSACTION_STATE_TOPIC,
     AppendResult,
@@ -57,13 +58,22 @@ _APPEND_ERRORS: Final = {
 class StatePartition:
     """One partition of the state topic under one leader epoch; a new epoch makes a new object."""
 
-    __slots__ = ("coordinator_epoch", "index", "loading", "queue", "topic_partition", "transactions")
+    __slots__ = (
+        "coordinator_epoch",
+        "index",
+        "load_started_ms",
+        "loading",
+        "queue",
+        "topic_partition",
+        "transactions",
+    )
 
     def __init__(self, index: int, coordinator_epoch: int) -> None:
         self.index = index
         self.coordinator_epoch = coordinator_epoch
         self.topic_partition = TopicPartition(TRANSACTION_STATE_TOPIC, index)
         self.loading = True
+        self.load_started_ms = 0
         self.transactions: dict[str, CachedTransaction] = {}
         self.queue: list[Waiting] = []
 
@@ -101,6 +111,7 @@ class StateManager:
         metadata: MetadataView,
         replicas: Replicas,
         loaded: Callable[[StatePartition], None],
+        events: TransactionEvents,
     ) -> None:
         self._runtime = runtime
         self._config = config
@@ -108,6 +119,7 @@ class StateManager:
         self._metadata = metadata
         self._replicas = replicas
         self._loaded = loaded
+        self._events = events
         self._writes_tags = not emulation.is_3_9
         self._partitions: dict[int, StatePartition] = {}
         self._cache: dict[str, CachedTransaction] = {}
@@ -158,6 +170,8 @@ class StateManager:
             self._forget(known)
         partition = StatePartition(index, coordinator_epoch)
         self._partitions[index] = partition
+        self._events.elected(index, coordinator_epoch)
+        partition.load_started_ms = self._runtime.now_ms()
         self._load(partition, self._replicas.read_all(partition.topic_partition), {})
 
     def resign(self, index: int, coordinator_epoch: int | None) -> bool:
@@ -166,6 +180,7 @@ class StateManager:
         if partition is None or (coordinator_epoch is not None and partition.coordinator_epoch > coordinator_epoch):
             return False
         del self._partitions[index]
+        self._events.resigned(index, coordinator_epoch, partition.coordinator_epoch, len(partition.transactions))
         self._forget(partition)
         return True
 
@@ -200,6 +215,8 @@ class StateManager:
                 partition.transactions[transactional_id] = cached
         self._cache.update(partition.transactions)
         partition.loading = False
+        took_ms = self._runtime.now_ms() - partition.load_started_ms
+        self._events.loaded(partition.index, partition.coordinator_epoch, len(partition.transactions), took_ms)
         self._loaded(partition)
 
     def append(self, cached: CachedTransaction, following: TransactionMetadata, done: Done) -> None:
@@ -266,6 +283,8 @@ class StateManager:
                 self._take_effect(cached, following)
             elif not (error is ErrorCode.COORDINATOR_NOT_AVAILABLE and _is_completion(following)):
                 cached.pending = None
+                if following is not None:
+                    self._events.not_written(following, error)
             done(error)
 
     def _take_effect(self, cached: CachedTransaction, following: TransactionMetadata | None) -> None:

@@ -35,6 +35,7 @@ from eosctl.sandbox.coordinator.group.consumer.topics import metadata_hash
 from eosctl.sandbox.coordinator.group.host import GroupHost
 from eosctl.sandbox.coordinator.group.records import FIRST_SEQUENCE, StoredRecord, group_tombstone
 from eosctl.sandbox.coordinator.group.shard import Shard
+from eosctl.sandbox.logging.group_events import GroupEvents
 from eosctl.wire.error_codes import ErrorCode
 
 
@@ -70,8 +71,9 @@ def read_consumer_config(host: GroupHost) -> ConsumerConfig:
 class ConsumerDriver:
     """Applies heartbeats and timers to consumer groups."""
 
-    def __init__(self, host: GroupHost) -> None:
+    def __init__(self, host: GroupHost, events: GroupEvents) -> None:
         self._host = host
+        self._events = events
 
     def heartbeat(self, shard: Shard, request: ConsumerHeartbeat, done: HeartbeatDone) -> None:
         """Handle a heartbeat that :func:`check_request` accepted."""
@@ -164,7 +166,7 @@ class ConsumerDriver:
 
     def _start_session(self, shard: Shard, group_id: str, member_id: str) -> None:
         timeout_ms = read_consumer_config(self._host).session_timeout_ms
-        fence = partial(self._fence, shard, group_id, member_id)
+        fence = partial(self._fence, shard, group_id, member_id, "the member session expired.")
         shard.start_timer((group_id, _SESSION, member_id), timeout_ms, fence)
 
     def _start_rebalance(self, shard: Shard, group_id: str, member: ConsumerMember) -> None:
@@ -179,14 +181,17 @@ class ConsumerDriver:
         group = shard.groups.get(group_id)
         member = group.members.get(member_id) if isinstance(group, ConsumerGroup) else None
         if member is not None and member.member_epoch == member_epoch:
-            self._fence(shard, group_id, member_id)
+            limit_ms = member.rebalance_timeout_ms
+            reason = f"it failed to transition from epoch {member_epoch} within {limit_ms}ms."
+            self._fence(shard, group_id, member_id, reason)
 
-    def _fence(self, shard: Shard, group_id: str, member_id: str) -> None:
+    def _fence(self, shard: Shard, group_id: str, member_id: str, reason: str) -> None:
         group = shard.groups.get(group_id)
         if not isinstance(group, ConsumerGroup) or member_id not in group.members:
             return
         shard.stop_timer((group_id, _SESSION, member_id))
         shard.stop_timer((group_id, _REBALANCE, member_id))
+        self._events.member_fenced(shard.partition.partition, group_id, member_id, reason)
         remaining, records = remove(group, member_id, self._host.metadata)
         shard.groups[group_id] = remaining
         self._write(shard, records, lambda error: None)

@@ -1,0 +1,77 @@
+"""What the active controller says (``org.apache.kafka.controller``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from eosctl.sandbox.logging.event_log import EventLog
+from eosctl.sandbox.metadata.image import NO_LEADER, ClusterImage
+from eosctl.wire.messages.internal.metadata.partition_change_record import PartitionChangeRecord
+from eosctl.wire.uuid import render_uuid
+
+_PACKAGE: Final = "org.apache.kafka.controller"
+QUORUM: Final = f"{_PACKAGE}.QuorumController"
+REPLICATION: Final = f"{_PACKAGE}.ReplicationControlManager"
+HEARTBEATS: Final = f"{_PACKAGE}.BrokerHeartbeatManager"
+CHANGES: Final = f"{_PACKAGE}.PartitionChangeBuilder"
+NO_ACTIVE_OFFSET: Final = 0x7FFF_FFFF_FFFF_FFFF
+
+
+class ControllerEvents:
+    """The words of one controller."""
+
+    def __init__(self, log: EventLog, node_id: int, *, is_3_9: bool) -> None:
+        self._log = log
+        self._is_3_9 = is_3_9
+        self._prefix = f"[QuorumController id={node_id}]"
+
+    def becomes_active(self, epoch: int, next_offset: int) -> None:
+        """This controller leads from now on."""
+        text = f"Becoming the active controller at epoch {epoch}, next write offset {next_offset}."
+        self._write(QUORUM, text)
+
+    def fences(self, broker_id: int, broker_epoch: int, changed_count: int) -> None:
+        """A broker's heartbeats stopped."""
+        at = "" if self._is_3_9 else f" at epoch {broker_epoch}"
+        self._write(REPLICATION, f"Fencing broker {broker_id}{at} because its session has timed out.")
+        self._write(REPLICATION, f"handleBrokerFenced: changing {changed_count} partition(s)")
+
+    def unfences(self, broker_id: int, broker_epoch: int) -> None:
+        """A registered broker has caught up with the metadata and may serve."""
+        self._write(
+            HEARTBEATS,
+            f"The request from broker {broker_id} to unfence has been granted because it has caught up with the offset "
+            f"of its register broker record {broker_epoch}.",
+        )
+
+    def lets_leave(self, broker_id: int) -> None:
+        """A broker may begin its controlled shutdown."""
+        text = f"Unfenced broker {broker_id} has requested and been granted a controlled shutdown."
+        self._write(HEARTBEATS, text)
+
+    def lets_stop(self, broker_id: int, offset: int) -> None:
+        """A broker that leads nothing any more may end."""
+        self._write(
+            HEARTBEATS,
+            f"The request from broker {broker_id} to shut down has been granted since the lowest active offset "
+            f"{NO_ACTIVE_OFFSET} is now greater than the broker's controlled shutdown offset {offset}.",
+        )
+
+    def changes(self, image: ClusterImage, records: Iterable[Any]) -> None:
+        """Records are about to be written: a leader that was not in sync is chosen at the price of data."""
+        for record in records:
+            if not isinstance(record, PartitionChangeRecord) or record.leader <= NO_LEADER:
+                continue
+            topic = image.topics_by_id.get(record.topic_id)
+            state = topic.partitions.get(record.partition_id) if topic is not None else None
+            if state is None or record.leader in state.isr or record.leader in state.eligible_leader_replicas:
+                continue
+            self._write(
+                CHANGES,
+                f"Setting new leader for topicId {render_uuid(record.topic_id)}, partition {record.partition_id} to "
+                f"{record.leader} using an unclean election",
+            )
+
+    def _write(self, logger: str, text: str) -> None:
+        self._log.write(logger, f"{self._prefix} {text}")

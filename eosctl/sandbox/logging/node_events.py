@@ -1,0 +1,79 @@
+"""What a server process says of its own life: start, registration, unfencing, shutdown."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from eosctl.sandbox.logging.event_log import EventLog
+
+SIGNALS: Final = "org.apache.kafka.common.utils.LoggingSignalHandler"
+BROKER_SERVER: Final = "kafka.server.BrokerServer"
+CONTROLLER_SERVER: Final = "kafka.server.ControllerServer"
+RAFT_SERVER: Final = "kafka.server.KafkaRaftServer"
+APP_INFO: Final = "org.apache.kafka.common.utils.AppInfoParser"
+FULL_RELEASE: Final = {"3.9": "3.9.2", "4.3": "4.3.1"}
+"""The patch releases whose behaviour and words the sandbox has."""
+
+
+class NodeEvents:
+    """The words of one server process, whatever its roles."""
+
+    def __init__(self, log: EventLog, node_id: int, release: str) -> None:
+        self._log = log
+        self._node_id = node_id
+        self._is_ending = False
+        self._release = FULL_RELEASE.get(release, release)
+        package = "kafka.server" if release == "3.9" else "org.apache.kafka.server"
+        self._lifecycle = f"{package}.BrokerLifecycleManager"
+
+    def starting(self, *, is_broker: bool, is_controller: bool) -> None:
+        """The process begins."""
+        self._log.write(SIGNALS, "Registered signal handlers for TERM, INT, HUP")
+        if is_controller:
+            self._log.write(CONTROLLER_SERVER, f"[ControllerServer id={self._node_id}] Starting controller")
+        if is_broker:
+            self._broker("Transition from SHUTDOWN to STARTING")
+            self._broker("Starting broker")
+        else:
+            self._started()
+
+    def registered(self, broker_epoch: int) -> None:
+        """The controller took the broker in, fenced at first."""
+        self._life(f"Successfully registered broker {self._node_id} with broker epoch {broker_epoch}")
+
+    def unfenced(self) -> None:
+        """The broker may serve."""
+        self._life("The broker has been unfenced. Transitioning from RECOVERY to RUNNING.")
+        self._broker("Transition from STARTING to STARTED")
+        self._started()
+
+    def hands_over(self) -> None:
+        """The broker was asked to end, and hands over what it leads."""
+        self._signalled(is_broker=True)
+        self._life("Beginning controlled shutdown.")
+
+    def stopped(self, *, is_broker: bool, is_controller: bool) -> None:
+        """The process ends in order."""
+        self._signalled(is_broker=is_broker)
+        if is_broker:
+            self._broker("shut down completed")
+        if is_controller:
+            self._log.write(CONTROLLER_SERVER, f"[ControllerServer id={self._node_id}] shutting down")
+
+    def _signalled(self, *, is_broker: bool) -> None:
+        if self._is_ending:
+            return
+        self._is_ending = True
+        self._log.write(SIGNALS, "Terminating process due to signal SIGTERM")
+        if is_broker:
+            self._broker("Transition from STARTED to SHUTTING_DOWN")
+
+    def _started(self) -> None:
+        self._log.write(APP_INFO, f"Kafka version: {self._release}")
+        self._log.write(RAFT_SERVER, f"[KafkaRaftServer nodeId={self._node_id}] Kafka Server started")
+
+    def _broker(self, text: str) -> None:
+        self._log.write(BROKER_SERVER, f"[BrokerServer id={self._node_id}] {text}")
+
+    def _life(self, text: str) -> None:
+        self._log.write(self._lifecycle, f"[BrokerLifecycleManager id={self._node_id}] {text}")

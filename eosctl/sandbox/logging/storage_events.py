@@ -1,0 +1,50 @@
+"""What a node's log layer says: segments, producer snapshots, recovery."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.logging.event_log import NO_LOG, EventLog
+
+
+class StorageEvents:
+    """The words of one node's log layer; the loggers moved to ``org.apache.kafka.storage`` in 4.0."""
+
+    def __init__(self, log: EventLog, directory: str, *, is_3_9: bool) -> None:
+        self._log = log
+        self._directory = directory
+        self._is_3_9 = is_3_9
+
+    def rolled(self, partition: TopicPartition, offset: int) -> None:
+        """A new segment begins."""
+        logger = "kafka.log.LocalLog" if self._is_3_9 else "org.apache.kafka.storage.internals.log.LocalLog"
+        where = self._place("LocalLog", partition)
+        self._log.write(logger, f"{where} Rolled new log segment at offset {offset} in 0 ms.")
+
+    def wrote_snapshot(self, partition: TopicPartition, offset: int, producer_count: int) -> None:
+        """Producer state was written beside the log."""
+        self._log.write(
+            "org.apache.kafka.storage.internals.log.ProducerStateManager",
+            f"[ProducerStateManager partition={partition}] Wrote producer snapshot at offset {offset} with "
+            f"{producer_count} producer ids in 0 ms.",
+        )
+
+    def loaded(self, partition: TopicPartition, recovered: Sequence[int], end_offset: int) -> None:
+        """A log that has records was opened; ``recovered`` are the segments that had to be read again."""
+        where = self._place("LogLoader", partition)
+        loader = "kafka.log.LogLoader" if self._is_3_9 else "org.apache.kafka.storage.internals.log.LogLoader"
+        for number, base_offset in enumerate(recovered):
+            done = f"{number}/{len(recovered)}" if self._is_3_9 else str(number)
+            text = f"{where} Recovering unflushed segment {base_offset}. {done} recovered for {partition}."
+            self._log.write(loader, text)
+        unified = "kafka.log.UnifiedLog$" if self._is_3_9 else "org.apache.kafka.storage.internals.log.UnifiedLog"
+        version = " with message format version 2" if self._is_3_9 else ""
+        self._log.write(unified, f"{where} Loading producer state till offset {end_offset}{version}")
+
+    def _place(self, part: str, partition: TopicPartition) -> str:
+        return f"[{part} partition={partition}, dir={self._directory}]"
+
+
+SILENT: Final = StorageEvents(NO_LOG, "", is_3_9=False)

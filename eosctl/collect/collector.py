@@ -15,13 +15,16 @@ from eosctl.collect.hidden import collect_hidden
 from eosctl.collect.history import collect_history
 from eosctl.collect.leader_epochs import collect_leader_epochs
 from eosctl.collect.offsets import collect_offsets
+from eosctl.collect.pending import collect_pending
+from eosctl.collect.readable import collect_readable
 from eosctl.collect.reader import Asks, ReadOnly
 from eosctl.collect.transactions import look_at_transactions
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.snapshot import ClusterSnapshot, Topic
 from eosctl.model.transaction import TransactionLook
 
-EVERYTHING: Final = frozenset(EvidenceKind) - {EvidenceKind.LOG_DIRS}
+# Reading what groups still have before them costs as much as reading it.
+EVERYTHING: Final = frozenset(EvidenceKind) - {EvidenceKind.LOG_DIRS, EvidenceKind.READABLE_RECORDS}
 TRANSACTION_STATE: Final = "__transaction_state"
 
 Progress = Callable[[str], None]
@@ -101,6 +104,15 @@ async def collect_snapshot(
         groups = await collect_groups(reader, _answering(snapshot))
         gaps += groups.gaps
         snapshot = replace(snapshot, groups=groups.value)
+    if {EvidenceKind.GROUP_OFFSETS, EvidenceKind.OFFSETS, EvidenceKind.READABLE_RECORDS} <= kinds:
+        observer.progress("records before groups")
+        readable = await collect_readable(reader, snapshot.topics, snapshot.groups)
+        gaps += readable.gaps
+        snapshot = replace(snapshot, readable_ranges=readable.value)
+    if {EvidenceKind.PRODUCERS, EvidenceKind.OFFSETS, EvidenceKind.PENDING_OFFSETS} <= kinds:
+        pending = await collect_pending(reader, snapshot)
+        gaps += pending.gaps
+        snapshot = replace(snapshot, pending_offsets=pending.value)
     if EvidenceKind.QUORUM in kinds:
         observer.progress("controller quorum")
         quorum = await collect_quorum(reader)

@@ -13,9 +13,7 @@ from eosctl.render.formats import OutputFormat
 #: Kafka's default of `transaction.state.log.num.partitions` and `offsets.topic.num.partitions`.
 DEFAULT_PARTITIONS = 50
 
-group_app = typer.Typer(help="Groups and their offsets.", no_args_is_help=True)
 offsets_app = typer.Typer(help="Committed offsets.", no_args_is_help=True)
-group_app.add_typer(offsets_app, name="offsets")
 
 Partitions = Annotated[
     int, typer.Option("--partitions", min=1, help="Partitions of the internal topic; Kafka's default is 50.")

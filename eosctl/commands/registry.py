@@ -64,7 +64,7 @@ COMMANDS = (
     ),
     Entry("logs", "logs:app", DIAGNOSE, "Incidents and their causes from logs."),
     Entry("txn", "txn:app", ACT, "Transactions: list, describe, find what hangs, end it."),
-    Entry("group", "locate:group_app", ACT, "Groups and their offsets."),
+    Entry("group", "group:app", ACT, "Groups and their offsets."),
     Entry("sandbox", "sandbox:app", LAB, "A local Kafka cluster with faults on demand."),
     Entry("capacity", "capacity:app", PLAN, "Plan clusters for transactional workloads."),
     Entry("schema", "info:schema", SETTINGS, "Show the JSON Schema of a result, or list what there is."),

@@ -23,6 +23,8 @@ class EvidenceKind(StrEnum):
     ABORTED_RANGES = "aborted-ranges"
     GROUPS = "groups"
     GROUP_OFFSETS = "group-offsets"
+    READABLE_RECORDS = "readable-records"
+    PENDING_OFFSETS = "pending-offsets"
     QUORUM = "quorum"
     LOG_DIRS = "log-dirs"
 

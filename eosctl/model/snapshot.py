@@ -104,6 +104,37 @@ class HiddenRange:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadableRange:
+    """What a read_committed reader at ``first_offset`` has before it, up to the LSO ``end_offset``.
+
+    ``record_count`` are the records that it will be given; ``aborted_record_count`` and ``control_record_count`` (the
+    markers) are skipped on the way. Offsets that compaction left empty count nowhere.
+    """
+
+    partition: TopicPartition
+    first_offset: int
+    end_offset: int
+    record_count: int
+    aborted_record_count: int
+    control_record_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class PendingOffset:
+    """An offset that an open transaction holds in ``__consumer_offsets``: it counts when the transaction commits.
+
+    ``log_partition`` and ``log_offset`` are its place there.
+    """
+
+    group_id: str
+    partition: TopicPartition
+    offset: int
+    producer_id: int
+    log_partition: int
+    log_offset: int
+
+
+@dataclass(frozen=True, slots=True)
 class CommittedOffset:
     """A group's offset in one partition.
 
@@ -175,6 +206,8 @@ class ClusterSnapshot:
     aborted_ranges: tuple[AbortedRange, ...] = ()
     hidden_ranges: tuple[HiddenRange, ...] = ()
     groups: tuple[Group, ...] = ()
+    readable_ranges: tuple[ReadableRange, ...] = ()
+    pending_offsets: tuple[PendingOffset, ...] = ()
     quorum: QuorumInfo | None = None
     collected: frozenset[EvidenceKind] = field(default_factory=frozenset)
     gaps: tuple[EvidenceGap, ...] = ()

@@ -20,7 +20,15 @@ from tests.commands.conftest import eosctl, run_scenario
 from tests.doctor.recording_proxy import RecordingProxy
 
 REQUESTS_PER_BROKER = 60  # with two looks, twelve topics and two groups; grows with partitions, not with records
-COMMANDS = (("doctor",), ("txn", "list"), ("txn", "hanging"), ("txn", "describe", "shop-0"))
+COMMANDS = (
+    ("doctor",),
+    ("txn", "list"),
+    ("txn", "hanging"),
+    ("txn", "producers"),
+    ("txn", "describe", "shop-0"),
+    ("group", "lag"),
+    ("group", "pending"),
+)
 
 
 @pytest.fixture

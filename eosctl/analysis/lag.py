@@ -1,0 +1,147 @@
+"""The true lag of read_committed groups: what they can read, what an open transaction hides, what is only overhead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from eosctl.analysis.coordinators import CONSUMER_OFFSETS_TOPIC, view_of
+from eosctl.analysis.locate import coordinator_partition
+from eosctl.analysis.lso import find_stable_offset_gaps
+from eosctl.analysis.partitions import partitions_by_name
+from eosctl.model.hang import HangVerdict
+from eosctl.model.snapshot import ClusterSnapshot, PendingOffset, ReadableRange
+from eosctl.model.transaction import TopicPartition
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionLag:
+    """A group's lag on one partition.
+
+    ``lag_offsets`` is what most tools show: high watermark less committed offset. It is the sum of
+    ``readable_offsets`` (up to the LSO) and ``blocked_offsets`` (beyond it). ``readable`` says what the readable part
+    consists of, None where it was not read. ``blocked_by`` holds the LSO, None when nothing is blocked or nobody was
+    seen. ``client`` reads the partition now, empty when nobody does.
+    """
+
+    group_id: str
+    partition: TopicPartition
+    committed_offset: int
+    last_stable_offset: int
+    high_watermark: int
+    readable_offsets: int
+    blocked_offsets: int
+    readable: ReadableRange | None
+    blocked_by: HangVerdict | None
+    unstable: bool
+    client: str
+
+    @property
+    def lag_offsets(self) -> int:
+        """What a tool shows that knows no transactions."""
+        return self.readable_offsets + self.blocked_offsets
+
+
+def measure_lag(
+    snapshot: ClusterSnapshot, verdicts: Sequence[HangVerdict], group_ids: Iterable[str] = ()
+) -> tuple[PartitionLag, ...]:
+    """Measure the lag of groups, by group and partition.
+
+    Args:
+        snapshot: With groups, their offsets and those of the partitions.
+        verdicts: From ``classify_open_transactions`` of the same snapshot.
+        group_ids: Only these; all when empty.
+    """
+    wanted = frozenset(group_ids)
+    infos = partitions_by_name(snapshot)
+    holders = {gap.partition: gap.holder for gap in find_stable_offset_gaps(snapshot, verdicts)}
+    readable = {(found.partition, found.first_offset): found for found in snapshot.readable_ranges}
+    found = []
+    for group in snapshot.groups:
+        clients = {where: f"{m.client_id}@{m.host.lstrip('/')}" for m in group.members for where in m.assignment}
+        for committed in group.offsets if not wanted or group.group_id in wanted else ():
+            info = infos.get(committed.partition)
+            if committed.offset is None or info is None or info.last_stable_offset is None:
+                continue
+            stable, end = info.last_stable_offset, info.high_watermark
+            if end is None:
+                continue
+            position = max(committed.offset, info.log_start_offset or 0)
+            found.append(
+                PartitionLag(
+                    group.group_id,
+                    committed.partition,
+                    committed.offset,
+                    stable,
+                    end,
+                    readable_offsets=max(0, stable - position),
+                    blocked_offsets=max(0, end - max(position, stable)),
+                    readable=readable.get((committed.partition, position)),
+                    blocked_by=holders.get(committed.partition) if end > max(position, stable) else None,
+                    unstable=committed.unstable,
+                    client=clients.get(committed.partition, ""),
+                )
+            )
+    return tuple(sorted(found, key=lambda lag: (lag.group_id, lag.partition)))
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """An unstable offset of a group and the open transaction that holds it.
+
+    ``offsets_partition`` is the partition of ``__consumer_offsets``. ``pending`` is None where the record was not
+    found; then ``holders`` are all transactions that are open on that partition.
+    """
+
+    group_id: str
+    partition: TopicPartition
+    committed_offset: int | None
+    offsets_partition: TopicPartition
+    pending: PendingOffset | None
+    transactional_id: str | None
+    holders: tuple[HangVerdict, ...]
+
+
+def find_pins(
+    snapshot: ClusterSnapshot, verdicts: Sequence[HangVerdict], group_ids: Iterable[str] = ()
+) -> tuple[Pin, ...]:
+    """Find unstable offsets, by group and partition, with whoever pins them.
+
+    Args:
+        snapshot: With group offsets (asked with and without require_stable) and pending offsets.
+        verdicts: From ``classify_open_transactions`` of the same snapshot.
+        group_ids: Only these; all when empty.
+    """
+    wanted = frozenset(group_ids)
+    topic = snapshot.topic(CONSUMER_OFFSETS_TOPIC)
+    if topic is None or not topic.partitions:
+        return ()
+    owners = view_of(snapshot.looks[-1]).by_producer_id if snapshot.looks else {}
+    pins = []
+    for group in snapshot.groups:
+        if wanted and group.group_id not in wanted:
+            continue
+        home = coordinator_partition(CONSUMER_OFFSETS_TOPIC, group.group_id, len(topic.partitions))
+        open_there = tuple(v for v in verdicts if v.transaction.partition == home)
+        for committed in group.offsets:
+            if not committed.unstable:
+                continue
+            pending = [
+                p
+                for p in snapshot.pending_offsets
+                if (p.group_id, p.partition) == (group.group_id, committed.partition)
+            ]
+            newest = max(pending, key=lambda p: p.log_offset, default=None)
+            owner = None if newest is None else next(iter(owners.get(newest.producer_id, ())), None)
+            pins.append(
+                Pin(
+                    group.group_id,
+                    committed.partition,
+                    committed.offset,
+                    home,
+                    newest,
+                    None if owner is None else owner.transactional_id,
+                    tuple(v for v in open_there if newest is None or v.transaction.producer_id == newest.producer_id),
+                )
+            )
+    return tuple(sorted(pins, key=lambda pin: (pin.group_id, pin.partition)))

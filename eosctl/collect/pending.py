@@ -1,0 +1,75 @@
+"""The offsets that open transactions hold in ``__consumer_offsets``, read there: which group, which transaction."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from eosctl.collect.batches import fetch_batches
+from eosctl.collect.reader import Probed, ReadOnly
+from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
+from eosctl.model.snapshot import ClusterSnapshot, PartitionInfo, PendingOffset
+from eosctl.model.transaction import TopicPartition
+from eosctl.wire.errors import WireError
+from eosctl.wire.internal import offsets
+from eosctl.wire.internal.versioned import UnknownRecordError
+from eosctl.wire.records.batch import BatchHeader, decode_records, iter_headers
+
+FETCHES_PER_PARTITION: Final = 8
+KIND: Final = EvidenceKind.PENDING_OFFSETS
+CONSUMER_OFFSETS: Final = "__consumer_offsets"
+
+_Newest = dict[tuple[str, TopicPartition, int], PendingOffset]
+
+
+async def collect_pending(reader: ReadOnly, snapshot: ClusterSnapshot) -> Probed[tuple[PendingOffset, ...]]:
+    """Read every partition of ``__consumer_offsets`` from its oldest open transaction on, at most 8 MiB of each."""
+    found: list[PendingOffset] = []
+    gaps: list[EvidenceGap] = []
+    for where in snapshot.producers:
+        starts = {
+            state.producer_id: state.current_txn_start_offset
+            for state in where.producers
+            if state.current_txn_start_offset is not None
+        }
+        info = snapshot.partition(where.partition)
+        if where.partition.topic != CONSUMER_OFFSETS or not starts or info is None:
+            continue
+        answer = await _read(reader, info, starts)
+        found += answer.value
+        gaps += answer.gaps
+    return Probed(tuple(found), tuple(gaps))
+
+
+async def _read(reader: ReadOnly, info: PartitionInfo, starts: dict[int, int]) -> Probed[list[PendingOffset]]:
+    offset, end = min(starts.values()), info.high_watermark or 0
+    newest: _Newest = {}
+    for _ in range(FETCHES_PER_PARTITION):
+        data, gaps = await fetch_batches(reader, KIND, info, offset)
+        if gaps:
+            return Probed(list(newest.values()), gaps)
+        try:
+            for position, header in iter_headers(data):
+                if starts.get(header.producer_id, end) <= header.base_offset and not header.is_control:
+                    _note(info.partition, data, position, header, newest)
+                offset = header.last_offset + 1
+        except WireError as error:
+            gap = EvidenceGap(KIND, str(info.partition), GapReason.BROKER_ERROR, detail=str(error))
+            return Probed(list(newest.values()), (gap,))
+        if offset >= end or not data:
+            break
+    return Probed(list(newest.values()))
+
+
+def _note(where: TopicPartition, data: bytes, position: int, header: BatchHeader, newest: _Newest) -> None:
+    for record in decode_records(data, header, position):
+        try:
+            key = offsets.decode_key(record.key or b"")
+            if not isinstance(key, offsets.OffsetCommitKey) or record.value is None:
+                continue
+            value: Any = offsets.decode_value(key, record.value)
+        except UnknownRecordError:
+            continue
+        partition = TopicPartition(key.topic, key.partition)
+        newest[key.group, partition, header.producer_id] = PendingOffset(
+            key.group, partition, value.offset, header.producer_id, where.partition, record.offset
+        )

@@ -1,0 +1,169 @@
+"""The lag of read_committed groups and the offsets that transactions hold, as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import msgspec
+
+from eosctl.analysis.lag import PartitionLag, Pin
+from eosctl.analysis.wording import count_text, duration_text
+from eosctl.model.hang import HangVerdict
+from eosctl.render.listing import Column
+from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
+
+
+class HolderItem(msgspec.Struct, frozen=True):
+    """A transaction that holds something up; ``transactional_id`` is None where no coordinator names it."""
+
+    producer_id: int
+    transactional_id: str | None
+    first_offset: int
+    status: str
+    cause: str
+    age_ms: int | None
+
+
+class LagItem(msgspec.Struct, frozen=True):
+    """A group's lag on one partition; the counts of records are None where they were not read."""
+
+    group_id: str
+    topic: str
+    partition: int
+    committed_offset: int
+    last_stable_offset: int
+    high_watermark: int
+    lag_offsets: int
+    readable_offsets: int
+    readable_records: int | None
+    aborted_records: int | None
+    markers: int | None
+    blocked_offsets: int
+    blocked_by: HolderItem | None
+    unstable: bool
+    client: str
+
+
+class PinItem(msgspec.Struct, frozen=True):
+    """An offset that a transaction holds; ``pending_offset`` is None where its record was not found."""
+
+    group_id: str
+    topic: str
+    partition: int
+    committed_offset: int | None
+    pending_offset: int | None
+    offsets_partition: int
+    transactional_id: str | None
+    producer_id: int | None
+    holders: tuple[HolderItem, ...]
+
+
+def lag_item(lag: PartitionLag) -> LagItem:
+    """Shape one partition's lag."""
+    read = lag.readable
+    return LagItem(
+        group_id=lag.group_id,
+        topic=lag.partition.topic,
+        partition=lag.partition.partition,
+        committed_offset=lag.committed_offset,
+        last_stable_offset=lag.last_stable_offset,
+        high_watermark=lag.high_watermark,
+        lag_offsets=lag.lag_offsets,
+        readable_offsets=lag.readable_offsets,
+        # Nothing lies between the group and the LSO: that needs no reading.
+        readable_records=0 if not lag.readable_offsets else None if read is None else read.record_count,
+        aborted_records=0 if not lag.readable_offsets else None if read is None else read.aborted_record_count,
+        markers=0 if not lag.readable_offsets else None if read is None else read.control_record_count,
+        blocked_offsets=lag.blocked_offsets,
+        blocked_by=None if lag.blocked_by is None else _holder(lag.blocked_by),
+        unstable=lag.unstable,
+        client=lag.client,
+    )
+
+
+def pin_item(pin: Pin) -> PinItem:
+    """Shape one pinned offset."""
+    return PinItem(
+        group_id=pin.group_id,
+        topic=pin.partition.topic,
+        partition=pin.partition.partition,
+        committed_offset=pin.committed_offset,
+        pending_offset=None if pin.pending is None else pin.pending.offset,
+        offsets_partition=pin.offsets_partition.partition,
+        transactional_id=pin.transactional_id,
+        producer_id=None if pin.pending is None else pin.pending.producer_id,
+        holders=tuple(_holder(verdict) for verdict in pin.holders),
+    )
+
+
+def _holder(verdict: HangVerdict) -> HolderItem:
+    transaction = verdict.transaction
+    return HolderItem(
+        transaction.producer_id,
+        transaction.transactional_id,
+        transaction.first_offset,
+        verdict.status.value,
+        verdict.cause.value,
+        transaction.age_ms,
+    )
+
+
+def _number(number: int | None) -> str:
+    return "-" if number is None else str(number)
+
+
+def _name(holder: HolderItem | None) -> str:
+    if holder is None:
+        return "-"
+    return f"{holder.transactional_id or f'producer id {holder.producer_id}'} ({holder.status})"
+
+
+LAG_COLUMNS: Final[tuple[Column[LagItem], ...]] = (
+    Column("GROUP", lambda item: item.group_id),
+    Column("PARTITION", lambda item: f"{item.topic}-{item.partition}"),
+    Column("LAG", lambda item: str(item.lag_offsets)),
+    Column("READABLE", lambda item: _number(item.readable_records)),
+    Column("ABORTED", lambda item: _number(item.aborted_records)),
+    Column("MARKERS", lambda item: _number(item.markers)),
+    Column("BLOCKED", lambda item: str(item.blocked_offsets)),
+    Column("BLOCKED-BY", lambda item: _name(item.blocked_by)),
+    Column("COMMITTED", lambda item: str(item.committed_offset), wide=True),
+    Column("LSO", lambda item: str(item.last_stable_offset), wide=True),
+    Column("HIGH-WATERMARK", lambda item: str(item.high_watermark), wide=True),
+    Column("UNSTABLE", lambda item: "yes" if item.unstable else "no", wide=True),
+    Column("CLIENT", lambda item: item.client or "-", wide=True),
+)
+
+PIN_COLUMNS: Final[tuple[Column[PinItem], ...]] = (
+    Column("GROUP", lambda item: item.group_id),
+    Column("PARTITION", lambda item: f"{item.topic}-{item.partition}"),
+    Column("COMMITTED", lambda item: _number(item.committed_offset)),
+    Column("PENDING", lambda item: _number(item.pending_offset)),
+    Column("HELD-BY", lambda item: ", ".join(_name(holder) for holder in item.holders) or "-"),
+    Column("AGE", lambda item: _oldest(item.holders)),
+    Column("OFFSETS-PARTITION", lambda item: str(item.offsets_partition), wide=True),
+)
+
+
+def _oldest(holders: Sequence[HolderItem]) -> str:
+    ages = [holder.age_ms for holder in holders if holder.age_ms is not None]
+    return duration_text(max(ages)) if ages else "-"
+
+
+def render_holders(verdicts: Iterable[HangVerdict], style: Style = PLAIN) -> str:
+    """Render, for people, each transaction that holds groups up: why it is open and what comes next."""
+    blocks: list[Block] = []
+    for verdict in verdicts:
+        transaction, radius = verdict.transaction, verdict.blast_radius
+        who = transaction.transactional_id or f"producer id {transaction.producer_id}"
+        blocks += [
+            Line(""),
+            Line(f"{transaction.partition}: {who}, {verdict.status.value}", "bold"),
+            Field("cause", f"{verdict.cause.value}: {verdict.explanation}"),
+        ]
+        if radius is not None and radius.invisible_offsets is not None:
+            blocks.append(Field("hides", count_text(radius.invisible_offsets, "offset")))
+        if verdict.abort_refusal:
+            blocks.append(Field("do not", f"abort it: {verdict.abort_refusal}"))
+    return render_page(blocks, style) if blocks else ""

@@ -1,0 +1,82 @@
+"""group lag and group pending: what a read_committed group really has before it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eosctl.client import Client
+from eosctl.client.producer import TransactionalProducer
+from eosctl.client.topics import ensure_topic
+from eosctl.client.transactions import GroupIdentity, OffsetToCommit, wait_until_ended
+from eosctl.model.transaction import TopicPartition
+from eosctl.testing import SandboxThread
+from tests.commands.conftest import eosctl
+from tests.commands.test_txn import check_schema
+from tests.forensics.conftest import leave_open, now_ms, on, record
+
+ORDERS = TopicPartition("orders", 0)
+GROUP = GroupIdentity("billing")
+
+
+async def committed(client: Client, transactional_id: str, count: int, *, outcome: bool = True) -> None:
+    await ensure_topic(client, "orders", partition_count=1)
+    producer = TransactionalProducer(client, transactional_id, now_ms=now_ms)
+    await producer.init_transactions()
+    await producer.send(ORDERS, [record(str(n)) for n in range(count)])
+    await producer.end(committed=outcome)
+    await wait_until_ended(client, transactional_id)
+
+
+async def commit_offset(client: Client, transactional_id: str, offset: int, *, end: bool = True) -> None:
+    producer = TransactionalProducer(client, transactional_id, now_ms=now_ms)
+    await producer.init_transactions()
+    await producer.send_offsets(GROUP, {ORDERS: OffsetToCommit(offset)})
+    if end:
+        await producer.commit()
+        await wait_until_ended(client, transactional_id)
+
+
+def items(command: str, bootstrap: str, *more: str) -> list[dict[str, Any]]:
+    done = eosctl("group", command, *more, "-b", bootstrap, "-o", "json")
+    assert done.code in (0, 3), done.err
+    check_schema(f"group-{command}", done.json)
+    found: list[dict[str, Any]] = done.json["items"]
+    return found
+
+
+def test_lag_is_parted_into_what_can_be_read_and_what_cannot(one_broker: SandboxThread) -> None:
+    async def story(client: Client) -> Any:
+        await committed(client, "first", 3)  # offsets 0-2, marker 3
+        await committed(client, "aborted", 4, outcome=False)  # 4-7, marker 8
+        await committed(client, "second", 2)  # 9-10, marker 11
+        await commit_offset(client, "billing-app", 1)
+        opened = await leave_open(client, "shop-0")  # 12-13
+        await committed(client, "behind", 5)  # 14-18, marker 19
+        return opened
+
+    opened = on(one_broker.bootstrap, story)
+    (lag,) = items("lag", one_broker.bootstrap, "billing")
+    assert (lag["committed_offset"], lag["last_stable_offset"], lag["high_watermark"]) == (1, opened.first_offset, 20)
+    assert (lag["lag_offsets"], lag["readable_offsets"], lag["blocked_offsets"]) == (19, 11, 8)
+    assert (lag["readable_records"], lag["aborted_records"], lag["markers"]) == (4, 4, 3)
+    assert lag["blocked_by"]["transactional_id"] == "shop-0"
+    table = eosctl("group", "lag", "-b", one_broker.bootstrap)
+    assert table.code == 0
+    assert "shop-0 (open)" in table.out
+    assert eosctl("group", "lag", "nobody", "-b", one_broker.bootstrap).code == 2
+
+
+def test_a_pending_offset_is_told_with_its_transaction(one_broker: SandboxThread) -> None:
+    async def story(client: Client) -> None:
+        await committed(client, "first", 9)
+        await commit_offset(client, "billing-app", 3)
+        await commit_offset(client, "billing-app-2", 7, end=False)
+        await leave_open(client, "elsewhere")
+
+    on(one_broker.bootstrap, story)
+    (pin,) = items("pending", one_broker.bootstrap)
+    assert (pin["group_id"], pin["committed_offset"], pin["pending_offset"]) == ("billing", 3, 7)
+    assert pin["transactional_id"] == "billing-app-2"
+    assert [holder["transactional_id"] for holder in pin["holders"]] == ["billing-app-2"]
+    assert eosctl("txn", "fence", "billing-app-2", "-b", one_broker.bootstrap, "--yes").code == 0
+    assert items("pending", one_broker.bootstrap) == []

@@ -142,7 +142,13 @@ def _share_subject(first: Incident, second: Incident) -> bool:
     names = ("transactional.id", "group", "application.id", "producerId")
     if any(first.subject.get(name) and first.subject.get(name) == second.subject.get(name) for name in names):
         return True
-    # The transactional id of a Streams thread starts with the application's id, which is also its group.
+    # A Streams application's id is its group too, and the start of its threads' transactional ids.
+    owners = [
+        {str(one.subject[name]) for name in ("application.id", "group") if name in one.subject}
+        for one in (first, second)
+    ]
+    if owners[0] & owners[1]:
+        return True
     owner = first.subject.get("application.id") or first.subject.get("group")
     named = second.subject.get("transactional.id")
     return isinstance(owner, str) and isinstance(named, str) and named.startswith(f"{owner}-")

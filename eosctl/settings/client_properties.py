@@ -120,7 +120,8 @@ def _parse_bootstrap(lookup: Lookup) -> tuple[Endpoint, ...]:
         raise ConfigFileError(
             "No bootstrap address is given.",
             "eosctl never picks a cluster by itself.",
-            "Give -b HOST:PORT, --command-config FILE, --profile NAME, or set EOSCTL_BOOTSTRAP_SERVERS.",
+            "Give -b HOST:PORT, --command-config FILE, --profile NAME, or set EOSCTL_BOOTSTRAP_SERVERS; "
+            "eosctl sandbox up starts a cluster to try it on.",
         )
     return parse_endpoints(text, lookup.origin("bootstrap.servers"))
 

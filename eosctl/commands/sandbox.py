@@ -11,7 +11,19 @@ import typer
 from eosctl.commands.invocation import invocation_of, note, write_result
 from eosctl.commands.options import Output, OutputFile, parse_duration_ms
 from eosctl.commands.sandbox_logs import show_logs
-from eosctl.errors import EosctlError, UsageError
+from eosctl.commands.sandbox_security import (
+    Authorize,
+    Sasl,
+    Tls,
+    Users,
+    authorizer_settings,
+    client_config_of,
+    client_file_of,
+    environment_of,
+    mechanisms_of,
+    users_of,
+)
+from eosctl.errors import UsageError
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
 
 if TYPE_CHECKING:
@@ -47,6 +59,10 @@ def start_sandbox(
     config: Annotated[
         list[str] | None, typer.Option("--config", metavar="KEY=VALUE", help="A broker setting; repeatable.")
     ] = None,
+    sasl: Sasl = None,
+    tls: Tls = False,
+    user: Users = None,
+    authorizer: Authorize = False,
     output: Output = OutputFormat.TABLE,
     output_file: OutputFile = None,
 ) -> None:
@@ -60,6 +76,8 @@ def start_sandbox(
     invocation = invocation_of(context)
     if emulate not in ("3.9", "4.3"):
         raise UsageError(f"--emulate {emulate!r} is not known.", "The sandbox behaves as 3.9 or as 4.3.", "Choose one.")
+    mechanisms = mechanisms_of(sasl or ())
+    settings = authorizer_settings(sasl=bool(mechanisms)) if authorizer else ()
     spec = SandboxSpec(
         name=name,
         data_dir=str((data_dir or places.default_data_dir(name)).absolute()),
@@ -67,10 +85,13 @@ def start_sandbox(
         emulate=emulate,
         transaction_version=transaction_version,
         port_base=port_base,
-        settings=tuple(_setting(text) for text in config or ()),
+        settings=(*settings, *(_setting(text) for text in config or ())),
         fast=fast,
         ephemeral=ephemeral,
         ttl_ms=ttl,
+        sasl=mechanisms,
+        tls=tls,
+        users=users_of(user or (), sasl=bool(mechanisms)),
     )
     item = _item(manage.Found(manage.start(spec), running=True))
     if output in FOR_PEOPLE:
@@ -142,12 +163,10 @@ def play_scenario(
 
     from eosctl.lab.scenarios.registry import SCENARIOS, find_scenario
     from eosctl.lab.scenarios.scenario import Stage
-    from eosctl.model.client_config import ClientConfig
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
     from eosctl.render.sandboxes import SCENARIO_COLUMNS, ScenarioItem, render_played
     from eosctl.sandbox.process import manage
-    from eosctl.settings.endpoints import parse_endpoints
 
     invocation = invocation_of(context)
     if scenario is None:
@@ -157,8 +176,7 @@ def play_scenario(
         return
     chosen = find_scenario(scenario)
     sandbox = manage.require(name)
-    config = ClientConfig(parse_endpoints(sandbox.bootstrap, f"sandbox {name}"))
-    stage = Stage(config, invocation.now_ms, random.Random(seed))
+    stage = Stage(client_config_of(sandbox), invocation.now_ms, random.Random(seed))
     played = _played(chosen, name, asyncio.run(_play(chosen, stage)))
     if output in FOR_PEOPLE:
         text = render_played(played, chosen.title, sandbox.bootstrap, invocation.style())
@@ -193,17 +211,17 @@ def execute(
 ) -> None:
     """Run a program with the sandbox's address in its environment.
 
-    It is set as BOOTSTRAP_SERVERS, KAFKA_BOOTSTRAP_SERVERS and EOSCTL_BOOTSTRAP_SERVERS. The exit code is the
-    program's.
+    It is set as BOOTSTRAP_SERVERS, KAFKA_BOOTSTRAP_SERVERS and EOSCTL_BOOTSTRAP_SERVERS. A secured sandbox adds its
+    client file (KAFKA_CLIENT_CONFIG, EOSCTL_COMMAND_CONFIG) and its admin's login (KAFKA_SASL_USERNAME and others). The
+    exit code is the program's.
     """
     import subprocess
 
     from eosctl.sandbox.process import manage
 
-    bootstrap = manage.require(name).bootstrap
-    variables = ("BOOTSTRAP_SERVERS", "KAFKA_BOOTSTRAP_SERVERS", "EOSCTL_BOOTSTRAP_SERVERS")
+    variables = environment_of(manage.require(name))
     try:
-        done = subprocess.run(command, env=os.environ | dict.fromkeys(variables, bootstrap), check=False)
+        done = subprocess.run(command, env=os.environ | variables, check=False)
     except OSError as error:
         raise UsageError(f"Cannot run {command[0]}.", error.strerror or str(error), "Check the command.") from error
     raise typer.Exit(done.returncode if done.returncode >= 0 else 128 - done.returncode)
@@ -233,5 +251,7 @@ def _item(found: Found, cluster: dict[str, object] | None = None) -> SandboxItem
         log_file=sandbox.log_file,
         ephemeral=sandbox.spec.ephemeral,
         settings=dict(sandbox.spec.settings),
+        security_protocol=sandbox.spec.security.protocol.name,
+        client_config=None if (file := client_file_of(sandbox.spec)) is None else str(file),
         cluster=cluster,
     )

@@ -25,6 +25,8 @@ class SandboxItem(msgspec.Struct, frozen=True):
     log_file: str
     ephemeral: bool
     settings: dict[str, str]
+    security_protocol: str
+    client_config: str | None
     cluster: dict[str, Any] | None
 
 
@@ -77,12 +79,23 @@ def render_started(item: SandboxItem, style: Style = PLAIN) -> str:
         Field("emulates", f"Kafka {item.emulate}"),
         Field("data", item.data_dir + (" (removed when it stops)" if item.ephemeral else "")),
         Field("log", item.log_file),
+        *_security(item),
         Line("Next"),
         Line(f"  $ eosctl sandbox scenario hanging{name}"),
-        Line(f"  $ eosctl doctor -b {item.bootstrap}"),
+        Line(f"  $ eosctl doctor {_connection(item)}"),
         Line(f"  $ eosctl sandbox down{name}"),
     ]
     return render_page(blocks, style)
+
+
+def _security(item: SandboxItem) -> list[Block]:
+    if item.client_config is None:
+        return []
+    return [Field("listener", item.security_protocol), Field("clients", item.client_config)]
+
+
+def _connection(item: SandboxItem) -> str:
+    return f"-b {item.bootstrap}" if item.client_config is None else f"--command-config {item.client_config}"
 
 
 def render_played(item: PlayedItem, title: str, bootstrap: str, style: Style = PLAIN) -> str:

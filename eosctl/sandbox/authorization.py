@@ -11,6 +11,7 @@ NOT_ASKED = -2147483648
 class AclOperation(IntEnum):
     """An operation of Kafka's authorizer."""
 
+    ALL = 2
     READ = 3
     WRITE = 4
     CREATE = 5
@@ -21,6 +22,9 @@ class AclOperation(IntEnum):
     DESCRIBE_CONFIGS = 10
     ALTER_CONFIGS = 11
     IDEMPOTENT_WRITE = 12
+    CREATE_TOKENS = 13
+    DESCRIBE_TOKENS = 14
+    TWO_PHASE_COMMIT = 15
 
 
 def operations_field(operations: Iterable[AclOperation]) -> int:

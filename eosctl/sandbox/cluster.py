@@ -7,19 +7,21 @@ import contextlib
 import shutil
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
 from eosctl.errors import EosctlError
 from eosctl.model.transaction import TopicPartition
-from eosctl.sandbox.broker.broker import CLIENT_LISTENER, Broker
+from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.core import ClusterCore, ClusterShape
 from eosctl.sandbox.listener import ListenerServer
-from eosctl.sandbox.metadata.image import ListenerEndpoint
 from eosctl.sandbox.network import FaultAction, LinkFault
 from eosctl.sandbox.ports import Emulation
+from eosctl.sandbox.process.security_files import SecurityMaterial, prepare_material, write_client_files
 from eosctl.sandbox.process.spec import SandboxSpec
+from eosctl.sandbox.process.users import register_users
+from eosctl.sandbox.security.protocol import ADMIN_USER, ListenerSecurity
 from eosctl.sandbox.settings import InvalidSetting
 from eosctl.storage.errors import DamagedFile
 from eosctl.wire.api_keys import ApiKey
@@ -44,6 +46,7 @@ class Cluster:
         self._spec = spec
         self._logs_dir = logs_dir
         self._core: ClusterCore | None = None
+        self._material = SecurityMaterial({}, None)
         self._servers: dict[int, ListenerServer] = {}
 
     # --- start and stop -----------------------------------------------------------------------------------------
@@ -65,11 +68,15 @@ class Cluster:
             settings,
             spec.fast,
             self._logs_dir,
+            security=spec.security,
         )
         core = ClusterCore(shape, Path(spec.data_dir), loop, time.time() * 1000 - loop.time() * 1000)
         self._core = core
         try:
+            if spec.security != ListenerSecurity():
+                self._material = prepare_material(Path(spec.data_dir), spec.security, spec.users)
             await self._bind(core)
+            core.passwords = self._material.passwords
             ready = asyncio.Event()
             core.start()
             for broker in core.brokers():
@@ -77,15 +84,19 @@ class Cluster:
             core.ticks.run()
             if not core.is_ready:
                 await asyncio.wait_for(ready.wait(), START_TIMEOUT_S)
+            await asyncio.wait_for(register_users(core, spec.sasl, self._material.passwords), START_TIMEOUT_S)
             for server in self._servers.values():
                 await server.serve()
+            if spec.security != ListenerSecurity():
+                write_client_files(Path(spec.data_dir), spec.security, spec.users, self.bootstrap)
         except BaseException as error:
             self._close()
             raise _explained(error, spec) from error
 
     async def _bind(self, core: ClusterCore) -> None:
+        listener = self._spec.security.protocol.name
         for broker_id in core.broker_ids:
-            server = ListenerServer(HOST, core.ticks, self._broker_getter(broker_id), CLIENT_LISTENER)
+            server = ListenerServer(HOST, core.ticks, self._broker_getter(broker_id), listener, tls=self._material.tls)
             port = 0 if self._spec.port_base is None else self._spec.port_base + broker_id - 1
             try:
                 await server.open(port)
@@ -96,7 +107,7 @@ class Cluster:
                     "Stop the program that listens there, or choose another --port-base.",
                 ) from error
             self._servers[broker_id] = server
-            core.addresses[broker_id] = ListenerEndpoint(CLIENT_LISTENER, HOST, server.port, 0)
+            core.addresses[broker_id] = core.listener_at(HOST, server.port)
 
     def _broker_getter(self, broker_id: int) -> Callable[[], Broker | None]:
         def running() -> Broker | None:
@@ -306,6 +317,9 @@ class EmbeddedCluster:
         transaction_version: int | None = None,
         fast: bool = True,
         data_dir: Path | None = None,
+        sasl: Sequence[str] = (),
+        tls: bool = False,
+        users: Sequence[str] = (ADMIN_USER,),
     ) -> None:
         self._temporary = None if data_dir is not None else Path(tempfile.mkdtemp(prefix="eosctl-"))
         spec = SandboxSpec(
@@ -316,6 +330,9 @@ class EmbeddedCluster:
             transaction_version=transaction_version,
             settings=tuple((config or {}).items()),
             fast=fast,
+            sasl=tuple(sasl),
+            tls=tls,
+            users=tuple(users),
         )
         self.cluster = Cluster(spec)
 

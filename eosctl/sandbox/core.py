@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from eosctl.sandbox.broker.broker import CLIENT_LISTENER, Broker
+from eosctl.model.secret import Secret
+from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.logging.log_files import LogFiles
 from eosctl.sandbox.metadata.image import ListenerEndpoint
 from eosctl.sandbox.network import Network
@@ -15,13 +16,13 @@ from eosctl.sandbox.node import ClusterPlan, Node, NodePlan
 from eosctl.sandbox.ports import Emulation
 from eosctl.sandbox.profile import node_settings, place_settings
 from eosctl.sandbox.runtime import NodeRuntime
+from eosctl.sandbox.security.protocol import ListenerSecurity
 from eosctl.sandbox.ticks import Loop, Ticks
 from eosctl.storage.errors import DamagedFile
 from eosctl.storage.meta_properties import read_meta_properties
 from eosctl.wire.uuid import render_uuid
 
 FIRST_CONTROLLER_ID = 100
-PLAINTEXT_PROTOCOL = 0
 
 
 class ClusterShape(NamedTuple):
@@ -33,6 +34,7 @@ class ClusterShape(NamedTuple):
     settings: Mapping[str, str] = {}
     fast: bool = False
     logs_dir: Path | None = None  # where every node keeps its log files in a folder of its own; None for no logs
+    security: ListenerSecurity = ListenerSecurity()
 
 
 class ClusterCore:
@@ -54,9 +56,9 @@ class ClusterCore:
         self._wall_base_ms = wall_base_ms
         self.nodes: dict[int, Node] = {}
         self.addresses: dict[int, ListenerEndpoint] = {
-            broker_id: ListenerEndpoint(CLIENT_LISTENER, "127.0.0.1", 9091 + broker_id, PLAINTEXT_PROTOCOL)
-            for broker_id in self.broker_ids
+            broker_id: self.listener_at("127.0.0.1", 9091 + broker_id) for broker_id in self.broker_ids
         }
+        self.passwords: Mapping[str, Secret] = {}
         self.cluster_id = self._find_cluster_id()
         combined = shape.broker_count == 1
         self.controller_ids: Sequence[int] = (1,) if combined else (FIRST_CONTROLLER_ID,)
@@ -87,9 +89,10 @@ class ClusterCore:
             raise ValueError(f"node {node_id} is running")
         is_broker, is_controller = node_id in self.broker_ids, node_id in self.controller_ids
         directory = self.directory_of(node_id)
-        listeners = {CLIENT_LISTENER: self.addresses[node_id]} if is_broker else {}
+        listeners = {self.addresses[node_id].name: self.addresses[node_id]} if is_broker else {}
         settings = {
             **place_settings(directory, listeners, is_controller=is_controller, is_broker=is_broker),
+            **self.shape.security.settings(),
             **node_settings(node_id, self.shape.broker_count, fast=self.shape.fast, overrides=self.shape.settings),
         }
         plan = NodePlan(node_id, is_broker, is_controller, directory, settings)
@@ -97,9 +100,16 @@ class ClusterCore:
         if self.shape.logs_dir is not None:
             runtime.log = LogFiles(self.shape.logs_dir / directory.name, runtime.now_ms, self.ticks)
         node = Node(plan, self._plan, runtime, self.network, listeners)
+        if node.broker is not None:
+            node.broker.passwords = self.passwords
         self.nodes[node_id] = node
         node.start()
         return node
+
+    def listener_at(self, host: str, port: int) -> ListenerEndpoint:
+        """Describe the client listener of a broker: its name is its protocol's."""
+        protocol = self.shape.security.protocol
+        return ListenerEndpoint(protocol.name, host, port, protocol)
 
     def stop_node(self, node_id: int, *, clean: bool) -> None:
         """End a node: in order, or as kill -9 does."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import Callable
 from typing import cast
 
@@ -97,12 +98,21 @@ _BUFFER = memoryview(bytearray(READ_BYTES))
 class ListenerServer:
     """A listening socket that outlives the incarnations of its broker: the port stays the same."""
 
-    def __init__(self, host: str, ticks: Ticks, broker: Callable[[], Broker | None], listener: str) -> None:
+    def __init__(
+        self,
+        host: str,
+        ticks: Ticks,
+        broker: Callable[[], Broker | None],
+        listener: str,
+        *,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
         self.host = host
         self.port = 0
         self._ticks = ticks
         self._broker = broker
         self._listener = listener
+        self._tls = tls
         self._server: asyncio.Server | None = None
         self._open_sockets: set[ClientProtocol] = set()
 
@@ -113,7 +123,9 @@ class ListenerServer:
             OSError: When the port is in use.
         """
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(self._accept, self.host, port, start_serving=False, reuse_address=True)
+        self._server = await loop.create_server(
+            self._accept, self.host, port, ssl=self._tls, start_serving=False, reuse_address=True
+        )
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def serve(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -28,6 +28,9 @@ class SandboxThread:
         transaction_version: Finalized level of the feature ``transaction.version``; the release's default when None.
         fast: Short timeouts, so that failover takes tenths of a second.
         data_dir: Where the brokers keep their files; a temporary directory when None, which is removed.
+        sasl: Mechanisms by which clients log in: ``PLAIN``, ``SCRAM-SHA-256``, ``SCRAM-SHA-512``; none when empty.
+        tls: Whether the listeners speak TLS; certificates are made, see :meth:`client_properties`.
+        users: Who may log in; passwords are made.
     """
 
     def __init__(
@@ -39,6 +42,9 @@ class SandboxThread:
         transaction_version: int | None = None,
         fast: bool = True,
         data_dir: Path | None = None,
+        sasl: Sequence[str] = (),
+        tls: bool = False,
+        users: Sequence[str] = ("admin",),
     ) -> None:
         # Imported here because the plugin is loaded with test runs that use no sandbox at all.
         from eosctl.sandbox.cluster import EmbeddedCluster
@@ -50,6 +56,9 @@ class SandboxThread:
             transaction_version=transaction_version,
             fast=fast,
             data_dir=data_dir,
+            sasl=sasl,
+            tls=tls,
+            users=users,
         )
         self._started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
         self._thread = threading.Thread(target=self._live, name="eosctl-sandbox", daemon=True)
@@ -97,6 +106,12 @@ class SandboxThread:
     def data_dir(self) -> Path:
         """The directory with one sub-directory of Kafka's files for each node."""
         return self._embedded.core.data_dir
+
+    def client_properties(self, user: str | None = None) -> Path:
+        """Return the Java client file of a user of a secured cluster, the first user's when left out."""
+        from eosctl.sandbox.process.security_files import client_file
+
+        return client_file(self.data_dir, user)
 
     def status(self) -> dict[str, Any]:
         """Describe brokers, partitions, leaders and in-sync replicas as ``eosctl sandbox status`` does."""

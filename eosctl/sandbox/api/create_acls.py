@@ -1,6 +1,7 @@
-"""CreateAcls (key 30, versions 1 to 3; 3.9 serves 0 to 3): access control lists (KIP-140).
+"""CreateAcls (key 30, versions 1 to 3; 3.9 serves 0 to 3): forwarded to the controller (KIP-140, KIP-290).
 
-- Without an authorizer, as here, the answer is SECURITY_DISABLED.
+- Without an authorizer the answer is SECURITY_DISABLED.
+- Codes that no release defines close the connection, as in Kafka: the request is not understood.
 """
 
 from __future__ import annotations
@@ -8,16 +9,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.acls import Acl
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.create_acls import AclCreationResult, CreateAclsRequest, CreateAclsResponse
 
 if TYPE_CHECKING:
     from eosctl.sandbox.broker.broker import Broker
 
-NO_AUTHORIZER = "No Authorizer is configured on the broker"
+NO_AUTHORIZER = "No Authorizer is configured."
+TIMEOUT_MS = 30_000
 
 
 def handle(broker: Broker, context: RequestContext, request: CreateAclsRequest) -> None:
-    """Say that there is no authorizer."""
-    refused = AclCreationResult(ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER)
-    context.reply(CreateAclsResponse(0, [refused for _ in request.creations]))
+    """Let the controller add the entries."""
+    if any(Acl(*creation).has_unknown_code for creation in request.creations):
+        context.reply(None)
+    elif broker.authorizer is None:
+        refused = AclCreationResult(ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER)
+        context.reply(CreateAclsResponse(0, [refused for _ in request.creations]))
+    else:
+        broker.forward(context, request, TIMEOUT_MS)

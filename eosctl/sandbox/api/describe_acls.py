@@ -1,6 +1,7 @@
-"""DescribeAcls (key 29, versions 1 to 3; 3.9 serves 0 to 3): access control lists (KIP-140).
+"""DescribeAcls (key 29, versions 1 to 3; 3.9 serves 0 to 3): the entries that a filter selects (KIP-140, KIP-290).
 
-- Without an authorizer, as here, the answer is SECURITY_DISABLED.
+- Without an authorizer the answer is SECURITY_DISABLED.
+- Codes that no release defines close the connection, as in Kafka: the request is not understood.
 """
 
 from __future__ import annotations
@@ -8,8 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.acls import AclFilter
+from eosctl.sandbox.security.authorizer import acl_of
 from eosctl.wire.error_codes import ErrorCode
-from eosctl.wire.messages.describe_acls import DescribeAclsRequest, DescribeAclsResponse
+from eosctl.wire.messages.describe_acls import (
+    AclDescription,
+    DescribeAclsRequest,
+    DescribeAclsResource,
+    DescribeAclsResponse,
+)
 
 if TYPE_CHECKING:
     from eosctl.sandbox.broker.broker import Broker
@@ -18,5 +26,19 @@ NO_AUTHORIZER = "No Authorizer is configured on the broker"
 
 
 def handle(broker: Broker, context: RequestContext, request: DescribeAclsRequest) -> None:
-    """Say that there is no authorizer."""
-    context.reply(DescribeAclsResponse(0, ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER))
+    """Describe the selected entries, resource by resource."""
+    chosen = AclFilter(*request)
+    if chosen.has_unknown_code:
+        context.reply(None)
+        return
+    if broker.authorizer is None:
+        context.reply(DescribeAclsResponse(0, ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER))
+        return
+    found: dict[tuple[int, str, int], list[AclDescription]] = {}
+    for acl in map(acl_of, broker.metadata.acls.values()):
+        if chosen.selects(acl):
+            resource = (acl.resource_type, acl.resource_name, acl.pattern_type)
+            entry = AclDescription(acl.principal, acl.host, acl.operation, acl.permission)
+            found.setdefault(resource, []).append(entry)
+    resources = [DescribeAclsResource(*resource, entries) for resource, entries in found.items()]
+    context.reply(DescribeAclsResponse(0, ErrorCode.NONE, None, resources))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from eosctl.model.secret import Secret
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.broker.config import ConfigSources, NodeConfig
 from eosctl.sandbox.broker.connection import Exchange
@@ -39,6 +40,9 @@ from eosctl.sandbox.replication.partition import Partition
 from eosctl.sandbox.replication.replica_manager import ReplicaManager
 from eosctl.sandbox.replication.verification import VerificationPolicy
 from eosctl.sandbox.runtime import NodeRuntime
+from eosctl.sandbox.security.authorizer import authorizer_of
+from eosctl.sandbox.security.mechanisms import ScramCredential
+from eosctl.sandbox.security.protocol import SecurityProtocol
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
 
@@ -83,6 +87,8 @@ class Broker:
         self.logs = logs
         self.listeners = dict(listeners)
         self.metadata = ClusterImage()
+        self.passwords: Mapping[str, Secret] = {}
+        self.authorizer = authorizer_of(config, self.metadata)
         self.is_ready = False
         self.on_ready: Callable[[], None] = _nothing
         self.stopped = False
@@ -185,6 +191,8 @@ class Broker:
             image.features_offset = batch.last_offset
         if delta.configs:
             self._apply_configs(delta)
+        if delta.acls and self.authorizer is not None:
+            self.authorizer.replace(image.acls)
         if delta.partitions or delta.removed_topics:
             self.replicas.apply(image, delta, self.topic_settings)
             if delta.removed_topics:
@@ -256,7 +264,7 @@ class Broker:
     def endpoint_of(self, broker_id: int, listener: str) -> Address | None:
         """Return where clients of a listener find a broker."""
         if broker_id == self.node_id:
-            own = self.listeners.get(listener) or self.listeners[CLIENT_LISTENER]
+            own = self.listeners.get(listener) or next(iter(self.listeners.values()))
             return Address(own.host, own.port, self.config.get_str("broker.rack") or None)
         broker = self.metadata.brokers.get(broker_id)
         if broker is None or broker.fenced:
@@ -265,6 +273,15 @@ class Broker:
             if endpoint.name == listener:
                 return Address(endpoint.host, endpoint.port, broker.rack)
         return None
+
+    def needs_login(self, listener: str) -> bool:
+        """Whether clients of a listener have to log in."""
+        endpoint = self.listeners.get(listener)
+        return endpoint is not None and SecurityProtocol(endpoint.security_protocol).uses_sasl
+
+    def scram_credential(self, mechanism: str, user: str) -> ScramCredential | None:
+        """Return what the cluster keeps of a user's password."""
+        return self.metadata.scram.get((user, mechanism))
 
     def end_without_answer(self, context: RequestContext) -> None:
         """Finish a request that has no answer (acks=0)."""

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from eosctl.sandbox.api.registry import Route, client_route
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.guards import guarded
+from eosctl.sandbox.security.login import MAX_FRAME_BYTES as MAX_LOGIN_BYTES
+from eosctl.sandbox.security.login import Login
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.codec import codec
 from eosctl.wire.errors import WireError
@@ -74,6 +77,8 @@ class Connection:
         self._muted = False
         self._pumping = False
         self._output: list[bytes] = []
+        self._login = Login(self, broker.passwords) if broker.needs_login(listener) else None
+        self._session_end_ms: int | None = None
 
     def feed(self, data: bytes) -> None:
         """Take bytes of the client; handles every complete request that is not behind a waiting one."""
@@ -84,7 +89,16 @@ class Connection:
         except WireError:
             self.abort()
             return
+        if self._login is not None and self._splitter.buffered_bytes > MAX_LOGIN_BYTES:
+            self.abort()  # nobody may fill the broker's memory before it is known who it is
+            return
         self._pump()
+
+    def authenticated(self, principal: str, lifetime_ms: int) -> None:
+        """Go on as this principal, for ``lifetime_ms`` or, when that is 0, for good."""
+        self.principal = principal
+        self._login = None
+        self._session_end_ms = self.broker.runtime.now_ms() + lifetime_ms if lifetime_ms else None
 
     def answer(self, frame: bytes) -> None:
         """Queue an answer (empty: none is due) and go on with the next request."""
@@ -133,8 +147,13 @@ class Connection:
             self._pumping = False
 
     def _handle(self, frame: bytes) -> None:
+        if self._login is not None:
+            self._login.take(frame)
+            return
         header = decode_request_header(frame)
         broker = self.broker
+        if self._session_end_ms is not None and not self._goes_on(header, frame):
+            return
         route = client_route(header.api_key, header.api_version, broker.emulation)
         if route is None:
             self._refuse(header)
@@ -151,7 +170,21 @@ class Connection:
             False,
             exchange,
         )
-        route.handle(broker, context, request)
+        if broker.authorizer is None:
+            route.handle(broker, context, request)
+        else:
+            guarded(broker, context, request, route.handle)
+
+    def _goes_on(self, header: RequestHeader, frame: bytes) -> bool:
+        """Whether a session that ends is still open to this request; a handshake renews it (KIP-368)."""
+        if header.api_key == ApiKey.SASL_HANDSHAKE:
+            self._login = Login(self, self.broker.passwords, again=True)
+            self._login.take(frame)
+            return False
+        if self._session_end_ms is not None and self.broker.runtime.now_ms() > self._session_end_ms:
+            self.abort()
+            return False
+        return True
 
     def _refuse(self, header: RequestHeader) -> None:
         if header.api_key != ApiKey.API_VERSIONS:

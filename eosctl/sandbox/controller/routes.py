@@ -6,14 +6,18 @@ from collections.abc import Callable
 from typing import Any
 
 from eosctl.sandbox.controller import (
+    acls,
     configs,
     features,
     membership,
     partitions,
     producer_ids,
+    quotas,
     raft,
     reassignments,
+    scram,
     topics,
+    unregistration,
 )
 from eosctl.sandbox.controller.controller import Controller
 from eosctl.sandbox.ports import RequestContext
@@ -23,17 +27,22 @@ ControllerHandler = Callable[[Controller, RequestContext, Any], None]
 
 ROUTES: dict[int, ControllerHandler] = {
     ApiKey.ALLOCATE_PRODUCER_IDS: producer_ids.allocate_producer_ids,
+    ApiKey.ALTER_CLIENT_QUOTAS: quotas.alter_client_quotas,
     ApiKey.ALTER_CONFIGS: configs.alter_configs,
     ApiKey.ALTER_PARTITION: partitions.alter_partition,
     ApiKey.ALTER_PARTITION_REASSIGNMENTS: reassignments.alter_partition_reassignments,
+    ApiKey.ALTER_USER_SCRAM_CREDENTIALS: scram.alter_user_scram_credentials,
     ApiKey.BROKER_HEARTBEAT: membership.broker_heartbeat,
     ApiKey.BROKER_REGISTRATION: membership.register_broker,
+    ApiKey.CREATE_ACLS: acls.create_acls,
     ApiKey.CREATE_PARTITIONS: topics.create_partitions,
     ApiKey.CREATE_TOPICS: topics.create_topics,
+    ApiKey.DELETE_ACLS: acls.delete_acls,
     ApiKey.DELETE_TOPICS: topics.delete_topics,
     ApiKey.DESCRIBE_QUORUM: raft.describe_quorum,
     ApiKey.ELECT_LEADERS: partitions.elect_leaders,
     ApiKey.INCREMENTAL_ALTER_CONFIGS: configs.incremental_alter_configs,
     ApiKey.LIST_PARTITION_REASSIGNMENTS: reassignments.list_partition_reassignments,
+    ApiKey.UNREGISTER_BROKER: unregistration.unregister_broker,
     ApiKey.UPDATE_FEATURES: features.update_features,
 }

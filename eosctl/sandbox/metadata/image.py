@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.ports import PartitionLeadership
+from eosctl.sandbox.security.mechanisms import SCRAM_TYPES, ScramCredential
 from eosctl.wire.internal import metadata as records
 
 NO_LEADER = -1
@@ -14,6 +15,9 @@ NO_LEADER_CHANGE = -2
 TOPIC_RESOURCE = 2
 BROKER_RESOURCE = 4
 GROUP_RESOURCE = 32
+
+QuotaEntity = frozenset[tuple[str, str | None]]
+"""Whom a quota is for: types (``user``, ``client-id``, ``ip``) with names, None for the default."""
 
 
 class PartitionState(NamedTuple):
@@ -99,7 +103,9 @@ class ClusterImage:
         self.features: dict[str, int] = {}
         self.features_offset = -1
         self.configs: dict[tuple[int, str], dict[str, str]] = {}
-        self.acls: dict[bytes, Any] = {}
+        self.acls: dict[bytes, records.AccessControlEntryRecord] = {}
+        self.scram: dict[tuple[str, str], ScramCredential] = {}  # by user and mechanism
+        self.quotas: dict[QuotaEntity, dict[str, float]] = {}
         self.next_producer_id = 0
         self._leaderships: dict[TopicPartition, PartitionLeadership] = {}  # made when asked for: requests ask often
         self.last_offset = -1
@@ -313,6 +319,29 @@ def _remove_acl(image: ClusterImage, record: records.RemoveAccessControlEntryRec
     delta.acls = True
 
 
+def _scram(image: ClusterImage, record: records.UserScramCredentialRecord, delta: ImageDelta) -> None:
+    image.scram[record.name, SCRAM_TYPES[record.mechanism]] = ScramCredential(
+        record.salt, record.stored_key, record.server_key, record.iterations
+    )
+
+
+def _remove_scram(image: ClusterImage, record: records.RemoveUserScramCredentialRecord, delta: ImageDelta) -> None:
+    image.scram.pop((record.name, SCRAM_TYPES[record.mechanism]), None)
+
+
+def _quota(image: ClusterImage, record: records.ClientQuotaRecord, delta: ImageDelta) -> None:
+    entity = frozenset((part.entity_type, part.entity_name) for part in record.entity)
+    values = dict(image.quotas.get(entity, {}))
+    if record.remove:
+        values.pop(record.key, None)
+    else:
+        values[record.key] = record.value
+    if values:
+        image.quotas[entity] = values
+    else:
+        image.quotas.pop(entity, None)
+
+
 _HANDLERS: dict[str, Callable[[ClusterImage, Any, ImageDelta], None]] = {
     "RegisterBrokerRecord": _register_broker,
     "UnregisterBrokerRecord": _unregister_broker,
@@ -328,4 +357,7 @@ _HANDLERS: dict[str, Callable[[ClusterImage, Any, ImageDelta], None]] = {
     "ProducerIdsRecord": _producer_ids,
     "AccessControlEntryRecord": _add_acl,
     "RemoveAccessControlEntryRecord": _remove_acl,
+    "UserScramCredentialRecord": _scram,
+    "RemoveUserScramCredentialRecord": _remove_scram,
+    "ClientQuotaRecord": _quota,
 }

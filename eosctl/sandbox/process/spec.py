@@ -6,6 +6,8 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from eosctl.sandbox.security.protocol import ADMIN_USER, ListenerSecurity
+
 
 @dataclass(frozen=True, slots=True)
 class SandboxSpec:
@@ -14,7 +16,7 @@ class SandboxSpec:
     ``port_base`` None means ephemeral ports; else broker N listens on ``port_base + N - 1``.
     ``transaction_version`` None means the default of the emulated release. ``settings`` are broker settings under
     Kafka's names. ``ttl_ms`` None means to run until told to stop. An ``ephemeral`` sandbox removes its data directory
-    when it stops.
+    when it stops. ``sasl`` names the mechanisms by which ``users`` log in; their passwords are never part of it.
     """
 
     name: str
@@ -27,6 +29,14 @@ class SandboxSpec:
     fast: bool = False
     ephemeral: bool = False
     ttl_ms: int | None = None
+    sasl: tuple[str, ...] = ()
+    tls: bool = False
+    users: tuple[str, ...] = (ADMIN_USER,)
+
+    @property
+    def security(self) -> ListenerSecurity:
+        """What clients have to bring."""
+        return ListenerSecurity(self.sasl, self.tls)
 
     def to_json(self) -> str:
         """Return the specification as one line of JSON."""
@@ -37,6 +47,7 @@ class SandboxSpec:
         """Read what :meth:`to_json` wrote."""
         fields = json.loads(text)
         fields["settings"] = tuple((name, value) for name, value in fields["settings"])
+        fields["sasl"], fields["users"] = tuple(fields["sasl"]), tuple(fields["users"])
         return cls(**fields)
 
 

@@ -1,0 +1,45 @@
+"""DescribeUserScramCredentials (key 50, version 0): mechanisms and iterations of users, never keys (KIP-554).
+
+- Null or no names mean all users; one named twice is a mistake of its own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.mechanisms import SCRAM_TYPES
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.describe_user_scram_credentials import (
+    CredentialInfo,
+    DescribeUserScramCredentialsRequest,
+    DescribeUserScramCredentialsResponse,
+    DescribeUserScramCredentialsResult,
+)
+
+if TYPE_CHECKING:
+    from eosctl.sandbox.broker.broker import Broker
+
+
+def handle(broker: Broker, context: RequestContext, request: DescribeUserScramCredentialsRequest) -> None:
+    """Describe the users asked for."""
+    known = broker.metadata.scram
+    asked = Counter(user.name for user in request.users or ()) or Counter({user for user, _ in known})
+    results = []
+    for user, count in asked.items():
+        infos = [
+            CredentialInfo(kind, known[user, mechanism].iterations)
+            for kind, mechanism in SCRAM_TYPES.items()
+            if (user, mechanism) in known
+        ]
+        error, message = ErrorCode.NONE, None
+        if count > 1:
+            error = ErrorCode.DUPLICATE_RESOURCE
+            message = f"Cannot describe SCRAM credentials for the same user twice in a single request: {user}"
+            infos = []
+        elif not infos:
+            error = ErrorCode.RESOURCE_NOT_FOUND
+            message = f"Attempt to describe a user credential that does not exist: {user}"
+        results.append(DescribeUserScramCredentialsResult(user, error, message, infos))
+    context.reply(DescribeUserScramCredentialsResponse(0, ErrorCode.NONE, None, results))

@@ -1,0 +1,67 @@
+"""Access control entries come and go: CreateAcls and DeleteAcls on the controller (AclControlManager)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eosctl.sandbox.controller.controller import Controller
+from eosctl.sandbox.controller.topics import Refused
+from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.acls import CLUSTER_NAME, Acl, AclFilter, ResourceType
+from eosctl.sandbox.security.authorizer import acl_of
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.create_acls import AclCreationResult, CreateAclsRequest, CreateAclsResponse
+from eosctl.wire.messages.delete_acls import (
+    DeleteAclsFilterResult,
+    DeleteAclsMatchingAcl,
+    DeleteAclsRequest,
+    DeleteAclsResponse,
+)
+from eosctl.wire.messages.internal.metadata.access_control_entry_record import AccessControlEntryRecord
+from eosctl.wire.messages.internal.metadata.remove_access_control_entry_record import RemoveAccessControlEntryRecord
+
+
+def create_acls(controller: Controller, context: RequestContext, request: CreateAclsRequest) -> None:
+    """Add the entries that are not there yet; one that is refused does not stop the others."""
+    present = {acl_of(record) for record in controller.image.acls.values()}
+    records: list[Any] = []
+    results = []
+    for creation in request.creations:
+        acl = Acl(*creation)
+        try:
+            _check(acl)
+        except Refused as refused:
+            results.append(AclCreationResult(refused.error, refused.message))
+            continue
+        results.append(AclCreationResult(ErrorCode.NONE, None))
+        if acl not in present:
+            present.add(acl)
+            records.append(AccessControlEntryRecord(controller.runtime.random.randbytes(16), *acl))
+    controller.write(records, lambda: context.reply(CreateAclsResponse(0, results)))
+
+
+def _check(acl: Acl) -> None:
+    if acl.resource_type == ResourceType.CLUSTER and acl.resource_name != CLUSTER_NAME:
+        raise Refused(ErrorCode.INVALID_REQUEST, f"The only valid name for the CLUSTER resource is {CLUSTER_NAME}")
+    if not acl.resource_name:
+        raise Refused(ErrorCode.INVALID_REQUEST, "Resource name should not be empty")
+    kind, colon, name = acl.principal.partition(":")
+    if not (kind and colon and name):
+        raise Refused(ErrorCode.INVALID_REQUEST, f"Could not parse principal from `{acl.principal}`")
+
+
+def delete_acls(controller: Controller, context: RequestContext, request: DeleteAclsRequest) -> None:
+    """Remove what the filters select; an entry that two of them select is removed, and told, once each."""
+    known = {identity: acl_of(record) for identity, record in controller.image.acls.items()}
+    removed: dict[bytes, None] = {}
+    results = []
+    for fields in request.filters:
+        chosen = AclFilter(*fields)
+        matching = []
+        for identity, acl in known.items():
+            if identity not in removed and chosen.selects(acl):
+                removed[identity] = None
+                matching.append(DeleteAclsMatchingAcl(0, None, *acl))
+        results.append(DeleteAclsFilterResult(ErrorCode.NONE, None, matching))
+    records = [RemoveAccessControlEntryRecord(identity) for identity in removed]
+    controller.write(records, lambda: context.reply(DeleteAclsResponse(0, results)))

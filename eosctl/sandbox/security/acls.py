@@ -1,0 +1,156 @@
+"""Access control entries as values: what they cover, how filters select them, which are refused (KIP-11, KIP-290)."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+from eosctl.sandbox.authorization import AclOperation
+
+WILDCARD = "*"
+CLUSTER_NAME = "kafka-cluster"
+EVERYBODY = "User:*"
+ANY_CODE = 1
+
+
+class ResourceType(IntEnum):
+    """What an entry is about; the numbers are the protocol's."""
+
+    TOPIC = 2
+    GROUP = 3
+    CLUSTER = 4
+    TRANSACTIONAL_ID = 5
+    DELEGATION_TOKEN = 6
+    USER = 7
+
+
+class PatternType(IntEnum):
+    """How an entry's name is meant; MATCH exists in filters alone."""
+
+    ANY = 1
+    MATCH = 2
+    LITERAL = 3
+    PREFIXED = 4
+
+
+class Permission(IntEnum):
+    """Whether an entry allows or denies."""
+
+    DENY = 2
+    ALLOW = 3
+
+
+class Acl(NamedTuple):
+    """One entry."""
+
+    resource_type: int
+    resource_name: str
+    pattern_type: int
+    principal: str
+    host: str
+    operation: int
+    permission: int
+
+    @property
+    def has_unknown_code(self) -> bool:
+        """Whether a part has a code that no release defines."""
+        return AclFilter(*self).has_unknown_code
+
+
+class AclFilter(NamedTuple):
+    """Selects entries; None and the ANY codes match everything."""
+
+    resource_type: int
+    resource_name: str | None
+    pattern_type: int
+    principal: str | None
+    host: str | None
+    operation: int
+    permission: int
+
+    def selects(self, acl: Acl) -> bool:
+        """Whether an entry is meant (AclBindingFilter.matches)."""
+        return (
+            self.resource_type in (ANY_CODE, acl.resource_type)
+            and self._selects_name(acl)
+            and self.principal in (None, acl.principal)
+            and self.host in (None, acl.host)
+            and self.operation in (ANY_CODE, acl.operation)
+            and self.permission in (ANY_CODE, acl.permission)
+        )
+
+    def _selects_name(self, acl: Acl) -> bool:
+        if self.pattern_type not in (PatternType.ANY, PatternType.MATCH, acl.pattern_type):
+            return False
+        if self.resource_name is None:
+            return True
+        if self.pattern_type == PatternType.MATCH:
+            return covers(acl, self.resource_name)
+        return acl.resource_name == self.resource_name
+
+    @property
+    def has_unknown_code(self) -> bool:
+        """Whether a part has a code that no release defines."""
+        return (
+            self.resource_type not in (ANY_CODE, *ResourceType)
+            or self.pattern_type not in tuple(PatternType)
+            or self.operation not in (ANY_CODE, *AclOperation)
+            or self.permission not in (ANY_CODE, *Permission)
+        )
+
+
+def covers(acl: Acl, resource_name: str) -> bool:
+    """Whether an entry is about a resource of this name (the types are compared elsewhere)."""
+    if acl.pattern_type == PatternType.PREFIXED:
+        return resource_name.startswith(acl.resource_name)
+    return acl.resource_name in (resource_name, WILDCARD)
+
+
+#: Operations by type of resource (AclEntry.supportedOperations).
+SUPPORTED: dict[int, frozenset[int]] = {
+    ResourceType.TOPIC: frozenset(
+        {
+            AclOperation.READ,
+            AclOperation.WRITE,
+            AclOperation.CREATE,
+            AclOperation.DESCRIBE,
+            AclOperation.DELETE,
+            AclOperation.ALTER,
+            AclOperation.DESCRIBE_CONFIGS,
+            AclOperation.ALTER_CONFIGS,
+        }
+    ),
+    ResourceType.GROUP: frozenset(
+        {
+            AclOperation.READ,
+            AclOperation.DESCRIBE,
+            AclOperation.DELETE,
+            AclOperation.DESCRIBE_CONFIGS,
+            AclOperation.ALTER_CONFIGS,
+        }
+    ),
+    ResourceType.CLUSTER: frozenset(
+        {
+            AclOperation.CREATE,
+            AclOperation.CLUSTER_ACTION,
+            AclOperation.DESCRIBE_CONFIGS,
+            AclOperation.ALTER_CONFIGS,
+            AclOperation.IDEMPOTENT_WRITE,
+            AclOperation.ALTER,
+            AclOperation.DESCRIBE,
+        }
+    ),
+    ResourceType.TRANSACTIONAL_ID: frozenset(
+        {AclOperation.DESCRIBE, AclOperation.WRITE, AclOperation.TWO_PHASE_COMMIT}
+    ),
+    ResourceType.DELEGATION_TOKEN: frozenset({AclOperation.DESCRIBE}),
+    ResourceType.USER: frozenset({AclOperation.CREATE_TOKENS, AclOperation.DESCRIBE_TOKENS}),
+}
+
+
+def authorized_operations(resource_type: int, allowed: frozenset[int], release: str) -> int:
+    """Encode the operations that a principal may do as the field of KIP-430, one bit each."""
+    supported = SUPPORTED[resource_type]
+    if release == "3.9":
+        supported -= {AclOperation.TWO_PHASE_COMMIT}
+    return sum(1 << operation for operation in supported & allowed)

@@ -1,0 +1,193 @@
+"""A connection before its requests count: the states of Kafka's SaslServerAuthenticator.
+
+- ApiVersions may come once, SaslHandshake follows; anything else ends the connection without an answer.
+- After a handshake of version 0 tokens are bare frames; after version 1 they are SaslAuthenticate requests.
+- A refusal is told ``connection.failed.authentication.delay.ms`` late, then the broker hangs up.
+- With ``connections.max.reauth.ms`` a session ends; until then a client may shake hands again (KIP-368).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping
+from enum import Enum, auto
+from typing import TYPE_CHECKING, Any
+
+from eosctl.model.secret import Secret
+from eosctl.sandbox.api.registry import client_versions
+from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.mechanisms import Mechanism, Refused, begin
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.codec import codec
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.frames import RequestHeader, decode_request_header, encode_response
+from eosctl.wire.messages.api_versions import ApiVersionsRequest
+from eosctl.wire.messages.sasl_authenticate import SaslAuthenticateResponse
+from eosctl.wire.messages.sasl_handshake import SaslHandshakeResponse
+
+if TYPE_CHECKING:
+    from eosctl.sandbox.broker.connection import Connection
+
+MAX_FRAME_BYTES = 524_288  # sasl.server.max.receive.size
+FIRST_SESSION_VERSION = 1
+
+
+class LoginState(Enum):
+    """What a connection waits for."""
+
+    HANDSHAKE_OR_VERSIONS = auto()
+    HANDSHAKE = auto()
+    AUTHENTICATE = auto()
+    FAILED = auto()
+
+
+class Login:
+    """Handles the frames of one connection until its client is known."""
+
+    def __init__(self, connection: Connection, passwords: Mapping[str, Secret], *, again: bool = False) -> None:
+        self._connection = connection
+        self._broker = connection.broker
+        self._passwords = passwords
+        self._again = again
+        self._state = LoginState.HANDSHAKE if again else LoginState.HANDSHAKE_OR_VERSIONS
+        self._bare_tokens = False
+        self._mechanism_name = ""
+        self._mechanism: Mechanism | None = None
+
+    def take(self, frame: bytes) -> None:
+        """Handle one frame and answer it, or hang up."""
+        if len(frame) > MAX_FRAME_BYTES or self._state is LoginState.FAILED:
+            self._connection.abort()
+        elif self._state is LoginState.AUTHENTICATE and self._bare_tokens:
+            self._take_bare(frame)
+        elif self._state is LoginState.AUTHENTICATE:
+            self._take_request(frame)
+        else:
+            self._take_opening(frame)
+
+    # --- before a mechanism is chosen ---------------------------------------------------------------------------
+
+    def _take_opening(self, frame: bytes) -> None:
+        header = decode_request_header(frame)
+        if header.api_key == ApiKey.API_VERSIONS and self._state is LoginState.HANDSHAKE_OR_VERSIONS:
+            self._tell_versions(header, frame)
+        elif header.api_key == ApiKey.SASL_HANDSHAKE:
+            self._shake_hands(header, frame)
+        else:
+            self._connection.abort()
+
+    def _tell_versions(self, header: RequestHeader, frame: bytes) -> None:
+        from eosctl.sandbox.api import api_versions
+
+        known = header.api_version in client_versions(header.api_key, self._broker.emulation)
+        version = header.api_version if known else 0  # KIP-511
+        form = codec(ApiKey.API_VERSIONS, version)
+        request = form.decode_request(frame, header.body_position)[0] if known else ApiVersionsRequest()
+
+        def reply(response: Any | None) -> None:
+            if response.error_code == ErrorCode.NONE:  # type: ignore[union-attr]
+                self._state = LoginState.HANDSHAKE
+            self._answer(header, response, version)
+
+        api_versions.handle(self._broker, self._context(header, reply), request)
+
+    def _context(self, header: RequestHeader, reply: Callable[[Any | None], None]) -> RequestContext:
+        connection = self._connection
+        return RequestContext(
+            header.api_key,
+            header.api_version,
+            header.client_id or "",
+            connection.client_host,
+            connection.principal,
+            connection.listener,
+            False,
+            reply,
+        )
+
+    def _shake_hands(self, header: RequestHeader, frame: bytes) -> None:
+        if header.api_version not in client_versions(header.api_key, self._broker.emulation):
+            self._connection.abort()
+            return
+        request = codec(header.api_key, header.api_version).decode_request(frame, header.body_position)[0]
+        enabled = self._broker.config.get_str("sasl.enabled.mechanisms").split(",")
+        if request.mechanism not in enabled:
+            self._refuse(header, SaslHandshakeResponse(ErrorCode.UNSUPPORTED_SASL_MECHANISM, enabled), delayed=False)
+            return
+        self._bare_tokens = header.api_version == 0
+        self._mechanism_name = request.mechanism
+        nonce = self._broker.runtime.random.randbytes(18).hex()
+        self._mechanism = begin(request.mechanism, self._passwords, self._broker.scram_credential, nonce)
+        self._state = LoginState.AUTHENTICATE
+        self._answer(header, SaslHandshakeResponse(ErrorCode.NONE, enabled))
+
+    # --- tokens -------------------------------------------------------------------------------------------------
+
+    def _take_bare(self, token: bytes) -> None:
+        try:
+            answer, over = self._step(token)
+        except Refused:
+            self._state = LoginState.FAILED
+            self._broker.runtime.call_later(self._delay_ms, self._connection.abort)
+            return
+        self._connection.answer(struct.pack(">i", len(answer)) + answer)
+        if over:
+            self._finish(0)
+
+    def _take_request(self, frame: bytes) -> None:
+        header = decode_request_header(frame)
+        if header.api_key != ApiKey.SASL_AUTHENTICATE:
+            self._connection.abort()
+            return
+        if header.api_version not in client_versions(header.api_key, self._broker.emulation):
+            self._connection.abort()
+            return
+        request = codec(header.api_key, header.api_version).decode_request(frame, header.body_position)[0]
+        try:
+            answer, over = self._step(request.auth_bytes)
+        except Refused as refused:
+            failure = SaslAuthenticateResponse(ErrorCode.SASL_AUTHENTICATION_FAILED, str(refused))
+            self._refuse(header, failure, delayed=True)
+            return
+        lifetime_ms = self._lifetime_ms if over and header.api_version >= FIRST_SESSION_VERSION else 0
+        self._answer(header, SaslAuthenticateResponse(ErrorCode.NONE, None, answer, lifetime_ms))
+        if over:
+            self._finish(self._lifetime_ms)
+
+    def _step(self, token: bytes) -> tuple[bytes, bool]:
+        if self._mechanism is None:
+            raise Refused("no mechanism was chosen")
+        answer = self._mechanism.step(token)
+        user = self._mechanism.user
+        if user is not None and self._again and f"User:{user}" != self._connection.principal:
+            raise Refused(f"Cannot change principals during re-authentication from {self._connection.principal}")
+        return answer, user is not None
+
+    def _finish(self, lifetime_ms: int) -> None:
+        if self._mechanism is not None and self._mechanism.user is not None:
+            self._connection.authenticated(f"User:{self._mechanism.user}", lifetime_ms)
+
+    # --- answers ------------------------------------------------------------------------------------------------
+
+    @property
+    def _lifetime_ms(self) -> int:
+        return self._broker.config.get_int("connections.max.reauth.ms")
+
+    @property
+    def _delay_ms(self) -> int:
+        return self._broker.config.get_int("connection.failed.authentication.delay.ms")
+
+    def _answer(self, header: RequestHeader, response: Any, version: int | None = None) -> None:
+        version = header.api_version if version is None else version
+        self._connection.answer(encode_response(header.api_key, version, header.correlation_id, response))
+
+    def _refuse(self, header: RequestHeader, response: Any, *, delayed: bool) -> None:
+        self._state = LoginState.FAILED
+
+        def tell() -> None:
+            self._answer(header, response)
+            self._connection.abort()
+
+        if delayed and self._delay_ms:
+            self._broker.runtime.call_later(self._delay_ms, tell)
+        else:
+            tell()

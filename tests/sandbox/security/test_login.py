@@ -1,0 +1,188 @@
+"""What a SASL listener takes before and during a login, and when it hangs up: as SaslServerAuthenticator."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+from scramp import ScramClient
+
+from eosctl.testing import SandboxThread
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.frames import encode_request
+from eosctl.wire.messages.api_versions import ApiVersionsRequest
+from eosctl.wire.messages.metadata import MetadataRequest
+from eosctl.wire.messages.sasl_handshake import SaslHandshakeRequest
+from tests.sandbox.security.conftest import password_of
+from tests.sandbox.security.wire_client import WireClient
+
+VERSIONS = ApiVersionsRequest("test", "1")
+
+
+def test_versions_may_be_asked_once_and_nothing_else_before_the_handshake(login_only: SandboxThread) -> None:
+    with WireClient(login_only.bootstrap) as client:
+        answer = client.ask(ApiKey.API_VERSIONS, 4, VERSIONS)
+        assert answer is not None
+        assert ApiKey.SASL_AUTHENTICATE in {api.api_key for api in answer.api_keys}
+        assert client.ask(ApiKey.API_VERSIONS, 4, VERSIONS) is None
+    with WireClient(login_only.bootstrap) as client:
+        assert client.ask(ApiKey.METADATA, 12, MetadataRequest([], False)) is None
+
+
+def test_an_unknown_version_of_api_versions_may_be_followed_by_a_known_one(login_only: SandboxThread) -> None:
+    with WireClient(login_only.bootstrap) as client:
+        client.send(struct.pack(">ihhihb", 11, ApiKey.API_VERSIONS, 99, 7, -1, 0))
+        frame = client.frame()
+        assert frame is not None
+        assert struct.unpack_from(">ih", frame) == (7, ErrorCode.UNSUPPORTED_VERSION)
+        answer = client.ask(ApiKey.API_VERSIONS, 4, VERSIONS)
+        assert answer is not None
+        assert answer.error_code == 0
+
+
+def test_a_mechanism_that_is_not_enabled_is_refused_with_those_that_are(login_only: SandboxThread) -> None:
+    with WireClient(login_only.bootstrap) as client:
+        answer = client.shake_hands("GSSAPI")
+        assert answer is not None
+        assert answer.error_code == ErrorCode.UNSUPPORTED_SASL_MECHANISM
+        assert list(answer.mechanisms) == ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
+        assert client.frame() is None
+
+
+@pytest.mark.parametrize("version", [0, 1, 2])
+def test_a_login_opens_the_connection_and_is_not_repeated(login_only: SandboxThread, version: int) -> None:
+    token = f"\0alice\0{password_of(login_only, 'alice')}".encode()
+    with WireClient(login_only.bootstrap) as client:
+        assert client.shake_hands() is not None
+        answer = client.authenticate(token, version)
+        assert answer is not None
+        assert (answer.error_code, answer.auth_bytes, answer.session_lifetime_ms) == (0, b"", 0)
+        assert client.ask(ApiKey.METADATA, 12, MetadataRequest([], False)) is not None
+        again = client.shake_hands()
+        assert again is not None
+        assert again.error_code == ErrorCode.ILLEGAL_SASL_STATE
+        late = client.authenticate(token)
+        assert late is not None
+        assert late.error_code == ErrorCode.ILLEGAL_SASL_STATE
+
+
+def test_tokens_are_bare_after_the_first_version_of_the_handshake(login_only: SandboxThread) -> None:
+    for password, answer in ((password_of(login_only), b""), ("wrong", None)):
+        with WireClient(login_only.bootstrap) as client:
+            assert client.shake_hands(version=0) is not None
+            token = f"\0admin\0{password}".encode()
+            client.send(struct.pack(">i", len(token)) + token)
+            assert client.frame() == answer
+            if answer is not None:
+                assert client.ask(ApiKey.METADATA, 12, MetadataRequest([], False)) is not None
+
+
+@pytest.mark.parametrize(
+    ("token", "text"),
+    [
+        (b"\0alice\0wrong", "Authentication failed: Invalid username or password"),
+        (b"\0nobody\0word", "Authentication failed: Invalid username or password"),
+        (b"\0\0word", "Authentication failed: username not specified"),
+        (b"\0alice\0", "Authentication failed: password not specified"),
+        (b"alice", "expected 3 tokens"),
+        (b"\xff\xfe\0\0", "expected 3 tokens"),
+    ],
+)
+def test_a_plain_login_that_fails_is_told_and_ended(login_only: SandboxThread, token: bytes, text: str) -> None:
+    with WireClient(login_only.bootstrap) as client:
+        assert client.shake_hands() is not None
+        answer = client.authenticate(token)
+        assert answer is not None
+        assert answer.error_code == ErrorCode.SASL_AUTHENTICATION_FAILED
+        assert text in answer.error_message
+        assert client.frame() is None
+
+
+@pytest.mark.parametrize("mechanism", ["SCRAM-SHA-256", "SCRAM-SHA-512"])
+def test_both_sides_of_scram_prove_the_password(login_only: SandboxThread, mechanism: str) -> None:
+    scram = ScramClient([mechanism], "alice", password_of(login_only, "alice"))
+    with WireClient(login_only.bootstrap) as client:
+        assert client.shake_hands(mechanism) is not None
+        first = client.authenticate(scram.get_client_first().encode())
+        assert first is not None
+        scram.set_server_first(first.auth_bytes.decode())
+        final = client.authenticate(scram.get_client_final().encode())
+        assert final is not None
+        scram.set_server_final(final.auth_bytes.decode())
+        assert client.ask(ApiKey.METADATA, 12, MetadataRequest([], False)) is not None
+
+
+@pytest.mark.parametrize(("user", "password"), [("alice", "wrong"), ("nobody", "word")])
+def test_scram_does_not_tell_an_unknown_user_from_a_wrong_password(
+    login_only: SandboxThread, user: str, password: str
+) -> None:
+    scram = ScramClient(["SCRAM-SHA-256"], user, password)
+    with WireClient(login_only.bootstrap) as client:
+        assert client.shake_hands("SCRAM-SHA-256") is not None
+        answer = client.authenticate(scram.get_client_first().encode())
+        assert answer is not None
+        if not answer.error_code:
+            scram.set_server_first(answer.auth_bytes.decode())
+            answer = client.authenticate(scram.get_client_final().encode())
+            assert answer is not None
+        assert answer.error_code == ErrorCode.SASL_AUTHENTICATION_FAILED
+        assert answer.error_message == (
+            "Authentication failed during authentication due to invalid credentials with SASL mechanism SCRAM-SHA-256"
+        )
+        assert client.frame() is None
+
+
+def test_a_request_in_the_middle_of_a_login_ends_the_connection(login_only: SandboxThread) -> None:
+    with WireClient(login_only.bootstrap) as client:
+        assert client.shake_hands() is not None
+        assert client.ask(ApiKey.METADATA, 12, MetadataRequest([], False)) is None
+
+
+def test_nobody_fills_the_memory_before_it_is_known_who_it_is(login_only: SandboxThread) -> None:
+    with WireClient(login_only.bootstrap) as client:
+        client.send(struct.pack(">i", 90 << 20))
+        try:
+            for _ in range(64):
+                client.send(bytes(1 << 20))
+        except ConnectionError:
+            return
+        assert client.frame() is None
+
+
+def test_requests_sent_along_with_the_login_are_answered_in_order(login_only: SandboxThread) -> None:
+    token = f"\0admin\0{password_of(login_only)}".encode()
+    with WireClient(login_only.bootstrap) as client:
+        client.send(
+            encode_request(ApiKey.SASL_HANDSHAKE, 0, 1, "test", SaslHandshakeRequest("PLAIN"))
+            + struct.pack(">i", len(token))
+            + token
+            + encode_request(ApiKey.API_VERSIONS, 0, 3, "test", ApiVersionsRequest())
+        )
+        frames = [client.frame() for _ in range(3)]
+        assert frames[0] is not None
+        assert frames[1] == b""
+        assert frames[2] is not None
+        assert struct.unpack_from(">i", frames[2]) == (3,)
+
+
+def test_a_session_that_ends_is_renewed_by_the_same_user_alone() -> None:
+    with SandboxThread(
+        sasl=("PLAIN",), users=("admin", "alice"), config={"connections.max.reauth.ms": "600000"}
+    ) as sandbox:
+        admin, alice = (f"\0{user}\0{password_of(sandbox, user)}".encode() for user in ("admin", "alice"))
+        with WireClient(sandbox.bootstrap) as client:
+            assert client.shake_hands() is not None
+            answer = client.authenticate(admin)
+            assert answer is not None
+            assert answer.session_lifetime_ms == 600_000
+            assert client.shake_hands() is not None
+            renewed = client.authenticate(admin)
+            assert renewed is not None
+            assert renewed.error_code == 0
+            assert client.ask(ApiKey.METADATA, 12, MetadataRequest([], False)) is not None
+            assert client.shake_hands() is not None
+            changed = client.authenticate(alice)
+            assert changed is not None
+            assert changed.error_code == ErrorCode.SASL_AUTHENTICATION_FAILED
+            assert client.frame() is None

@@ -32,6 +32,8 @@ _STREAMS_EOS_PRODUCER: Final = {
 }
 _STREAMS_CONSUMER: Final = {"auto.offset.reset": "earliest", "enable.auto.commit": "false", "max.poll.records": "1000"}
 _STREAMS_EOS_CONSUMER: Final = {**_STREAMS_CONSUMER, "isolation.level": "read_committed"}
+PROTOCOL: Final = "group.protocol"
+FORCED_CONSUMER: Final = frozenset({"enable.auto.commit", PROTOCOL})
 EOS_FORCED_PRODUCER: Final = frozenset({"enable.idempotence", "transactional.id"})
 EOS_FORCED_CONSUMER: Final = frozenset({"isolation.level", "enable.auto.commit", "group.protocol"})
 # Worker.baseProducerConfigs; with exactly-once sources idempotence is put back.
@@ -138,13 +140,16 @@ def _streams(source: Source, release: Release) -> Iterator[Component]:
     framework = {"commit.interval.ms": "100"} if eos else {}
     yield _component(source, Role.STREAMS, values, release, framework=framework)
     tables = load_tables()
+    forced_producer: frozenset[str] = EOS_FORCED_PRODUCER if eos else frozenset()
+    forced_consumer = EOS_FORCED_CONSUMER if eos else FORCED_CONSUMER
+    protocol = tables[Role.STREAMS].parameters[PROTOCOL].at(release) is not None
     for role, prefixes, plain, exactly_once, forced in (
-        (Role.PRODUCER, ("producer.",), _STREAMS_PRODUCER, _STREAMS_EOS_PRODUCER, EOS_FORCED_PRODUCER),
-        (Role.CONSUMER, ("consumer.", "main.consumer."), _STREAMS_CONSUMER, _STREAMS_EOS_CONSUMER, EOS_FORCED_CONSUMER),
+        (Role.PRODUCER, ("producer.",), _STREAMS_PRODUCER, _STREAMS_EOS_PRODUCER, forced_producer),
+        (Role.CONSUMER, ("consumer.", "main.consumer."), _STREAMS_CONSUMER, _STREAMS_EOS_CONSUMER, forced_consumer),
     ):
         known = tables[role.value].parameters
-        # Keys without a prefix reach every client that knows them.
-        own = {key: value for key, value in values.items() if key in known}
+        # Keys without a prefix reach every client that knows them; group.protocol became Streams' own.
+        own = {key: value for key, value in values.items() if key in known and not (key == PROTOCOL and protocol)}
         yield _component(
             source,
             role,
@@ -156,7 +161,7 @@ def _streams(source: Source, release: Release) -> Iterator[Component]:
             if eos
             else plain,
             inside=Role.STREAMS,
-            forced=forced if eos else frozenset(),
+            forced=forced,
         )
 
 

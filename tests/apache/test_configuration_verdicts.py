@@ -21,7 +21,10 @@ FIXTURES = Path(__file__).parents[1] / "fixtures" / "checks" / "configuration"
 CACHE = Path.home() / ".cache" / "eosctl" / "kafka-clients"
 RELEASES = ("2.8.2", "3.9.2", "4.3.1")
 # The rules that Kafka's own clients enforce when they start.
-ENFORCED = ("001", "002", "010", "011", "012", "013", "014", "015", "016", "019", "024", "027", "051", "086", "088")
+ENFORCED = (
+    *("001", "002", "010", "011", "012", "013", "014", "015", "016", "019", "024", "027", "051", "086", "088"),
+    *("102", "103", "104", "131", "140"),
+)
 # Values from elsewhere, libraries and classes that are not on the class path, names that are not Kafka's.
 NEEDS_MORE = ("${", "zstd", "strategy=x", "spring.")
 STARTED = (Role.STREAMS, Role.PRODUCER, Role.CONSUMER)

@@ -10,7 +10,7 @@ from eosctl.model.parameter import Parameter, Release
 _WIDTHS: Final = {"short": 15, "int": 31, "long": 63}
 _AT_LEAST: Final = re.compile(r"^\[(-?[\d.]+),\.\.\.(?:,(-?[\d.]+))?\]$")
 _RANGE: Final = re.compile(r"^(-?\d+) \.\. (-?\d+)$")
-_CHOICE: Final = re.compile(r"^(\(case insensitive\) )?\[([\w., -]+)\]$")
+_CHOICE: Final = re.compile(r"^(\(case insensitive\) )?\[([\w.,: -]+)\]$")
 _LIBRDKAFKA_BOOLEANS: Final = frozenset({"true", "t", "1", "false", "f", "0"})
 
 
@@ -28,6 +28,8 @@ def why_refused(parameter: Parameter, release: Release, text: str, *, lenient: b
     if parameter.type == "boolean":
         allowed = _LIBRDKAFKA_BOOLEANS if lenient else frozenset({"true", "false"})
         return "" if word.lower() in allowed else "it is true or false"
+    if lenient and parameter.type == "enum value":
+        return _not_chosen(text.lower(), f"[{span.bounds}]", is_list=False)
     if lenient:
         return _outside_range(word, span.bounds) if parameter.type == "integer" and parameter.name != "acks" else ""
     if parameter.type in _WIDTHS:
@@ -78,5 +80,11 @@ def _not_chosen(word: str, bounds: str, is_list: bool) -> str:
     fold = match[1] is not None
     allowed = {choice.lower() for choice in choices} if fold else set(choices)
     members = [part.strip() for part in word.split(",")] if is_list else [word]
-    wrong = [member for member in members if member and (member.lower() if fold else member) not in allowed]
+    # ``by_duration:PnDTnHnMn.nS`` stands for any duration.
+    heads = tuple(choice.partition(":")[0] + ":" for choice in choices if ":" in choice)
+    wrong = [
+        member
+        for member in members
+        if member and (member.lower() if fold else member) not in allowed and not (heads and member.startswith(heads))
+    ]
     return f"it is one of {', '.join(choices)}" if wrong or not word else ""

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
+from eosctl.checks.configuration.anonymous_listener_beside_authorizer import anonymous_listener_beside_authorizer
+from eosctl.checks.configuration.anonymous_super_user import anonymous_super_user
+from eosctl.checks.configuration.authorizer_is_gone import authorizer_is_gone
 from eosctl.checks.configuration.auto_commit_beside_transactions import auto_commit_beside_transactions
+from eosctl.checks.configuration.auto_commit_without_group import auto_commit_without_group
+from eosctl.checks.configuration.boundary_interval_unused import boundary_interval_unused
 from eosctl.checks.configuration.broker_defaults_not_durable import broker_defaults_not_durable
 from eosctl.checks.configuration.brokers_disagree import brokers_disagree
+from eosctl.checks.configuration.brokers_stop_uncontrolled import brokers_stop_uncontrolled
 from eosctl.checks.configuration.brokers_too_old_for_guarantee import brokers_too_old_for_guarantee
 from eosctl.checks.configuration.classic_setting_with_new_protocol import classic_setting_with_new_protocol
 from eosctl.checks.configuration.commit_interval_over_transaction_timeout import (
@@ -16,20 +22,27 @@ from eosctl.checks.configuration.commit_interval_unchecked_before_3_0 import com
 from eosctl.checks.configuration.connect_producer_reorders import connect_producer_reorders
 from eosctl.checks.configuration.connector_requires_exactly_once import connector_requires_exactly_once
 from eosctl.checks.configuration.connector_swallows_errors import connector_swallows_errors
+from eosctl.checks.configuration.connector_transaction_outlives_timeout import connector_transaction_outlives_timeout
 from eosctl.checks.configuration.connector_without_boundaries import connector_without_boundaries
+from eosctl.checks.configuration.coordinator_segments_large import coordinator_segments_large
+from eosctl.checks.configuration.dead_letters_not_durable import dead_letters_not_durable
 from eosctl.checks.configuration.delivery_timeout_too_short import delivery_timeout_too_short
 from eosctl.checks.configuration.ephemeral_state_directory import ephemeral_state_directory
+from eosctl.checks.configuration.exactly_once_still_prepared import exactly_once_still_prepared
 from eosctl.checks.configuration.exception_handler_swallows import exception_handler_swallows
 from eosctl.checks.configuration.failure_detection_slower_than_transaction import (
     failure_detection_slower_than_transaction,
 )
+from eosctl.checks.configuration.flink_checkpoints_discarded import flink_checkpoints_discarded
 from eosctl.checks.configuration.flink_default_transaction_timeout import flink_default_transaction_timeout
 from eosctl.checks.configuration.flink_timeout_shorter_than_checkpoint import flink_timeout_shorter_than_checkpoint
+from eosctl.checks.configuration.flink_without_checkpoints import flink_without_checkpoints
 from eosctl.checks.configuration.flink_without_id_prefix import flink_without_id_prefix
 from eosctl.checks.configuration.future_timestamps_refused import future_timestamps_refused
 from eosctl.checks.configuration.guarantee_not_known import guarantee_not_known
 from eosctl.checks.configuration.heartbeat_not_below_session import heartbeat_not_below_session
 from eosctl.checks.configuration.high_broker_maximum_timeout import high_broker_maximum_timeout
+from eosctl.checks.configuration.host_names_not_verified import host_names_not_verified
 from eosctl.checks.configuration.idempotence_switched_off import idempotence_switched_off
 from eosctl.checks.configuration.idempotence_with_many_in_flight import idempotence_with_many_in_flight
 from eosctl.checks.configuration.idempotence_without_all_acks import idempotence_without_all_acks
@@ -41,46 +54,74 @@ from eosctl.checks.configuration.internal_topic_repartitioned import internal_to
 from eosctl.checks.configuration.librdkafka_contradiction import librdkafka_contradiction
 from eosctl.checks.configuration.librdkafka_taken_for_java import librdkafka_taken_for_java
 from eosctl.checks.configuration.linger_not_below_message_timeout import linger_not_below_message_timeout
+from eosctl.checks.configuration.literal_access_rule_with_star import literal_access_rule_with_star
 from eosctl.checks.configuration.log_cleaner_off import log_cleaner_off
+from eosctl.checks.configuration.log_directory_is_temporary import log_directory_is_temporary
+from eosctl.checks.configuration.markers_removed_early import markers_removed_early
+from eosctl.checks.configuration.maximum_below_client_defaults import maximum_below_client_defaults
 from eosctl.checks.configuration.metadata_version_behind import metadata_version_behind
 from eosctl.checks.configuration.min_isr_equals_replication_factor import min_isr_equals_replication_factor
 from eosctl.checks.configuration.min_isr_over_replication_factor import min_isr_over_replication_factor
+from eosctl.checks.configuration.mirror_maker_cycle import mirror_maker_cycle
+from eosctl.checks.configuration.mirror_maker_old_names import mirror_maker_old_names
 from eosctl.checks.configuration.mirror_maker_reads_uncommitted import mirror_maker_reads_uncommitted
+from eosctl.checks.configuration.mirror_maker_topics_not_durable import mirror_maker_topics_not_durable
+from eosctl.checks.configuration.mirror_maker_without_internal_rest import mirror_maker_without_internal_rest
 from eosctl.checks.configuration.misspelled_setting import misspelled_setting
+from eosctl.checks.configuration.no_cleaner_threads import no_cleaner_threads
+from eosctl.checks.configuration.no_standby_tasks import no_standby_tasks
+from eosctl.checks.configuration.offset_commits_acknowledged_early import offset_commits_acknowledged_early
 from eosctl.checks.configuration.offsets_expire_early import offsets_expire_early
 from eosctl.checks.configuration.offsets_topic_not_durable import offsets_topic_not_durable
+from eosctl.checks.configuration.open_without_rules import open_without_rules
 from eosctl.checks.configuration.partition_verification_off import partition_verification_off
+from eosctl.checks.configuration.password_in_clear import password_in_clear
 from eosctl.checks.configuration.poll_interval_shorter_than_transaction import poll_interval_shorter_than_transaction
 from eosctl.checks.configuration.producer_state_expires_before_delivery import producer_state_expires_before_delivery
 from eosctl.checks.configuration.producer_state_expires_early import producer_state_expires_early
 from eosctl.checks.configuration.random_transactional_id import random_transactional_id
 from eosctl.checks.configuration.reads_uncommitted import reads_uncommitted
+from eosctl.checks.configuration.removed_setting import removed_setting
+from eosctl.checks.configuration.requests_larger_than_accepted import requests_larger_than_accepted
 from eosctl.checks.configuration.retention_on_compacted_topic import retention_on_compacted_topic
 from eosctl.checks.configuration.retention_shorter_than_transaction import retention_shorter_than_transaction
+from eosctl.checks.configuration.retries_bounded import retries_bounded
 from eosctl.checks.configuration.rule import Rule
 from eosctl.checks.configuration.segment_smaller_than_batch import segment_smaller_than_batch
 from eosctl.checks.configuration.session_outside_broker_bounds import session_outside_broker_bounds
 from eosctl.checks.configuration.shared_transactional_id import shared_transactional_id
 from eosctl.checks.configuration.short_max_block import short_max_block
 from eosctl.checks.configuration.spring_prefix_of_many_instances import spring_prefix_of_many_instances
+from eosctl.checks.configuration.spring_retry_topics_with_transactions import spring_retry_topics_with_transactions
+from eosctl.checks.configuration.standalone_worker_exactly_once import standalone_worker_exactly_once
+from eosctl.checks.configuration.starts_at_the_end import starts_at_the_end
 from eosctl.checks.configuration.state_directory_shared import state_directory_shared
+from eosctl.checks.configuration.state_only_in_memory import state_only_in_memory
+from eosctl.checks.configuration.static_member_of_streams_protocol import static_member_of_streams_protocol
+from eosctl.checks.configuration.static_member_twice import static_member_twice
+from eosctl.checks.configuration.streams_assignor_replaced import streams_assignor_replaced
 from eosctl.checks.configuration.streams_ignores_setting import streams_ignores_setting
 from eosctl.checks.configuration.streams_internal_topics_not_replicated import streams_internal_topics_not_replicated
 from eosctl.checks.configuration.streams_with_many_in_flight import streams_with_many_in_flight
 from eosctl.checks.configuration.takeover_waits_for_transaction import takeover_waits_for_transaction
 from eosctl.checks.configuration.timeouts_swept_rarely import timeouts_swept_rarely
+from eosctl.checks.configuration.topic_setting_without_prefix import topic_setting_without_prefix
 from eosctl.checks.configuration.transaction_log_settings_not_durable import transaction_log_settings_not_durable
 from eosctl.checks.configuration.transaction_shorter_than_delivery import transaction_shorter_than_delivery
 from eosctl.checks.configuration.transaction_timeout_over_broker_maximum import transaction_timeout_over_broker_maximum
 from eosctl.checks.configuration.transactional_ids_expire_early import transactional_ids_expire_early
 from eosctl.checks.configuration.transactional_without_idempotence import transactional_without_idempotence
+from eosctl.checks.configuration.two_cache_sizes import two_cache_sizes
 from eosctl.checks.configuration.two_phase_commit_with_timeout import two_phase_commit_with_timeout
 from eosctl.checks.configuration.unclean_leader_election import unclean_leader_election
 from eosctl.checks.configuration.unprefixed_transaction_timeout import unprefixed_transaction_timeout
+from eosctl.checks.configuration.upgrade_from_left_behind import upgrade_from_left_behind
 from eosctl.checks.configuration.value_not_allowed import value_not_allowed
 from eosctl.checks.configuration.verification_during_old_roll import verification_during_old_roll
+from eosctl.checks.configuration.worker_refuses_overrides import worker_refuses_overrides
 from eosctl.checks.configuration.worker_topics_not_durable import worker_topics_not_durable
 from eosctl.checks.configuration.workers_disagree import workers_disagree
+from eosctl.checks.configuration.zookeeper_with_kraft import zookeeper_with_kraft
 from eosctl.checks.declaration import Check
 
 ALL_RULES: Final[tuple[Rule, ...]] = (
@@ -156,6 +197,47 @@ ALL_RULES: Final[tuple[Rule, ...]] = (
     librdkafka_taken_for_java,
     spring_prefix_of_many_instances,
     future_timestamps_refused,
+    literal_access_rule_with_star,
+    topic_setting_without_prefix,
+    streams_assignor_replaced,
+    two_cache_sizes,
+    static_member_of_streams_protocol,
+    static_member_twice,
+    retries_bounded,
+    authorizer_is_gone,
+    zookeeper_with_kraft,
+    removed_setting,
+    offset_commits_acknowledged_early,
+    brokers_stop_uncontrolled,
+    requests_larger_than_accepted,
+    connector_transaction_outlives_timeout,
+    worker_refuses_overrides,
+    boundary_interval_unused,
+    exactly_once_still_prepared,
+    standalone_worker_exactly_once,
+    flink_without_checkpoints,
+    flink_checkpoints_discarded,
+    spring_retry_topics_with_transactions,
+    mirror_maker_old_names,
+    mirror_maker_without_internal_rest,
+    mirror_maker_cycle,
+    mirror_maker_topics_not_durable,
+    anonymous_listener_beside_authorizer,
+    open_without_rules,
+    anonymous_super_user,
+    host_names_not_verified,
+    password_in_clear,
+    no_standby_tasks,
+    state_only_in_memory,
+    dead_letters_not_durable,
+    log_directory_is_temporary,
+    starts_at_the_end,
+    coordinator_segments_large,
+    maximum_below_client_defaults,
+    no_cleaner_threads,
+    markers_removed_early,
+    upgrade_from_left_behind,
+    auto_commit_without_group,
 )
 CONFIGURATION_CHECKS: Final[tuple[Check, ...]] = tuple(rule.check for rule in ALL_RULES)
 

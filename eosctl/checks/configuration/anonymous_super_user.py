@@ -1,0 +1,52 @@
+"""EOS-CFG-127."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+
+@rule(
+    "EOS-CFG-127",
+    "Clients without a name are super users",
+    Severity.ERROR,
+    roles=(Role.BROKER,),
+    reads=("super.users",),
+    tags=("security",),
+    references=("KIP-11",),
+)
+def anonymous_super_user(deployment: Deployment) -> Iterator[Problem]:
+    """Find brokers on which access rules hold for nobody who stays anonymous.
+
+    What it checks:
+        User:ANONYMOUS among super.users.
+
+    Why it matters for exactly-once:
+        Whoever connects without authentication may do everything, the deletion of __transaction_state included.
+
+    Example:
+        super.users=User:ANONYMOUS, to let brokers talk to each other without TLS.
+
+    Fix:
+        Name the principals of brokers and administrators.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        KIP-11; super.users.
+    """
+    for broker in deployment.of(Role.BROKER):
+        users = broker.value("super.users")
+        if users.is_given and "User:ANONYMOUS" in {user.strip() for user in (users.word or "").split(";")}:
+            yield problem(
+                broker,
+                (users,),
+                "User:ANONYMOUS is a super user.",
+                impact="Clients without authentication may do everything.",
+                remedy="Name the principals that need it.",
+            )

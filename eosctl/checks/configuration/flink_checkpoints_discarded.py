@@ -1,0 +1,66 @@
+"""EOS-CFG-119."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+NAMES: Final = (
+    "execution.checkpointing.externalized-checkpoint-retention",
+    "execution.checkpointing.externalized-checkpoint",
+)
+DISCARDING: Final = frozenset({"DELETE_ON_CANCELLATION", "NO_EXTERNALIZED_CHECKPOINTS"})
+
+
+@rule(
+    "EOS-CFG-119",
+    "Checkpoints are deleted with the job, transactions are not",
+    Severity.WARNING,
+    roles=(Role.FLINK,),
+    reads=(
+        "execution.checkpointing.externalized-checkpoint-retention",
+        "sink.delivery-guarantee",
+    ),
+    references=("FLINK-37282",),
+)
+def flink_checkpoints_discarded(deployment: Deployment) -> Iterator[Problem]:
+    """Find exactly-once jobs that cannot be continued after they were cancelled.
+
+    What it checks:
+        execution.checkpointing.externalized-checkpoint-retention (or its older and newer names) of
+        DELETE_ON_CANCELLATION or NO_EXTERNALIZED_CHECKPOINTS beside an exactly-once sink.
+
+    Why it matters for exactly-once:
+        The ids of transactions that are prepared but not committed are known to the checkpoint alone. When it is
+        deleted they stay open until their timeout, and what they hold is lost.
+
+    Example:
+        DELETE_ON_CANCELLATION copied from a job without Kafka.
+
+    Fix:
+        Set RETAIN_ON_CANCELLATION, and stop jobs with a savepoint.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        FLINK-37282; execution.checkpointing.externalized-checkpoint-retention; sink.delivery-guarantee.
+    """
+    flinks = deployment.of(Role.FLINK)
+    exact = [f for f in flinks if (f.word("sink.delivery-guarantee") or "").lower().replace("_", "-") == "exactly-once"]
+    for flink in flinks if exact else ():
+        for name in NAMES:
+            kept = flink.value(name)
+            if kept.is_given and (kept.word or "").upper() in DISCARDING:
+                yield problem(
+                    flink,
+                    (kept,),
+                    f"{name} is {kept.word}, and the sink is exactly-once.",
+                    impact="After a cancel, prepared transactions are lost and hold readers until their timeout.",
+                    remedy="Set RETAIN_ON_CANCELLATION.",
+                )

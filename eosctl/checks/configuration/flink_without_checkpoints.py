@@ -1,0 +1,68 @@
+"""EOS-CFG-118."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+
+@rule(
+    "EOS-CFG-118",
+    "Exactly-once Flink sink without exactly-once checkpoints",
+    Severity.ERROR,
+    roles=(Role.FLINK,),
+    reads=(
+        "execution.checkpointing.interval",
+        "execution.checkpointing.mode",
+        "sink.delivery-guarantee",
+    ),
+    references=("FLINK-31363",),
+)
+def flink_without_checkpoints(deployment: Deployment) -> Iterator[Problem]:
+    """Find exactly-once sinks in jobs that take no checkpoints, or careless ones.
+
+    What it checks:
+        In configurations given together, one of them with sink.delivery-guarantee=exactly-once: an
+        execution.checkpointing.interval of 0, or execution.checkpointing.mode=AT_LEAST_ONCE.
+
+    Why it matters for exactly-once:
+        A sink commits its transactions when a checkpoint is complete: without checkpoints nothing is ever committed.
+        At-least-once checkpoints replay records that were already written.
+
+    Example:
+        execution.checkpointing.mode: AT_LEAST_ONCE in the cluster's configuration.
+
+    Fix:
+        Set an interval and execution.checkpointing.mode: EXACTLY_ONCE.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        FLINK-31363; execution.checkpointing.interval; execution.checkpointing.mode; sink.delivery-guarantee.
+    """
+    flinks = deployment.of(Role.FLINK)
+    exact = [f for f in flinks if (f.word("sink.delivery-guarantee") or "").lower().replace("_", "-") == "exactly-once"]
+    for flink in flinks if exact else ():
+        interval, mode = flink.value("execution.checkpointing.interval"), flink.value("execution.checkpointing.mode")
+        if interval.is_given and re.fullmatch(r"0+\s*[a-z]*", (interval.word or "").lower()):
+            yield problem(
+                flink,
+                (interval,),
+                "No checkpoints are taken, and the sink commits with checkpoints.",
+                impact="Nothing is ever committed.",
+                remedy="Set execution.checkpointing.interval.",
+            )
+        elif mode.is_given and (mode.word or "").upper().replace("-", "_") == "AT_LEAST_ONCE":
+            yield problem(
+                flink,
+                (mode,),
+                "Checkpoints are at-least-once, the sink is exactly-once.",
+                impact="Records are written twice after a failure.",
+                remedy="Set execution.checkpointing.mode: EXACTLY_ONCE.",
+            )

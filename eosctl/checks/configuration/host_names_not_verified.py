@@ -1,0 +1,62 @@
+"""EOS-CFG-128."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+
+@rule(
+    "EOS-CFG-128",
+    "Host names of TLS peers are not verified",
+    Severity.WARNING,
+    roles=(
+        Role.BROKER,
+        Role.PRODUCER,
+        Role.CONSUMER,
+        Role.STREAMS,
+        Role.CONNECT_WORKER,
+    ),
+    reads=("ssl.endpoint.identification.algorithm",),
+    tags=("security",),
+    references=("KIP-294",),
+)
+def host_names_not_verified(deployment: Deployment) -> Iterator[Problem]:
+    """Find clients and brokers that accept any certificate of a trusted authority.
+
+    What it checks:
+        ssl.endpoint.identification.algorithm written down as empty, where security.protocol or a listener uses TLS or
+        nothing says that it does not.
+
+    Why it matters for exactly-once:
+        Somebody with any certificate of the same authority can stand in for a broker: take records that the producer
+        believes committed.
+
+    Example:
+        ssl.endpoint.identification.algorithm= because certificates lacked names.
+
+    Fix:
+        Give certificates subject alternative names and remove the setting.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        KIP-294; ssl.endpoint.identification.algorithm.
+    """
+    for component in deployment.of(Role.BROKER, Role.PRODUCER, Role.CONSUMER, Role.STREAMS, Role.CONNECT_WORKER):
+        algorithm = component.value("ssl.endpoint.identification.algorithm")
+        if component.inside is not None or not algorithm.is_given or algorithm.word is None:
+            continue
+        if algorithm.word == "" and (component.word("security.protocol") or "SSL").upper() in ("SSL", "SASL_SSL"):
+            yield problem(
+                component,
+                (algorithm,),
+                f"{algorithm.key} is empty: host names are not verified.",
+                impact="Another machine can stand in for a broker.",
+                remedy="Remove it, and give certificates the names of their hosts.",
+            )

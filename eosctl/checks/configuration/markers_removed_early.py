@@ -1,0 +1,67 @@
+"""EOS-CFG-138."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from eosctl.checks.configuration.clients import broker_limits, minutes
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+DEFAULT_MS: Final = 900_000
+
+
+@rule(
+    "EOS-CFG-138",
+    "Transaction markers are removed before slow readers have seen them",
+    Severity.WARNING,
+    roles=(
+        Role.BROKER,
+        Role.TOPIC,
+    ),
+    reads=(
+        "log.cleaner.delete.retention.ms",
+        "delete.retention.ms",
+        "transaction.max.timeout.ms",
+    ),
+    references=("KAFKA-8522",),
+)
+def markers_removed_early(deployment: Deployment) -> Iterator[Problem]:
+    """Find compacted topics that drop markers and tombstones within minutes.
+
+    What it checks:
+        delete.retention.ms of a topic, or log.cleaner.delete.retention.ms, shorter than transaction.max.timeout.ms of
+        the brokers given beside it (900,000 ms by default).
+
+    Why it matters for exactly-once:
+        The cleaner keeps markers and tombstones for that long. A reader that began before and comes by later has read
+        a record and never learns that it was deleted: a restored store holds what the application had removed.
+
+    Example:
+        delete.retention.ms=100 on a changelog, to have it small.
+
+    Fix:
+        Keep 86,400,000 ms, or at least the longest time that a restore takes.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        KAFKA-8522; log.cleaner.delete.retention.ms; delete.retention.ms; transaction.max.timeout.ms.
+    """
+    limits = [most for _, _, most in broker_limits(deployment, "transaction.max.timeout.ms")]
+    longest = max(limits, default=DEFAULT_MS)
+    for component in deployment.of(Role.BROKER, Role.TOPIC):
+        name = "log.cleaner.delete.retention.ms" if component.role is Role.BROKER else "delete.retention.ms"
+        kept = component.value(name)
+        if kept.is_given and kept.number is not None and kept.number < longest:
+            yield problem(
+                component,
+                (kept,),
+                f"{name} is {minutes(kept.number)}; transactions may last for {minutes(longest)}.",
+                impact="A slow reader of a compacted topic misses deletions and markers.",
+                remedy=f"Set {name}=86400000.",
+            )

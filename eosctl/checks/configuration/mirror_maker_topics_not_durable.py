@@ -1,0 +1,68 @@
+"""EOS-CFG-124."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+
+@rule(
+    "EOS-CFG-124",
+    "MirrorMaker creates topics with one replica",
+    Severity.WARNING,
+    roles=(
+        Role.MIRROR_MAKER,
+        Role.SOURCE_CONNECTOR,
+    ),
+    reads=(
+        "replication.factor",
+        "offset-syncs.topic.replication.factor",
+        "checkpoints.topic.replication.factor",
+        "heartbeats.topic.replication.factor",
+        "offset.storage.replication.factor",
+        "config.storage.replication.factor",
+        "status.storage.replication.factor",
+    ),
+    references=("KIP-382",),
+)
+def mirror_maker_topics_not_durable(deployment: Deployment) -> Iterator[Problem]:
+    """Find MirrorMaker topics that one lost broker takes away.
+
+    What it checks:
+        replication.factor (2 by default) and the replication factors of MirrorMaker's and Connect's internal topics,
+        where they are 1.
+
+    Why it matters for exactly-once:
+        Offset syncs and checkpoints say where a group continues in the target. With them gone a failover reads again
+        or skips; with one replica of a copied topic, acknowledged copies are lost.
+
+    Example:
+        replication.factor=1 from the quick start.
+
+    Fix:
+        Use 3, with min.insync.replicas 2 in the target.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        KIP-382; replication.factor; offset-syncs.topic.replication.factor; checkpoints.topic.replication.factor;
+        heartbeats.topic.replication.factor; offset.storage.replication.factor; config.storage.replication.factor;
+        status.storage.replication.factor.
+    """
+    for mirror in deployment.of(Role.MIRROR_MAKER, Role.SOURCE_CONNECTOR):
+        if mirror.role is Role.SOURCE_CONNECTOR and "mirror" not in (mirror.word("connector.class") or "").lower():
+            continue
+        for name, value in mirror.given.items():
+            if name.endswith("replication.factor") and value.number == 1:
+                yield problem(
+                    mirror,
+                    (value,),
+                    f"{value.key} is 1.",
+                    impact="One lost broker of the target takes copies or offsets away.",
+                    remedy=f"Set {value.key}=3.",
+                )

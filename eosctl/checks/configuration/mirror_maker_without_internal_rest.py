@@ -1,0 +1,62 @@
+"""EOS-CFG-122."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+
+@rule(
+    "EOS-CFG-122",
+    "Exactly-once MirrorMaker without its internal REST server",
+    Severity.WARNING,
+    roles=(Role.MIRROR_MAKER,),
+    reads=(
+        "exactly.once.source.support",
+        "dedicated.mode.enable.internal.rest",
+    ),
+    references=(
+        "KIP-710",
+        "KIP-618",
+    ),
+)
+def mirror_maker_without_internal_rest(deployment: Deployment) -> Iterator[Problem]:
+    """Find dedicated MirrorMaker clusters whose nodes cannot fence zombies for each other.
+
+    What it checks:
+        exactly.once.source.support=enabled, for all clusters or one, without
+        dedicated.mode.enable.internal.rest=true.
+
+    Why it matters for exactly-once:
+        A worker asks the leader over REST to fence the producers of an older generation before it starts a task.
+        Without the server this works on a single node only; with more nodes tasks do not start.
+
+    Example:
+        exactly.once.source.support=enabled in mm2.properties of three nodes.
+
+    Fix:
+        Set dedicated.mode.enable.internal.rest=true and listeners that the nodes reach.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        KIP-710; KIP-618; exactly.once.source.support; dedicated.mode.enable.internal.rest.
+    """
+    for mirror in deployment.of(Role.MIRROR_MAKER):
+        rest = mirror.value("dedicated.mode.enable.internal.rest")
+        support = [v for name, v in mirror.given.items() if name.endswith("exactly.once.source.support")]
+        enabled = next((v for v in support if (v.word or "").lower() == "enabled"), None)
+        dedicated = any("->" in name for name in mirror.given)
+        if enabled is not None and dedicated and rest.flag is not True and rest.resolved:
+            yield problem(
+                mirror,
+                (enabled, rest),
+                "Exactly-once is enabled, dedicated.mode.enable.internal.rest is not.",
+                impact="With more than one node, tasks do not start.",
+                remedy="Set dedicated.mode.enable.internal.rest=true.",
+            )

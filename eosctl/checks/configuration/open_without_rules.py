@@ -1,0 +1,53 @@
+"""EOS-CFG-126."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+
+@rule(
+    "EOS-CFG-126",
+    "What no access rule names is open to everyone",
+    Severity.WARNING,
+    roles=(Role.BROKER,),
+    reads=("allow.everyone.if.no.acl.found",),
+    tags=("security",),
+    references=("KIP-11",),
+)
+def open_without_rules(deployment: Deployment) -> Iterator[Problem]:
+    """Find brokers on which a transactional id without rules belongs to nobody.
+
+    What it checks:
+        allow.everyone.if.no.acl.found=true with an authorizer.
+
+    Why it matters for exactly-once:
+        Any client can initialise an id that no rule names, and so fence its owner.
+
+    Example:
+        Left in place after the introduction of access rules.
+
+    Fix:
+        Write rules for what is in use, then remove the setting.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        KIP-11; allow.everyone.if.no.acl.found.
+    """
+    for broker in deployment.of(Role.BROKER):
+        everyone = broker.value("allow.everyone.if.no.acl.found")
+        authorizer = broker.value("authorizer.class.name")
+        if everyone.is_given and everyone.flag is True and authorizer.is_given and authorizer.text:
+            yield problem(
+                broker,
+                (everyone, authorizer),
+                "allow.everyone.if.no.acl.found is true.",
+                impact="Any client can fence a transactional id that no rule names.",
+                remedy="Remove it when rules cover what is in use.",
+            )

@@ -1,0 +1,62 @@
+"""EOS-CFG-129."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+
+@rule(
+    "EOS-CFG-129",
+    "Password is sent in the clear",
+    Severity.WARNING,
+    roles=(
+        Role.PRODUCER,
+        Role.CONSUMER,
+        Role.STREAMS,
+        Role.CONNECT_WORKER,
+    ),
+    reads=(
+        "security.protocol",
+        "sasl.mechanism",
+    ),
+    tags=("security",),
+    references=("KIP-43",),
+)
+def password_in_clear(deployment: Deployment) -> Iterator[Problem]:
+    """Find clients that send their password without encryption.
+
+    What it checks:
+        security.protocol=SASL_PLAINTEXT together with sasl.mechanism=PLAIN.
+
+    Why it matters for exactly-once:
+        Whoever reads the network can act as the application: initialise its transactional id and fence it.
+
+    Example:
+        SASL_PLAINTEXT and PLAIN, carried over from a test.
+
+    Fix:
+        Use SASL_SSL, or at least SCRAM-SHA-512.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        KIP-43; security.protocol; sasl.mechanism.
+    """
+    for client in deployment.of(Role.PRODUCER, Role.CONSUMER, Role.STREAMS, Role.CONNECT_WORKER):
+        protocol, mechanism = client.value("security.protocol"), client.value("sasl.mechanism")
+        if client.inside is not None or not protocol.is_given or not mechanism.is_given:
+            continue
+        if (protocol.word or "").upper() == "SASL_PLAINTEXT" and (mechanism.word or "").upper() == "PLAIN":
+            yield problem(
+                client,
+                (protocol, mechanism),
+                "The password travels in the clear.",
+                impact="Whoever reads it can fence the application.",
+                remedy="Use SASL_SSL.",
+            )

@@ -1,0 +1,65 @@
+"""EOS-CFG-109."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.analysis.release import release_text
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Value
+from eosctl.model.severity import Severity
+
+
+@rule(
+    "EOS-CFG-109",
+    "Setting that this release no longer has",
+    Severity.WARNING,
+    roles=(),
+    reads=(),
+    tags=("upgrade",),
+    references=("org.apache.kafka.common.config.ConfigDef",),
+)
+def removed_setting(deployment: Deployment) -> Iterator[Problem]:
+    """Find settings that were removed before the named release.
+
+    What it checks:
+        Written settings against the table of their component, where the release is named by the file or the user.
+        ZooKeeper's settings and Streams' guarantee have rules of their own.
+
+    Why it matters for exactly-once:
+        Kafka ignores what it does not know. Whatever the setting protected is left to the default.
+
+    Example:
+        offsets.commit.required.acks=-1 or log.message.format.version on a broker of 4.0.
+
+    Fix:
+        Remove it; eosctl config upgrade says what came in its place.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        org.apache.kafka.common.config.ConfigDef.
+    """
+    for component in deployment.components:
+        table = deployment.table(component)
+        if table is None or not component.release_named or component.release < table.first:
+            continue
+        for name, value in component.given.items():
+            parameter = table.parameters.get(name)
+            removed = parameter.removed if parameter is not None else None
+            if removed is None or component.release < removed or name.startswith("zookeeper.") or not _own(value, name):
+                continue
+            yield problem(
+                component,
+                (value,),
+                f"{value.key} was removed in {release_text(removed)}.",
+                impact="It is ignored.",
+                remedy="Remove it.",
+            )
+
+
+def _own(value: Value, name: str) -> bool:
+    """Tell whether it was written for this component, and did not merely reach it."""
+    return value.key == name or value.key.endswith(f".{name}") or "." not in value.key

@@ -1,0 +1,58 @@
+"""EOS-CFG-120."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.finding import Confidence
+from eosctl.model.severity import Severity
+
+
+@rule(
+    "EOS-CFG-120",
+    "Non-blocking retries with transactions",
+    Severity.WARNING,
+    roles=(Role.SPRING,),
+    reads=("retry.topic.enabled",),
+    references=("KIP-98",),
+)
+def spring_retry_topics_with_transactions(deployment: Deployment) -> Iterator[Problem]:
+    """Find Spring applications that combine retry topics with container transactions.
+
+    What it checks:
+        spring.kafka.retry.topic.enabled=true beside a transaction-id-prefix.
+
+    Why it matters for exactly-once:
+        Spring Kafka does not combine non-blocking retries with container transactions. The copy to the retry topic is
+        not part of the record's transaction: after a crash it is there twice or not at all, and the order of a key is
+        lost.
+
+    Example:
+        spring.kafka.retry.topic.enabled=true in an application with transaction-id-prefix.
+
+    Fix:
+        Retry within the transaction (DefaultErrorHandler with a back-off), and publish dead letters with the
+        transactional template.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        KIP-98; retry.topic.enabled.
+    """
+    for spring in deployment.of(Role.SPRING):
+        enabled = spring.value("retry.topic.enabled")
+        for producer in deployment.beside(spring, Role.PRODUCER):
+            prefix = producer.value("transactional.id")
+            if enabled.flag is True and prefix.is_given and prefix.text:
+                yield problem(
+                    spring,
+                    (enabled, prefix),
+                    "Retry topics are enabled in an application with transactions.",
+                    confidence=Confidence.LIKELY,
+                    impact="A retried record is outside of the transaction: it can be lost or processed twice.",
+                    remedy="Use blocking retries, or give up the transaction.",
+                )

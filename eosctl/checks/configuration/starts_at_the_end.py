@@ -1,0 +1,59 @@
+"""EOS-CFG-134."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.configuration.clients import is_transactional
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+
+@rule(
+    "EOS-CFG-134",
+    "Application with transactions starts at the end of its input",
+    Severity.INFO,
+    roles=(Role.CONSUMER,),
+    reads=(
+        "auto.offset.reset",
+        "transactional.id",
+    ),
+    references=("KIP-98",),
+)
+def starts_at_the_end(deployment: Deployment) -> Iterator[Problem]:
+    """Find consume-transform-produce applications that skip what they have no offset for.
+
+    What it checks:
+        auto.offset.reset=latest written down, in an application whose producer has a transactional id.
+
+    Why it matters for exactly-once:
+        When committed offsets expire, or a partition is added, everything up to now is skipped: processed zero times,
+        without an error.
+
+    Example:
+        auto.offset.reset=latest, with applications that stand still longer than offsets.retention.minutes.
+
+    Fix:
+        Use earliest, or none and a decision by hand.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        KIP-98; auto.offset.reset; transactional.id.
+    """
+    for consumer in deployment.of(Role.CONSUMER):
+        reset = consumer.value("auto.offset.reset")
+        beside = [p for p in deployment.beside(consumer, Role.PRODUCER) if is_transactional(p)]
+        if reset.is_given and (reset.word or "").lower() == "latest" and beside:
+            if consumer.inside is Role.CONNECT_WORKER:
+                continue
+            yield problem(
+                consumer,
+                (reset, beside[0].value("transactional.id")),
+                f"{reset.key} is latest, and the application writes in transactions.",
+                impact="Where no offset is committed, everything up to now is skipped.",
+                remedy="Set earliest, or none.",
+            )

@@ -1,0 +1,60 @@
+"""EOS-CFG-104."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+NAMES: Final = ("group.instance.id", "consumer.group.instance.id", "main.consumer.group.instance.id")
+
+
+@rule(
+    "EOS-CFG-104",
+    "Static membership with the streams protocol",
+    Severity.CRITICAL,
+    roles=(Role.STREAMS,),
+    reads=(
+        "group.protocol",
+        "group.instance.id",
+    ),
+    references=("KIP-1071",),
+)
+def static_member_of_streams_protocol(deployment: Deployment) -> Iterator[Problem]:
+    """Find Streams applications that Kafka Streams refuses to start.
+
+    What it checks:
+        group.protocol=streams together with a group.instance.id, with or without the prefix of a consumer.
+
+    Why it matters for exactly-once:
+        The streams protocol has no static members: the application ends with a ConfigException.
+
+    Example:
+        An application with group.instance.id that is moved to group.protocol=streams.
+
+    Fix:
+        Remove group.instance.id, or keep group.protocol=classic.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        KIP-1071; group.protocol; group.instance.id.
+    """
+    for streams in deployment.of(Role.STREAMS):
+        protocol = streams.value("group.protocol")
+        instance = next((v for name in NAMES if (v := streams.value(name)).is_given), None)
+        if streams.release < (4, 1) or instance is None or instance.word is None:
+            continue
+        if (protocol.word or "").lower() == "streams":
+            yield problem(
+                streams,
+                (instance, protocol),
+                f"{instance.key} is set, and the streams protocol has no static members.",
+                impact="The application does not start.",
+                remedy="Remove it, or set group.protocol=classic.",
+            )

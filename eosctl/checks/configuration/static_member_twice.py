@@ -1,0 +1,59 @@
+"""EOS-CFG-105."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Component, Deployment, Role, Value
+from eosctl.model.severity import Severity
+
+
+@rule(
+    "EOS-CFG-105",
+    "Two consumers of a group have the same static member id",
+    Severity.ERROR,
+    roles=(Role.CONSUMER,),
+    reads=(
+        "group.instance.id",
+        "group.id",
+    ),
+    references=("KIP-345",),
+)
+def static_member_twice(deployment: Deployment) -> Iterator[Problem]:
+    """Find consumers that fence each other because they claim to be the same static member.
+
+    What it checks:
+        Equal group.instance.id of consumers with the same group.id in two configurations that are given together.
+
+    Why it matters for exactly-once:
+        The member that joins last fences the other one with FENCED_INSTANCE_ID. In a consume-transform-produce
+        application the loser's transaction is left open until its timeout.
+
+    Example:
+        A configuration that was copied for a second instance with its group.instance.id.
+
+    Fix:
+        Give each instance an id of its own, the same after a restart.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        KIP-345; group.instance.id; group.id.
+    """
+    first: dict[tuple[str, str], tuple[Component, Value]] = {}
+    for consumer in deployment.of(Role.CONSUMER):
+        instance, group = consumer.value("group.instance.id"), consumer.value("group.id")
+        if not instance.word or not group.word:
+            continue
+        owner, other = first.setdefault((group.word, instance.word), (consumer, instance))
+        if owner.application != consumer.application:
+            yield problem(
+                consumer,
+                (instance, other),
+                f"{instance.key}={instance.word} of group {group.word} is also used at {other.place}.",
+                impact="Whichever joins last fences the other.",
+                remedy="Give each instance an id of its own.",
+            )

@@ -1,0 +1,53 @@
+"""EOS-CFG-102."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+
+@rule(
+    "EOS-CFG-102",
+    "Assignor of a Streams application is set",
+    Severity.WARNING,
+    roles=(Role.STREAMS,),
+    reads=("partition.assignment.strategy",),
+    references=("KIP-441",),
+)
+def streams_assignor_replaced(deployment: Deployment) -> Iterator[Problem]:
+    """Find Streams applications that name an assignor of plain consumers.
+
+    What it checks:
+        partition.assignment.strategy, with or without the prefix of a consumer, in a Streams application.
+
+    Why it matters for exactly-once:
+        Kafka Streams puts its own assignor in its place, which also moves state and standby tasks. Whoever set it
+        counts on a behaviour that is not there, for instance on cooperative rebalancing that Streams has anyway since
+        2.4.
+
+    Example:
+        consumer.partition.assignment.strategy=...CooperativeStickyAssignor.
+
+    Fix:
+        Remove it.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        KIP-441; partition.assignment.strategy.
+    """
+    for streams in deployment.of(Role.STREAMS):
+        for name, value in streams.given.items():
+            if name.endswith("partition.assignment.strategy") and value.word is not None:
+                yield problem(
+                    streams,
+                    (value,),
+                    f"{value.key} is replaced by the assignor of Kafka Streams.",
+                    impact="It has no effect.",
+                    remedy="Remove it.",
+                )

@@ -1,0 +1,65 @@
+"""EOS-CFG-108."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+
+@rule(
+    "EOS-CFG-108",
+    "ZooKeeper settings on a KRaft broker",
+    Severity.CRITICAL,
+    roles=(Role.BROKER,),
+    reads=(
+        "zookeeper.connect",
+        "process.roles",
+        "zookeeper.metadata.migration.enable",
+    ),
+    tags=("upgrade",),
+    references=("KIP-866",),
+)
+def zookeeper_with_kraft(deployment: Deployment) -> Iterator[Problem]:
+    """Find brokers that name both ZooKeeper and a KRaft role.
+
+    What it checks:
+        zookeeper.connect beside process.roles without zookeeper.metadata.migration.enable=true, up to 3.9;
+        zookeeper.connect at all from 4.0 on, where the release is named.
+
+    Why it matters for exactly-once:
+        In 3.x the settings contradict each other outside of a migration. In 4.0 ZooKeeper is gone: a broker that has
+        only zookeeper.connect lacks process.roles and does not start. A migration on 3.5.0, 3.5.1 or 3.6.0 hands out
+        producer ids twice (KAFKA-15552).
+
+    Example:
+        A server.properties of 3.x used for 4.0.
+
+    Fix:
+        Finish the migration to KRaft on 3.9, then remove the settings.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        KIP-866; zookeeper.connect; process.roles; zookeeper.metadata.migration.enable.
+    """
+    for broker in deployment.of(Role.BROKER):
+        connect, roles = broker.value("zookeeper.connect"), broker.value("process.roles")
+        migrating = broker.value("zookeeper.metadata.migration.enable")
+        if not connect.is_given or not connect.word or not migrating.resolved:
+            continue
+        gone = broker.release_named and broker.release >= (4, 0)
+        if gone or (roles.is_given and migrating.flag is not True):
+            yield problem(
+                broker,
+                (connect, roles),
+                "zookeeper.connect is set"
+                + (" and ZooKeeper is gone since 4.0." if gone else " beside process.roles."),
+                severity=Severity.WARNING if gone and roles.is_given else None,
+                impact="The setting is ignored." if gone and roles.is_given else "The broker does not start.",
+                remedy="Finish the migration to KRaft on 3.9, then remove it.",
+            )

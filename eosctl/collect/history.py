@@ -6,7 +6,7 @@ It tells who fenced whom: a coordinator keeps only the present state of a transa
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from eosctl.collect.batches import fetch_batches
@@ -19,7 +19,7 @@ from eosctl.wire.errors import WireError
 from eosctl.wire.internal import transaction_log
 from eosctl.wire.internal.versioned import UnknownRecordError
 from eosctl.wire.records import batch as record_batch
-from eosctl.wire.records.batch import BatchHeader
+from eosctl.wire.records.record import Record
 
 RECORDS_PER_PARTITION: Final = 5_000
 
@@ -72,7 +72,10 @@ async def _read_tail(reader: ReadOnly, info: PartitionInfo, records: int) -> Pro
         try:
             next_offset = offset
             for position, header in record_batch.iter_headers(fetched):
-                entries += _entries(info.partition, fetched, position, header, offset)
+                if not header.is_control:
+                    decoded = record_batch.decode_records(fetched, header, position)
+                    fresh = (record for record in decoded if record.offset >= offset)
+                    entries += decode_entries(info.partition, header.partition_leader_epoch, fresh)
                 next_offset = header.last_offset + 1
         except WireError as error:
             gap = EvidenceGap(
@@ -85,14 +88,17 @@ async def _read_tail(reader: ReadOnly, info: PartitionInfo, records: int) -> Pro
     return Probed(entries)
 
 
-def _entries(
-    partition: TopicPartition, data: bytes, position: int, header: BatchHeader, from_offset: int
+def decode_entries(
+    partition: TopicPartition, coordinator_epoch: int, records: Iterable[Record]
 ) -> list[TransactionLogEntry]:
-    if header.is_control:
-        return []
+    """Decode records of one batch of ``__transaction_state``; types of a newer release are left out.
+
+    Raises:
+        WireError: A key or value is damaged.
+    """
     found = []
-    for record in record_batch.decode_records(data, header, position):
-        if record.offset < from_offset or record.key is None:
+    for record in records:
+        if record.key is None:
             continue
         try:
             key = transaction_log.decode_key(record.key)
@@ -100,7 +106,7 @@ def _entries(
         except UnknownRecordError:
             # A record type of a newer release: it says nothing that this program could understand.
             continue
-        place = (key.transactional_id, partition.partition, record.offset, header.partition_leader_epoch)
+        place = (key.transactional_id, partition.partition, record.offset, coordinator_epoch)
         if value is None:
             found.append(TransactionLogEntry(*place, written_at_ms=record.timestamp, state=""))
             continue

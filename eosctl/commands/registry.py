@@ -64,6 +64,7 @@ COMMANDS = (
     ),
     Entry("logs", "logs:app", DIAGNOSE, "Incidents and their causes from logs."),
     Entry("txn", "txn:app", ACT, "Transactions: list, describe, find what hangs, end it."),
+    Entry("fencing", "blame:fencing_app", ACT, "Fencing: who took a transactional id from whom."),
     Entry("group", "group:app", ACT, "Groups and their offsets."),
     Entry("sandbox", "sandbox:app", LAB, "A local Kafka cluster with faults on demand."),
     Entry("capacity", "capacity:app", PLAN, "Plan clusters for transactional workloads."),

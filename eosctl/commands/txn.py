@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from eosctl.commands.blame import blame
 from eosctl.commands.doctor import FINDINGS, INCOMPLETE, RequireComplete
 from eosctl.commands.invocation import invocation_of, write_result
 from eosctl.commands.locate import locate_transaction
@@ -279,6 +280,7 @@ def _compile(pattern: str | None) -> re.Pattern[str] | None:
         ) from error
 
 
+app.command("blame")(blame)
 app.command("locate")(locate_transaction)
 app.command("abort")(abort_transaction)
 app.command("complete")(complete_transaction)

@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from eosctl.model.capacity_simulation import SimulationReport
+from eosctl.render.blame import BlameView
 from eosctl.render.calibration import CalibrationItem
 from eosctl.render.capacity import PlanItem
 from eosctl.render.capacity_compare import ComparisonItem
@@ -35,6 +36,7 @@ DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "abort": (MarkerView, "txn abort"),
+    "blame": (BlameView, "txn blame, fencing explain"),
     "bugs": (Listing[BugItem], "bugs"),
     "calibration": (Listing[CalibrationItem], "capacity calibrate"),
     "capacity-comparison": (Listing[ComparisonItem], "capacity compare"),

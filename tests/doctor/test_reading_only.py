@@ -26,6 +26,7 @@ COMMANDS = (
     ("txn", "hanging"),
     ("txn", "producers"),
     ("txn", "describe", "shop-0"),
+    ("txn", "blame", "shop-0"),
     ("group", "lag"),
     ("group", "pending"),
 )

@@ -1,0 +1,69 @@
+"""A group's offset that goes back when another producer takes over: it had read an offset that was no longer true.
+
+KAFKA-17507: the classic group coordinator (before 3.9.1 and 4.0) may answer that a transaction is complete before its
+offsets can be fetched. Whoever takes the partition over then starts from the offset before, and does work twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from eosctl.analysis.wording import time_text
+from eosctl.model.finding import Evidence
+from eosctl.model.group_commit import GroupCommit
+
+# A takeover reads the offset within a rebalance; one that comes later had time to see the truth.
+WITHIN_MS = 300_000
+
+
+@dataclass(frozen=True, slots=True)
+class Regression:
+    """Two committed offsets of a group on one partition: the later one lies before the earlier one."""
+
+    before: GroupCommit
+    after: GroupCommit
+
+    @property
+    def explanation(self) -> str:
+        """What happened, in a sentence or two."""
+        before, after = self.before, self.after
+        later_ms = after.written_at_ms - before.written_at_ms
+        return (
+            f"Group {before.group_id} had committed offset {before.offset} of {before.partition} (producer id "
+            f"{before.producer_id}, epoch {before.producer_epoch}); {later_ms} ms later "
+            f"producer id {after.producer_id}, epoch {after.producer_epoch} committed {after.offset}: it had started "
+            "from an offset before that commit, so records were processed twice."
+        )
+
+    @property
+    def evidence(self) -> tuple[Evidence, ...]:
+        """Both records."""
+        return tuple(
+            Evidence(
+                f"offset {commit.offset}",
+                f"producer id {commit.producer_id}, epoch {commit.producer_epoch}, {time_text(commit.written_at_ms)}",
+                f"__consumer_offsets-{commit.log_partition} offset {commit.log_offset}",
+            )
+            for commit in (self.before, self.after)
+        )
+
+
+def find_regressions(commits: Iterable[GroupCommit], producer_ids: Iterable[int]) -> Iterator[Regression]:
+    """Find offsets that went back when the producer changed, where one of the producers is meant.
+
+    Args:
+        commits: Committed offsets (those of aborted transactions left out), in any order.
+        producer_ids: The producer ids of the transactional id in question.
+    """
+    wanted = frozenset(producer_ids)
+    by_place: dict[tuple[str, str, int], list[GroupCommit]] = {}
+    for commit in sorted(commits, key=lambda c: (c.log_partition, c.log_offset)):
+        by_place.setdefault((commit.group_id, *commit.partition), []).append(commit)
+    for history in by_place.values():
+        for before, after in pairwise(history):
+            changed = (before.producer_id, before.producer_epoch) != (after.producer_id, after.producer_epoch)
+            soon = after.written_at_ms - before.written_at_ms <= WITHIN_MS
+            if changed and soon and after.offset < before.offset and wanted & {before.producer_id, after.producer_id}:
+                yield Regression(before, after)

@@ -1,0 +1,86 @@
+"""Cutting a transactional id's history into the times of its owners.
+
+Every InitProducerId leaves an Empty record (Dead and tombstone end the id altogether), and nothing else does: a record
+in state Empty begins a tenure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from eosctl.analysis.incidents.story import is_server_logger
+from eosctl.model.blame import Instance, Tenure
+from eosctl.model.history import TransactionLogEntry
+from eosctl.model.log_event import LogEvent
+from eosctl.model.transaction import TransactionState
+
+
+@dataclass(frozen=True, slots=True)
+class Reign:
+    """A tenure with the records it left, in the log's order; ``expired`` when a tombstone ended it."""
+
+    tenure: Tenure
+    records: tuple[TransactionLogEntry, ...]
+    expired: bool
+
+
+def find_reigns(entries: Sequence[TransactionLogEntry], events: Iterable[LogEvent] = ()) -> tuple[Reign, ...]:
+    """Cut one id's records at every initialisation.
+
+    Args:
+        entries: The records of one transactional id, oldest first.
+        events: Log events of any kind; those in which a client gets its identity name the instance.
+    """
+    instances = _instances(events)
+    return tuple(_reign(records, instances) for records in _cut(entries))
+
+
+def _cut(entries: Sequence[TransactionLogEntry]) -> Iterator[list[TransactionLogEntry]]:
+    current: list[TransactionLogEntry] = []
+    for entry in entries:
+        if current and (entry.state == TransactionState.EMPTY or not current[-1].state):
+            yield current
+            current = []
+        current.append(entry)
+    if current and any(entry.state for entry in current):
+        yield current
+
+
+def _reign(records: Sequence[TransactionLogEntry], instances: dict[tuple[int, int], Instance]) -> Reign:
+    alive = [record for record in records if record.state]
+    first, last = alive[0], alive[-1]
+    # The fence's own epoch, one above the fenced producer's, was never anybody's.
+    own = [r.producer_epoch for r in alive if r.state in (TransactionState.EMPTY, TransactionState.ONGOING)]
+    epochs = own or [first.producer_epoch]
+    named = (instances.get((first.producer_id, epoch)) for epoch in range(min(epochs), max(epochs) + 1))
+    tenure = Tenure(
+        producer_id=first.producer_id,
+        first_epoch=epochs[0],
+        last_epoch=epochs[-1],
+        timeout_ms=first.timeout_ms,
+        began_at_ms=first.written_at_ms if first.state == TransactionState.EMPTY else None,
+        ended_at_ms=last.written_at_ms,
+        transaction_count=sum(record.state.startswith("Prepare") for record in alive),
+        partitions=tuple(sorted({where for record in alive for where in record.partitions})),
+        instance=next((found for found in named if found is not None), Instance()),
+    )
+    return Reign(tenure, tuple(records), not records[-1].state)
+
+
+def _instances(events: Iterable[LogEvent]) -> dict[tuple[int, int], Instance]:
+    """Name identities by the client logs in which they were received."""
+    found: dict[tuple[int, int], Instance] = {}
+    for event in events:
+        producer_id, epoch = event.fields.get("producer_id", ""), event.fields.get("producer_epoch", "")
+        if event.category != "INIT_PRODUCER_ID" or is_server_logger(event.logger):
+            continue
+        if producer_id.isdigit() and epoch.isdigit():
+            client_id = event.fields.get("client_id", "")
+            found.setdefault((int(producer_id), int(epoch)), Instance(client_id, event.application, event.file))
+    return found
+
+
+def with_end(reign: Reign, ended_at_ms: int) -> Reign:
+    """Return the reign with the time at which the next one began."""
+    return replace(reign, tenure=replace(reign.tenure, ended_at_ms=ended_at_ms))

@@ -1,0 +1,93 @@
+"""Who took a transactional id from whom, and what made it happen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from eosctl.model.finding import Confidence, Evidence
+from eosctl.model.transaction import TopicPartition
+
+
+class BlameCause(StrEnum):
+    """What ended one owner's time with a transactional id."""
+
+    NEWER_INSTANCE = "newer-instance"
+    TIMEOUT_ABORT = "timeout-abort"
+    ADMIN_FENCE = "admin-fence"
+    RECOVERY_BUMP = "recovery-bump"
+    ID_EXPIRED = "id-expired"
+    EPOCH_EXHAUSTED = "epoch-exhausted"
+    TASK_MIGRATION = "task-migration"
+    ID_COLLISION = "id-collision"
+    STALE_VIEW = "stale-view"
+    IDLE_TAKEOVER = "idle-takeover"
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """A producer instance as logs name it; fields are empty where no log does."""
+
+    client_id: str = ""
+    application: str = ""
+    file: str = ""
+
+    def __str__(self) -> str:
+        known = self.client_id or self.application
+        return f"{known} ({self.file})" if known and self.file else known
+
+
+@dataclass(frozen=True, slots=True)
+class Tenure:
+    """The time in which one instance owned a transactional id: from its InitProducerId to the next one.
+
+    ``began_at_ms`` is None when the log begins later. ``partitions`` are those of all its transactions.
+    ``first_epoch`` and ``last_epoch`` differ at TV2, where every transaction raises the epoch.
+    """
+
+    producer_id: int
+    first_epoch: int
+    last_epoch: int
+    timeout_ms: int
+    began_at_ms: int | None
+    ended_at_ms: int
+    transaction_count: int
+    partitions: tuple[TopicPartition, ...]
+    instance: Instance = Instance()
+
+
+@dataclass(frozen=True, slots=True)
+class BlameVerdict:
+    """How one tenure ended.
+
+    ``loser`` is whose time ended; ``winner`` who came next, None when nobody did. ``advice`` says what to change.
+    """
+
+    cause: BlameCause
+    confidence: Confidence
+    at_ms: int
+    explanation: str
+    advice: str
+    loser: Tenure
+    winner: Tenure | None
+    evidence: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """One line of the timeline; ``source`` says where it was read."""
+
+    at_ms: int
+    source: str
+    actor: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Blame:
+    """Everything that is known of a transactional id's owners, oldest first."""
+
+    transactional_id: str
+    verdicts: tuple[BlameVerdict, ...]
+    tenures: tuple[Tenure, ...]
+    timeline: tuple[Moment, ...]

@@ -1,0 +1,21 @@
+"""Offsets that transactions committed for groups, as ``__consumer_offsets`` keeps them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from eosctl.model.transaction import TopicPartition
+
+
+@dataclass(frozen=True, slots=True)
+class GroupCommit:
+    """An offset committed in a transaction that has committed; its place in the log and the time of the record."""
+
+    group_id: str
+    partition: TopicPartition
+    offset: int
+    producer_id: int
+    producer_epoch: int
+    log_partition: int
+    log_offset: int
+    written_at_ms: int

@@ -2,16 +2,49 @@
 
     python read_committed.py --bootstrap 127.0.0.1:9092 --topic payments --group audit
 
-Reads until nothing has come for a second, commits, and prints how many records it got and where it stands. Run it again
-after a hanging transaction was aborted, and it goes on from there.
+Reads until nothing has come for a second (``--patience-seconds``), commits, and prints how many records it got and
+where it stands. Where there is more in the log than it may read, it says so on standard error: brokers do not. Run it
+again after a hanging transaction was aborted, and it goes on from there.
 """
 
 from __future__ import annotations
 
 import argparse
+import logging
 import time
+from collections.abc import Sequence
 
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, IsolationLevel, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec
+
+log = logging.getLogger("reader")
+
+
+def list_ends(
+    admin: AdminClient, partitions: Sequence[TopicPartition], isolation: IsolationLevel
+) -> dict[tuple[str, int], int]:
+    """Return where each partition ends for readers of this kind: its last stable offset, or its high watermark."""
+    asked = {TopicPartition(p.topic, p.partition): OffsetSpec.latest() for p in partitions}
+    futures = admin.list_offsets(asked, isolation_level=isolation, request_timeout=10)
+    return {(place.topic, place.partition): future.result().offset for place, future in futures.items()}
+
+
+def tell_standstill(bootstrap: str, places: Sequence[TopicPartition], quiet_s: float) -> None:
+    """Warn of each partition that has records beyond its last stable offset, where this reader has to stop.
+
+    A reader that got nothing from a partition has no position there.
+    """
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    stable = list_ends(admin, places, IsolationLevel.READ_COMMITTED)
+    ends = list_ends(admin, places, IsolationLevel.READ_UNCOMMITTED)
+    for place in places:
+        name = (place.topic, place.partition)
+        position = place.offset if place.offset >= 0 else stable[name]
+        if position == stable[name] < ends[name]:
+            log.warning(
+                "no progress on %s-%d for %d s: position=%d last-stable-offset=%d high-watermark=%d",
+                *(place.topic, place.partition, quiet_s, position, stable[name], ends[name]),
+            )
 
 
 def main() -> int:
@@ -20,7 +53,10 @@ def main() -> int:
     parser.add_argument("--bootstrap", required=True)
     parser.add_argument("--topic", required=True)
     parser.add_argument("--group", default="audit")
+    parser.add_argument("--patience-seconds", type=float, default=1.0)
     options = parser.parse_args()
+    logging.Formatter.converter = time.gmtime
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s [%(threadName)s] %(name)s: %(message)s")
 
     consumer = Consumer(
         {
@@ -39,12 +75,14 @@ def main() -> int:
 
     records = 0
     quiet_since = time.monotonic()
-    while time.monotonic() - quiet_since < 1.0:
+    while time.monotonic() - quiet_since < options.patience_seconds:
         message = consumer.poll(0.1)
         if message is not None and message.error() is None:
             records += 1
             quiet_since = time.monotonic()
-    positions = [p for p in consumer.position(partitions) if p.offset >= 0]
+    reached = consumer.position(partitions)
+    tell_standstill(options.bootstrap, reached, options.patience_seconds)
+    positions = [place for place in reached if place.offset >= 0]
     if positions:
         consumer.commit(offsets=positions, asynchronous=False)
     places = []

@@ -1,0 +1,69 @@
+"""A payment service that keeps its transactional.id whatever happens: start it twice, and the first one is a zombie.
+
+    python payments.py --bootstrap 127.0.0.1:9092 --stand-still 2> payments-a.log
+    python payments.py --bootstrap 127.0.0.1:9092 2> payments-b.log               (in another terminal)
+
+The first instance stands still in the middle of a transaction, as a process does in a long garbage collection or on a
+laptop that sleeps, until Enter is pressed. The second one takes over: the open transaction is aborted, and what the
+first one does when it wakes up is refused. It must end then, and it does, with exit status 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import sys
+import time
+
+from confluent_kafka import KafkaException, Producer
+
+TOPIC = "payments"
+DELIVERY_TIMEOUT_S = 20
+
+log = logging.getLogger("payments")
+
+
+def pay(producer: Producer, first: int, count: int) -> None:
+    """Write some payments into the open transaction and wait until the brokers have them."""
+    for number in range(first, first + count):
+        producer.produce(TOPIC, key=f"payment-{number}", value=json.dumps({"cents": 100 + number}))
+    producer.flush(DELIVERY_TIMEOUT_S)
+
+
+def run(bootstrap: str, transactional_id: str, *, stand_still: bool) -> None:
+    """Commit two transactions; in the middle of the second one, perhaps stand still until a line can be read."""
+    log.info("starting, transactional.id=%s", transactional_id)
+    producer = Producer({"bootstrap.servers": bootstrap, "transactional.id": transactional_id})
+    producer.init_transactions(DELIVERY_TIMEOUT_S)
+    for first in (0, 10):
+        producer.begin_transaction()
+        pay(producer, first, 5)
+        if first and stand_still:
+            log.info("standing still")
+            sys.stdin.readline()
+            log.info("going on")
+        pay(producer, first + 5, 5)
+        producer.commit_transaction(DELIVERY_TIMEOUT_S)
+        log.info("committed 10 payments")
+
+
+def main() -> int:
+    """Run one instance."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bootstrap", required=True)
+    parser.add_argument("--transactional-id", default="payment-service")
+    parser.add_argument("--stand-still", action="store_true")
+    options = parser.parse_args()
+    logging.Formatter.converter = time.gmtime
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s [%(threadName)s] %(name)s: %(message)s")
+    try:
+        run(options.bootstrap, options.transactional_id, stand_still=options.stand_still)
+    except KafkaException:
+        log.exception("payments failed")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import yaml
@@ -26,12 +27,19 @@ class Observed(NamedTuple):
     """What was read of a cluster for an interval.
 
     ``entries`` are the records that the coordinators appended in it, ``commits`` the offsets committed in transactions.
+    ``entry_scale`` is what to multiply counts of entries with, where not all of them were read. ``value_bytes`` is what
+    the user says of records whose bytes nobody counted, and ``inputs`` what is known of applications' groups and topics
+    where their commits were not read, by a beginning of their transactional ids.
     """
 
     snapshot: ClusterSnapshot
     traffic: Traffic
     entries: Sequence[TransactionLogEntry]
     commits: Sequence[OffsetCommits]
+    entry_scale: float = 1.0
+    value_bytes: int | None = None
+    inputs: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+    remark: str = ""
 
 
 def write_observed(name: str, observed: Observed) -> str:
@@ -46,11 +54,13 @@ def write_observed(name: str, observed: Observed) -> str:
         lists it as assumed or unknown.
     """
     topics = dict(_topics(observed))
-    applications = {}
+    applications, remarks = {}, observed.remark.splitlines()
     for family, entries in _families(observed.entries).items():
         described = _application(observed, entries, topics)
         if described is not None:
             applications[family] = described
+            if "reads" not in described and any(_has_offsets(entry) for entry in entries):
+                remarks.append(f"{family} commits offsets of topics that were not seen growing: planned as a producer.")
     document = {
         "apiVersion": API_VERSION,
         "kind": KIND,
@@ -62,7 +72,7 @@ def write_observed(name: str, observed: Observed) -> str:
     seconds = observed.traffic.interval_ms / 1000
     head = f"# Observed over {seconds:.1f} s; sizes are as stored, after compression. Rates are of this interval.\n"
     text: str = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=120)
-    return head + text
+    return head + "".join(f"# {line}\n" for line in remarks) + text
 
 
 def _cluster(snapshot: ClusterSnapshot) -> dict[str, Any]:
@@ -100,15 +110,15 @@ def _topics(observed: Observed) -> Iterator[tuple[str, dict[str, Any]]]:
         records = sum(p.data_record_count * p.scale for p in traffic)
         if topic.internal or topic.name in (STATE_TOPIC, OFFSETS_TOPIC) or not records:
             continue
-        batches = sum(p.data_batch_count * p.scale for p in traffic)
-        stored = sum(p.data_bytes * p.scale for p in traffic)
-        value = value_bytes_for((stored - BATCH_HEADER_BYTES * batches) / records)
-        described: dict[str, Any] = {
-            "partitions": len(topic.partitions),
-            "rate": f"{records / seconds:.6g}/s",
-            "value": f"{value} B",
-            "batch_records": round(records / batches, 3),
-        }
+        described: dict[str, Any] = {"partitions": len(topic.partitions), "rate": f"{records / seconds:.6g}/s"}
+        if observed.value_bytes is None:
+            batches = sum(p.data_batch_count * p.scale for p in traffic)
+            stored = sum(p.data_bytes * p.scale for p in traffic)
+            value = value_bytes_for((stored - BATCH_HEADER_BYTES * batches) / records)
+            described |= {"value": f"{value} B", "batch_records": round(records / batches, 3)}
+        else:
+            value = observed.value_bytes
+            described["value"] = f"{value} B"
         policy, retention = topic.setting("cleanup.policy"), topic.setting("retention.ms")
         if policy is not None and policy.value and "compact" in policy.value:
             kept = sum((p.high_watermark or 0) - (p.log_start_offset or 0) for p in topic.partitions)
@@ -149,27 +159,47 @@ def _application(
         return None
     count = len(prepared)
     ids = {entry.transactional_id for entry in entries}
-    with_offsets = sum(any(p.topic == OFFSETS_TOPIC for p in entry.partitions) for entry in prepared)
+    with_offsets = sum(_has_offsets(entry) for entry in prepared)
     touched = Counter(p.topic for entry in prepared for p in entry.partitions if p.topic in topics)
     joins = sum(entry.state == TransactionState.ONGOING.value for entry in entries)
     aborts = sum(entry.state == TransactionState.PREPARE_ABORT.value for entry in prepared)
     producer_ids = {entry.producer_id for entry in entries}
     commits = [c for c in observed.commits if c.producer_id in producer_ids]
-    reads = sorted({c.topic for c in commits})
+    group_bytes, inputs = _input(observed, ids) if with_offsets and not commits else (0, set[str]())
+    reads = sorted({c.topic for c in commits} | inputs)
     described: dict[str, Any] = {
         # Offsets whose topics had no traffic of their own in the interval cannot be planned.
         "kind": "consume-process-produce" if reads and set(reads) <= topics.keys() else "producer",
         "producers": len(ids),
-        "transactions": f"{count / observed.traffic.interval_ms * 1000:.6g}/s",
+        "transactions": f"{count * observed.entry_scale / observed.traffic.interval_ms * 1000:.6g}/s",
         "transaction_timeout": f"{max(entry.timeout_ms for entry in entries)} ms",
         "transactional_id": f"{round(sum(map(len, ids)) / len(ids))} B",
         "partition_waves": round(max(0.0, joins - with_offsets) / count, 3),
         "abort_ratio": round(aborts / count, 4),
         "writes": {name: round(number / count, 4) for name, number in sorted(touched.items())},
     }
-    if described["kind"] == "consume-process-produce":
+    if described["kind"] == "consume-process-produce" and not commits:
+        described |= {"group_id": f"{group_bytes} B", "reads": reads}
+    elif described["kind"] == "consume-process-produce":
         batches = max(1, max(Counter(c.topic for c in commits for _ in range(c.commit_count)).values(), default=1))
         described["group_id"] = f"{round(sum(len(c.group_id) for c in commits) / len(commits))} B"
         described["offsets_per_transaction"] = round(sum(c.offset_count for c in commits) / batches, 3)
         described["reads"] = reads
     return described
+
+
+def _has_offsets(entry: TransactionLogEntry) -> bool:
+    return any(partition.topic == OFFSETS_TOPIC for partition in entry.partitions)
+
+
+def _input(observed: Observed, ids: Iterable[str]) -> tuple[int, set[str]]:
+    """Return the length of an application's group id and what it reads, where the commits themselves were not read.
+
+    Kafka Streams begins its transactional ids with its group's name (``application.id``), others often do; a single
+    group is taken as the one that is meant.
+    """
+    groups = {group for group in observed.inputs for text in ids if text.startswith(group)}
+    if not groups and len(observed.inputs) == 1:
+        groups = set(observed.inputs)
+    length = round(sum(map(len, groups)) / len(groups)) if groups else 0
+    return length, {topic for group in groups for topic in observed.inputs[group]}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from eosctl.commands.capacity_observe import observe
 from eosctl.commands.invocation import Invocation, invocation_of, note, remember_output, write_file, write_result
 from eosctl.commands.options import (
     OUTPUT,
@@ -22,13 +23,11 @@ from eosctl.commands.options import (
     Timeout,
     parse_duration_ms,
 )
-from eosctl.errors import ConfigFileError, EosctlError, UsageError
+from eosctl.errors import ConfigFileError, UsageError
 from eosctl.model.workload import ApplicationKind
 from eosctl.render.formats import OutputFormat
 
 if TYPE_CHECKING:
-    from eosctl.capacity.observation import Observed
-    from eosctl.collect.reader import Probed
     from eosctl.model.calibration import CalibrationRow
     from eosctl.model.client_config import ClientConfig
     from eosctl.model.workload import Workload
@@ -257,59 +256,7 @@ async def _calibrated(config: ClientConfig, invocation: Invocation) -> tuple[Cal
     return tuple(rows)
 
 
-@app.command("observe")
-def observe(
-    context: typer.Context,
-    path: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write the workload.")] = Path("workload.yaml"),
-    interval_ms: Annotated[
-        int, typer.Option("--interval", metavar="DURATION", parser=parse_duration_ms, help="How long to watch.")
-    ] = "10s",  # type: ignore[assignment]
-    bootstrap: Bootstrap = None,
-    command_config: CommandConfig = None,
-    overrides: Overrides = None,
-    profile: Profile = None,
-    timeout: Timeout = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
-) -> None:
-    """Watch a cluster for an interval and write the workload that it runs.
-
-    Nothing is changed: offsets are listed twice and what was appended in between is read, at most 8 MiB of each
-    partition. Disks, network and commit intervals cannot be seen and are left for you to state.
-    """
-    import asyncio
-
-    from eosctl.capacity.observation import write_observed
-    from eosctl.capacity.workload_file import parse_workload
-    from eosctl.commands.session import Connection, resolve_connection
-
-    invocation = invocation_of(context)
-    if path.exists() and not force:
-        raise UsageError(f"{path} exists.", "It is not replaced.", "Choose another name, or --force.")
-    connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
-    config = resolve_connection(connection).config
-    probed = asyncio.run(_observed(config, interval_ms, invocation))
-    for gap in probed.gaps:
-        note(f"incomplete: {gap.subject}: {gap.error or gap.reason.value}. {gap.next_step}".rstrip())
-    text = write_observed(path.stem, probed.value)
-    try:
-        parse_workload(text, str(path))
-    except ConfigFileError as refused:
-        raise EosctlError(
-            "Nothing was observed that can be planned.",
-            f"No transactions ended in {interval_ms / 1000:.0f} s, or their records could not be read.",
-            "Watch for longer with --interval; check that __transaction_state can be read.",
-        ) from refused
-    write_file(text, path)
-    write_result(f"{path}\nNext\n  $ eosctl capacity plan {path}\n")
-
-
-async def _observed(config: ClientConfig, interval_ms: int, invocation: Invocation) -> Probed[Observed]:
-    from eosctl.client import connect
-    from eosctl.collect.allowed import READ_ONLY_APIS
-    from eosctl.collect.observation import observe_cluster
-
-    async with connect(config, allowed_apis=READ_ONLY_APIS) as client:
-        return await observe_cluster(client, interval_ms, invocation.now_ms)
+app.command("observe")(observe)
 
 
 @app.command("simulate")

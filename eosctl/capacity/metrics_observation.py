@@ -1,0 +1,212 @@
+"""From two readings of all brokers' metrics to a workload file whose plan does the same.
+
+Kafka counts more exactly than it says: the results of WriteTxnMarkers, Produce and TxnOffsetCommit are counted for each
+partition, so that markers, data batches and committed offsets are known in all. Appends, records and bytes are counted
+for each topic, markers included. What no metric tells (how many producers there are, what they read) is asked for.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import yaml
+
+from eosctl.capacity.observation import OFFSETS_TOPIC, STATE_TOPIC, value_bytes_for
+from eosctl.capacity.plan import plan_capacity
+from eosctl.capacity.record_sizes import BATCH_HEADER_BYTES, MARKER_BATCH_BYTES
+from eosctl.capacity.workload_file import parse_workload
+from eosctl.capacity.workload_schema import API_VERSION, KIND
+from eosctl.errors import EosctlError, UsageError
+from eosctl.model.broker_counters import BrokerCounters, TopicCounters
+from eosctl.model.workload import ApplicationKind
+
+GUESSED_ID_BYTES: Final = 49
+GUESSED_GROUP_BYTES: Final = 20
+
+
+class Known(NamedTuple):
+    """What the user knows: how many producers there are in all, and which topics their applications read."""
+
+    producer_count: int
+    reads: tuple[str, ...] = ()
+
+
+class _Counted(NamedTuple):
+    """What all brokers together did in the interval, per second."""
+
+    topics: Mapping[str, TopicCounters]
+    transactions: float
+    markers: float
+    offsets: float
+    offset_commits: float
+    log_appends: float
+
+
+def write_measured(name: str, before: Sequence[BrokerCounters], after: Sequence[BrokerCounters], known: Known) -> str:
+    """Write the workload file of an interval between two readings.
+
+    Args:
+        name: The workload's name.
+        before: A reading of every broker.
+        after: A later one, of the same brokers in the same order.
+        known: What metrics do not tell.
+
+    Raises:
+        UsageError: Offsets were committed in transactions, and nobody said of which topics.
+        EosctlError: No transaction ended, or a broker was restarted in between.
+    """
+    counted = _count(before, after)
+    reads = _reads(counted, known)
+    topics = _topics(counted, after)
+    missing = [topic for topic in reads if topic not in topics]
+    if missing:
+        raise UsageError(
+            f"Nothing was written to {', '.join(missing)} in the interval.",
+            f"Topics that were written to: {', '.join(topics) or 'none'}.",
+            "Correct --reads, or watch for longer.",
+        )
+    document = {
+        "apiVersion": API_VERSION,
+        "kind": KIND,
+        "name": name,
+        "cluster": _cluster(after),
+        "topics": {topic: described for topic, (described, _) in topics.items()},
+        "applications": {"all": _application(counted, known, reads, {t: m for t, (_, m) in topics.items()})},
+    }
+    _fit_lengths(document, counted)
+    seconds = max(1, min(b.read_at_ms - a.read_at_ms for a, b in zip(before, after, strict=True))) / 1000
+    head = (
+        f"# Measured by the metrics of {len(after)} brokers over {seconds:.1f} s; sizes are as stored.\n"
+        "# All applications are taken as one. Markers are known in all, not by topic: they are shared by appends.\n"
+        "# The lengths of ids are those with which the internal topics get as many bytes as they got.\n"
+    )
+    return head + yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=120)
+
+
+def _count(before: Sequence[BrokerCounters], after: Sequence[BrokerCounters]) -> _Counted:
+    topics: dict[str, TopicCounters] = defaultdict(TopicCounters)
+    outcomes: dict[str, float] = defaultdict(float)
+    requests: dict[str, float] = defaultdict(float)
+    for old, new in zip(before, after, strict=True):
+        seconds = max(1, new.read_at_ms - old.read_at_ms) / 1000
+        for topic, ended in new.topics.items():
+            began = old.topics.get(topic, TopicCounters())
+            grown = [(b - a) / seconds for a, b in zip(began, ended, strict=True)]
+            if min(grown) < 0:
+                raise EosctlError(
+                    f"The counters of {new.source} went back.", "The broker was restarted meanwhile.", "Observe again."
+                )
+            topics[topic] = TopicCounters(*(x + y for x, y in zip(topics[topic], grown, strict=True)))
+        for request, value in new.outcomes.items():
+            outcomes[request] += (value - old.outcomes.get(request, 0.0)) / seconds
+        for key, value in new.requests.items():
+            requests[key[0]] += (value - old.requests.get(key, 0.0)) / seconds
+    if not outcomes["EndTxn"] or not outcomes["WriteTxnMarkers"]:
+        raise EosctlError(
+            "No transaction ended in the interval.",
+            "EndTxn and WriteTxnMarkers were answered without an error nowhere, or the exporter drops ErrorsPerSec.",
+            "Watch for longer with --interval; give the endpoints of all brokers.",
+        )
+    return _Counted(
+        {name: found for name, found in sorted(topics.items()) if found.batch_count},
+        outcomes["EndTxn"],
+        outcomes["WriteTxnMarkers"],
+        outcomes["TxnOffsetCommit"],
+        min(outcomes["EndTxn"], requests["TxnOffsetCommit"]) if outcomes["TxnOffsetCommit"] else 0.0,
+        topics[STATE_TOPIC].batch_count,
+    )
+
+
+def _reads(counted: _Counted, known: Known) -> tuple[str, ...]:
+    if counted.offset_commits and not known.reads:
+        raise UsageError(
+            "Offsets are committed in these transactions, and metrics do not tell of which topics.",
+            f"Topics that were written to: {', '.join(t for t in counted.topics if not t.startswith('__'))}.",
+            "Name what the applications read with --reads TOPIC.",
+        )
+    return known.reads if counted.offset_commits else ()
+
+
+def _topics(counted: _Counted, after: Sequence[BrokerCounters]) -> dict[str, tuple[dict[str, Any], float]]:
+    """Describe each topic, with the markers per second that are taken to be its own."""
+    found = {name: traffic for name, traffic in counted.topics.items() if name not in (STATE_TOPIC, OFFSETS_TOPIC)}
+    partitions = Counter(p.topic for p in {p for broker in after for p in broker.replicas})
+    appends = sum(traffic.batch_count for traffic in found.values())
+    described = {}
+    for name, traffic in found.items():
+        # Each marker ends a transaction that wrote at least one batch to the partition.
+        share = max(0.0, counted.markers - counted.offset_commits) * traffic.batch_count / appends
+        markers = min(share, traffic.batch_count / 2)
+        records, batches = traffic.record_count - markers, traffic.batch_count - markers
+        stored = traffic.stored_bytes - markers * MARKER_BATCH_BYTES
+        described[name] = (
+            {
+                "partitions": max(1, partitions[name]),
+                "rate": f"{records:.6g}/s",
+                "value": f"{value_bytes_for((stored - BATCH_HEADER_BYTES * batches) / records)} B",
+                "batch_records": round(records / batches, 3),
+            },
+            markers,
+        )
+    return described
+
+
+def _cluster(after: Sequence[BrokerCounters]) -> dict[str, Any]:
+    copies = Counter(p for broker in after for p in broker.replicas)
+    factor = Counter(copies.values()).most_common(1)[0][0] if copies else 1
+    versions = {version for broker in after for request, version in broker.requests if request == "EndTxn"}
+    described: dict[str, Any] = {
+        "brokers": len(after),
+        "replication_factor": factor,
+        "min_insync_replicas": min(2, factor),
+        # Clients send EndTxn 5 where transaction.version 2 is finalized (KIP-890), and never elsewhere.
+        "transaction_version": 2 if max(versions, default=0) >= 5 else 1,
+        "brokers_lost": min(1, len(after) - 1),
+        "client_round_trip": "0 ms",
+        "replication_round_trip": "0 ms",
+    }
+    if described["transaction_version"] < 2:
+        described["kafka_version"] = "3.9"
+    internal = Counter(p.topic for p in copies)
+    for topic, key in ((STATE_TOPIC, "transaction_log_partitions"), (OFFSETS_TOPIC, "offsets_partitions")):
+        if internal[topic]:
+            described[key] = internal[topic]
+    return described
+
+
+def _application(
+    counted: _Counted, known: Known, reads: tuple[str, ...], markers: Mapping[str, float]
+) -> dict[str, Any]:
+    rate = counted.transactions
+    offsets = counted.offset_commits / rate
+    described: dict[str, Any] = {
+        "kind": str(ApplicationKind.CONSUME_PROCESS_PRODUCE if reads else ApplicationKind.PRODUCER),
+        "producers": known.producer_count,
+        "transactions": f"{rate:.6g}/s",
+        "transactional_id": f"{GUESSED_ID_BYTES} B",
+        "partition_waves": round(max(0.0, counted.log_appends / rate - 2 - offsets), 3),
+        "writes": {topic: round(count / rate, 4) for topic, count in markers.items() if count > 0},
+    }
+    if reads:
+        described["group_id"] = f"{GUESSED_GROUP_BYTES} B"
+        described["offsets_per_transaction"] = round(counted.offsets / counted.offset_commits, 3)
+        described["reads"] = list(reads)
+    return described
+
+
+def _fit_lengths(document: dict[str, Any], counted: _Counted) -> None:
+    """Set the lengths of ids so that the internal topics get as many bytes a second as were counted."""
+    application = document["applications"]["all"]
+    plan = plan_capacity(parse_workload(yaml.safe_dump(document, sort_keys=False), "what was measured"))
+    planned = {topic.name: topic for topic in plan.topics}
+    commits = counted.offsets if application.get("reads") else 0.0
+    for topic, key, guessed, texts in (
+        (STATE_TOPIC, "transactional_id", GUESSED_ID_BYTES, counted.log_appends),
+        (OFFSETS_TOPIC, "group_id", GUESSED_GROUP_BYTES, commits),
+    ):
+        measured = counted.topics.get(topic)
+        if measured is not None and texts:
+            longer = (measured.stored_bytes - planned[topic].written) / texts
+            application[key] = f"{max(1, round(guessed + longer))} B"

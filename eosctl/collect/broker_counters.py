@@ -1,0 +1,182 @@
+"""A broker's counters from where its metrics can be read: a Prometheus endpoint of jmx_exporter, or JMX itself.
+
+Exporters name the same bean differently: without a configuration ``kafka_server_BrokerTopicMetrics_Count`` with the
+metric as a label, in the widespread ones ``kafka_server_brokertopicmetrics_messagesin_total`` or ``…persec_count``. All
+of them begin with the bean's domain and type.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import urllib.error
+import urllib.request
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
+from urllib.parse import urlsplit
+
+from eosctl.collect.prometheus_text import Sample, parse_samples
+from eosctl.errors import EosctlError, UsageError
+from eosctl.model.broker_counters import BrokerCounters, TopicCounters
+from eosctl.model.transaction import TopicPartition
+
+MAX_BYTES: Final = 256 << 20
+NO_ERROR: Final = "NONE"
+_PREFIX: Final = re.compile(r"kafka_(server_brokertopicmetrics|network_requestmetrics|log_log)_(.*)")
+_METRICS: Final = ("messagesin", "bytesin", "totalproducerequests", "requests", "errors", "logendoffset")
+#: What is asked of JMX: each bean with the one attribute that counts.
+_BEANS: Final = (
+    *(
+        f"kafka.server:type=BrokerTopicMetrics,name={name},*/Count"
+        for name in ("MessagesInPerSec", "BytesInPerSec", "TotalProduceRequestsPerSec")
+    ),
+    "kafka.network:type=RequestMetrics,name=RequestsPerSec,*/Count",
+    "kafka.network:type=RequestMetrics,name=ErrorsPerSec,*/Count",
+    "kafka.log:type=Log,name=LogEndOffset,*/Value",
+)
+
+
+class Counter(NamedTuple):
+    """One counter under its short name (``messagesin``, ``errors``, …)."""
+
+    metric: str
+    labels: dict[str, str]
+    value: float
+
+
+async def collect_counters(
+    urls: Sequence[str], now_ms: Callable[[], int], timeout_ms: int
+) -> tuple[BrokerCounters, ...]:
+    """Read the counters of several brokers at once.
+
+    Args:
+        urls: ``http://HOST:PORT/metrics`` of a Prometheus exporter, or ``jmx://HOST:PORT``; one for each broker.
+        now_ms: The observer's clock.
+        timeout_ms: How long one broker may take.
+
+    Raises:
+        UsageError: An address is of neither kind, or has a password in it.
+        EosctlError: An endpoint does not answer, or not with metrics of a broker.
+    """
+    for url in urls:
+        _check(url)
+
+    async def one(url: str) -> BrokerCounters:
+        read = _read_jmx if url.startswith("jmx:") else _read_http
+        found = await asyncio.to_thread(read, url, timeout_ms / 1000)
+        return resolve_counters(url, now_ms(), found)
+
+    return tuple(await asyncio.gather(*(one(url) for url in urls)))
+
+
+def _check(url: str) -> None:
+    try:
+        parts = urlsplit(url)
+        known = parts.scheme in ("http", "https", "jmx") and parts.hostname and (parts.port or parts.scheme != "jmx")
+    except ValueError:
+        parts, known = None, None
+    if parts is not None and (parts.username or parts.password):
+        raise UsageError(
+            f"The address of the metrics of {parts.hostname} has a user name or password in it.",
+            "Other users of this machine can read the arguments of a program.",
+            "Let the exporter listen where no password is needed, e.g. behind a tunnel.",
+        )
+    if not known:
+        raise UsageError(
+            f"{url!r} is no address of metrics.",
+            "It is neither http://HOST:PORT/metrics (jmx_exporter) nor jmx://HOST:PORT.",
+            "Correct it.",
+        )
+
+
+def _read_http(url: str, timeout_s: float) -> list[Counter]:
+    try:
+        with urllib.request.urlopen(url, timeout=timeout_s) as answer:
+            body = answer.read(MAX_BYTES)
+    except (OSError, urllib.error.URLError) as error:
+        reason = getattr(error, "reason", None) or error
+        raise EosctlError(f"{url} does not answer.", str(reason), "Check the address and the exporter.") from error
+    try:
+        return list(_counters(parse_samples(body.decode("utf-8", "replace"))))
+    except ValueError as error:
+        raise EosctlError(
+            f"{url} does not answer with metrics.", str(error), "Give the page that Prometheus scrapes."
+        ) from error
+
+
+def _counters(samples: Iterable[Sample]) -> Iterator[Counter]:
+    for sample in samples:
+        match = _PREFIX.match(sample.name.lower())
+        if match is None:
+            continue
+        words = (sample.labels.get("name") or match[2]).lower()
+        # Rates and percentiles of the same bean are no counts.
+        if sample.labels.get("name") is not None and match[2] not in ("count", "value"):
+            continue
+        metric = next((m for m in _METRICS if _is_count_of(words, m)), None)
+        if metric is not None:
+            yield Counter(metric, sample.labels, sample.value)
+
+
+def _is_count_of(words: str, metric: str) -> bool:
+    return re.fullmatch(rf"{metric}(_?persec)?(_total)?(_count|_value)?", words) is not None
+
+
+def _read_jmx(url: str, timeout_s: float) -> list[Counter]:
+    try:
+        from jmxquery import JMXConnection, JMXQuery
+    except ImportError:
+        raise UsageError(
+            "Reading JMX needs the extra jmx.", "", "Install it: pip install 'eosctl[jmx]'; or give an exporter's page."
+        ) from None
+    parts = urlsplit(url)
+    service = f"service:jmx:rmi:///jndi/rmi://{parts.hostname}:{parts.port}/jmxrmi"
+    try:
+        found = JMXConnection(service).query([JMXQuery(bean) for bean in _BEANS], timeout=timeout_s)
+    except Exception as error:  # the library lets through whatever its Java program ends with
+        raise EosctlError(
+            f"{url} cannot be read.",
+            f"{type(error).__name__}: is Java here, and JMX there, open to this machine and without a password?",
+            "Check the port that JMX_PORT or com.sun.management.jmxremote.port gives.",
+        ) from error
+    return [counter for bean in found if (counter := _from_bean(bean.mBeanName, bean.value)) is not None]
+
+
+def _from_bean(name: str, value: object) -> Counter | None:
+    if not isinstance(value, int | float):
+        return None
+    keys = dict(part.split("=", 1) for part in name.split(":", 1)[1].split(",") if "=" in part)
+    words = keys.get("name", "").lower()
+    metric = next((m for m in _METRICS if _is_count_of(words, m)), None)
+    return None if metric is None else Counter(metric, keys, float(value))
+
+
+def resolve_counters(source: str, read_at_ms: int, counters: Iterable[Counter]) -> BrokerCounters:
+    """Put counters in order.
+
+    Raises:
+        EosctlError: There are none of a broker among them.
+    """
+    topics: dict[str, TopicCounters] = defaultdict(TopicCounters)
+    outcomes: dict[str, float] = defaultdict(float)
+    requests: dict[tuple[str, int], float] = defaultdict(float)
+    replicas = set()
+    fields = {"messagesin": "record_count", "bytesin": "stored_bytes", "totalproducerequests": "batch_count"}
+    for metric, labels, value in counters:
+        topic, request = labels.get("topic"), labels.get("request")
+        if metric in fields and topic:
+            topics[topic] = topics[topic]._replace(**{fields[metric]: value})
+        elif metric == "errors" and request and labels.get("error") == NO_ERROR:
+            outcomes[request] += value
+        elif metric == "requests" and request:
+            requests[request, int(labels.get("version") or -1)] += value
+        elif metric == "logendoffset" and topic and labels.get("partition", "").isdigit():
+            replicas.add(TopicPartition(topic, int(labels["partition"])))
+    if not (topics or outcomes or requests):
+        raise EosctlError(
+            f"{source} has no metrics of a Kafka broker.",
+            "BrokerTopicMetrics and RequestMetrics are missing: another program, or the exporter's rules drop them.",
+            "Give a broker's endpoint; an exporter without rules shows all beans.",
+        )
+    return BrokerCounters(source, read_at_ms, dict(topics), dict(outcomes), dict(requests), frozenset(replicas))

@@ -1,0 +1,38 @@
+"""What a broker's metrics have counted since it started."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from eosctl.model.transaction import TopicPartition
+
+
+class TopicCounters(NamedTuple):
+    """Appends to the partitions of one topic that a broker leads, markers included.
+
+    ``batch_count`` is TotalProduceRequestsPerSec, which counts every append to a partition; ``record_count`` is
+    MessagesInPerSec, ``stored_bytes`` BytesInPerSec. Kafka counts its own appends (markers, internal topics) as well.
+    """
+
+    record_count: float = 0.0
+    stored_bytes: float = 0.0
+    batch_count: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerCounters:
+    """The counters of one broker at one moment.
+
+    ``outcomes`` counts the results without an error by request (ErrorsPerSec with ``error=NONE``): for WriteTxnMarkers,
+    Produce and TxnOffsetCommit Kafka counts each partition of a request by itself. ``requests`` counts requests by name
+    and version. ``replicas`` are the partitions of which the broker has a log.
+    """
+
+    source: str
+    read_at_ms: int
+    topics: Mapping[str, TopicCounters] = field(default_factory=dict)
+    outcomes: Mapping[str, float] = field(default_factory=dict)
+    requests: Mapping[tuple[str, int], float] = field(default_factory=dict)
+    replicas: frozenset[TopicPartition] = frozenset()

@@ -13,8 +13,8 @@ from typing import Final
 from eosctl.storage.config import LogConfig
 from eosctl.storage.descriptors import Descriptors
 from eosctl.storage.errors import OffsetOutOfRange
-from eosctl.storage.names import Suffix, parse_segment_file
-from eosctl.storage.segment import Segment, TimestampedOffset
+from eosctl.storage.names import FileState, Suffix, parse_segment_file
+from eosctl.storage.segment import Segment, TimestampedOffset, rename_files
 from eosctl.storage.tail import Tail
 from eosctl.storage.txn_index import AbortedTxn, collect_aborted_txns
 from eosctl.wire.records.batch import iter_headers
@@ -271,20 +271,56 @@ class SegmentedLog:
 
     # --- removing --------------------------------------------------------------------------------------------------
 
-    def delete_segments_before(self, offset: int) -> int:
-        """Delete the segments whose batches all lie below an offset, never the active one.
+    def retire_segments(self, count: int, now_ms: int = -1) -> list[Path]:
+        """Take the oldest segments out of the log; their files are renamed to `.deleted`, as Kafka does.
+
+        When all go, a new segment begins at the log's end first. The log start offset rises to what is left.
+
+        Args:
+            count: How many.
+            now_ms: Now, in milliseconds since the epoch.
 
         Returns:
-            How many segments were deleted. The log start offset rises to the first that is left, if it was lower.
+            The renamed files; the caller deletes them after `file.delete.delay.ms`.
         """
-        count = 0
-        while count + 1 < len(self._segments) and self._segments[count + 1].base_offset <= offset:
-            self._delete(self._segments[count])
-            count += 1
-        if count:
-            del self._segments[:count]
-            self.log_start_offset = max(self.log_start_offset, self._segments[0].base_offset)
-        return count
+        if count >= len(self._segments):
+            self.roll(now_ms=now_ms)
+            self._descriptors.open(self._segments[-1].log_path, create=True)  # it alone tells where the log ends
+        retired = self._segments[:count]
+        del self._segments[:count]
+        self.log_start_offset = max(self.log_start_offset, self._segments[0].base_offset)
+        return self._retire(retired)
+
+    def replace_segments(self, replaced: Sequence[Segment], cleaned: Segment) -> list[Path]:
+        """Put a segment whose files are named `.cleaned` in the place of neighbours of this log.
+
+        A crash at any point leaves the old segments or the new one: only when all of the new files are named `.swap`
+        do the old ones go, and what is named `.swap` counts at the next start (Kafka's LocalLog.replaceSegments).
+
+        Returns:
+            The old files, renamed to `.deleted`; the caller deletes them after `file.delete.delay.ms`.
+
+        Raises:
+            ValueError: When a segment is not in the log any more, or the active one is among them.
+        """
+        first = next((index for index, found in enumerate(self._segments) if found is replaced[0]), -1)
+        last = first + len(replaced)
+        if first < 0 or last >= len(self._segments) or list(replaced) != self._segments[first:last]:
+            raise ValueError("the segments to be replaced are not in the log any more")
+        rename_files(cleaned, FileState.CLEANED, FileState.SWAP)
+        retired = self._retire(replaced, keep_snapshot_of=cleaned.base_offset)
+        rename_files(cleaned, FileState.SWAP, FileState.LIVE)
+        self._segments[first:last] = [cleaned]
+        self._tail.drop_before(self._segments[-1].base_offset)
+        return retired
+
+    def _retire(self, segments: Sequence[Segment], *, keep_snapshot_of: int = -1) -> list[Path]:
+        retired: list[Path] = []
+        for segment in segments:
+            self._descriptors.forget(segment.log_path)
+            kept = {Suffix.PRODUCER_SNAPSHOT} if segment.base_offset == keep_snapshot_of else set()
+            retired += rename_files(segment, FileState.LIVE, FileState.DELETED, without=kept)
+        return retired
 
     def advance_log_start_offset(self, offset: int) -> None:
         """Raise the log start offset (DeleteRecords, or a leader that has deleted); it never sinks."""

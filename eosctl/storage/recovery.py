@@ -254,29 +254,34 @@ def _keep_snapshots_up_to(directory: Path, offset: int) -> None:
 
 
 def _finish_interrupted_work(directory: Path) -> None:
-    """Complete or undo what the last owner of the directory was about to do.
+    """Complete or undo what the last owner of the directory was about to do (Kafka's LogLoader).
 
-    Deleted and half-cleaned files go. A `.swap` log is a complete replacement for the segments from its base offset
-    up to its last offset: those are deleted and it takes their place.
+    Deleted and half-cleaned files go, and with a half-cleaned one the `.swap` files from its offset on: their segment
+    is not complete. All other `.swap` files take the place of the segments that they cover.
     """
     found = _parse_files(directory)
+    unfinished = min([file.offset for file in found if file.state is FileState.CLEANED], default=None)
+    swaps: list[SegmentFile] = []
     for file in found:
-        if file.state in (FileState.DELETED, FileState.CLEANED):
+        if file.state is FileState.SWAP and (unfinished is None or file.offset < unfinished):
+            swaps.append(file)
+        elif file.state is not FileState.LIVE:
             (directory / file.name).unlink()
-    swaps = [file for file in found if file.state is FileState.SWAP]
-    for swap in swaps:
-        if swap.suffix is not Suffix.LOG:
-            (directory / swap.name).unlink()
-            continue
-        path = directory / swap.name
-        end_offset = max(
-            [swap.offset + 1, *(fact.header.next_offset for fact in scan_log(path) if isinstance(fact, LogBatch))]
-        )
+    swapped_logs = [file for file in swaps if file.suffix is Suffix.LOG]
+    if swapped_logs:
+        start_offset = min(file.offset for file in swapped_logs)
+        end_offset = max(_end_of_swap(directory, file) for file in swapped_logs)
         for file in found:
-            replaced = file.state is FileState.LIVE and swap.offset <= file.offset < end_offset
+            replaced = file.state is FileState.LIVE and start_offset <= file.offset < end_offset
             if replaced and file.suffix is not Suffix.PRODUCER_SNAPSHOT:
                 (directory / file.name).unlink(missing_ok=True)
-        path.rename(directory / swap._replace(state=FileState.LIVE).name)
+    for file in swaps:
+        (directory / file.name).rename(directory / file._replace(state=FileState.LIVE).name)
+
+
+def _end_of_swap(directory: Path, file: SegmentFile) -> int:
+    facts = scan_log(directory / file.name)
+    return max([file.offset + 1, *(fact.header.next_offset for fact in facts if isinstance(fact, LogBatch))])
 
 
 def _parse_files(directory: Path) -> list[SegmentFile]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from eosctl.storage import offset_index, time_index
 from eosctl.storage.config import LogConfig
 from eosctl.storage.index_file import read_index_file
-from eosctl.storage.names import Suffix, segment_file_name
+from eosctl.storage.names import FileState, Suffix, segment_file_name
 from eosctl.storage.offset_index import OffsetIndex
 from eosctl.storage.time_index import NO_TIMESTAMP, TimeIndex
 from eosctl.storage.txn_index import AbortedTxn, decode_aborted_txns, encode_aborted_txn
@@ -187,6 +187,16 @@ class Segment:
         self._offset_written, self._time_written = len(self.offset_index.entries), len(self.time_index.entries)
         self._aborted_written = len(self.aborted_txns)
 
+    @property
+    def largest_timestamp(self) -> int:
+        """Largest timestamp of its records, in ms since the epoch; without any the time when it was begun."""
+        return self.max_timestamp if self.max_timestamp >= 0 else self.created_ms
+
+    def indexes_written(self) -> None:
+        """Note that the index files hold all entries (the cleaner writes them under names of its own)."""
+        self._offset_written, self._time_written = len(self.offset_index.entries), len(self.time_index.entries)
+        self._aborted_written = len(self.aborted_txns)
+
     def delete_files(self) -> None:
         """Delete every file of the segment, and the producer snapshot taken at its start."""
         for suffix in Suffix:
@@ -277,6 +287,18 @@ class Segment:
             if header.max_timestamp > timestamp:
                 timestamp, offset = header.max_timestamp, header.last_offset
         return timestamp, offset
+
+
+def rename_files(
+    segment: Segment, before: FileState, after: FileState, *, without: Collection[Suffix] = ()
+) -> list[Path]:
+    """Give a segment's files the suffix of another state; those that are not there are passed over."""
+    renamed = []
+    for suffix in Suffix:
+        path = Path(f"{segment.path(suffix)}{before}")
+        if suffix not in without and path.exists():
+            renamed.append(path.replace(f"{segment.path(suffix)}{after}"))
+    return renamed
 
 
 def _append(path: Path, entries: bytes | bytearray, written: int) -> int:

@@ -54,6 +54,14 @@ class Tail:
     def shrink_to(self, max_bytes: int) -> None:
         """Drop the oldest batches until no more than `max_bytes` are held."""
         count = bisect_left(self._ends, self._ends[-1] - max_bytes) + 1 if self.size_bytes > max_bytes else 0
+        self._drop(count)
+
+    def drop_before(self, offset: int) -> None:
+        """Drop the batches that end below an offset: files hold something else in their place now."""
+        self._drop(bisect_left(self._last_offsets, offset))
+        self.first_offset = max(self.first_offset, offset)
+
+    def _drop(self, count: int) -> None:
         if count:
             self.first_offset = self._last_offsets[count - 1] + 1
             self._start = self._ends[count - 1]

@@ -110,7 +110,7 @@ class LogMachine(RuleBasedStateMachine):
     def delete_from_start(self, share: float) -> None:
         offset = self.start + round((self.end - self.start) * share)
         self.log.advance_log_start_offset(offset)
-        self.log.delete_segments_before(offset)
+        self.log.retire_segments(sum(segment.base_offset <= offset for segment in self.log.segments[1:]))
         self.start = self.log.log_start_offset
         assert self.start >= offset
         first = self.log.segments[0].base_offset if self.log.segments else 0
@@ -267,12 +267,16 @@ class TestFiles:
             append(log, make_batch(offset, [1]))
         log.append_aborted_txn(AbortedTxn(1, 6, 6, 7))
         log.close(clean=True)
-        assert log.delete_segments_before(5) == 2
+        for path in (retired := log.retire_segments(2)):
+            path.unlink()
+        assert {path.suffix for path in retired} == {".deleted"}
         left = {path.name for path in (tmp_path / "t-0").iterdir()}
         assert {name[:20] for name in left} == {f"{4:020d}", f"{6:020d}"}
         assert f"{6:020d}.txnindex" in left
-        assert log.delete_segments_before(100) == 1, "never the active one"
-        assert log.log_start_offset == 6
+        assert log.log_start_offset == 4
+        log.retire_segments(2)
+        assert (log.log_start_offset, log.log_end_offset) == (7, 7)
+        assert (tmp_path / "t-0" / f"{7:020d}.log").exists(), "the end of a log without records is known too"
 
     def test_starting_over_elsewhere(self, tmp_path: Path, descriptors: Descriptors) -> None:
         log = SegmentedLog(tmp_path / "t-0", LogConfig(segment_bytes=200), descriptors)

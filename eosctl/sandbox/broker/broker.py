@@ -17,6 +17,8 @@ from eosctl.sandbox.coordinator.transaction.coordinator import TransactionCoordi
 from eosctl.sandbox.coordinator.transaction.producer_ids import ProducerIdManager
 from eosctl.sandbox.coordinator.transaction.verification import VerificationManager
 from eosctl.sandbox.log.directory import LogDirectory
+from eosctl.sandbox.log.housekeeping import Housekeeping
+from eosctl.sandbox.log.partition_log import PartitionLog
 from eosctl.sandbox.log.topic_settings import TopicSettings
 from eosctl.sandbox.metadata.image import (
     BROKER_RESOURCE,
@@ -152,6 +154,7 @@ class Broker:
         self._every("replica.lag.time.max.ms", 0.5, self.isr.shrink_lagging)
         self._every("replica.high.watermark.checkpoint.interval.ms", 1, self.logs.checkpoint)
         self._every("producer.id.expiration.check.interval.ms", 1, self._expire_producers)
+        Housekeeping(self.runtime, self.config, self.logs, self._own_logs).start()
 
     def registered(self) -> None:
         """Go on after registration: producer ids and transaction timers need the broker epoch."""
@@ -171,6 +174,9 @@ class Broker:
             call()
 
         self.runtime.call_later(self.config.get_int(setting) * factor, run)
+
+    def _own_logs(self) -> list[PartitionLog]:
+        return [partition.log for partition in self.replicas.partitions.values()]
 
     def _expire_producers(self) -> None:
         now_ms = self.runtime.now_ms()

@@ -11,6 +11,7 @@ from eosctl.sandbox.log.partition_log import PartitionLog, log_config
 from eosctl.sandbox.log.producer_state import ProducerEntry, ProducerStateManager, RetainedBatch
 from eosctl.sandbox.log.topic_settings import TopicSettings
 from eosctl.sandbox.logging.storage_events import SILENT, StorageEvents
+from eosctl.sandbox.ports import METADATA_TOPIC
 from eosctl.sandbox.ticks import Ticks
 from eosctl.storage.checkpoints import (
     EpochStart,
@@ -29,6 +30,7 @@ from eosctl.storage.meta_properties import (
     write_meta_properties,
 )
 from eosctl.storage.names import (
+    CLEANER_CHECKPOINT,
     HIGH_WATERMARK_CHECKPOINT,
     LEADER_EPOCH_CHECKPOINT,
     LOG_START_CHECKPOINT,
@@ -63,6 +65,7 @@ class LogDirectory:
         self._high_watermarks: dict[TopicPartition, int] = {}
         self._start_offsets: dict[TopicPartition, int] = {}
         self._recovery_points: dict[TopicPartition, int] = {}
+        self._cleaned: dict[TopicPartition, int] = {}
 
     def open_directory(self, node_id: int, cluster_id: str, directory_id: bytes) -> MetaProperties:
         """Create or read the directory and its checkpoints.
@@ -86,6 +89,7 @@ class LogDirectory:
         self._high_watermarks = read_offset_checkpoint(self.path / HIGH_WATERMARK_CHECKPOINT)
         self._start_offsets = read_offset_checkpoint(self.path / LOG_START_CHECKPOINT)
         self._recovery_points = read_offset_checkpoint(self.path / RECOVERY_POINT_CHECKPOINT)
+        self._cleaned = read_offset_checkpoint(self.path / CLEANER_CHECKPOINT)
         return meta
 
     # --- logs ---------------------------------------------------------------------------------------------------
@@ -112,6 +116,7 @@ class LogDirectory:
             settings,
             self._high_watermarks.get(partition, 0),
         )
+        log.cleaned_until = self._cleaned.get(partition, -1)
         log.dirty = self._note_dirty
         log.snapshot = self._write_snapshot
         if opened.log.log_end_offset:
@@ -170,14 +175,45 @@ class LogDirectory:
             write_epoch_checkpoint(directory / LEADER_EPOCH_CHECKPOINT, log.epochs.entries)
 
     def checkpoint(self) -> None:
-        """Write high watermarks and log start offsets (Kafka does every 5 and 60 s)."""
-        marks = {partition: log.high_watermark for partition, log in self._logs.items() if log.end_offset}
-        starts = {partition: log.start_offset for partition, log in self._logs.items() if log.start_offset}
+        """Write high watermarks (``replica.high.watermark.checkpoint.interval.ms``) and leader epochs."""
+        marks = {partition: log.high_watermark for partition, log in self._managed()}
         write_offset_checkpoint(self.path / HIGH_WATERMARK_CHECKPOINT, marks)
-        write_offset_checkpoint(self.path / LOG_START_CHECKPOINT, starts)
         for log in self._logs.values():
             if log.epochs.dirty:
                 self._write_epochs(log)
+
+    def checkpoint_offsets(self) -> None:
+        """Write recovery points and log start offsets (``log.flush.offset.checkpoint.interval.ms``).
+
+        Closed segments are complete with their indexes: recovery begins with the active one. Log start offsets are
+        written where the first segment's name does not tell them.
+        """
+        points = {
+            partition: segments[-1].base_offset
+            for partition, log in self._managed()
+            if (segments := log.store.segments)
+        }
+        write_offset_checkpoint(self.path / RECOVERY_POINT_CHECKPOINT, points)
+        self._checkpoint_starts()
+
+    def _checkpoint_starts(self) -> None:
+        starts = {
+            partition: log.start_offset
+            for partition, log in self._managed()
+            if log.start_offset > (log.store.segments[0].base_offset if log.store.segments else 0)
+        }
+        write_offset_checkpoint(self.path / LOG_START_CHECKPOINT, starts)
+
+    def checkpoint_cleaned(self) -> None:
+        """Write how far logs are compacted."""
+        cleaned = {partition: log.cleaned_until for partition, log in self._logs.items() if log.cleaned_until >= 0}
+        write_offset_checkpoint(self.path / CLEANER_CHECKPOINT, cleaned)
+
+    def _managed(self) -> Iterator[tuple[TopicPartition, PartitionLog]]:
+        """Iterate the logs that have files, without the metadata log, which is no partition of a topic."""
+        for partition, log in self._logs.items():
+            if log.end_offset and partition.topic != METADATA_TOPIC:
+                yield partition, log
 
     def close(self, *, clean: bool, broker_epoch: int = -1) -> None:
         """Close every log; a clean end leaves checkpoints, snapshots and the clean-shutdown file."""
@@ -185,7 +221,8 @@ class LogDirectory:
             log.close(clean=clean)
         if clean:
             self.checkpoint()
-            points = {partition: log.end_offset for partition, log in self._logs.items() if log.end_offset}
+            self._checkpoint_starts()
+            points = {partition: log.end_offset for partition, log in self._managed()}
             write_offset_checkpoint(self.path / RECOVERY_POINT_CHECKPOINT, points)
             write_clean_shutdown(self.path, broker_epoch)
         self._descriptors.close()

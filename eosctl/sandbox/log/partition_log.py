@@ -6,6 +6,7 @@ import struct
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from operator import attrgetter
+from pathlib import Path
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.log.leader_epochs import LeaderEpochs
@@ -35,6 +36,7 @@ class PartitionLog:
     """
 
     __slots__ = (
+        "cleaned_until",
         "closed",
         "dirty",
         "epochs",
@@ -62,6 +64,7 @@ class PartitionLog:
         self.settings = settings
         self.high_watermark = min(max(high_watermark, store.log_start_offset), store.log_end_offset)
         self.closed = False
+        self.cleaned_until = -1  # everything below was compacted; -1: nothing ever was
         self.dirty: Callable[[PartitionLog], None] = _nothing  # told when bytes wait to be flushed
         self.snapshot: Callable[[PartitionLog, int], None] = _no_snapshot  # writes producer state as of an offset
 
@@ -78,7 +81,9 @@ class PartitionLog:
     def last_stable_offset(self) -> int:
         """Return where a read_committed reader stops: the oldest unfinished transaction, or the high watermark."""
         first = self.producers.first_unstable_offset()
-        return self.high_watermark if first is None or first > self.high_watermark else first
+        if first is None or first > self.high_watermark:
+            return self.high_watermark
+        return max(first, self.store.log_start_offset)  # what was deleted under an open transaction is stable
 
     def apply_settings(self, settings: TopicSettings) -> None:
         """Take over changed topic settings."""
@@ -143,7 +148,11 @@ class PartitionLog:
         segments = self.store.segments
         if len(segments) > 1 and offset < segments[-1].base_offset:
             following = bisect_right(segments, offset, key=_BASE_OFFSET)
-            upper_bound = min(upper_bound, segments[following].base_offset)
+            for segment in segments[max(following, 1) :]:
+                data = self.store.read(offset, max_bytes, min(upper_bound, segment.base_offset))
+                if data or upper_bound <= segment.base_offset:
+                    return data
+                offset = segment.base_offset  # compaction left nothing from the offset to the end of its segment
         return self.store.read(offset, max_bytes, upper_bound)
 
     def aborted_transactions(self, fetch_offset: int, upper_bound: int) -> list[AbortedTxn]:
@@ -165,6 +174,7 @@ class PartitionLog:
             self.epochs.truncate_from_end(self.store.log_end_offset)
             return
         self.store.truncate_to(offset)
+        self.cleaned_until = min(self.cleaned_until, offset)
         self.epochs.truncate_from_end(offset)
         self.high_watermark = min(self.high_watermark, self.store.log_end_offset)
         self.rebuild_producers()
@@ -183,13 +193,25 @@ class PartitionLog:
         self.store.truncate_fully_and_start_at(offset)
         self.epochs.entries.clear()
         self.epochs.dirty = True
+        self.cleaned_until = -1
         self.producers = ProducerStateManager()
         self.high_watermark = offset
 
     def advance_start_offset(self, offset: int) -> None:
-        """Raise the log start offset (DeleteRecords, retention, or the leader's)."""
+        """Raise the log start offset (DeleteRecords, or the leader's); files below it go with the next retention."""
         self.store.advance_log_start_offset(offset)
-        self.store.delete_segments_before(offset)
+        self._start_was_raised()
+
+    def retire_segments(self, count: int, now_ms: int) -> list[Path]:
+        """Take the oldest segments out; returns their files, to be deleted after ``file.delete.delay.ms``."""
+        if count >= len(self.store.segments):
+            self.store.flush()
+            self.snapshot(self, self.store.log_end_offset)
+        retired = self.store.retire_segments(count, now_ms)
+        self._start_was_raised()
+        return retired
+
+    def _start_was_raised(self) -> None:
         self.epochs.truncate_from_start(self.store.log_start_offset)
         self.high_watermark = max(self.high_watermark, self.store.log_start_offset)
 
@@ -219,7 +241,10 @@ def log_config(settings: TopicSettings) -> LogConfig:
     """Translate topic settings into what the storage room needs."""
     return LogConfig(
         segment_bytes=settings.segment_bytes,
-        segment_ms=settings.segment_ms,
+        # What may wait for compaction only so long must be in a closed segment by then (LogConfig.maxSegmentMs).
+        segment_ms=min(settings.segment_ms, settings.max_compaction_lag_ms or settings.segment_ms)
+        if settings.is_compacted
+        else settings.segment_ms,
         segment_index_bytes=settings.segment_index_bytes,
         index_interval_bytes=settings.index_interval_bytes,
     )

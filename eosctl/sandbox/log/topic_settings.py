@@ -33,6 +33,8 @@ class TopicSettings(NamedTuple):
     delete_retention_ms: int = 86_400_000
     min_compaction_lag_ms: int = 0
     min_cleanable_dirty_ratio: float = 0.5
+    max_compaction_lag_ms: int = 0x7FFF_FFFF_FFFF_FFFF
+    file_delete_delay_ms: int = 60_000
 
     @classmethod
     def of(cls, source: TopicConfigSource, overrides: Mapping[str, str]) -> TopicSettings:
@@ -63,4 +65,6 @@ class TopicSettings(NamedTuple):
             delete_retention_ms=number("delete.retention.ms"),
             min_compaction_lag_ms=number("min.compaction.lag.ms"),
             min_cleanable_dirty_ratio=float(text("min.cleanable.dirty.ratio")),
+            max_compaction_lag_ms=number("max.compaction.lag.ms"),
+            file_delete_delay_ms=number("file.delete.delay.ms"),
         )

@@ -1,0 +1,63 @@
+"""What a broker does to its logs as time goes by: retention, delayed deletion, compaction, checkpoints (LogManager)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+
+from eosctl.sandbox.broker.config import NodeConfig
+from eosctl.sandbox.log.cleaning.manager import LogCleaner
+from eosctl.sandbox.log.directory import LogDirectory
+from eosctl.sandbox.log.partition_log import PartitionLog
+from eosctl.sandbox.log.retention import count_deletable, segment_facts
+from eosctl.sandbox.runtime import NodeRuntime
+
+Logs = Callable[[], Iterable[PartitionLog]]
+
+
+class Housekeeping:
+    """The periodic work on a broker's logs; ``logs`` gives those of its partitions."""
+
+    def __init__(self, runtime: NodeRuntime, config: NodeConfig, directory: LogDirectory, logs: Logs) -> None:
+        self._runtime = runtime
+        self._config = config
+        self._directory = directory
+        self._logs = logs
+        self.cleaner = LogCleaner(runtime, config, logs, self._delete_later, directory.checkpoint_cleaned)
+
+    def start(self) -> None:
+        """Begin; as in Kafka everything waits ``log.initial.task.delay.ms`` first, except the cleaner."""
+        self._every("log.retention.check.interval.ms", self.apply_retention)
+        self._every("log.flush.offset.checkpoint.interval.ms", self._directory.checkpoint_offsets)
+        if self._config.get_bool("log.cleaner.enable"):
+            self.cleaner.start()
+
+    def apply_retention(self) -> None:
+        """Retire every segment that is too old, too much or below its log's start."""
+        now_ms = self._runtime.now_ms()
+        for log in self._logs():
+            count = count_deletable(
+                segment_facts(log),
+                log_start_offset=log.start_offset,
+                high_watermark=log.high_watermark,
+                settings=log.settings,
+                now_ms=now_ms,
+            )
+            if count and not log.closed:
+                self._delete_later(log, log.retire_segments(count, now_ms))
+
+    def _delete_later(self, log: PartitionLog, paths: list[Path]) -> None:
+        self._runtime.call_later(log.settings.file_delete_delay_ms, partial(_delete, paths))
+
+    def _every(self, setting: str, call: Callable[[], None]) -> None:
+        def run() -> None:
+            self._runtime.call_later(self._config.get_int(setting), run)
+            call()
+
+        self._runtime.call_later(self._config.get_int("log.initial.task.delay.ms"), run)
+
+
+def _delete(paths: Iterable[Path]) -> None:
+    for path in paths:
+        path.unlink(missing_ok=True)

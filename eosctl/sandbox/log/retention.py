@@ -1,0 +1,85 @@
+"""Which segments of a log may go: by log start offset, size and age (Kafka's UnifiedLog.deleteOldSegments)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from eosctl.sandbox.log.partition_log import PartitionLog
+from eosctl.sandbox.log.topic_settings import TopicSettings
+
+
+class SegmentFacts(NamedTuple):
+    """A segment as retention sees it; ``end_offset`` is the base offset of the next one, or the log's end."""
+
+    base_offset: int
+    end_offset: int
+    size_bytes: int
+    largest_timestamp: int
+
+
+def segment_facts(log: PartitionLog) -> list[SegmentFacts]:
+    """Collect what retention needs of every segment, oldest first."""
+    segments = log.store.segments
+    ends = [*(segment.base_offset for segment in segments[1:]), log.end_offset]
+    return [
+        SegmentFacts(segment.base_offset, end, segment.size_bytes, segment.largest_timestamp)
+        for segment, end in zip(segments, ends, strict=False)
+    ]
+
+
+def count_deletable(
+    segments: Sequence[SegmentFacts],
+    *,
+    log_start_offset: int,
+    high_watermark: int,
+    settings: TopicSettings,
+    now_ms: int,
+) -> int:
+    """Count the oldest segments that are to go.
+
+    Never one with records at or above the high watermark, and not an active segment without records. An open
+    transaction protects nothing, as in Kafka. Only what lies below the log start offset goes from topics without
+    ``delete`` in their ``cleanup.policy``.
+
+    Args:
+        segments: All segments, oldest first, the active one last.
+        log_start_offset: First offset that may be read.
+        high_watermark: Everything below is replicated.
+        settings: ``retention.bytes``, ``retention.ms`` and the policy.
+        now_ms: Now, in ms since the epoch.
+    """
+    count = _count_while(segments, high_watermark, lambda found: found.end_offset <= log_start_offset, keep_active=True)
+    if not settings.is_deleted:
+        return count
+    if settings.retention_bytes >= 0:
+        excess_bytes = sum(found.size_bytes for found in segments[count:]) - settings.retention_bytes
+
+        def is_excess(found: SegmentFacts) -> bool:
+            nonlocal excess_bytes
+            excess_bytes -= found.size_bytes
+            return excess_bytes >= 0
+
+        if excess_bytes >= 0:
+            count += _count_while(segments[count:], high_watermark, is_excess)
+    if settings.retention_ms >= 0:
+        count += _count_while(
+            segments[count:], high_watermark, lambda found: now_ms - found.largest_timestamp > settings.retention_ms
+        )
+    return count
+
+
+def _count_while(
+    segments: Sequence[SegmentFacts],
+    high_watermark: int,
+    is_to_go: Callable[[SegmentFacts], bool],
+    *,
+    keep_active: bool = False,
+) -> int:
+    for count, found in enumerate(segments):
+        is_active = count == len(segments) - 1
+        if is_active and (keep_active or not found.size_bytes):
+            return count
+        if high_watermark < found.end_offset or not is_to_go(found):
+            return count
+    return len(segments)

@@ -18,18 +18,17 @@ from eosctl.commands.sandbox_security import (
     Users,
     authorizer_settings,
     client_config_of,
-    client_file_of,
     environment_of,
     mechanisms_of,
     users_of,
 )
+from eosctl.commands.sandbox_status import sandbox_item, show_sandboxes
 from eosctl.errors import UsageError
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
 
 if TYPE_CHECKING:
     from eosctl.lab.scenarios.scenario import Report, Scenario, Stage
-    from eosctl.render.sandboxes import PlayedItem, SandboxItem
-    from eosctl.sandbox.process.manage import Found
+    from eosctl.render.sandboxes import PlayedItem
 
 app = typer.Typer(help="A local Kafka cluster with faults on demand.", no_args_is_help=True)
 
@@ -93,7 +92,7 @@ def start_sandbox(
         tls=tls,
         users=users_of(user or (), sasl=bool(mechanisms)),
     )
-    item = _item(manage.Found(manage.start(spec), running=True))
+    item = sandbox_item(manage.Found(manage.start(spec), running=True))
     if output in FOR_PEOPLE:
         text = render_started(item, invocation.style())
     else:
@@ -119,30 +118,7 @@ def stop_sandbox(
         write_result(f"Sandbox {target.sandbox.name}: {how}\n")
 
 
-@app.command("status")
-def show_sandboxes(
-    context: typer.Context,
-    name: Annotated[str | None, typer.Option("--name", help="Only this one, with brokers and partitions.")] = None,
-    output: Output = OutputFormat.TABLE,
-    output_file: OutputFile = None,
-) -> None:
-    """List the sandboxes of this user."""
-    from eosctl.render.envelope import listing
-    from eosctl.render.listing import render_listing
-    from eosctl.render.sandboxes import SANDBOX_COLUMNS
-    from eosctl.sandbox.process import manage
-
-    invocation = invocation_of(context)
-    if name is None:
-        items = tuple(_item(found) for found in manage.find_all())
-    else:
-        sandbox = manage.require(name)
-        items = (_item(manage.Found(sandbox, running=True), manage.ask(sandbox, "status")),)
-    result = listing("sandboxes", "sandbox status", invocation.now_ms(), items)
-    text = render_listing(result, SANDBOX_COLUMNS, output, invocation.style(), empty="No sandbox.")
-    write_result(text, output_file)
-
-
+app.command("status")(show_sandboxes)
 app.command("logs")(show_logs)
 
 
@@ -232,26 +208,3 @@ def _setting(text: str) -> tuple[str, str]:
     if not equals or not name.strip():
         raise UsageError(f"--config {text!r} is not KEY=VALUE.", "A broker setting has a name and a value.", "Mend it.")
     return name.strip(), value.strip()
-
-
-def _item(found: Found, cluster: dict[str, object] | None = None) -> SandboxItem:
-    from eosctl.render.sandboxes import SandboxItem
-
-    sandbox = found.sandbox
-    return SandboxItem(
-        name=sandbox.name,
-        running=found.running,
-        bootstrap=sandbox.bootstrap,
-        broker_count=sandbox.spec.brokers,
-        emulate=sandbox.spec.emulate,
-        transaction_version=sandbox.spec.transaction_version,
-        pid=sandbox.pid,
-        started_at_ms=sandbox.started_at_ms,
-        data_dir=sandbox.data_dir,
-        log_file=sandbox.log_file,
-        ephemeral=sandbox.spec.ephemeral,
-        settings=dict(sandbox.spec.settings),
-        security_protocol=sandbox.spec.security.protocol.name,
-        client_config=None if (file := client_file_of(sandbox.spec)) is None else str(file),
-        cluster=cluster,
-    )

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Self
 
 from eosctl.errors import EosctlError
-from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.core import ClusterCore, ClusterShape
 from eosctl.sandbox.listener import ListenerServer
@@ -23,6 +22,7 @@ from eosctl.sandbox.process.spec import SandboxSpec
 from eosctl.sandbox.process.users import register_users
 from eosctl.sandbox.security.protocol import ADMIN_USER, ListenerSecurity
 from eosctl.sandbox.settings import InvalidSetting
+from eosctl.sandbox.status import describe_cluster
 from eosctl.storage.errors import DamagedFile
 from eosctl.wire.api_keys import ApiKey
 
@@ -146,55 +146,9 @@ class Cluster:
         return ",".join(f"{HOST}:{server.port}" for _, server in sorted(self._servers.items()))
 
     def status(self) -> dict[str, Any]:
-        """Describe brokers, topics, leaders, ISRs and open transactions."""
-        core = self.core
-        image = next((broker.metadata for broker in core.brokers()), None)
-        brokers = [
-            {
-                "id": broker_id,
-                "address": f"{HOST}:{self._servers[broker_id].port}",
-                "running": broker_id in core.nodes,
-                "ready": broker_id in core.nodes and core.broker(broker_id).is_ready,
-            }
-            for broker_id in core.broker_ids
-        ]
-        topics = []
-        for name, topic in sorted(image.topics.items()) if image is not None else ():
-            for index, state in sorted(topic.partitions.items()):
-                topics.append(
-                    {
-                        "topic": name,
-                        "partition": index,
-                        "leader": state.leader,
-                        "leader_epoch": state.leader_epoch,
-                        "replicas": list(state.replicas),
-                        "isr": list(state.isr),
-                        **self._offsets(name, index, state.leader),
-                    }
-                )
-        return {
-            "cluster_id": core.cluster_id,
-            "emulate": self._spec.emulate,
-            "transaction_version": image.finalized_feature("transaction.version") if image is not None else None,
-            "controller": core.controller_ids[0],
-            "brokers": brokers,
-            "partitions": topics,
-        }
-
-    def _offsets(self, topic: str, index: int, leader: int) -> dict[str, int]:
-        node = self.core.nodes.get(leader)
-        if node is None or node.broker is None:
-            return {}
-        partition = node.broker.replicas.partitions.get(TopicPartition(topic, index))
-        if partition is None:
-            return {}
-        log = partition.log
-        return {
-            "high_watermark": log.high_watermark,
-            "last_stable_offset": log.last_stable_offset(),
-            "log_end_offset": log.end_offset,
-            "open_transactions": len(log.producers.ongoing),
-        }
+        """Describe controllers, brokers, partitions and open transactions, as the control socket answers it."""
+        addresses = {broker_id: f"{HOST}:{server.port}" for broker_id, server in self._servers.items()}
+        return describe_cluster(self.core, addresses)
 
     # --- faults -------------------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.harness import Harness
@@ -42,6 +43,13 @@ RETRIED = frozenset(
 )
 
 
+class Sent(NamedTuple):
+    """An acknowledged batch of the open transaction: what was sent, and the offset that the broker gave it."""
+
+    batch: bytes
+    base_offset: int
+
+
 @dataclass
 class Handle:
     """What a producer instance believes about itself."""
@@ -51,6 +59,7 @@ class Handle:
     producer_epoch: int
     sequences: dict[TopicPartition, int] = field(default_factory=dict)
     added: set[TopicPartition] = field(default_factory=set)
+    batches: dict[TopicPartition, list[Sent]] = field(default_factory=dict)
 
 
 class EosClient:
@@ -161,8 +170,10 @@ class EosClient:
                 break
             self.harness.advance(20)
         if error is ErrorCode.NONE and handle is not None:
+            assert answer is not None
             handle.sequences[partition] = sequence + len(values)
             handle.added.add(partition)
+            handle.batches.setdefault(partition, []).append(Sent(batch, answer.base_offset))
         return error
 
     def append(
@@ -192,6 +203,7 @@ class EosClient:
             if answer is not None and error not in RETRIED:
                 if error is ErrorCode.NONE:
                     handle.added.clear()
+                    handle.batches.clear()
                     if self.implicit:
                         handle.producer_id, handle.producer_epoch = answer.producer_id, answer.producer_epoch
                         handle.sequences.clear()

@@ -119,6 +119,9 @@ def plan_workload(
         Path | None,
         typer.Option("--report", metavar="FILE", help="Write an HTML report as well.", rich_help_panel=OUTPUT),
     ] = None,
+    static: Annotated[
+        bool, typer.Option("--static", help="HTML without scripts: charts as plain SVG.", rich_help_panel=OUTPUT)
+    ] = False,
     check: Annotated[bool, typer.Option("--check", help="Exit with 3 when it does not fit.")] = False,
 ) -> None:
     """Plan a workload: what it costs, what it needs, where it breaks first."""
@@ -129,9 +132,9 @@ def plan_workload(
     parameters = [parse_what_if(text) for text in what_if or ()]
     item = _planned(_read(workload), parameters, sensitivity, _date(until), invocation)
     now_ms = invocation.now_ms()
-    write_result(_render([item], "capacity plan", output, invocation), output_file)
+    write_result(_render([item], "capacity plan", output, invocation, static=static), output_file)
     if report is not None:
-        write_file(render_plan_html([item], "capacity plan", now_ms), report)
+        write_file(render_plan_html([item], "capacity plan", now_ms, static=static), report)
         note(f"report: {report}")
     if check and item.plan.fits is False:
         raise typer.Exit(DOES_NOT_FIT)
@@ -196,11 +199,11 @@ def _date(text: str | None) -> date | None:
         raise UsageError(f"--until {text!r} is not a date.", "", "Write it like 2028-06-30.") from None
 
 
-def _render(items: list[PlanItem], command: str, output: PlanFormat, invocation: Invocation) -> str:
+def _render(items: list[PlanItem], command: str, output: PlanFormat, invocation: Invocation, *, static: bool) -> str:
     if output is PlanFormat.HTML:
         from eosctl.render.capacity_html import render_plan_html
 
-        return render_plan_html(items, command, invocation.now_ms())
+        return render_plan_html(items, command, invocation.now_ms(), static=static)
     from eosctl.render.capacity import render_plan
 
     return render_plan(items, command, invocation.now_ms(), OutputFormat(output.value), invocation.style())

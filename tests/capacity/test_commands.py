@@ -55,7 +55,7 @@ def test_html_is_one_file_without_scripts_or_references(workload: Path, tmp_path
     report = tmp_path / "plan.html"
     hostile = workload.read_text().replace("enrich:", "'<b>&x':").replace("name: orders", "name: '<script>1</script>'")
     workload.write_text(hostile)
-    done = eosctl("capacity", "plan", workload, "--report", report, *ASKED)
+    done = eosctl("capacity", "plan", workload, "--report", report, "--static", *ASKED)
     assert done.code == 0, done.err
     text = report.read_text()
     tree = etree.HTML(text)
@@ -64,7 +64,29 @@ def test_html_is_one_file_without_scripts_or_references(workload: Path, tmp_path
     assert "<script>1" not in text
     for svg in tree.xpath("//svg"):
         assert all(float(width) >= 0 for width in svg.xpath(".//rect/@width"))
-    assert eosctl("capacity", "plan", workload, "-o", "html", *ASKED).out[:100] == text[:100]
+    assert eosctl("capacity", "plan", workload, "-o", "html", "--static", *ASKED).out[:100] == text[:100]
+
+
+def test_charts_of_the_library_are_in_the_file_and_ask_nobody(workload: Path, tmp_path: Path) -> None:
+    report = tmp_path / "plan.html"
+    workload.write_text(workload.read_text().replace("name: orders", "name: </script><b>x"))
+    assert eosctl("capacity", "plan", workload, "--report", report, *ASKED).code == 0
+    text = report.read_text()
+    assert len(text) < 2_000_000
+    tree = etree.HTML(text)
+    assert tree.xpath("//link | //img | //@src | //@href[not(starts-with(., '#'))] | //b[text()='x']") == []
+    assert "default-src 'none'" in tree.xpath("string(//meta[@http-equiv]/@content)")
+    # The library, and a script for each of: appends, utilisation, what-if, growth.
+    assert len(tree.xpath("//script[not(@type='application/json')]")) >= 5
+    assert len(tree.xpath("//figure")) == 4
+
+
+def test_without_the_library_charts_are_static(workload: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eosctl.render.capacity_html.find_spec", lambda _: None)
+    report = tmp_path / "plan.html"
+    assert eosctl("capacity", "plan", workload, "--report", report, *ASKED).code == 0
+    assert "<script" not in report.read_text()
+    assert report.read_text().count("<svg") == 4
 
 
 def test_check_fails_what_does_not_fit(workload: Path) -> None:

@@ -1,77 +1,25 @@
-"""Snapshots as JSON files: one line of header fields around the model's own structure."""
+"""Snapshots in files: as JSON, or in an evidence bundle."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-import msgspec
-
+from eosctl.collect.bundle import is_bundle, read_snapshot
+from eosctl.collect.snapshot_text import decode_snapshot, encode_snapshot, snapshot_json_schema
 from eosctl.errors import ConfigFileError
-from eosctl.model.snapshot import SNAPSHOT_SCHEMA, SNAPSHOT_SCHEMA_VERSION, ClusterSnapshot
+from eosctl.model.snapshot import ClusterSnapshot
 
-
-class _SnapshotFile(msgspec.Struct, frozen=True):
-    """The file's envelope."""
-
-    schema: str
-    schema_version: int
-    snapshot: ClusterSnapshot
-
-
-class _Header(msgspec.Struct, frozen=True):
-    """The part of the envelope that tells whether this program can read the rest."""
-
-    schema: str
-    schema_version: int
-
-
-def encode_snapshot(snapshot: ClusterSnapshot) -> bytes:
-    """Return the snapshot as JSON bytes, indented, with a final newline."""
-    envelope = _SnapshotFile(SNAPSHOT_SCHEMA, SNAPSHOT_SCHEMA_VERSION, snapshot)
-    return msgspec.json.format(msgspec.json.encode(envelope, order="deterministic"), indent=1) + b"\n"
-
-
-def decode_snapshot(data: bytes, name: str = "the snapshot") -> ClusterSnapshot:
-    """Parse a snapshot.
-
-    Args:
-        data: The file's bytes.
-        name: What to call it in errors.
-
-    Raises:
-        ConfigFileError: Not JSON, not a snapshot, or of a schema version that this program does not know.
-    """
-    try:
-        header = msgspec.json.decode(data, type=_Header)
-    except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError) as error:
-        raise ConfigFileError(
-            f"{name} is not an eosctl snapshot.", str(error), "Save one with: eosctl doctor --save-snapshot FILE"
-        ) from error
-    if header.schema != SNAPSHOT_SCHEMA:
-        raise ConfigFileError(
-            f"{name} has the schema {header.schema!r}, not {SNAPSHOT_SCHEMA!r}.",
-            "It is another kind of file.",
-            "Save a snapshot with: eosctl doctor --save-snapshot FILE",
-        )
-    if header.schema_version != SNAPSHOT_SCHEMA_VERSION:
-        raise ConfigFileError(
-            f"{name} has schema version {header.schema_version}; this eosctl reads {SNAPSHOT_SCHEMA_VERSION}.",
-            "It was written by another release of eosctl.",
-            "Read it with that release, or capture it again.",
-        )
-    try:
-        return msgspec.json.decode(data, type=_SnapshotFile).snapshot
-    except msgspec.ValidationError as error:
-        raise ConfigFileError(f"{name} is damaged.", str(error), "Capture it again.") from error
+__all__ = ["decode_snapshot", "encode_snapshot", "load_snapshot", "save_snapshot", "snapshot_json_schema"]
 
 
 def load_snapshot(path: Path) -> ClusterSnapshot:
-    """Read a snapshot file.
+    """Read a snapshot file, or the snapshot in an evidence bundle.
 
     Raises:
         ConfigFileError: The file cannot be read or is not a snapshot.
     """
+    if is_bundle(path):
+        return read_snapshot(path)
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -91,8 +39,3 @@ def save_snapshot(snapshot: ClusterSnapshot, path: Path) -> None:
         temporary.replace(path)
     except OSError as error:
         raise ConfigFileError(f"Cannot write {path}.", error.strerror or str(error), "Choose another path.") from error
-
-
-def snapshot_json_schema() -> dict[str, Any]:
-    """Return the JSON Schema of a snapshot file."""
-    return msgspec.json.schema(_SnapshotFile)

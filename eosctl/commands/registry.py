@@ -63,6 +63,7 @@ COMMANDS = (
         "Check data directories: logs, indexes, snapshots, checkpoints, and transactions across them.",
     ),
     Entry("logs", "logs:app", DIAGNOSE, "Incidents and their causes from logs."),
+    Entry("snapshot", "snapshot:app", DIAGNOSE, "Evidence bundles: capture, show, compare."),
     Entry("txn", "txn:app", ACT, "Transactions: list, describe, find what hangs, end it."),
     Entry("fencing", "blame:fencing_app", ACT, "Fencing: who took a transactional id from whom."),
     Entry("group", "group:app", ACT, "Groups and their offsets."),

@@ -9,6 +9,7 @@ import msgspec
 
 from eosctl.model.capacity_simulation import SimulationReport
 from eosctl.render.blame import BlameView
+from eosctl.render.bundle import BundleItem, ChangeItem
 from eosctl.render.calibration import CalibrationItem
 from eosctl.render.capacity import PlanItem
 from eosctl.render.capacity_compare import ComparisonItem
@@ -38,6 +39,8 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "abort": (MarkerView, "txn abort"),
     "blame": (BlameView, "txn blame, fencing explain"),
     "bugs": (Listing[BugItem], "bugs"),
+    "bundle": (Listing[BundleItem], "snapshot capture, snapshot show"),
+    "snapshot-diff": (Listing[ChangeItem], "snapshot diff"),
     "calibration": (Listing[CalibrationItem], "capacity calibrate"),
     "capacity-comparison": (Listing[ComparisonItem], "capacity compare"),
     "capacity-plan": (Listing[PlanItem], "capacity plan"),

@@ -1,0 +1,193 @@
+"""Evidence bundles as zip files. A bundle comes from somebody else's machine: nothing in it is believed unchecked."""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import Final, NamedTuple
+
+import msgspec
+
+from eosctl.collect.snapshot_text import decode_snapshot, encode_snapshot
+from eosctl.errors import ConfigFileError
+from eosctl.model.bundle import BUNDLE_SCHEMA, BUNDLE_SCHEMA_VERSION, BundleManifest, BundlePart, MissingPart
+from eosctl.model.snapshot import ClusterSnapshot
+
+MANIFEST: Final = "manifest.json"
+SNAPSHOT: Final = "snapshot.json"
+MAX_MEMBERS: Final = 20_000
+MAX_MANIFEST_BYTES: Final = 16 << 20
+MAX_SNAPSHOT_BYTES: Final = 512 << 20
+MAX_TOTAL_BYTES: Final = 8 << 30
+# Deflate cannot do better than some 1,030 to 1; text of snapshots and logs stays far below this.
+MAX_RATIO: Final = 400
+_EPOCH: Final = (1980, 1, 1, 0, 0, 0)
+
+
+class Part(NamedTuple):
+    """A file on its way into a bundle, in pieces."""
+
+    name: str
+    kind: str
+    redaction: str
+    pieces: Iterator[bytes]
+
+
+def write_bundle(
+    path: Path,
+    snapshot: ClusterSnapshot,
+    parts: Iterable[Part],
+    missing: Iterable[MissingPart],
+    version: str,
+) -> BundleManifest:
+    """Write a bundle, whole or not at all, readable by its owner only.
+
+    Args:
+        path: Where.
+        snapshot: The evidence; it is always part of a bundle.
+        parts: Further files; read one after the other.
+        missing: What is not there and why; consumed after the parts, so that reading these may add to it.
+        version: Of this program.
+
+    Raises:
+        ConfigFileError: The file cannot be written.
+    """
+    temporary = path.with_name(path.name + ".tmp")
+    whole = Part(SNAPSHOT, "snapshot", "secrets of settings hidden", iter([encode_snapshot(snapshot)]))
+    try:
+        temporary.touch(mode=0o600)
+        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
+            written = [_write(archive, whole), *(_write(archive, part) for part in parts)]
+            manifest = BundleManifest(
+                snapshot.captured_at_ms, version, snapshot.cluster_id, tuple(written), tuple(missing)
+            )
+            archive.writestr(zipfile.ZipInfo(MANIFEST, _EPOCH), msgspec.json.format(msgspec.json.encode(manifest)))
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise ConfigFileError(f"Cannot write {path}.", error.strerror or str(error), "Choose another path.") from error
+    return manifest
+
+
+def _write(archive: zipfile.ZipFile, part: Part) -> BundlePart:
+    digest, size_bytes = hashlib.sha256(), 0
+    info = zipfile.ZipInfo(part.name, _EPOCH)
+    info.compress_type = zipfile.ZIP_DEFLATED
+    with archive.open(info, "w", force_zip64=True) as member:
+        for piece in part.pieces:
+            digest.update(piece)
+            size_bytes += len(piece)
+            member.write(piece)
+    return BundlePart(part.name, part.kind, size_bytes, digest.hexdigest(), part.redaction)
+
+
+def is_bundle(path: Path) -> bool:
+    """Return whether a file begins as a zip file does."""
+    try:
+        with path.open("rb") as file:
+            return file.read(4) == b"PK\x03\x04"
+    except OSError:
+        return False
+
+
+def read_manifest(path: Path) -> BundleManifest:
+    """Read a bundle's table of contents.
+
+    Raises:
+        ConfigFileError: It is no bundle, a damaged or a dangerous one.
+    """
+    with _opened(path) as archive:
+        return _manifest(archive, path)
+
+
+def read_snapshot(path: Path) -> ClusterSnapshot:
+    """Read the snapshot in a bundle; its bytes must be those that the manifest promises.
+
+    Raises:
+        ConfigFileError: It is no bundle, a damaged or a dangerous one.
+    """
+    with _opened(path) as archive:
+        manifest = _manifest(archive, path)
+        promised = next((part for part in manifest.parts if part.name == SNAPSHOT), None)
+        data = _read(archive, path, SNAPSHOT, MAX_SNAPSHOT_BYTES)
+        if promised is None or hashlib.sha256(data).hexdigest() != promised.sha256:
+            raise _refused(path, "Its snapshot is not the one that its manifest describes.")
+        return decode_snapshot(data, f"{path}:{SNAPSHOT}")
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            _check(archive, path)
+            yield archive
+    except OSError as error:
+        raise ConfigFileError(f"Cannot read {path}.", error.strerror or str(error), "Check the path.") from error
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, ValueError) as error:
+        # RuntimeError: an encrypted member; zlib's own error is a ValueError's sibling and caught in _read.
+        raise _refused(path, f"It is no readable zip file: {error}.") from error
+
+
+def _check(archive: zipfile.ZipFile, path: Path) -> None:
+    """Refuse what no bundle has: names that leave the folder, links, and sizes that are made to hurt."""
+    members = archive.infolist()
+    if len(members) > MAX_MEMBERS:
+        raise _refused(path, f"It holds {len(members):,} files; a bundle holds {MAX_MEMBERS:,} at most.")
+    seen: set[str] = set()
+    for member in members:
+        name = PurePosixPath(member.filename)
+        if name.is_absolute() or ".." in name.parts or "\\" in member.filename or ":" in member.filename.split("/")[0]:
+            raise _refused(path, f"The name {member.filename!r} leads out of the bundle.")
+        if (member.external_attr >> 28) == 0o12:
+            raise _refused(path, f"{member.filename!r} is a link.")
+        if member.filename in seen:
+            raise _refused(path, f"{member.filename!r} is there twice.")
+        seen.add(member.filename)
+        if member.file_size > MAX_RATIO * max(member.compress_size, 1_024):
+            raise _refused(
+                path, f"{member.filename!r} would grow from {member.compress_size:,} to {member.file_size:,}."
+            )
+    if sum(member.file_size for member in members) > MAX_TOTAL_BYTES:
+        raise _refused(path, f"Its files would take more than {MAX_TOTAL_BYTES >> 30} GiB.")
+
+
+def _manifest(archive: zipfile.ZipFile, path: Path) -> BundleManifest:
+    data = _read(archive, path, MANIFEST, MAX_MANIFEST_BYTES)
+    try:
+        manifest = msgspec.json.decode(data, type=BundleManifest)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise _refused(path, f"Its manifest is damaged: {error}.") from error
+    if manifest.schema != BUNDLE_SCHEMA:
+        raise _refused(path, f"It has the schema {manifest.schema!r}, not {BUNDLE_SCHEMA!r}.")
+    if manifest.schema_version != BUNDLE_SCHEMA_VERSION:
+        raise ConfigFileError(
+            f"{path} has schema version {manifest.schema_version}; this eosctl reads {BUNDLE_SCHEMA_VERSION}.",
+            f"It was written by eosctl {manifest.eosctl_version}.",
+            "Read it with that release, or capture it again.",
+        )
+    return manifest
+
+
+def _read(archive: zipfile.ZipFile, path: Path, name: str, max_bytes: int) -> bytes:
+    import zlib
+
+    if name not in archive.namelist():
+        raise _refused(path, f"It holds no {name}.")
+    try:
+        with archive.open(name) as member:
+            # The size in the directory may lie: what counts is what comes out.
+            data = member.read(max_bytes + 1)
+    except zlib.error as error:
+        raise _refused(path, f"{name} is damaged: {error}.") from error
+    if len(data) > max_bytes:
+        raise _refused(path, f"{name} is larger than {max_bytes >> 20} MiB.")
+    return data
+
+
+def _refused(path: Path, why: str) -> ConfigFileError:
+    return ConfigFileError(
+        f"{path} is not an evidence bundle that can be read.", why, "Capture one with: eosctl snapshot capture FILE"
+    )

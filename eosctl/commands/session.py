@@ -96,7 +96,7 @@ def capture(
             async with connect(resolved.config, allowed_apis=READ_ONLY_APIS) as client:
                 return await collect_snapshot(client, observer, EVERYTHING if kinds is None else kinds)
 
-    return asyncio.run(collect())
+    return replace(asyncio.run(collect()), command_config=str(resolved.command_config or ""))
 
 
 def load_or_capture(

@@ -190,7 +190,7 @@ class ClusterSnapshot:
     ``looks`` holds one or two passes over transactions and producers; the newest is last. ``transaction_history`` is
     what could be read of the newest part of ``__transaction_state``, by log partition and offset. ``collected`` names
     the kinds that were asked for; a kind outside it was never tried. Missing pieces of a collected kind are in
-    ``gaps``.
+    ``gaps``. ``command_config`` is the file of client settings with which the cluster was reached, empty without one.
     Times are the observer's clock, ms since the epoch.
     """
 
@@ -198,6 +198,7 @@ class ClusterSnapshot:
     cluster_id: str
     controller_id: int | None = None
     observer: str = ""
+    command_config: str = ""
     brokers: tuple[Broker, ...] = ()
     features: tuple[FeatureLevel, ...] = ()
     topics: tuple[Topic, ...] = ()

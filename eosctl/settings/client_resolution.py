@@ -37,7 +37,8 @@ class ResolvedSetting:
 class ResolvedClient:
     """The configuration of one run, where it comes from, and what to tell the user about it.
 
-    ``protected`` means that the profile asks for a second confirmation before a change.
+    ``protected`` means that the profile asks for a second confirmation before a change. ``command_config`` is the file
+    that was read, None when there was none.
     """
 
     config: ClientConfig
@@ -45,6 +46,7 @@ class ResolvedClient:
     protected: bool
     settings: tuple[ResolvedSetting, ...]
     warnings: tuple[str, ...]
+    command_config: Path | None = None
 
 
 def resolve_client(
@@ -87,6 +89,7 @@ def resolve_client(
         protected=chosen is not None and chosen.protected,
         settings=tuple(_show(name, value) for name, value in sorted(given.items())),
         warnings=tuple(f"{given[name].origin}: {explain_ignored_key(name)}" for name in config.ignored_keys),
+        command_config=command_config,
     )
 
 

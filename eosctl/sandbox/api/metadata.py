@@ -26,6 +26,8 @@ from eosctl.wire.messages.metadata import (
 )
 from eosctl.wire.uuid import ZERO_UUID
 
+FIRST_BY_ID = 12  # the first version that asks for topics by their ids
+
 if TYPE_CHECKING:
     from eosctl.sandbox.broker.broker import Broker
 
@@ -33,6 +35,11 @@ if TYPE_CHECKING:
 def handle(broker: Broker, context: RequestContext, request: MetadataRequest) -> None:
     """Describe the cluster and the topics asked for."""
     version = context.api_version
+    if version < FIRST_BY_ID and any(
+        topic.name is None or topic.topic_id != ZERO_UUID for topic in request.topics or ()
+    ):
+        context.reply(_refuse_ids(request))
+        return
     if request.topics is None or (version == 0 and not request.topics):
         topics = [_describe(broker, context, topic) for topic in broker.metadata.topics.values()]
     else:
@@ -52,6 +59,15 @@ def handle(broker: Broker, context: RequestContext, request: MetadataRequest) ->
             CLUSTER_OPERATIONS if request.include_cluster_authorized_operations else NOT_ASKED,
         )
     )
+
+
+def _refuse_ids(request: MetadataRequest) -> MetadataResponse:
+    """Versions 10 and 11 have a field for topic ids, but brokers take none there; nor can they answer a null name."""
+    topics = [
+        MetadataResponseTopic(ErrorCode.INVALID_REQUEST, topic.name or "", topic.topic_id)
+        for topic in request.topics or ()
+    ]
+    return MetadataResponse(topics=topics)
 
 
 def alive_brokers(broker: Broker, listener: str) -> list[MetadataResponseBroker]:

@@ -17,7 +17,7 @@ from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.frames import encode_request
 from eosctl.wire.messages.api_versions import ApiVersionsRequest
 from eosctl.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
-from eosctl.wire.messages.metadata import MetadataRequest
+from eosctl.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from eosctl.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from eosctl.wire.records.batch import encode_batch
 from eosctl.wire.records.record import Record
@@ -127,6 +127,16 @@ def test_requests_between_nodes_are_not_for_clients(harness: Harness, api_key: A
     client.feed(struct.pack(">ihhih", 30, api_key, 0, 1, -1) + bytes(20))
     harness.advance(1)
     assert client.closed
+
+
+@pytest.mark.parametrize("asked", [MetadataRequestTopic(b"\1" * 16, None), MetadataRequestTopic(b"\1" * 16, "orders")])
+def test_topic_ids_are_refused_where_metadata_has_a_field_for_them_but_no_use(
+    harness: Harness, asked: MetadataRequestTopic
+) -> None:
+    answer = harness.client().request(ApiKey.METADATA, 10, MetadataRequest([asked], False))
+    assert [(topic.error_code, topic.name) for topic in answer.topics] == [
+        (ErrorCode.INVALID_REQUEST, asked.name or "")
+    ]
 
 
 @pytest.mark.parametrize("size", [-1, 100 * 1024 * 1024 + 1, 0x7FFF_FFFF])

@@ -50,6 +50,11 @@ PROOFS = {
         (*PYTEST, "-n", "2", "tests/decode/test_fuzz.py"),
         (("EOSCTL_FUZZ_FILES", "1000000"),),
     ),
+    "fuzz-frames": Proof(
+        "A million mutated frames of every API in every version cost the sandbox at most the connection they came on.",
+        (*PYTEST, "-n", "2", "tests/sandbox/test_fuzz_frames.py"),
+        (("EOSCTL_FUZZ_FRAMES", "1000000"),),
+    ),
     "storage": Proof(
         "No generated log, index or snapshot and no cut through one breaks reading, writing or recovery.",
         (*PYTEST, "tests/storage"),

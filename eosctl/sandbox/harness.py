@@ -95,6 +95,7 @@ class HarnessClient:
         self._splitter = FrameSplitter()
         self._pending: dict[int, Pending] = {}
         self._correlation_id = 0
+        self.answer_count = 0
         self.closed = False
 
     def send(self, api_key: int, version: int, message: Any) -> Pending:
@@ -141,6 +142,7 @@ class HarnessClient:
 
     def _take(self) -> None:
         for frame in self._splitter.feed(self._connection.take_output()):
+            self.answer_count += 1
             pending = self._pending.pop(response_correlation_id(frame), None)
             if pending is None:
                 continue  # an answer to bytes that the test made up

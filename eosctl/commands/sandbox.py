@@ -18,6 +18,7 @@ from eosctl.commands.sandbox_security import (
     Users,
     authorizer_settings,
     client_config_of,
+    client_file_of,
     environment_of,
     mechanisms_of,
     users_of,
@@ -55,6 +56,12 @@ def start_sandbox(
         int | None,
         typer.Option("--ttl", metavar="DURATION", parser=parse_duration_ms, help="Stop by itself after this time."),
     ] = None,
+    metrics_port: Annotated[
+        int | None,
+        typer.Option(
+            "--metrics-port", min=1, max=65_000, help="First port of Prometheus endpoints, one for each broker."
+        ),
+    ] = None,
     config: Annotated[
         list[str] | None, typer.Option("--config", metavar="KEY=VALUE", help="A broker setting; repeatable.")
     ] = None,
@@ -88,6 +95,7 @@ def start_sandbox(
         fast=fast,
         ephemeral=ephemeral,
         ttl_ms=ttl,
+        metrics_port=metrics_port,
         sasl=mechanisms,
         tls=tls,
         users=users_of(user or (), sasl=bool(mechanisms)),
@@ -141,7 +149,7 @@ def play_scenario(
     from eosctl.lab.scenarios.scenario import Stage
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
-    from eosctl.render.sandboxes import SCENARIO_COLUMNS, ScenarioItem, render_played
+    from eosctl.render.sandboxes import SCENARIO_COLUMNS, ScenarioItem, connection_words, render_played
     from eosctl.sandbox.process import manage
 
     invocation = invocation_of(context)
@@ -155,7 +163,12 @@ def play_scenario(
     stage = Stage(client_config_of(sandbox), invocation.now_ms, random.Random(seed))
     played = _played(chosen, name, asyncio.run(_play(chosen, stage)))
     if output in FOR_PEOPLE:
-        text = render_played(played, chosen.title, sandbox.bootstrap, invocation.style())
+        text = render_played(
+            played,
+            chosen.title,
+            connection_words(sandbox.bootstrap, client_file_of(sandbox.spec)),
+            invocation.style(),
+        )
     else:
         result = listing("scenario-run", "sandbox scenario", invocation.now_ms(), (played,))
         text = render_listing(result, (), output)

@@ -56,8 +56,10 @@ def show_logs(
         raise UsageError(f"The sandbox {name!r} has no node {broker}.", f"It has: {', '.join(nodes)}.", "Choose one.")
     reader = LogReader(places.logs_dir(data_dir), chosen)
     _write(reader.read(lines), named=broker is None)
-    while follow and _goes_on(name):
+    goes_on = follow
+    while goes_on:
         time.sleep(POLL_S)
+        goes_on = _goes_on(name)
         _write(reader.read(), named=broker is None)
 
 

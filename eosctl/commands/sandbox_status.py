@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -43,9 +44,7 @@ def show_sandboxes(
     invocation = invocation_of(context)
     if watch:
         if output not in FOR_PEOPLE or output_file is not None:
-            raise UsageError(
-                "--watch draws a page for people.", f"-o {output.value} is a format for machines or files."
-            )
+            raise UsageError("--watch draws a page for people.", "Machines read -o json.", "Leave --watch out.")
         _watch(manage.require(name or "default"), interval, output, invocation)
         return
     if name is None:
@@ -87,6 +86,7 @@ def sandbox_item(found: Found, cluster: dict[str, object] | None = None) -> Sand
     """Return a sandbox as it is shown; ``cluster`` is what its process says of its state."""
     from eosctl.commands.sandbox_security import client_file_of
     from eosctl.render.sandboxes import SandboxItem
+    from eosctl.sandbox.process import places
 
     sandbox = found.sandbox
     return SandboxItem(
@@ -100,6 +100,8 @@ def sandbox_item(found: Found, cluster: dict[str, object] | None = None) -> Sand
         started_at_ms=sandbox.started_at_ms,
         data_dir=sandbox.data_dir,
         log_file=sandbox.log_file,
+        logs_dir=str(places.logs_dir(Path(sandbox.data_dir))),
+        metrics_port=sandbox.spec.metrics_port,
         ephemeral=sandbox.spec.ephemeral,
         settings=dict(sandbox.spec.settings),
         security_protocol=sandbox.spec.security.protocol.name,

@@ -23,6 +23,8 @@ class SandboxItem(msgspec.Struct, frozen=True):
     started_at_ms: int
     data_dir: str
     log_file: str
+    logs_dir: str
+    metrics_port: int | None
     ephemeral: bool
     settings: dict[str, str]
     security_protocol: str
@@ -78,11 +80,12 @@ def render_started(item: SandboxItem, style: Style = PLAIN) -> str:
         Line(f"Sandbox {item.name}: {brokers} on {item.bootstrap}", "bold"),
         Field("emulates", f"Kafka {item.emulate}"),
         Field("data", item.data_dir + (" (removed when it stops)" if item.ephemeral else "")),
-        Field("log", item.log_file),
+        Field("logs", item.logs_dir),
+        *([] if item.metrics_port is None else [Field("metrics", _metrics_text(item))]),
         *_security(item),
         Line("Next"),
-        Line(f"  $ eosctl sandbox scenario hanging{name}"),
-        Line(f"  $ eosctl doctor {_connection(item)}"),
+        Line(f"  $ eosctl sandbox scenario zombie{name}"),
+        Line(f"  $ eosctl doctor {connection_words(item.bootstrap, item.client_config)}"),
         Line(f"  $ eosctl sandbox down{name}"),
     ]
     return render_page(blocks, style)
@@ -94,13 +97,19 @@ def _security(item: SandboxItem) -> list[Block]:
     return [Field("listener", item.security_protocol), Field("clients", item.client_config)]
 
 
-def _connection(item: SandboxItem) -> str:
-    return f"-b {item.bootstrap}" if item.client_config is None else f"--command-config {item.client_config}"
+def connection_words(bootstrap: str, client_config: object) -> str:
+    """Return the options with which eosctl reaches a sandbox: its address, or the file that has address and login."""
+    return f"-b {bootstrap}" if client_config is None else f"--command-config {client_config}"
 
 
-def render_played(item: PlayedItem, title: str, bootstrap: str, style: Style = PLAIN) -> str:
-    """Tell what a scenario did."""
+def _metrics_text(item: SandboxItem) -> str:
+    first = f"http://127.0.0.1:{item.metrics_port}/metrics"
+    return first if item.broker_count == 1 else f"{first} of broker 1, the others on the ports behind it"
+
+
+def render_played(item: PlayedItem, title: str, connection: str, style: Style = PLAIN) -> str:
+    """Tell what a scenario did, and with which options (``connection``) the sandbox is reached."""
     blocks: list[Block] = [Line(f"{item.scenario}: {title}", "bold")]
     blocks += [Line(f"  {number}. {step}") for number, step in enumerate(item.steps, 1)]
-    blocks.append(Line(f"eosctl doctor -b {bootstrap} should find {', '.join(item.expected_findings)}."))
+    blocks.append(Line(f"eosctl doctor {connection} should find {', '.join(item.expected_findings)}."))
     return render_page(blocks, style)

@@ -15,6 +15,7 @@ from eosctl.errors import EosctlError
 from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.core import ClusterCore, ClusterShape
 from eosctl.sandbox.listener import ListenerServer
+from eosctl.sandbox.metrics.endpoint import MetricsEndpoints
 from eosctl.sandbox.network import FaultAction, LinkFault
 from eosctl.sandbox.ports import Emulation
 from eosctl.sandbox.process.security_files import SecurityMaterial, prepare_material, write_client_files
@@ -45,6 +46,7 @@ class Cluster:
         """
         self._spec = spec
         self._logs_dir = logs_dir
+        self._metrics: MetricsEndpoints | None = None
         self._core: ClusterCore | None = None
         self._material = SecurityMaterial({}, None)
         self._servers: dict[int, ListenerServer] = {}
@@ -87,6 +89,9 @@ class Cluster:
             await asyncio.wait_for(register_users(core, spec.sasl, self._material.passwords), START_TIMEOUT_S)
             for server in self._servers.values():
                 await server.serve()
+            if spec.metrics_port is not None:
+                self._metrics = MetricsEndpoints(core, spec.metrics_port)
+                await self._metrics.open()
             if spec.security != ListenerSecurity():
                 write_client_files(Path(spec.data_dir), spec.security, spec.users, self.bootstrap)
         except BaseException as error:
@@ -118,6 +123,7 @@ class Cluster:
 
     async def stop(self) -> None:
         """Stop every node in order; data stays on disk, complete."""
+        self._close_metrics()
         for server in self._servers.values():
             server.close()
         if self._core is not None:
@@ -125,7 +131,13 @@ class Cluster:
             self._core.stop(clean=True)
         self._servers.clear()
 
+    def _close_metrics(self) -> None:
+        if self._metrics is not None:
+            self._metrics.close()
+            self._metrics = None
+
     def _close(self) -> None:
+        self._close_metrics()
         for server in self._servers.values():
             server.close()
         if self._core is not None:

@@ -181,4 +181,5 @@ class Node:
                 fetch_metadata(self.controller, context, request)
                 return
         if self.broker is not None:
+            self.broker.count_request(api_key, version, from_broker=True)
             peer_route(api_key, version).handle(self.broker, context, request)

@@ -94,6 +94,7 @@ class Broker:
         self.is_ready = False
         self.on_ready: Callable[[], None] = _nothing
         self.stopped = False
+        self.request_counts: dict[tuple[int, int, bool], int] = {}  # by API key, version, whether a broker asked
         self.replicas = ReplicaManager(
             node_id,
             runtime,
@@ -288,6 +289,12 @@ class Broker:
     def scram_credential(self, mechanism: str, user: str) -> ScramCredential | None:
         """Return what the cluster keeps of a user's password."""
         return self.metadata.scram.get((user, mechanism))
+
+    def count_request(self, api_key: int, version: int, *, from_broker: bool) -> None:
+        """Count a request for the metrics."""
+        counted = (api_key, version, from_broker)
+        counts = self.request_counts
+        counts[counted] = counts.get(counted, 0) + 1
 
     def end_without_answer(self, context: RequestContext) -> None:
         """Finish a request that has no answer (acks=0)."""

@@ -158,6 +158,7 @@ class Connection:
         if route is None:
             self._refuse(header)
             return
+        broker.count_request(header.api_key, header.api_version, from_broker=False)
         request, _ = route.codec.decode_request(frame, header.body_position)
         exchange = Exchange(self, header.correlation_id, route)
         context = RequestContext(

@@ -15,7 +15,8 @@ class SandboxSpec:
 
     ``port_base`` None means ephemeral ports; else broker N listens on ``port_base + N - 1``.
     ``transaction_version`` None means the default of the emulated release. ``settings`` are broker settings under
-    Kafka's names. ``ttl_ms`` None means to run until told to stop. An ``ephemeral`` sandbox removes its data directory
+    Kafka's names. ``metrics_port`` None means no metrics; else broker N answers Prometheus on ``metrics_port + N - 1``.
+    ``ttl_ms`` None means to run until told to stop. An ``ephemeral`` sandbox removes its data directory
     when it stops. ``sasl`` names the mechanisms by which ``users`` log in; their passwords are never part of it.
     """
 
@@ -29,6 +30,7 @@ class SandboxSpec:
     fast: bool = False
     ephemeral: bool = False
     ttl_ms: int | None = None
+    metrics_port: int | None = None
     sasl: tuple[str, ...] = ()
     tls: bool = False
     users: tuple[str, ...] = (ADMIN_USER,)

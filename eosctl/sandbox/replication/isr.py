@@ -53,6 +53,8 @@ class IsrManager:
         self._max_lag_ms = max_lag_ms
         self._waiting: dict[TopicPartition, None] = {}
         self._in_flight = False
+        self.shrink_count = 0
+        self.expand_count = 0
 
     # --- fetches of followers -----------------------------------------------------------------------------------
 
@@ -179,6 +181,8 @@ class IsrManager:
             return
         if answer.error_code == ErrorCode.NONE and answer.leader_epoch == partition.leader_epoch:
             if answer.partition_epoch >= partition.partition_epoch:
+                self.shrink_count += len(answer.isr) < len(partition.isr)
+                self.expand_count += len(answer.isr) > len(partition.isr)
                 partition.isr = tuple(answer.isr)
                 partition.partition_epoch = answer.partition_epoch
                 partition.pending_isr = None

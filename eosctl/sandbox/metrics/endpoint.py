@@ -1,0 +1,89 @@
+"""One small HTTP endpoint per node, on loopback: ``GET /metrics`` as jmx_exporter would answer beside a broker."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from eosctl.errors import EosctlError
+from eosctl.sandbox.core import ClusterCore
+from eosctl.sandbox.metrics.node_samples import node_samples
+from eosctl.sandbox.metrics.samples import CONTENT_TYPE, render_samples
+from eosctl.sandbox.node import Node
+
+HOST: Final = "127.0.0.1"
+MAX_HEAD_BYTES: Final = 16 << 10
+REQUEST_TIMEOUT_S: Final = 10.0
+
+
+class MetricsEndpoints:
+    """The endpoints of all nodes: broker N on the first port + N - 1, controllers of their own behind the brokers.
+
+    A node that is down takes no requests: its connections are closed, as its process would not be there.
+    """
+
+    def __init__(self, core: ClusterCore, first_port: int) -> None:
+        self._core = core
+        self._first_port = first_port
+        self._servers: list[asyncio.Server] = []
+
+    async def open(self) -> None:
+        """Listen.
+
+        Raises:
+            EosctlError: A port is in use.
+        """
+        others = [node_id for node_id in self._core.controller_ids if node_id not in self._core.broker_ids]
+        for port, node_id in enumerate([*self._core.broker_ids, *others], self._first_port):
+            try:
+                server = await asyncio.start_server(self._answerer(node_id), HOST, port, limit=MAX_HEAD_BYTES)
+            except OSError as error:
+                self.close()
+                raise EosctlError(
+                    f"Port {port} of {HOST} cannot be used for the metrics of node {node_id}.",
+                    error.strerror or str(error),
+                    "Stop the program that listens there, or choose another --metrics-port.",
+                ) from error
+            self._servers.append(server)
+
+    def close(self) -> None:
+        """Stop listening."""
+        for server in self._servers:
+            server.close()
+        self._servers.clear()
+
+    def _answerer(self, node_id: int) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
+        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            # A client that says nothing, too much or nonsense is left alone; it cannot hold up the brokers.
+            with contextlib.suppress(OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+                head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), REQUEST_TIMEOUT_S)
+                node = self._core.nodes.get(node_id)
+                if node is not None:
+                    writer.write(respond(head, node))
+                    await asyncio.wait_for(writer.drain(), REQUEST_TIMEOUT_S)
+            writer.close()
+
+        return answer
+
+
+def respond(head: bytes, node: Node) -> bytes:
+    """Answer a request: the metrics to ``GET`` (or ``HEAD``) of ``/metrics`` or ``/``, else an error."""
+    words = head.split(b"\r\n", 1)[0].split()
+    if len(words) != 3 or not words[2].startswith(b"HTTP/1."):
+        return _response("400 Bad Request", b"This is an HTTP endpoint: GET /metrics\n")
+    method, target = words[0], words[1].split(b"?", 1)[0]
+    if method not in (b"GET", b"HEAD"):
+        return _response("405 Method Not Allowed", b"GET /metrics\n")
+    if target not in (b"/metrics", b"/"):
+        return _response("404 Not Found", b"GET /metrics\n")
+    body = render_samples(node_samples(node)).encode()
+    return _response("200 OK", body, with_body=method == b"GET")
+
+
+def _response(status: str, body: bytes, *, with_body: bool = True) -> bytes:
+    head = (
+        f"HTTP/1.1 {status}\r\nContent-Type: {CONTENT_TYPE}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    )
+    return head.encode() + (body if with_body else b"")

@@ -20,6 +20,8 @@ _BLUR: Final = str.maketrans("123456789", "000000000")
 _REMEMBERED: Final = 50_000
 _LONGEST_REMEMBERED: Final = 600
 _SEARCHED_CHARS: Final = 32_768
+_FRAMES: Final = re.compile(r"^[ \t]+(?:at |\.\.\. \d)[^\n]*\n?", re.MULTILINE)
+"""The frames of Java's stack traces: names of code, which are not what the record says."""
 _SERIOUS: Final = frozenset({"ERROR", "FATAL"})
 
 
@@ -50,7 +52,7 @@ class Classifier:
         """
         text = f"[{record.logger.rpartition('.')[2]}] {record.message}"
         if record.rest:
-            text = f"{text}\n{record.rest[:_SEARCHED_CHARS]}"
+            text = f"{text}\n{_FRAMES.sub('', record.rest[:_SEARCHED_CHARS])}"
         rule = self._rule(record, text)
         if rule is None and not record.rest.strip() and record.level not in _SERIOUS:
             if record.key and len(self.dull) < _REMEMBERED:

@@ -17,6 +17,7 @@ _CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
 _LEVEL = r"TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL|SEVERE|trace|debug|info|warn(?:ing)?|error|fatal"
 _THREAD = r"\[(?P<thread>[^\]\n]*)\]"
 _REST = r"(?P<message>[^\n]*)"
+_ANYTHING = "(?:[^\\n]*)"
 
 
 class Layout(NamedTuple):
@@ -140,6 +141,11 @@ class Verdict(NamedTuple):
         shown = [layout.name for layout in self.layouts if layout.name not in _GUESTS]
         return "+".join(shown) or "none"
 
+    @property
+    def has_headers(self) -> bool:
+        """Whether any layout but the guests' was found; without one every line is a record."""
+        return any(layout.name not in _GUESTS for layout in self.layouts)
+
     def header(self) -> re.Pattern[bytes]:
         """Compile the pattern of a header line: one alternative a layout, its groups numbered by the layout."""
         return compile_header(self.layouts)
@@ -184,6 +190,17 @@ def compile_header(layouts: Sequence[Layout]) -> re.Pattern[bytes]:
         for number, layout in enumerate(layouts)
     )
     return re.compile(rf"^(?:{'|'.join(bodies)})".encode("latin-1"), re.MULTILINE)
+
+
+def header_expression(layouts: Sequence[Layout]) -> str:
+    """Return what tells a header for an engine that is shown one line with its end at a time.
+
+    Only the start of the line is looked at where the rest may be anything.
+    """
+    bodies = (
+        _anonymous(layout.pattern).removesuffix(_ANYTHING).replace(r"\r?$", r"\r?(?:\n|\z)") for layout in layouts
+    )
+    return rf"\A(?:\xef\xbb\xbf)?(?:{'|'.join(bodies)})"
 
 
 def _anonymous(pattern: str) -> str:

@@ -11,7 +11,8 @@ from eosctl.model.log_event import LogEvent, SourceSummary
 from spark_log_analytics.classify import Classifier
 from spark_log_analytics.compression import Content, read_content
 from spark_log_analytics.layouts import Layout
-from spark_log_analytics.scanner import MAX_MESSAGE_CHARS, Buffer, Record, scan_records
+from spark_log_analytics.scanner import MAX_MESSAGE_CHARS, Buffer, Record
+from spark_log_analytics.sieve import sift_records
 from spark_log_analytics.sources import SourceFile, Unread, find_files, inspect_file
 from spark_log_analytics.timestamps import Instant, TimeReference, parse_timestamp
 from spark_log_analytics.wrappers import NAMES_SERVICES, peel
@@ -92,9 +93,9 @@ def scan_paths(
         if isinstance(source, Unread):
             unread.append(source)
             continue
-        scan = scan_split(Split(source, 0, None), classifier)
-        events += scan.events
-        sources.append(summarize(source, (scan.counts,)))
+        scans = [scan_split(split, classifier) for split in plan_splits(source)]
+        events += number_lines(scans)
+        sources.append(summarize(source, [scan.counts for scan in scans]))
     return LogScan(tuple(events), tuple(sources), tuple(unread))
 
 
@@ -127,7 +128,7 @@ def scan_content(content: Content, split: Split, classifier: Classifier) -> Spli
         for record in _peeled_records(bytes(data), source):
             tally.add(record)
     else:
-        for record in scan_records(data, source.verdict, split.start, split.end, classifier.dull):
+        for record in sift_records(data, source.verdict, split.start, split.end, classifier.dull):
             tally.add(record)
     stop = len(data) if split.end is None else min(split.end, len(data))
     newlines = _count_newlines(data, split.start, stop)
@@ -179,7 +180,7 @@ def _peeled_records(data: bytes, source: SourceFile) -> Iterator[Record]:
     """Scan each stream of a wrapped file, and give the records back in the order of the file."""
     records: list[Record] = []
     for part in peel(data, source.wrapper):
-        for record in scan_records(part.text, source.verdict):
+        for record in sift_records(part.text, source.verdict):
             offset, line, stamp = part.origin(record.offset)
             service = part.name if source.wrapper in NAMES_SERVICES else ""
             records.append(

@@ -82,16 +82,16 @@ def scan_records(
     if start >= stop:
         return
     lines = _LineCounter(data, start)
-    if not any(layout.name not in ("rdkafka", "jvm-uncaught") for layout in verdict.layouts):
+    if not verdict.has_headers:
         yield from _scan_lines(data, verdict, start, stop, lines)
         return
-    headers = verdict.header().finditer(data, start)
-    parsers = _Parsers(verdict)
+    parsers = HeaderReader(verdict)
+    headers = parsers.pattern.finditer(data, start)
     found = next(headers, None)
     if start == 0 and (found is None or found.start() > 0):
         first_end = len(data) if found is None else found.start()
         if bytes(data[: min(first_end, 65536)]).strip():
-            yield _headerless(data, 0, first_end, 0)
+            yield read_headerless(data, 0, first_end, 0)
     passed_count, is_first = 0, True
     while found is not None and found.start() < stop:
         following = next(headers, None)
@@ -111,7 +111,7 @@ def _scan_lines(data: Buffer, verdict: Verdict, start: int, stop: int, lines: _L
     """Yield one record for each line that is not a continuation: what is left to do without a known layout."""
     headers = re.compile(rb"^(?![ \t]|Caused by|\.\.\. |Traceback)[^\n]*\S", re.MULTILINE).finditer(data, start)
     known = verdict.header() if verdict.layouts else None
-    parsers = _Parsers(verdict)
+    parsers = HeaderReader(verdict)
     found = next(headers, None)
     while found is not None and found.start() < stop:
         following = next(headers, None)
@@ -120,7 +120,7 @@ def _scan_lines(data: Buffer, verdict: Verdict, start: int, stop: int, lines: _L
         if header is not None:
             yield parsers.record(data, header, event_end, lines.at(found.start()))
         else:
-            yield _headerless(data, found.start(), event_end, lines.at(found.start()))
+            yield read_headerless(data, found.start(), event_end, lines.at(found.start()))
         found = following
 
 
@@ -138,10 +138,15 @@ class _LineCounter:
         return self._count
 
 
-class _Parsers:
-    """Parses a header by the layout that it matched."""
+class HeaderReader:
+    """Parses a header by the layout that it matched.
+
+    Attributes:
+        pattern: Finds the headers of any of the layouts.
+    """
 
     def __init__(self, verdict: Verdict) -> None:
+        self.pattern = verdict.header()
         self._layouts = verdict.layouts
         names = [layout.name for layout in verdict.layouts]
         self._rdkafka = f"layout_{names.index('rdkafka')}" if "rdkafka" in names else ""
@@ -158,6 +163,7 @@ class _Parsers:
         return line.translate(_BLUR) if b"\n" not in line and line.isascii() else b""
 
     def record(self, data: Buffer, found: re.Match[bytes], end: int, line: int) -> Record:
+        """Parse the record from a header to its end."""
         offset = found.start()
         index = int(str(found.lastgroup).removeprefix("layout_"))
         layout = self._layouts[index]
@@ -195,7 +201,8 @@ def _take_logger(message: str, thread: str) -> tuple[str, str, str]:
     return message[: found.start()], found[1], found[2] or thread
 
 
-def _headerless(data: Buffer, start: int, end: int, line: int) -> Record:
+def read_headerless(data: Buffer, start: int, end: int, line: int) -> Record:
+    """Make a record of text that no header starts."""
     raw = bytes(data[start : min(end, start + MAX_EVENT_BYTES)])
     text, undecodable = _decode(raw.removeprefix(b"\xef\xbb\xbf"))
     head, _, tail = text.partition("\n")

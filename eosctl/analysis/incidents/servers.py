@@ -199,6 +199,9 @@ def _restarts(story: LogStory, application: str) -> Iterator[Outage]:
         if orders:
             evidence = (*orders, *group)
             yield Outage(application, node, is_broker, True, time_of(orders[0]), up, evidence)
+        elif last is None and (lost := _cut_off(story, node, start)):
+            # A quiet server, or files that begin with its start: then only others saw it go.
+            yield Outage(application, node, is_broker, False, time_of(lost), up, (lost, *fenced, *group))
         elif fenced or (last is not None and _noticed(story, node, last, start)):
             # Kafka's files end abruptly: its clients know the moment better than its own last line does.
             missed = _first_missed(story, node, last or time_of(fenced[0]), start)
@@ -209,7 +212,7 @@ def _restarts(story: LogStory, application: str) -> Iterator[Outage]:
 def _silent_controllers(story: LogStory, known: Sequence[Outage]) -> Iterator[Outage]:
     """Yield active controllers that fell silent for good, and were replaced without standing down."""
     applications = {node: application for application in story.servers() if (node := story.node_of(application))}
-    leaders = story.of("CONTROLLER_ACTIVE", "CONTROLLER_LEADER")
+    leaders = story.of("CONTROLLER_ACTIVE", "CONTROLLER_LEADER", "CONTROLLER_LOST")
     for taken in story.of("CONTROLLER_ACTIVE"):
         before = [event for event in leaders if time_of(event) < time_of(taken)]
         leader = _leader_named(before[-1]) if before else ""
@@ -228,7 +231,8 @@ def _silent_controllers(story: LogStory, known: Sequence[Outage]) -> Iterator[Ou
 
 
 def _leader_named(event: LogEvent) -> str:
-    return event.fields.get("controller") or event.fields.get("leader") or ""
+    names = (event.fields.get(name) for name in ("controller", "leader", "former_leader"))
+    return next((name for name in names if name), "")
 
 
 def _noticed(story: LogStory, node: str, last_sign_ms: int, start_ms: int) -> bool:
@@ -246,6 +250,19 @@ def _noticed(story: LogStory, node: str, last_sign_ms: int, start_ms: int) -> bo
         for event in story.of("CONTROLLER_ACTIVE")
     )
     return lost or replaced
+
+
+def _cut_off(story: LogStory, node: str, start_ms: int) -> LogEvent | None:
+    """Return the first request that a node left unanswered before it started.
+
+    Unlike a connection that cannot be made, this shows that it was there.
+    """
+    for event in story.of("NETWORK_DISCONNECT"):
+        if start_ms - READY_WITHIN_MS <= time_of(event) < start_ms - JVM_START_MS and (
+            f"due to node {node} being disconnected" in event.message
+        ):
+            return event
+    return None
 
 
 def _first_missed(story: LogStory, node: str, last_sign_ms: int, start_ms: int) -> int | None:
@@ -281,6 +298,9 @@ def _topic(event: LogEvent) -> str:
 
 def _was_active_controller(story: LogStory, outage: Outage) -> bool:
     """Whether the last that anybody said of the quorum before the crash is that this node leads it."""
+    for event in story.of("CONTROLLER_LOST"):
+        if outage.down_ms - 500 <= time_of(event) <= outage.down_ms + FAILOVER_MS:
+            return event.fields.get("former_leader") == outage.node
     told = [
         event for event in story.of("CONTROLLER_ACTIVE", "CONTROLLER_LEADER") if time_of(event) <= outage.down_ms + 500
     ]

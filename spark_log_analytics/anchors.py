@@ -1,0 +1,38 @@
+"""What a record must hold to mean anything, as one regular expression for a linear-time engine (RE2).
+
+The expression may let through too much, never too little: it looks at raw lines, where JSON has escapes and the logger
+stands wherever the layout puts it, so only text that survives both is asked for.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Final
+
+from spark_log_analytics.catalogue import load_catalogue
+from spark_log_analytics.literals import required_literal
+
+_SERIOUS: Final = r'(?i:error|fatal|critical|severe)|"(?i:err)"|%[0-3]\||^[EF]\d{4} '
+"""Levels that make a record an event without any category; librdkafka and klog write them as signs."""
+_THROWN: Final = "Exception|Throwable|Failure|Death|Traceback"
+_UNSAFE: Final = re.compile(r"[]\[\"'\\/<>&=\t]")
+"""What JSON may escape, and what stands between a logger and its message."""
+_TELLING_CHARS: Final = 6
+_OPEN_END: Final = re.compile(r"(?:\.\{0,\d+\}|\\s\*|\[ \\t\]\*)*\$$")
+
+
+@cache
+def meaning_anchor() -> str:
+    """Return the expression that a line of every record with a meaning matches."""
+    parts = {_anchor(pattern) for category in load_catalogue().categories for pattern in category.patterns}
+    return "|".join((*sorted(parts), _SERIOUS, _THROWN))
+
+
+def _anchor(pattern: str) -> str:
+    if _UNSAFE.search(pattern) is None and "^" not in pattern:
+        return f"(?:{_OPEN_END.sub('', pattern)})"
+    literal = max(_UNSAFE.split(required_literal(pattern)), key=len)
+    if len(literal) >= _TELLING_CHARS:
+        return re.escape(literal)
+    return f"(?:{_OPEN_END.sub('', pattern)})"

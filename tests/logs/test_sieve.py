@@ -1,0 +1,127 @@
+"""The sieve passes over what means nothing: its events are the scanner's, whatever the text and wherever it is cut."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spark_log_analytics import sieve
+from spark_log_analytics.anchors import meaning_anchor
+from spark_log_analytics.catalogue import load_catalogue
+from spark_log_analytics.classify import Classified, Classifier
+from spark_log_analytics.layouts import LAYOUTS, Verdict, detect_layouts, header_expression
+from spark_log_analytics.scanner import MAX_EVENT_BYTES, Record, scan_records
+from spark_log_analytics.sieve import sift_records
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "logs"
+HEADERS = (
+    "[2026-11-21 09:31:18,670] {level} {text} (kafka.server.ReplicaManager)",
+    "2026-11-21 09:31:18.670 {level}  [main] o.a.k.c.Producer - {text}",
+    "2026-11-21T09:31:18.670Z  {level} 73156 --- [app] [main] c.e.Relay : {text}",
+    "{level} [2026-11-21 09:31:18,670] c.e.Relay: {text}",
+)
+CLASSIFIER = Classifier()
+TEXTS = (
+    *("all is well", "Transiting to fatal error state due to x", "poll TIMEOUT has expired", "it has stopped", "\x00"),
+    *("Completed rollback of ongoing transaction for transactionalId a due to timeout", "gr\xfc\xdf", "Exc\x00eption"),
+)
+BELOW = (
+    *("org.apache.kafka.common.errors.TimeoutException: late", "\tat a.B.c(D.java:1)", "", "more", "2026 is a year"),
+    *(
+        "Caused by: java.lang.IllegalStateException",
+        "Traceback (most recent call last):",
+        '  File "a.py", line 1, in b',
+    ),
+    *("%4|1795253370.1|FAIL|a#producer-1| [thrd:main]: gone", "java.lang.Error"),
+)
+LINES = st.one_of(
+    st.tuples(st.just("header"), st.sampled_from(["INFO", "WARN", "ERROR"]), st.sampled_from(TEXTS)),
+    st.tuples(st.just("below"), st.just(""), st.sampled_from(BELOW)),
+)
+
+
+def told(records: Iterator[Record]) -> tuple[list[tuple[int, int, Classified]], int]:
+    """Return what records mean, and how many there are in all."""
+    events, count = [], 0
+    for record in records:
+        count += 1 + record.passed_count
+        found = CLASSIFIER.classify(record)
+        if found is not None:
+            events.append((record.offset, record.line, found))
+    return events, count
+
+
+def sift(data: bytes, verdict: Verdict, start: int = 0, end: int | None = None) -> Iterator[Record]:
+    return sift_records(data, verdict, start, end, small_bytes=0)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    header=st.sampled_from(HEADERS),
+    lines=st.lists(LINES, min_size=1, max_size=25),
+    window=st.sampled_from([1, 40, 300, 1 << 20]),
+    encoding=st.sampled_from(["utf-8", "latin-1"]),
+    cut=st.integers(0, 100),
+)
+def test_any_text_gives_the_same_events(
+    header: str, lines: list[tuple[str, str, str]], window: int, encoding: str, cut: int
+) -> None:
+    spelled = [header.format(level=level, text=text) if kind == "header" else text for kind, level, text in lines]
+    data = "\n".join(spelled).encode(encoding)
+    verdict = detect_layouts("\n".join([header.format(level="INFO", text="on"), *spelled]).encode(encoding))
+    middle = len(data) * cut // 100
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sieve, "WINDOW_BYTES", window)
+        for start, end in ((0, None), (0, middle), (middle, None)):
+            assert told(sift(data, verdict, start, end)) == told(scan_records(data, verdict, start, end))
+
+
+def test_recorded_files_give_the_same_events() -> None:
+    for path in sorted((FIXTURES / "poll-interval-392").rglob("*.log")):
+        data = path.read_bytes()
+        verdict = detect_layouts(data[:100_000])
+        assert told(sift(data, verdict)) == told(scan_records(data, verdict))
+
+
+def test_most_records_are_passed_over() -> None:
+    data = (FIXTURES / "poll-interval-392" / "broker-1" / "server.log").read_bytes()
+    line = b"[2026-11-21 09:31:18,670] INFO all is well (a.B)\n"
+    verdict = detect_layouts(data[:100_000])
+    assert len(list(sift(line * 1000, verdict))) == 2
+    assert told(sift(line * 1000, verdict))[1] == 1000
+
+
+def test_a_record_that_is_too_long_is_counted_as_cut() -> None:
+    line = b"[2026-11-21 09:31:18,670] INFO all is well (a.B)\n"
+    data = line + line + b"more\n" * (MAX_EVENT_BYTES // 5 + 1) + line * 2
+    assert [record.truncated for record in sift(data, detect_layouts(line * 3))] == [False, True, False]
+
+
+def test_every_layout_can_be_sifted() -> None:
+    for layout in LAYOUTS:
+        pa.compute.match_substring_regex(pa.array([b"x"]), header_expression([layout]))
+
+
+def test_a_pattern_beyond_the_engine_is_left_to_the_scanner() -> None:
+    layout = LAYOUTS[0]._replace(pattern=rf"(?!never){LAYOUTS[0].pattern}")
+    data = b"[2026-11-21 09:31:18,670] ERROR it is late (a.B)\n" * 9
+    verdict = Verdict((layout,), 9, 0)
+    assert told(sift(data, verdict)) == told(scan_records(data, verdict))
+
+
+def test_what_a_category_needs_passes_also_when_json_escapes_it() -> None:
+    message = 'Fetch to "node" failed: it\'s <late> & Transiting to fatal error state due to a=b'
+    lines = [json.dumps({"@timestamp": "2026-11-21T09:31:18Z", "level": "INFO", "message": message})] * 3
+    escaped = "\n".join(lines).replace("=", "\\u003d").replace("<", "\\u003c").encode()
+    verdict = detect_layouts(escaped)
+    assert len(told(sift(escaped, verdict))[0]) == 3
+
+
+def test_every_category_has_an_anchor() -> None:
+    assert len(meaning_anchor().split("|")) > len(load_catalogue().categories)

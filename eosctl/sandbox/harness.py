@@ -156,11 +156,13 @@ class HarnessClient:
 
 
 class Harness:
-    """A whole cluster in one object, deterministic from its seed."""
+    """A whole cluster in one object, deterministic from its seed; ``start_ms`` is the wall clock when it begins."""
 
-    def __init__(self, data_dir: Path, shape: ClusterShape | None = None, seed: int = 0) -> None:
+    def __init__(
+        self, data_dir: Path, shape: ClusterShape | None = None, seed: int = 0, start_ms: int = START_MS
+    ) -> None:
         self.loop = VirtualLoop()
-        self.core = ClusterCore(shape or ClusterShape(), data_dir, self.loop, START_MS, seed)
+        self.core = ClusterCore(shape or ClusterShape(), data_dir, self.loop, start_ms, seed)
         self._clients: dict[int, HarnessClient] = {}
         self.core.start()
         self.run_until(lambda: self.core.is_ready)

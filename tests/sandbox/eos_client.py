@@ -26,7 +26,7 @@ from eosctl.wire.records.batch import decode_records, encode_batch, iter_headers
 from eosctl.wire.records.control import EndTxnMarker, decode_control
 from eosctl.wire.records.record import Record
 
-TRANSACTION = 1
+GROUP, TRANSACTION = 0, 1
 ACKS_ALL = -1
 PATIENCE = 200
 RETRIED = frozenset(
@@ -86,10 +86,15 @@ class EosClient:
 
     def coordinator(self, transactional_id: str) -> int:
         """Find the coordinator."""
+        return self._find_coordinator(FindCoordinatorRequest(transactional_id, TRANSACTION))
+
+    def coordinator_of_group(self, group_id: str) -> int:
+        """Find the coordinator of a consumer group."""
+        return self._find_coordinator(FindCoordinatorRequest(group_id, GROUP))
+
+    def _find_coordinator(self, request: FindCoordinatorRequest) -> int:
         for _ in range(PATIENCE):
-            found = self.harness.request(
-                self.any_broker(), ApiKey.FIND_COORDINATOR, 3, FindCoordinatorRequest(transactional_id, TRANSACTION)
-            )
+            found = self.harness.request(self.any_broker(), ApiKey.FIND_COORDINATOR, 3, request)
             if found is not None and not found.error_code and found.node_id in self.harness.core.nodes:
                 return int(found.node_id)
             self.harness.advance(20)
@@ -227,10 +232,10 @@ class EosClient:
         assert data.error_code == 0, data
         return data
 
-    def read(self, partition: TopicPartition, *, committed: bool = True) -> list[str]:
+    def read(self, partition: TopicPartition, *, committed: bool = True, start: int = 0) -> list[str]:
         """Read everything as a consumer does, leaving out what was aborted."""
         values: list[str] = []
-        offset = 0
+        offset = start
         while True:
             data = self.fetch(partition, offset, committed=committed)
             if not data.records:
@@ -252,7 +257,7 @@ def _filtered(data: PartitionData, offset: int) -> tuple[list[str], int]:
         found = decode_records(batch, header)
         offset = header.next_offset
         if header.is_control:
-            marker = decode_control(found[0])
+            marker = decode_control(found[0]) if found else None  # the cleaner may have emptied it
             if isinstance(marker, EndTxnMarker) and not marker.committed:
                 aborted.discard(header.producer_id)
         elif not (header.is_transactional and header.producer_id in aborted):

@@ -19,7 +19,7 @@ from eosctl.model.incident import Incident
 from eosctl.model.severity import Severity
 from spark_log_analytics.scan import scan_paths
 
-FIXTURES: Final = Path(__file__).resolve().parents[1] / "tests" / "fixtures" / "logs"
+_FIXTURES: Final = Path(__file__).resolve().parents[1] / "tests" / "fixtures"
 SLACK_MS: Final = 15_000
 """The coordinator looks for old transactions every 10 s, so first evidence may come that much late."""
 
@@ -114,7 +114,7 @@ def report(scores: Mapping[str, Score]) -> Iterator[str]:
 def main(arguments: Sequence[str]) -> int:
     """Score the given folders, or all fixtures."""
     folders = [Path(argument) for argument in arguments] or [
-        path for path in sorted(FIXTURES.iterdir()) if path.is_dir()
+        truth.parent for truth in sorted(_FIXTURES.glob("logs*/*/truth.json"))
     ]
     scores = score_scenarios(folders)
     for line in report(scores):

@@ -15,7 +15,7 @@ from scripts.logs_matrix import score_scenarios
 from spark_log_analytics.scan import scan_paths
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "logs"
-SCENARIOS = sorted(path.name for path in FIXTURES.iterdir() if path.is_dir())
+SCENARIOS = sorted(str(path.parent.relative_to(FIXTURES.parent)) for path in FIXTURES.parent.glob("logs*/*/truth.json"))
 
 COORDINATOR = "(kafka.coordinator.transaction.TransactionCoordinator)"
 
@@ -35,7 +35,7 @@ def kinds(incidents: list[Incident]) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_every_injected_fault_is_found_with_its_cause_and_nothing_else(scenario: str) -> None:
-    scores = score_scenarios([FIXTURES / scenario])
+    scores = score_scenarios([FIXTURES.parent / scenario])
     assert {name: (score.wrong, score.missed) for name, score in scores.items()} == dict.fromkeys(scores, (0, 0))
 
 

@@ -63,6 +63,12 @@ COMMANDS = (
         "Check data directories: logs, indexes, snapshots, checkpoints, and transactions across them.",
     ),
     Entry("logs", "logs:app", DIAGNOSE, "Incidents and their causes from logs."),
+    Entry(
+        "explain",
+        "explain:explain",
+        DIAGNOSE,
+        "Explain an error, an exception, a state or a concept: meaning, what clients do, usual causes, next command.",
+    ),
     Entry("snapshot", "snapshot:app", DIAGNOSE, "Evidence bundles: capture, show, compare."),
     Entry("txn", "txn:app", ACT, "Transactions: list, describe, find what hangs, end it."),
     Entry("fencing", "blame:fencing_app", ACT, "Fencing: who took a transactional id from whom."),

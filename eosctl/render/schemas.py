@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from eosctl.model.capacity_simulation import SimulationReport
+from eosctl.model.term import Term
 from eosctl.render.blame import BlameView
 from eosctl.render.bundle import BundleItem, ChangeItem
 from eosctl.render.calibration import CalibrationItem
@@ -67,6 +68,7 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "scenario-run": (Listing[PlayedItem], "sandbox scenario NAME"),
     "scenarios": (Listing[ScenarioItem], "sandbox scenario"),
     "schemas": (Listing[SchemaItem], "schema"),
+    "terms": (Listing[Term], "explain"),
     "transaction-lives": (Listing[LifeItem], "txn describe"),
     "transactions": (Listing[TransactionItem], "txn list"),
     "versions": (Listing[VersionItem], "version"),

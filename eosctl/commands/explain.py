@@ -1,0 +1,50 @@
+"""``eosctl explain``: what an error, an exception, a state or a concept of transactions means."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from eosctl.commands.invocation import invocation_of, write_result
+from eosctl.commands.options import Output, OutputFile
+from eosctl.errors import UsageError
+from eosctl.render.formats import FOR_PEOPLE, OutputFormat
+
+
+def explain(
+    context: typer.Context,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="ERROR|STATE|TERM...", help="A name, a class or a code; all are listed without one."),
+    ] = None,
+    output: Output = OutputFormat.TABLE,
+    output_file: OutputFile = None,
+) -> None:
+    """Explain an error, an exception, a state or a concept: meaning, what clients do, usual causes, next command."""
+    from eosctl.render.envelope import listing
+    from eosctl.render.listing import render_listing
+    from eosctl.render.terms import TERM_COLUMNS, render_terms
+    from eosctl.settings.terms import find_terms, load_terms
+
+    invocation = invocation_of(context)
+    found = find_terms(" ".join(words)) if words else load_terms()
+    if words and not found:
+        found = tuple(dict.fromkeys(term for word in words for term in find_terms(word) or _unknown(" ".join(words))))
+    result = listing("terms", "explain", invocation.now_ms(), found)
+    if words and output in FOR_PEOPLE:
+        text = render_terms(found, invocation.style())
+    else:
+        text = render_listing(result, TERM_COLUMNS, output, invocation.style())
+    write_result(text, output_file)
+
+
+def _unknown(text: str) -> tuple[()]:
+    from eosctl.settings.terms import suggest_terms
+
+    similar = suggest_terms(text)
+    raise UsageError(
+        f"{text!r} is no term that eosctl explains.",
+        f"Did you mean {', '.join(similar)}?" if similar else "",
+        "List all: eosctl explain. Settings: eosctl config explain NAME. Checks: eosctl check explain ID",
+    )

@@ -1,0 +1,43 @@
+"""What is known about an error, an exception, a state or a concept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class TermKind(StrEnum):
+    """What sort of thing a term is."""
+
+    ERROR = "error"
+    EXCEPTION = "exception"
+    STATE = "state"
+    CONCEPT = "concept"
+
+
+@dataclass(frozen=True, slots=True)
+class Handling:
+    """What one client does about an error: retriable, abortable or fatal, with versions where they differ."""
+
+    client: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """An explained term.
+
+    ``code`` is the number of an error on the wire, None for others. ``aliases`` are further names under which it is
+    found. ``related`` are names of other terms. ``handling`` is empty where clients never see it.
+    """
+
+    name: str
+    kind: TermKind
+    means: str
+    code: int | None = None
+    retriable: bool | None = None
+    handling: tuple[Handling, ...] = ()
+    causes: tuple[str, ...] = ()
+    next_step: str = ""
+    aliases: tuple[str, ...] = ()
+    related: tuple[str, ...] = ()

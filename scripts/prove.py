@@ -55,6 +55,11 @@ PROOFS = {
         (*PYTEST, "-n", "2", "tests/sandbox/test_fuzz_frames.py"),
         (("EOSCTL_FUZZ_FRAMES", "1000000"),),
     ),
+    "connections": Proof(
+        "Ten thousand connections are served at once, in at most 24 KiB each, and greedy ones hurt nobody.",
+        (*PYTEST, "tests/sandbox/test_many_connections.py"),
+        (("EOSCTL_CONNECTIONS", "10000"),),
+    ),
     "storage": Proof(
         "No generated log, index or snapshot and no cut through one breaks reading, writing or recovery.",
         (*PYTEST, "tests/storage"),

@@ -13,11 +13,15 @@ from eosctl.sandbox.ticks import Ticks
 
 # Plain asyncio protocols read into a new block of 256 KiB each time; malloc maps and unmaps it, for 12 us of 15 a read.
 READ_BYTES = 64 << 10
-WRITE_LIMIT_BYTES = 64 << 20  # a client that reads nothing for so long is cut off
+BACKLOG_BYTES = 1 << 20  # with so much unhandled, a client is not read from until its turn has come
 
 
 class ClientProtocol(asyncio.BufferedProtocol):
-    """One accepted socket; answers of a turn leave in one write."""
+    """One accepted socket; answers of a turn leave in one write.
+
+    A client costs bounded memory, as with Kafka's muted channels: one that does not read its answers is not served, and
+    one that sends faster than it is served is not read from.
+    """
 
     def __init__(
         self,
@@ -34,6 +38,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self._open_sockets = open_sockets
         self._transport: asyncio.Transport | None = None
         self._connection: Connection | None = None
+        self._behind_bytes = 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin a conversation."""
@@ -52,8 +57,35 @@ class ClientProtocol(asyncio.BufferedProtocol):
 
     def buffer_updated(self, nbytes: int) -> None:
         """Handle every frame of this read."""
+        connection = self._connection
+        if connection is not None:
+            connection.feed(bytes(_BUFFER[:nbytes]))
+            self._ticks.schedule()
+            if not connection.has_backlog:
+                self._behind_bytes = 0
+            else:
+                self._behind_bytes += nbytes
+                if self._behind_bytes > BACKLOG_BYTES and connection.on_drained is None:
+                    connection.on_drained = self._read_again
+                    if self._transport is not None:
+                        self._transport.pause_reading()
+
+    def _read_again(self) -> None:
+        self._behind_bytes = 0
         if self._connection is not None:
-            self._connection.feed(bytes(_BUFFER[:nbytes]))
+            self._connection.on_drained = None
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.resume_reading()
+
+    def pause_writing(self) -> None:
+        """Serve the client no more until it has read what is there for it."""
+        if self._connection is not None:
+            self._connection.hold()
+
+    def resume_writing(self) -> None:
+        """Serve the client again."""
+        if self._connection is not None:
+            self._connection.release()
             self._ticks.schedule()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -80,8 +112,6 @@ class ClientProtocol(asyncio.BufferedProtocol):
         transport = self._transport
         if transport is not None and not transport.is_closing():
             transport.write(data)
-            if transport.get_write_buffer_size() > WRITE_LIMIT_BYTES:
-                transport.abort()
 
     def _hang_up(self) -> None:
         self._ticks.at_write(self._close)

@@ -20,6 +20,8 @@ from eosctl.wire.messages.api_versions import ApiVersionsRequest
 if TYPE_CHECKING:
     from eosctl.sandbox.broker.broker import Broker
 
+OUTPUT_LIMIT_BYTES = 1 << 20  # with so much to write, the next request waits until it is written
+
 
 class Exchange:
     """The reply of one request; further calls and calls after the connection closed do nothing."""
@@ -76,7 +78,10 @@ class Connection:
         self._frames: deque[bytes] = deque()
         self._muted = False
         self._pumping = False
+        self._held = False
         self._output: list[bytes] = []
+        self._output_bytes = 0
+        self.on_drained: Callable[[], None] | None = None  # called once no request waits for its turn any more
         self._login = Login(self, broker.passwords) if broker.needs_login(listener) else None
         self._session_end_ms: int | None = None
 
@@ -108,6 +113,7 @@ class Connection:
             if not self._output:
                 self._on_output()
             self._output.append(frame)
+            self._output_bytes += len(frame)
         self._muted = False
         if self._frames and not self._pumping:
             self._pump()
@@ -116,7 +122,24 @@ class Connection:
         """Return and forget the queued answers."""
         output = self._output
         self._output = []
+        if self._output_bytes >= OUTPUT_LIMIT_BYTES and self._frames:
+            self.broker.runtime.call_soon(self._pump)
+        self._output_bytes = 0
         return output[0] if len(output) == 1 else b"".join(output)
+
+    def hold(self) -> None:
+        """Handle no request until :meth:`release`: the client does not read its answers."""
+        self._held = True
+
+    def release(self) -> None:
+        """Go on after :meth:`hold`."""
+        self._held = False
+        self._pump()
+
+    @property
+    def has_backlog(self) -> bool:
+        """Whether requests wait for their turn."""
+        return bool(self._frames)
 
     def abort(self) -> None:
         """Hang up."""
@@ -134,7 +157,7 @@ class Connection:
         self._pumping = True
         frames = self._frames
         try:
-            while frames and not self._muted and not self.closed:
+            while frames and not (self._muted or self._held or self.closed or self._output_bytes >= OUTPUT_LIMIT_BYTES):
                 self._muted = True
                 try:
                     self._handle(frames.popleft())
@@ -145,6 +168,8 @@ class Connection:
                     raise
         finally:
             self._pumping = False
+        if self.on_drained is not None and not frames:
+            self.on_drained()
 
     def _handle(self, frame: bytes) -> None:
         if self._login is not None:

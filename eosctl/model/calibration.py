@@ -55,7 +55,11 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationRow:
-    """One figure: predicted before, measured after. ``tolerance`` is what a prediction may be off, relatively."""
+    """One figure: predicted before, measured after.
+
+    ``tolerance`` is what a prediction may be off, relatively. Where only a range can be told, ``predicted`` is its lower
+    and ``at_most`` its upper end.
+    """
 
     trial: str
     figure: str
@@ -63,10 +67,15 @@ class CalibrationRow:
     predicted: float
     measured: float
     tolerance: float
+    at_most: float | None = None
 
     @property
     def error(self) -> float:
-        """How far the prediction is off, relative to what was measured."""
+        """How far the prediction is off, relative to what was measured; 0 inside a range."""
+        if self.at_most is not None and self.predicted <= self.measured <= self.at_most:
+            return 0.0
+        if self.at_most is not None and self.measured > self.at_most:
+            return self.at_most / self.measured - 1
         if not self.measured:
             return 0.0 if not self.predicted else float("inf")
         return self.predicted / self.measured - 1

@@ -18,7 +18,10 @@ from eosctl.render.page import PLAIN, Block, Grid, Line, Style, render_page
 
 
 class CalibrationItem(msgspec.Struct, frozen=True):
-    """One figure of one trial; ``error`` is how far the prediction is off, relative to what was measured."""
+    """One figure of one trial; ``error`` is how far the prediction is off, relative to what was measured.
+
+    ``at_most`` is the upper end where a range is predicted.
+    """
 
     trial: str
     figure: str
@@ -28,15 +31,22 @@ class CalibrationItem(msgspec.Struct, frozen=True):
     error: float
     tolerance: float
     holds: bool
+    at_most: float | None = None
+
+
+def predicted_text(predicted: float, at_most: float | None, unit: Unit) -> str:
+    """Write a prediction, or the range that it is."""
+    text = figure_text(predicted, unit)
+    return text if at_most is None else f"{text} to {figure_text(at_most, unit)}"
 
 
 CALIBRATION_COLUMNS: Final[tuple[Column[CalibrationItem], ...]] = (
     Column("TRIAL", lambda item: item.trial),
     Column("FIGURE", lambda item: item.figure),
-    Column("PREDICTED", lambda item: figure_text(item.predicted, item.unit)),
+    Column("PREDICTED", lambda item: predicted_text(item.predicted, item.at_most, item.unit)),
     Column("MEASURED", lambda item: figure_text(item.measured, item.unit)),
     Column("OFF-BY", lambda item: f"{item.error:+.1%}"),
-    Column("TOLERANCE", lambda item: f"{item.tolerance:.0%}"),
+    Column("TOLERANCE", lambda item: "range" if item.at_most is not None else f"{item.tolerance:.0%}"),
     Column("VERDICT", lambda item: "holds" if item.holds else "OFF"),
 )
 
@@ -46,7 +56,8 @@ def render_calibration(
 ) -> str:
     """Render predictions beside measurements."""
     items = tuple(
-        CalibrationItem(r.trial, r.figure, r.unit, r.predicted, r.measured, r.error, r.tolerance, r.holds) for r in rows
+        CalibrationItem(r.trial, r.figure, r.unit, r.predicted, r.measured, r.error, r.tolerance, r.holds, r.at_most)
+        for r in rows
     )
     return render_listing(listing("calibration", command, generated_at_ms, items), CALIBRATION_COLUMNS, output, style)
 

@@ -95,6 +95,10 @@ class ApacheEngine:
         """Map each broker id to the log files that it has written so far."""
         return {node_id: tuple(sorted(node.files.log_dir.glob("*.log"))) for node_id, node in self._nodes.items()}
 
+    def records(self) -> Mapping[int, Path]:
+        """Map each broker id to the record of its process, by which `eosctl.lab.apache.jvm` asks it."""
+        return {node_id: node.files.record for node_id, node in self._nodes.items()}
+
     async def up(self) -> None:
         """Start every node that does not run and return when each of them shows all brokers in its metadata."""
         await self._abandonable(self._up)

@@ -1,0 +1,91 @@
+"""What a broker's JVM uses, asked with the JDK's own ``jcmd``: live heap, and processor time by kind of thread."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from eosctl.lab.apache.process import read_record
+from eosctl.lab.engine import EngineError, MissingTool
+
+REQUEST_HANDLER: Final = "request handler"
+NETWORK_THREAD: Final = "network thread"
+_TIMEOUT_S: Final = 120
+#: One heap (G1), or generations that add up (serial); what follows in the answer is not heap.
+_HEAP_USED: Final = re.compile(r"(?:garbage-first heap|new generation|tenured generation)\s+total \d+K, used (\d+)K")
+_THREAD: Final = re.compile(r'^"([^"]+)".*? cpu=([\d.]+)ms', re.MULTILINE)
+_LOADED: Final = re.compile(
+    r"Finished loading \d+ transaction metadata from __transaction_state-\d+ in (\d+) milliseconds, of which (\d+)"
+)
+
+
+def read_live_heap_bytes(record: Path) -> int:
+    """Collect a broker's garbage and return what is left of its heap.
+
+    Args:
+        record: The record of the running process (`eosctl.lab.apache.node`).
+
+    Raises:
+        MissingTool: There is no ``jcmd``.
+        EngineError: The process does not run or does not answer.
+    """
+    _ask(record, "GC.run")
+    answer = _ask(record, "GC.heap_info")
+    found = _HEAP_USED.findall(answer)
+    if not found:
+        raise EngineError(f"jcmd answers without the heap's use: {answer.strip()[:200]}")
+    return sum(map(int, found)) * 1024
+
+
+def read_thread_cpu_ms(record: Path) -> Mapping[str, float]:
+    """Return the processor time that request handlers and network threads of a broker have used, in ms.
+
+    Raises:
+        MissingTool: There is no ``jcmd``.
+        EngineError: The process does not run or does not answer.
+    """
+    used: defaultdict[str, float] = defaultdict(float)
+    for name, cpu_ms in _THREAD.findall(_ask(record, "Thread.print")):
+        if "request-handler" in name:
+            used[REQUEST_HANDLER] += float(cpu_ms)
+        elif "network-thread" in name and "CONTROLLER" not in name:
+            used[NETWORK_THREAD] += float(cpu_ms)
+    return used
+
+
+class CoordinatorLoads(NamedTuple):
+    """Partitions of the transaction log that were loaded, and how long that took in all."""
+
+    partition_count: int
+    duration_ms: int
+
+
+def parse_coordinator_loads(log: str) -> CoordinatorLoads:
+    """Return what a broker's log says of loading coordinators; waiting for the one loading thread is not counted.
+
+    >>> line = "Finished loading 3 transaction metadata from __transaction_state-0 in 17 milliseconds, of which 5 mill"
+    >>> parse_coordinator_loads(line)
+    CoordinatorLoads(partition_count=1, duration_ms=12)
+    """
+    found = _LOADED.findall(log)
+    return CoordinatorLoads(len(found), sum(int(total_ms) - int(waited_ms) for total_ms, waited_ms in found))
+
+
+def _ask(record: Path, command: str) -> str:
+    tool = shutil.which("jcmd")
+    if tool is None:
+        raise MissingTool("jcmd", "It comes with a JDK.", "apt-get install openjdk-17-jdk-headless")
+    running = read_record(record)
+    if running is None:
+        raise EngineError(f"No process is recorded in {record}.")
+    done = subprocess.run(
+        [tool, str(running.pid), command], capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
+    )
+    if done.returncode:
+        raise EngineError(f"jcmd {command} failed: {(done.stderr or done.stdout).strip()[:200]}")
+    return done.stdout

@@ -1,0 +1,35 @@
+"""What transactions cost a real broker itself lies where capacity plans say."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.lab.broker_calibration import measure_broker
+from eosctl.model.capacity_plan import Unit
+
+#: Processor time and loads depend on what else the machine does: only the proof asks for them.
+TIMES = "EOSCTL_CALIBRATE_TIMES" in os.environ
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def test_heap_snapshots_and_threads_lie_where_plans_say(
+    apache_running: Callable[..., AbstractContextManager[ApacheEngine]], tmp_path: Path
+) -> None:
+    counts = (
+        {"open_count": 4_000, "transaction_count": 6_000} if TIMES else {"open_count": 2_000, "transaction_count": 200}
+    )
+    options = {"heap_bytes": 1 << 30, "jvm_options": ("-XX:+UseG1GC",)}
+    with apache_running("4.3.1", tmp_path / "kafka", **options) as engine:
+        rows = asyncio.run(measure_broker(engine, now_ms, **counts))
+    assert len(rows) == 6
+    assert all(row.measured > 0 for row in rows)
+    assert [row for row in rows if not row.holds and (TIMES or row.unit is not Unit.MILLISECONDS)] == []

@@ -1,8 +1,7 @@
-"""Authorized operations as bit fields (KIP-430)."""
+"""The operations of Kafka's authorizer."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from enum import IntEnum
 
 NOT_ASKED = -2147483648
@@ -25,34 +24,3 @@ class AclOperation(IntEnum):
     CREATE_TOKENS = 13
     DESCRIBE_TOKENS = 14
     TWO_PHASE_COMMIT = 15
-
-
-def operations_field(operations: Iterable[AclOperation]) -> int:
-    """Encode operations as one bit each."""
-    return sum(1 << operation for operation in operations)
-
-
-CLUSTER_OPERATIONS = operations_field(
-    (
-        AclOperation.CREATE,
-        AclOperation.ALTER,
-        AclOperation.DESCRIBE,
-        AclOperation.CLUSTER_ACTION,
-        AclOperation.DESCRIBE_CONFIGS,
-        AclOperation.ALTER_CONFIGS,
-        AclOperation.IDEMPOTENT_WRITE,
-    )
-)
-TOPIC_OPERATIONS = operations_field(
-    (
-        AclOperation.READ,
-        AclOperation.WRITE,
-        AclOperation.CREATE,
-        AclOperation.DELETE,
-        AclOperation.ALTER,
-        AclOperation.DESCRIBE,
-        AclOperation.DESCRIBE_CONFIGS,
-        AclOperation.ALTER_CONFIGS,
-    )
-)
-GROUP_OPERATIONS = operations_field((AclOperation.READ, AclOperation.DELETE, AclOperation.DESCRIBE))

@@ -3,8 +3,6 @@
 - adds the partition of ``__consumer_offsets`` that belongs to the group, under the rules of AddPartitionsToTxn
 - the group need not exist, its name may be empty
 - 90 is 47 below version 2
-
-Not validated: authorisation of transactional id and group.
 """
 
 from __future__ import annotations

@@ -6,7 +6,6 @@
 - 90 is 47 below version 2
 - a batch without transactions is never answered, an entry without topics opens a transaction without partitions
 
-Not validated: authorisation of ids and topics, CLUSTER_ACTION of version 4 and later.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 - a group that does not exist, or is a classic one, answers 69 with a text
 - 3.9 answers 35
-
-Not validated: authorisation of groups and topics; authorised operations are never filled in.
 """
 
 from __future__ import annotations
@@ -15,6 +13,8 @@ from eosctl.sandbox.coordinator.group.consumer.consumer_records import group_by_
 from eosctl.sandbox.coordinator.group.consumer.driver import read_consumer_config
 from eosctl.sandbox.coordinator.group.consumer.heartbeat import preferred_assignor
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.access import operations_of
+from eosctl.sandbox.security.acls import ResourceType
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.consumer_group_describe import (
     Assignment,
@@ -32,6 +32,15 @@ _DEAD = "Dead"
 def handle(broker: Any, context: RequestContext, request: ConsumerGroupDescribeRequest) -> None:
     """Describe groups of the new protocol."""
     groups = [_describe(broker, group_id) for group_id in request.group_ids]
+    if request.include_authorized_operations:
+        groups = [
+            group
+            if group.error_code
+            else group._replace(
+                authorized_operations=operations_of(broker, context, ResourceType.GROUP, group.group_id)
+            )
+            for group in groups
+        ]
     context.reply(ConsumerGroupDescribeResponse(groups=groups))
 
 

@@ -3,7 +3,7 @@
 - 3.9 has the coordinator for it switched off and answers 35
 - an error answer carries nothing but code and text
 
-Not validated: authorisation of group and topics. Classic members cannot join a consumer group that has members, nor the
+Not validated: Classic members cannot join a consumer group that has members, nor the
 other way round (live migration between the protocols).
 """
 

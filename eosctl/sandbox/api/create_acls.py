@@ -1,7 +1,6 @@
 """CreateAcls (key 30, versions 1 to 3; 3.9 serves 0 to 3): forwarded to the controller (KIP-140, KIP-290).
 
 - Without an authorizer the answer is SECURITY_DISABLED.
-- Codes that no release defines close the connection, as in Kafka: the request is not understood.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from eosctl.sandbox.ports import RequestContext
-from eosctl.sandbox.security.acls import Acl
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.create_acls import AclCreationResult, CreateAclsRequest, CreateAclsResponse
 
@@ -22,9 +20,7 @@ TIMEOUT_MS = 30_000
 
 def handle(broker: Broker, context: RequestContext, request: CreateAclsRequest) -> None:
     """Let the controller add the entries."""
-    if any(Acl(*creation).has_unknown_code for creation in request.creations):
-        context.reply(None)
-    elif broker.authorizer is None:
+    if broker.authorizer is None:
         refused = AclCreationResult(ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER)
         context.reply(CreateAclsResponse(0, [refused for _ in request.creations]))
     else:

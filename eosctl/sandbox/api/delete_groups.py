@@ -2,8 +2,6 @@
 
 - only an empty group goes, with its offsets: 68 otherwise, 69 when there is none
 - 3.9 answers before its tombstones are replicated, 4.3 after
-
-Not validated: authorisation of the groups.
 """
 
 from __future__ import annotations

@@ -41,4 +41,4 @@ def handle(broker: Broker, context: RequestContext, request: DescribeAclsRequest
             entry = AclDescription(acl.principal, acl.host, acl.operation, acl.permission)
             found.setdefault(resource, []).append(entry)
     resources = [DescribeAclsResource(*resource, entries) for resource, entries in found.items()]
-    context.reply(DescribeAclsResponse(0, ErrorCode.NONE, None, resources))
+    context.reply(DescribeAclsResponse(0, ErrorCode.NONE, "", resources))

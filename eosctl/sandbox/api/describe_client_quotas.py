@@ -47,7 +47,7 @@ def handle(broker: Broker, context: RequestContext, request: DescribeClientQuota
         for entity, values in broker.metadata.quotas.items()
         if _selects(request, entity)
     ]
-    context.reply(DescribeClientQuotasResponse(0, ErrorCode.NONE, None, entries))
+    context.reply(DescribeClientQuotasResponse(0, ErrorCode.NONE, "", entries))
 
 
 def _check(components: Sequence[ComponentData]) -> None:
@@ -69,7 +69,7 @@ def _check(components: Sequence[ComponentData]) -> None:
     if IP in seen and len(seen) > 1:
         raise Refused(
             ErrorCode.INVALID_REQUEST,
-            "Invalid entity filter component combination, IP filter component should not be used with user or clientId "
+            "Invalid entity filter component combination. IP filter component should not be used with user or clientId "
             "filter component.",
         )
 

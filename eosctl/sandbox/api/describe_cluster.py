@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from eosctl.sandbox.api.metadata import alive_brokers, controller_id
-from eosctl.sandbox.authorization import CLUSTER_OPERATIONS, NOT_ASKED
+from eosctl.sandbox.authorization import NOT_ASKED
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.access import cluster_operations
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.describe_cluster import (
     DescribeClusterBroker,
@@ -56,6 +57,6 @@ def handle(broker: Broker, context: RequestContext, request: DescribeClusterRequ
             broker.cluster_id,
             controller_id(broker),
             brokers,
-            CLUSTER_OPERATIONS if request.include_cluster_authorized_operations else NOT_ASKED,
+            cluster_operations(broker, context) if request.include_cluster_authorized_operations else NOT_ASKED,
         )
     )

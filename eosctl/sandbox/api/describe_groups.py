@@ -3,8 +3,6 @@
 - a group that does not exist is Dead without an error below version 6, from there 69 with a text
 - members' metadata and assignments are shown only while the group is stable
 - groups of the new protocol count as not existing here
-
-Not validated: authorisation of the groups; authorised operations are never filled in.
 """
 
 from __future__ import annotations
@@ -14,6 +12,8 @@ from typing import Any
 from eosctl.sandbox.coordinator.group.admin import describe_state
 from eosctl.sandbox.coordinator.group.classic_group import ClassicGroup, ClassicState
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.access import operations_of
+from eosctl.sandbox.security.acls import ResourceType
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.describe_groups import (
     DescribedGroup,
@@ -27,7 +27,17 @@ _NOT_FOUND_VERSION = 6
 
 def handle(broker: Any, context: RequestContext, request: DescribeGroupsRequest) -> None:
     """Describe classic groups."""
-    context.reply(DescribeGroupsResponse(groups=[_describe(broker, context, group_id) for group_id in request.groups]))
+    groups = [_describe(broker, context, group_id) for group_id in request.groups]
+    if request.include_authorized_operations:
+        groups = [
+            group
+            if group.error_code
+            else group._replace(
+                authorized_operations=operations_of(broker, context, ResourceType.GROUP, group.group_id)
+            )
+            for group in groups
+        ]
+    context.reply(DescribeGroupsResponse(groups=groups))
 
 
 def _describe(broker: Any, context: RequestContext, group_id: str) -> DescribedGroup:

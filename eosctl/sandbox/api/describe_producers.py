@@ -2,8 +2,6 @@
 
 - any replica that hosts the log answers; 6 for a partition that lives elsewhere, 3 for an unknown one
 - every producer that the partition remembers, with or without an open transaction
-
-Not validated: READ on the topic.
 """
 
 from __future__ import annotations

@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from eosctl.sandbox.api.metadata import describe_partition, is_internal
-from eosctl.sandbox.authorization import TOPIC_OPERATIONS
 from eosctl.sandbox.controller.topics import topic_name_problem
 from eosctl.sandbox.metadata.image import PartitionState, TopicState
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.access import operations_of
+from eosctl.sandbox.security.acls import ResourceType
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.describe_topic_partitions import (
     Cursor,
@@ -46,14 +47,15 @@ def handle(broker: Broker, context: RequestContext, request: DescribeTopicPartit
         if state is None:
             problem = topic_name_problem(name) is not None
             error = ErrorCode.INVALID_TOPIC_EXCEPTION if problem else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-            unknown.append(DescribeTopicPartitionsResponseTopic(error, name))
+            operations = operations_of(broker, context, ResourceType.TOPIC, name)
+            unknown.append(DescribeTopicPartitionsResponseTopic(error, name, topic_authorized_operations=operations))
             continue
         if not left:
             next_cursor = Cursor(name, 0)
             break
         first = cursor.partition_index if cursor is not None and cursor.topic_name == name else 0
         indexes = [index for index in sorted(state.partitions) if index >= first]
-        topics.append(_describe(broker, context.listener, state, indexes[:left]))
+        topics.append(_describe(broker, context, state, indexes[:left]))
         if len(indexes) > left:
             next_cursor = Cursor(name, indexes[left])
             break
@@ -62,11 +64,12 @@ def handle(broker: Broker, context: RequestContext, request: DescribeTopicPartit
 
 
 def _describe(
-    broker: Broker, listener: str, topic: TopicState, indexes: list[int]
+    broker: Broker, context: RequestContext, topic: TopicState, indexes: list[int]
 ) -> DescribeTopicPartitionsResponseTopic:
-    partitions = [_partition(broker, listener, index, topic.partitions[index]) for index in indexes]
+    partitions = [_partition(broker, context.listener, index, topic.partitions[index]) for index in indexes]
+    operations = operations_of(broker, context, ResourceType.TOPIC, topic.name)
     return DescribeTopicPartitionsResponseTopic(
-        0, topic.name, topic.topic_id, is_internal(topic.name), partitions, TOPIC_OPERATIONS
+        0, topic.name, topic.topic_id, is_internal(topic.name), partitions, operations
     )
 
 

@@ -2,8 +2,6 @@
 
 - unknown ids answer 105 with every other field 0 or empty, an empty id 42, one of another coordinator 16
 - in PrepareCommit and PrepareAbort only the partitions whose marker is still missing are listed
-
-Not validated: authorisation of ids and topics.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 - answered when the prepared outcome is durable; markers and completion follow by themselves
 - version 5 bumps the epoch and returns the next producer id and epoch, whatever ``transaction.version`` says
 - 90 is 47 below version 2
-
-Not validated: authorisation of the transactional id.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.ports import METADATA_TOPIC, RequestContext
 from eosctl.sandbox.replication.fetch_sessions import (
     FIRST_TOPIC_ID_VERSION,
@@ -26,6 +27,8 @@ from eosctl.sandbox.replication.fetch_sessions import (
 from eosctl.sandbox.replication.partition import Partition
 from eosctl.sandbox.replication.reading import fetch_error, has_answer, read_partition, with_current_leader
 from eosctl.sandbox.runtime import NodeTimer
+from eosctl.sandbox.security.access import may
+from eosctl.sandbox.security.acls import CLUSTER_NAME, ResourceType
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.fetch import (
     FetchableTopicResponse,
@@ -110,20 +113,30 @@ class Fetch:
             self._try_finish()
 
     def _locate(self, cached: CachedPartition) -> Partition | PartitionData:
-        if cached.watched is not None and cached.watched.is_leader:
-            return cached.watched
         broker, (name, topic_id, index) = self._broker, cached.key
+        if cached.watched is not None and cached.watched.is_leader and broker.authorizer is None:
+            return cached.watched
         if topic_id != ZERO_UUID or self._context.api_version >= FIRST_TOPIC_ID_VERSION:
             name = broker.metadata.topic_name(topic_id) or ""
             if not name:
                 cached.watch(None)
                 return fetch_error(index, ErrorCode.UNKNOWN_TOPIC_ID)
+        if broker.authorizer is not None and not self._may_read(name):
+            cached.watch(None)
+            return fetch_error(index, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
         found = broker.replicas.leader(TopicPartition(name, index))
         if isinstance(found, Partition):
             cached.watch(found)
             return found
         cached.watch(None)
         return fetch_error(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if name == METADATA_TOPIC else found)
+
+    def _may_read(self, topic: str) -> bool:
+        """Ask again for every answer: a session outlives changes of the access lists."""
+        broker, context = self._broker, self._context
+        if self._replica_id >= 0:
+            return may(broker, context, AclOperation.CLUSTER_ACTION, ResourceType.CLUSTER, CLUSTER_NAME)
+        return may(broker, context, AclOperation.READ, ResourceType.TOPIC, topic)
 
     def _try_finish(self) -> bool:
         """Answer when the wait is over: enough bytes, an error, or where the logs part."""

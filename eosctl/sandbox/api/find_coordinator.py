@@ -4,8 +4,6 @@
 - an internal topic that does not exist is created; until it has leaders the answer is 15
 - from version 4 several keys at once, each with its own code; a success has the text NONE below version 4
 - an unknown type answers 42, so do share groups, whose coordinator is not there
-
-Not validated: authorisation of groups and transactional ids.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 - 27 tells the member to join again
 - while the coordinator loads the answer is no error: the member stays
-
-Not validated: authorisation of the group.
 """
 
 from __future__ import annotations

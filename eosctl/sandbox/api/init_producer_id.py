@@ -4,8 +4,6 @@
 - producer id and epoch come together or not at all, else 42
 - 90 is 47 below version 4
 - an open transaction is aborted first; the client hears 51 and comes again
-
-Not validated: authorisation of the transactional id.
 """
 
 from __future__ import annotations

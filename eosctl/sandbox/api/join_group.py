@@ -6,7 +6,7 @@
   its former self is told 82
 - version 0 has no rebalance timeout: the session timeout counts
 
-Not validated: authorisation of the group, the form of the instance id.
+Not validated: the form of the instance id.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 - from version 3 several members at once, each with its own code; a static one may come with its instance id alone
 - below version 3 the one member's code is that of the answer
-
-Not validated: authorisation of the group.
 """
 
 from __future__ import annotations

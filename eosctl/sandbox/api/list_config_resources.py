@@ -3,8 +3,6 @@
 - Version 0 and 3.9 know client metrics only; version 1 lists what has or can have settings, by type.
 - Topics, brokers and their loggers are listed whether or not they have settings; groups and client metrics that have.
 - Types that cannot be listed are UNSUPPORTED_VERSION.
-
-Not validated: authorisation of the cluster.
 """
 
 from __future__ import annotations

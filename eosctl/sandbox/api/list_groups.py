@@ -2,8 +2,6 @@
 
 - the groups of this broker alone; filters by state (version 4) and type (version 5), regardless of case
 - while some partition still loads the code is 14 and the groups of the others are listed
-
-Not validated: authorisation of cluster and groups.
 """
 
 from __future__ import annotations

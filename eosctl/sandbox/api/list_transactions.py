@@ -5,8 +5,6 @@
 - the duration filter looks at the start in every state, so ids that never had a transaction (start -1) always pass
 - the pattern of version 2 must match the whole id; one that does not compile answers 128. Kafka compiles with RE2/J,
   this broker with Python's ``re``: they agree on all but rare constructs (possessive quantifiers, look-around)
-
-Not validated: authorisation of ids.
 """
 
 from __future__ import annotations

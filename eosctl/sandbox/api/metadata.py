@@ -12,10 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from eosctl.sandbox.authorization import CLUSTER_OPERATIONS, NOT_ASKED, TOPIC_OPERATIONS
+from eosctl.sandbox.authorization import NOT_ASKED
 from eosctl.sandbox.controller.topics import topic_name_problem
 from eosctl.sandbox.metadata.image import PartitionState, TopicState
 from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.access import cluster_operations, operations_of
+from eosctl.sandbox.security.acls import ResourceType
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.metadata import (
     MetadataRequest,
@@ -46,7 +48,11 @@ def handle(broker: Broker, context: RequestContext, request: MetadataRequest) ->
         topics = _asked_topics(broker, context, request)
     if request.include_topic_authorized_operations:
         topics = [
-            topic._replace(topic_authorized_operations=TOPIC_OPERATIONS) if not topic.error_code else topic
+            topic
+            if topic.error_code or topic.name is None
+            else topic._replace(
+                topic_authorized_operations=operations_of(broker, context, ResourceType.TOPIC, topic.name)
+            )
             for topic in topics
         ]
     context.reply(
@@ -56,7 +62,7 @@ def handle(broker: Broker, context: RequestContext, request: MetadataRequest) ->
             broker.cluster_id,
             controller_id(broker),
             topics,
-            CLUSTER_OPERATIONS if request.include_cluster_authorized_operations else NOT_ASKED,
+            cluster_operations(broker, context) if request.include_cluster_authorized_operations else NOT_ASKED,
         )
     )
 

@@ -4,8 +4,6 @@
 - unknown topics and partitions answer 3 each, the rest is committed; version 10 names topics by id (100 when unknown)
 - metadata longer than ``offset.metadata.max.bytes`` answers 12
 - versions 2 to 4 may choose a retention of their own; version 1 a commit time; version 0 (ZooKeeper) is refused
-
-Not validated: authorisation of group and topics.
 """
 
 from __future__ import annotations

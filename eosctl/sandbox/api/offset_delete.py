@@ -2,8 +2,6 @@
 
 - unknown partitions answer 3, topics that a live group subscribes to 86
 - a group that does not exist answers 69, a live one that is not of type consumer 68
-
-Not validated: authorisation of group and topics.
 """
 
 from __future__ import annotations

@@ -4,8 +4,6 @@
 - require_stable (version 7 and up): an offset that an open transaction wrote answers 88 and -1
 - from version 8 several groups; version 9 checks a consumer group's member epoch; version 10 names topics by id
 - below version 2 the group's error is that of each partition; version 0 (ZooKeeper) is refused
-
-Not validated: authorisation of groups and topics.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 - the leader's request carries the assignment; the others wait until it is written to ``__consumer_offsets``
 - a member that asks again in a stable group gets its assignment at once
 - while the coordinator loads the answer is 27, so that the member joins again
-
-Not validated: authorisation of the group.
 """
 
 from __future__ import annotations

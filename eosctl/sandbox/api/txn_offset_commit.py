@@ -5,8 +5,6 @@
 - from version 3 member and generation are checked, unless the producer names none
 - the offsets become visible when the transaction's marker is written to the group's partition
 - 14 is 15 below version 2
-
-Not validated: authorisation of transactional id, group and topics.
 """
 
 from __future__ import annotations

@@ -4,8 +4,6 @@
 - every partition answers for itself; version 2 carries the transaction version, from which 2 asks for a higher epoch
 - a group coordinator that is not ready shows as 6
 - a marker without partitions is left out of the answer
-
-Not validated: ALTER or CLUSTER_ACTION on the cluster.
 """
 
 from __future__ import annotations

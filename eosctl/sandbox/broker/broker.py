@@ -42,6 +42,7 @@ from eosctl.sandbox.replication.partition import Partition
 from eosctl.sandbox.replication.replica_manager import ReplicaManager
 from eosctl.sandbox.replication.verification import VerificationPolicy
 from eosctl.sandbox.runtime import NodeRuntime
+from eosctl.sandbox.security.access import Amended
 from eosctl.sandbox.security.authorizer import authorizer_of
 from eosctl.sandbox.security.mechanisms import ScramCredential
 from eosctl.sandbox.security.protocol import SecurityProtocol
@@ -298,7 +299,7 @@ class Broker:
 
     def end_without_answer(self, context: RequestContext) -> None:
         """Finish a request that has no answer (acks=0)."""
-        if isinstance(context.reply, Exchange):
+        if isinstance(context.reply, Exchange | Amended):
             context.reply.without_answer()
 
     def may_produce_to(self, topic: str, context: RequestContext) -> bool:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.controller.controller import Controller
 from eosctl.sandbox.controller.topics import Refused
 from eosctl.sandbox.ports import RequestContext
-from eosctl.sandbox.security.acls import CLUSTER_NAME, Acl, AclFilter, ResourceType
+from eosctl.sandbox.security.acls import CLUSTER_NAME, Acl, AclFilter, PatternType, Permission, ResourceType
 from eosctl.sandbox.security.authorizer import acl_of
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.create_acls import AclCreationResult, CreateAclsRequest, CreateAclsResponse
@@ -23,17 +24,21 @@ from eosctl.wire.messages.internal.metadata.remove_access_control_entry_record i
 
 def create_acls(controller: Controller, context: RequestContext, request: CreateAclsRequest) -> None:
     """Add the entries that are not there yet; one that is refused does not stop the others."""
+    acls = [Acl(*creation) for creation in request.creations]
+    if any(acl.is_pattern for acl in acls):  # no entry can be made of it, so Kafka fails on the whole request
+        failed = AclCreationResult(ErrorCode.UNKNOWN_SERVER_ERROR, None)
+        context.reply(CreateAclsResponse(0, [failed for _ in acls]))
+        return
     present = {acl_of(record) for record in controller.image.acls.values()}
     records: list[Any] = []
     results = []
-    for creation in request.creations:
-        acl = Acl(*creation)
+    for acl in acls:
         try:
             _check(acl)
         except Refused as refused:
             results.append(AclCreationResult(refused.error, refused.message))
             continue
-        results.append(AclCreationResult(ErrorCode.NONE, None))
+        results.append(AclCreationResult(ErrorCode.NONE, ""))
         if acl not in present:
             present.add(acl)
             records.append(AccessControlEntryRecord(controller.runtime.random.randbytes(16), *acl))
@@ -41,13 +46,25 @@ def create_acls(controller: Controller, context: RequestContext, request: Create
 
 
 def _check(acl: Acl) -> None:
+    unknown = (
+        ("resourceType", acl.resource_type, ResourceType),
+        ("patternType", acl.pattern_type, PatternType),
+        ("operation", acl.operation, AclOperation),
+        ("permissionType", acl.permission, Permission),
+    )
+    for name, code, codes in unknown:
+        if code not in tuple(codes):
+            raise Refused(ErrorCode.INVALID_REQUEST, f"Invalid {name} UNKNOWN")
     if acl.resource_type == ResourceType.CLUSTER and acl.resource_name != CLUSTER_NAME:
         raise Refused(ErrorCode.INVALID_REQUEST, f"The only valid name for the CLUSTER resource is {CLUSTER_NAME}")
     if not acl.resource_name:
-        raise Refused(ErrorCode.INVALID_REQUEST, "Resource name should not be empty")
-    kind, colon, name = acl.principal.partition(":")
-    if not (kind and colon and name):
-        raise Refused(ErrorCode.INVALID_REQUEST, f"Could not parse principal from `{acl.principal}`")
+        raise Refused(ErrorCode.INVALID_REQUEST, "Invalid empty resource name")
+    if ":" not in acl.principal:
+        raise Refused(
+            ErrorCode.INVALID_REQUEST,
+            f"Could not parse principal from `{acl.principal}` (no colon is present separating the principal type from "
+            "the principal name)",
+        )
 
 
 def delete_acls(controller: Controller, context: RequestContext, request: DeleteAclsRequest) -> None:

@@ -102,6 +102,7 @@ def _resource_rules(
         return _check_topic(controller), table, present
     if resource.resource_type == BROKER_RESOURCE:
         _check_broker_name(controller, resource)
+        _check_min_isr(controller, resource)
         return (
             _check_broker(controller, per_broker=bool(resource.resource_name)),
             controller.config.table.broker,
@@ -120,6 +121,21 @@ def _check_broker_name(controller: Controller, resource: AlterConfigsResource) -
     name = resource.resource_name
     if name and (not name.lstrip("-").isdigit() or int(name) not in controller.image.brokers):
         raise Refused(ErrorCode.INVALID_REQUEST, f"No broker with id {name} found.")
+
+
+def _check_min_isr(controller: Controller, resource: AlterConfigsResource) -> None:
+    """Keep one ``min.insync.replicas`` for the whole cluster, as eligible leader replicas need it (KIP-966)."""
+    for config in resource.configs if controller.has_elr else ():
+        if config.name != "min.insync.replicas":
+            continue
+        if resource.resource_name:
+            raise Refused(
+                ErrorCode.INVALID_CONFIG, "Broker-level min.insync.replicas cannot be altered while ELR is enabled."
+            )
+        if config.config_operation == DELETE:
+            raise Refused(
+                ErrorCode.INVALID_CONFIG, "Cluster-level min.insync.replicas cannot be removed while ELR is enabled."
+            )
 
 
 def _check_topic(controller: Controller) -> Callable[[str, str], None]:

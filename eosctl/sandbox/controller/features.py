@@ -75,11 +75,11 @@ def update_features(controller: Controller, context: RequestContext, request: Up
             failed = failed or (error, message)
         elif controller.image.finalized_feature(update.feature) != update.max_version_level:
             records.append(FeatureLevelRecord(update.feature, update.max_version_level))
-    if context.api_version >= 2:  # one result for the whole request (KIP-1022)
-        if failed is not None:
-            text = f"The update failed for all features since the following feature had an error: {failed[1]}"
-            context.reply(UpdateFeaturesResponse(0, failed[0], text, []))
-            return
+    if failed is not None and not controller.emulation.is_3_9:  # one result for the whole request (KIP-1022)
+        text = f"The update failed for all features since the following feature had an error: {failed[1]}"
+        context.reply(UpdateFeaturesResponse(0, failed[0], text, []))
+        return
+    if context.api_version >= 2:
         response = UpdateFeaturesResponse(0, 0, None, [])
     else:
         response = UpdateFeaturesResponse(0, 0, None, results)

@@ -48,6 +48,8 @@ def _plan(controller: Controller, entry: api.RequestEntryData) -> list[Any]:
     entity: QuotaEntity = frozenset((part.entity_type, part.entity_name) for part in entry.entity)
     allowed = _allowed(entity)
     present = controller.image.quotas.get(entity, {})
+    if len({change.key for change in entry.ops}) < len(entry.ops):
+        raise Refused(ErrorCode.INVALID_REQUEST, "Ignoring duplicate entity")
     parts = [EntityData(part.entity_type, part.entity_name) for part in entry.entity]
     records: list[Any] = []
     for change in entry.ops:
@@ -82,7 +84,7 @@ def _allowed(entity: QuotaEntity) -> Mapping[str, bool]:
     if len(names) > 1:
         raise Refused(
             ErrorCode.INVALID_REQUEST,
-            "Invalid quota entity combination, IP entity should not be used with User or ClientId",
+            "Invalid quota entity combination, IP entity shouldnot be combined with User or ClientId",
         )
     address = names[IP]
     if address is not None:

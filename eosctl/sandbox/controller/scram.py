@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 from eosctl.sandbox.controller.controller import Controller
@@ -26,21 +25,32 @@ def alter_user_scram_credentials(
 ) -> None:
     """Set and remove credentials; a user may appear once in a request."""
     changes: list[ScramCredentialDeletion | ScramCredentialUpsertion] = [*request.deletions, *request.upsertions]
-    count = Counter(change.name for change in changes)
-    records: list[Any] = []
-    results: dict[str, AlterUserScramCredentialsResult] = {}
+    if any(not upsertion.salted_password for upsertion in request.upsertions):  # Kafka fails on the whole request
+        users = dict.fromkeys(change.name for change in changes)
+        failed = [AlterUserScramCredentialsResult(user, ErrorCode.UNKNOWN_SERVER_ERROR, None) for user in users]
+        context.reply(AlterUserScramCredentialsResponse(0, failed))
+        return
+    planned: dict[str, Any] = {}  # user -> record, or why there is none
     for change in changes:
         user = change.name
+        if isinstance(planned.get(user), Refused):
+            continue
         try:
-            if count[user] > 1:
+            if user in planned:
                 raise Refused(
                     ErrorCode.DUPLICATE_RESOURCE, "A user credential cannot be altered twice in the same request"
                 )
-            records.append(_record(controller, change))
-            results[user] = AlterUserScramCredentialsResult(user, ErrorCode.NONE, None)
+            planned[user] = _record(controller, change)
         except Refused as refused:
-            results[user] = AlterUserScramCredentialsResult(user, refused.error, refused.message)
-    response = AlterUserScramCredentialsResponse(0, list(results.values()))
+            planned[user] = refused
+    results = [
+        AlterUserScramCredentialsResult(user, plan.error, plan.message)
+        if isinstance(plan, Refused)
+        else AlterUserScramCredentialsResult(user, ErrorCode.NONE, None)
+        for user, plan in planned.items()
+    ]
+    response = AlterUserScramCredentialsResponse(0, results)
+    records = [plan for plan in planned.values() if not isinstance(plan, Refused)]
     controller.write(records, lambda: context.reply(response))
 
 

@@ -52,9 +52,12 @@ class Acl(NamedTuple):
     permission: int
 
     @property
-    def has_unknown_code(self) -> bool:
-        """Whether a part has a code that no release defines."""
-        return AclFilter(*self).has_unknown_code
+    def is_pattern(self) -> bool:
+        """Whether a part is meant for filters alone."""
+        return ANY_CODE in (self.resource_type, self.operation, self.permission) or self.pattern_type in (
+            PatternType.ANY,
+            PatternType.MATCH,
+        )
 
 
 class AclFilter(NamedTuple):

@@ -1,0 +1,116 @@
+"""What the principal of a request may do; everything where no authorizer is configured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from eosctl.sandbox.authorization import AclOperation
+from eosctl.sandbox.ports import Handler, RequestContext
+from eosctl.sandbox.security.acls import CLUSTER_NAME, SUPPORTED, ResourceType, authorized_operations
+
+if TYPE_CHECKING:
+    from eosctl.sandbox.broker.broker import Broker
+
+T = TypeVar("T")
+Amend = Callable[[Any], Any]
+"""Completes the response of a handler that saw a part of the request."""
+
+
+class Access:
+    """One request with its principal, on its way to its handler."""
+
+    __slots__ = ("_handle", "broker", "context")
+
+    def __init__(self, broker: Broker, context: RequestContext, handle: Handler) -> None:
+        self.broker = broker
+        self.context = context
+        self._handle = handle
+
+    def may(self, operation: AclOperation, resource_type: ResourceType, name: str) -> bool:
+        """Whether the principal may do something to one resource."""
+        return may(self.broker, self.context, operation, resource_type, name)
+
+    def may_topic(self, operation: AclOperation, name: str | None) -> bool:
+        """Whether the principal may do something to a topic; one without a name is for the handler to refuse."""
+        return not name or self.may(operation, ResourceType.TOPIC, name)
+
+    def may_group(self, operation: AclOperation, name: str) -> bool:
+        """Whether the principal may do something to a group."""
+        return self.may(operation, ResourceType.GROUP, name)
+
+    def may_transact(self, operation: AclOperation, transactional_id: str) -> bool:
+        """Whether the principal may do something to a transactional id."""
+        return self.may(operation, ResourceType.TRANSACTIONAL_ID, transactional_id)
+
+    def may_cluster(self, operation: AclOperation) -> bool:
+        """Whether the principal may do something to the cluster."""
+        return self.may(operation, ResourceType.CLUSTER, CLUSTER_NAME)
+
+    def part(self, items: Iterable[T], allowed: Callable[[T], bool]) -> tuple[list[T], list[T]]:
+        """Part what is allowed from what is not, in order."""
+        yes: list[T] = []
+        no: list[T] = []
+        for item in items:
+            (yes if allowed(item) else no).append(item)
+        return yes, no
+
+    def topic_name(self, name: str, topic_id: bytes, first_id_version: int) -> str | None:
+        """Return the topic that a request names by name or, from some version on, by id; None for an unknown id."""
+        return self.broker.metadata.topic_name(topic_id) if self.context.api_version >= first_id_version else name
+
+    def reply(self, response: Any | None) -> None:
+        """Answer without asking the handler."""
+        self.context.reply(response)
+
+    def proceed(self, request: Any, amend: Amend | None = None) -> None:
+        """Let the handler answer, and complete its response."""
+        context = self.context if amend is None else self.context._replace(reply=Amended(self.context, amend))
+        self._handle(self.broker, context, request)
+
+
+class Amended:
+    """A reply that completes the response on its way."""
+
+    __slots__ = ("_amend", "_context")
+
+    def __init__(self, context: RequestContext, amend: Amend) -> None:
+        self._context = context
+        self._amend = amend
+
+    def __call__(self, response: Any | None) -> None:
+        """Answer with the completed response; None closes the connection."""
+        self._context.reply(None if response is None else self._amend(response))
+
+    def without_answer(self) -> None:
+        """End a request that has no answer: what was refused of it costs the connection."""
+        self._context.reply(None)
+
+
+def may(
+    broker: Broker, context: RequestContext, operation: AclOperation, resource_type: ResourceType, name: str
+) -> bool:
+    """Whether the principal of a request may do something to one resource; the brokers themselves may do everything."""
+    authorizer = broker.authorizer
+    return (
+        authorizer is None
+        or context.from_broker
+        or authorizer.allows(context.principal, context.client_host, operation, resource_type, name)
+    )
+
+
+def operations_of(broker: Broker, context: RequestContext, resource_type: ResourceType, name: str) -> int:
+    """Return what the principal may do to a resource as the bit field of KIP-430."""
+    allowed = frozenset(
+        operation
+        for operation in SUPPORTED[resource_type]
+        if may(broker, context, AclOperation(operation), resource_type, name)
+    )
+    return authorized_operations(resource_type, allowed, broker.emulation.release)
+
+
+def cluster_operations(broker: Broker, context: RequestContext) -> int:
+    """Return what the principal may do to the cluster: nothing to say for those who may not describe it."""
+    if not may(broker, context, AclOperation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME):
+        return 0
+    return operations_of(broker, context, ResourceType.CLUSTER, CLUSTER_NAME)

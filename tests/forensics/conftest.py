@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from eosctl.client import Client, connect
+from eosctl.client.destinations import transaction_coordinator
 from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import TransactionDialect, wait_until_ended
@@ -72,17 +73,21 @@ async def leave_open(
 
 
 def skip_marker(
-    cluster: SandboxThread, *, committed: bool, dialect: TransactionDialect | None, transactional_id: str = "shop-0"
+    bootstrap: str,
+    stop: Callable[[int], None],
+    start: Callable[[int], None],
+    *,
+    committed: bool,
+    dialect: TransactionDialect | None,
+    transactional_id: str = "shop-0",
+    topic: str = "orders",
 ) -> Opened:
     """End a transaction while its partition has no leader, and bring the leader back (KAFKA-20734)."""
-    bootstrap = cluster.bootstrap
 
-    async def write(client: Client) -> tuple[Opened, Any, int]:
-        found = await ensure_topic(client, "orders", partition_count=6, replica_count=1)
+    async def write(client: Client) -> tuple[Opened, int]:
+        found = await ensure_topic(client, topic, partition_count=6, replica_count=1)
         producer = TransactionalProducer(client, transactional_id, now_ms=now_ms, dialect=dialect)
         identity = await producer.init_transactions()
-        from eosctl.client.destinations import transaction_coordinator
-
         coordinator = await client.node_id(transaction_coordinator(transactional_id))
         leader, partition = next(
             (p.leader_id, p.partition) for p in found.partitions if p.leader_id not in (None, coordinator)
@@ -90,14 +95,14 @@ def skip_marker(
         first = await producer.send(partition, [record("a"), record("b")])
         opened = Opened(partition, transactional_id, identity.producer_id, identity.producer_epoch, first)
         assert leader is not None
-        await asyncio.to_thread(cluster.stop_broker, leader)
+        await asyncio.to_thread(stop, leader)
         await producer.end(committed=committed)
         await wait_until_ended(client, transactional_id)
-        return opened, identity, leader
+        return opened, leader
 
-    opened, _, leader = on(bootstrap, write)
-    cluster.start_broker(leader)
-    on(bootstrap, lambda client: ensure_topic(client, "orders"))
+    opened, leader = on(bootstrap, write)
+    start(leader)
+    on(bootstrap, lambda client: ensure_topic(client, topic))
     return opened
 
 

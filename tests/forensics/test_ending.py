@@ -21,6 +21,10 @@ def target(opened: Opened) -> list[str]:
     return ["--topic", opened.partition.topic, "--partition", str(opened.partition.partition)]
 
 
+def hands(cluster: SandboxThread) -> tuple[str, Any, Any]:
+    return cluster.bootstrap, cluster.stop_broker, cluster.start_broker
+
+
 def committed_count(bootstrap: str, opened: Opened) -> int:
     async def read(client: Any) -> int:
         reader = await Reader.open(client, [opened.partition], isolation=IsolationLevel.READ_COMMITTED)
@@ -40,7 +44,7 @@ def test_a_skipped_commit_is_completed_and_never_aborted(
     dialect: Any, three_brokers: SandboxThread, own_home: Path
 ) -> None:
     bootstrap = three_brokers.bootstrap
-    opened = skip_marker(three_brokers, committed=True, dialect=dialect)
+    opened = skip_marker(*hands(three_brokers), committed=True, dialect=dialect)
     assert committed_count(bootstrap, opened) == 0
     (hung,) = eosctl("txn", "hanging", "-b", bootstrap, "-o", "json").json["items"]
     assert (hung["producer_id"], hung["can_abort"]) == (opened.producer_id, False)
@@ -65,7 +69,7 @@ def test_a_skipped_commit_is_completed_and_never_aborted(
 @pytest.mark.parametrize("dialect", [TV1, TV2])
 def test_a_skipped_abort_is_aborted_and_never_completed(dialect: Any, three_brokers: SandboxThread) -> None:
     bootstrap = three_brokers.bootstrap
-    opened = skip_marker(three_brokers, committed=False, dialect=dialect)
+    opened = skip_marker(*hands(three_brokers), committed=False, dialect=dialect)
     refused = eosctl("txn", "complete", *target(opened), "-b", bootstrap, "--yes")
     assert refused.code == 1
     assert "decided to abort" in refused.err

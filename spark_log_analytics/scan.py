@@ -125,7 +125,7 @@ def scan_content(content: Content, split: Split, classifier: Classifier) -> Spli
     tally = _Tally(source, classifier)
     data = content.data
     if source.wrapper:
-        for record in _peeled_records(bytes(data), source):
+        for record in peeled_records(bytes(data), source):
             tally.add(record)
     else:
         for record in sift_records(data, source.verdict, split.start, split.end, classifier.dull):
@@ -176,7 +176,7 @@ def number_lines(scans: Sequence[SplitScan]) -> Iterator[LogEvent]:
         before += scan.counts.newline_count
 
 
-def _peeled_records(data: bytes, source: SourceFile) -> Iterator[Record]:
+def peeled_records(data: bytes, source: SourceFile) -> Iterator[Record]:
     """Scan each stream of a wrapped file, and give the records back in the order of the file."""
     records: list[Record] = []
     for part in peel(data, source.wrapper):

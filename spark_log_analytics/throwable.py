@@ -32,21 +32,40 @@ def parse_throwable(text: str) -> LoggedException | None:
     Returns:
         The exception, or None when the text holds none. Suppressed exceptions do not count as causes.
     """
-    if text.startswith("!"):
-        text = _MARKED.sub("", text)
+    text = _unmarked(text)
+    chain = _chain(text)
+    if not chain:
+        return None
     if _TRACEBACK in text:
-        return _python(text)
+        return _exception(chain, [f"{name}:{function}" for name, function in _PYTHON_FRAME.findall(text)])
+    return _exception(chain, _FRAME.findall(text))
+
+
+def parse_chain(text: str) -> tuple[str, ...]:
+    """Return the classes of ``parse_throwable``'s exception from the outermost to the root; empty without one."""
+    return _chain(_unmarked(text))
+
+
+def _unmarked(text: str) -> str:
+    return _MARKED.sub("", text) if text.startswith("!") else text
+
+
+def _chain(text: str) -> tuple[str, ...]:
+    if _TRACEBACK in text:
+        return _python_chain(text)
     first = _FIRST.search(text)
     if first is None:
-        return None
-    depths = [len(found[1]) for found in _SUPPRESSED.finditer(text)]
+        return ()
+    if "Caused by" not in text and "Wrapped by" not in text:
+        return (first[1],)
+    depths = [len(found[1]) for found in _SUPPRESSED.finditer(text)] if "Suppressed" in text else []
     suppressed_depth = min(depths, default=1 << 30)
     causes = [found for found in _CAUSE.finditer(text) if len(found[1]) < suppressed_depth]
     chain = [first[1], *(found[3] for found in causes)]
     # Logback can print the root first; then what wraps it follows.
     if causes and causes[0][2] == "Wrapped by":
         chain.reverse()
-    return _exception(tuple(chain), _FRAME.findall(text))
+    return tuple(chain)
 
 
 def parse_inline(text: str) -> LoggedException | None:
@@ -55,16 +74,12 @@ def parse_inline(text: str) -> LoggedException | None:
     return _exception((found[1],), []) if found else None
 
 
-def _python(text: str) -> LoggedException | None:
-    parts = text.split(_TRACEBACK)[1:]
+def _python_chain(text: str) -> tuple[str, ...]:
     chain = []
-    for part in parts:
+    for part in text.split(_TRACEBACK)[1:]:
         ends = [found[1] for found in _PYTHON_END.finditer(part) if found[1] not in ("During", "The")]
         chain += ends[:1]
-    if not chain:
-        return None
-    chain.reverse()
-    return _exception(tuple(chain), [f"{name}:{function}" for name, function in _PYTHON_FRAME.findall(text)])
+    return tuple(reversed(chain))
 
 
 def _exception(chain: tuple[str, ...], frames: list[str]) -> LoggedException:

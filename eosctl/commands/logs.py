@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,8 +9,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eosctl.commands.invocation import Invocation, invocation_of, remember_output, write_result
+from eosctl.commands.logs_engine import (
+    Engine,
+    EngineChoice,
+    Paths,
+    Pattern,
+    Zone,
+    existing,
+    layouts_of,
+    spark_session,
+    takes_spark,
+    zone_of,
+)
+from eosctl.commands.logs_exceptions import count_exceptions
 from eosctl.commands.options import OUTPUT, Output, OutputFile
-from eosctl.errors import EosctlError, UsageError
+from eosctl.errors import UsageError
 from eosctl.model.severity import Severity
 from eosctl.render.formats import OutputFormat
 
@@ -22,12 +33,10 @@ if TYPE_CHECKING:
 
     from eosctl.render.logs import CategoryItem, LogFindings
     from spark_log_analytics.catalogue import Category
-    from spark_log_analytics.layouts import Layout
     from spark_log_analytics.scan import LogScan
 
 app = typer.Typer(help="Incidents and their causes from logs.", no_args_is_help=True)
 
-READING = "Reading"
 GATE = "Exit code"
 EXIT_FINDINGS = 3
 EXIT_INCOMPLETE = 4
@@ -45,42 +54,10 @@ class ReportFormat(StrEnum):
     HTML = "html"
 
 
-class EngineChoice(StrEnum):
-    """What reads the files; the result is the same."""
-
-    PYTHON = "python"
-    SPARK = "spark"
-
-
-Paths = Annotated[
-    list[Path],
-    typer.Argument(metavar="PATH...", help="Log files and directories; compressed and rotated files are read too."),
-]
-Zone = Annotated[
-    str | None,
-    typer.Option(
-        "--zone", metavar="ZONE", help="Zone of stamps without one, e.g. Europe/Berlin.", rich_help_panel=READING
-    ),
-]
-Pattern = Annotated[
-    str | None,
-    typer.Option(
-        "--pattern",
-        metavar="PATTERN",
-        help="The log4j or logback pattern of the files, e.g. '%d{ISO8601} %-5p [%t] %c - %m%n'.",
-        rich_help_panel=READING,
-    ),
-]
 Categories = Annotated[
     list[str] | None,
     typer.Option(
         "--category", metavar="NAME", help="Show events of this category only; repeatable.", rich_help_panel=OUTPUT
-    ),
-]
-Engine = Annotated[
-    EngineChoice,
-    typer.Option(
-        "--engine", help="Read in this process, or on Spark (needs Java and the spark extra).", rich_help_panel=READING
     ),
 ]
 ReportOutput = Annotated[
@@ -93,13 +70,16 @@ FailOn = Annotated[
 ]
 
 
+app.command("exceptions")(count_exceptions)
+
+
 @app.command("scan")
 def scan_logs(
     context: typer.Context,
     paths: Paths,
     zone: Zone = None,
     pattern: Pattern = None,
-    engine: Engine = EngineChoice.PYTHON,
+    engine: Engine = EngineChoice.AUTO,
     category: Categories = None,
     output: Output = OutputFormat.TABLE,
     output_file: OutputFile = None,
@@ -134,7 +114,7 @@ def report_logs(
     paths: Paths,
     zone: Zone = None,
     pattern: Pattern = None,
-    engine: Engine = EngineChoice.PYTHON,
+    engine: Engine = EngineChoice.AUTO,
     output: ReportOutput = ReportFormat.TABLE,
     output_file: OutputFile = None,
     fail_on: FailOn = None,
@@ -232,10 +212,7 @@ def _read(
     from eosctl.analysis.incidents.judge import judge_incidents
     from eosctl.render.logs import LogFindings
 
-    missing = [path for path in paths if not path.exists()]
-    if missing:
-        raise UsageError(f"There is no file {missing[0]}.", "", "Name log files, or directories that hold some.")
-    scan = _scan(paths, _zone_of(zone), pattern, engine)
+    scan = _scan(existing(paths), zone_of(zone), pattern, engine)
     incidents = judge_incidents(scan.events, scan.sources)
     events = (
         scan.events if categories is None else tuple(event for event in scan.events if event.category in categories)
@@ -244,52 +221,15 @@ def _read(
 
 
 def _scan(paths: Sequence[Path], zone: tzinfo | None, pattern: str | None, engine: EngineChoice) -> LogScan:
-    from spark_log_analytics.pattern_string import PatternError, layout_of_pattern
     from spark_log_analytics.scan import scan_paths
 
-    try:
-        layouts = (layout_of_pattern(pattern),) if pattern else ()
-    except PatternError as error:
-        raise UsageError(
-            f"The pattern {pattern!r} cannot be used.", str(error), "Copy it from the logging setup."
-        ) from error
-    if engine is EngineChoice.PYTHON:
+    layouts = layouts_of(pattern)
+    if not takes_spark(engine, paths):
         return scan_paths(paths, zone, layouts)
-    return _scan_on_spark(paths, zone, layouts)
+    with spark_session() as spark:
+        from spark_log_analytics.job import scan_on_spark
 
-
-def _scan_on_spark(paths: Sequence[Path], zone: tzinfo | None, layouts: tuple[Layout, ...]) -> LogScan:
-    from importlib.util import find_spec
-
-    lacking = [name for name in ("pyspark", "pyarrow", "pandas") if find_spec(name) is None]
-    if lacking:
-        raise EosctlError(
-            f"Spark cannot be used: {', '.join(lacking)} is not installed.",
-            "The engine is an extra, for its size.",
-            "Install eosctl[spark], or leave --engine out: the result is the same.",
-        )
-    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        raise EosctlError(
-            "Spark cannot be used: there is no Java.",
-            "",
-            "Install Java 17, or leave --engine out: the result is the same.",
-        )
-    from spark_log_analytics.job import scan_on_spark
-    from spark_log_analytics.session import session
-
-    with session() as spark:
         return scan_on_spark(spark, paths, zone, layouts)
-
-
-def _zone_of(name: str | None) -> tzinfo | None:
-    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
-
-    if name is None:
-        return None
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError) as error:
-        raise UsageError(f"There is no time zone {name!r}.", "", "Name it like Europe/Berlin, or UTC.") from error
 
 
 def _known_categories(names: list[str] | None) -> frozenset[str] | None:

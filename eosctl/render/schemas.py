@@ -26,11 +26,13 @@ from eosctl.render.lag import LagItem, PinItem
 from eosctl.render.life import LifeItem
 from eosctl.render.locate import LocatedItem
 from eosctl.render.logs import CategoryItem, LogsView
+from eosctl.render.logs_exceptions import ExceptionItem
 from eosctl.render.plan import MarkerView
 from eosctl.render.producers import ProducerRow
 from eosctl.render.report import DiagnosisView
 from eosctl.render.sandboxes import PlayedItem, SandboxItem, ScenarioItem
 from eosctl.render.setting_manual import SettingItem
+from eosctl.render.timeline import TimelineView
 from eosctl.render.tool import SchemaItem, VersionItem
 from eosctl.render.transactions import HangItem, TransactionItem
 
@@ -57,6 +59,7 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "error": (FailureView, "any command that fails"),
     "log-categories": (Listing[CategoryItem], "logs patterns"),
     "log-category": (CategoryItem, "logs explain"),
+    "log-exceptions": (Listing[ExceptionItem], "logs exceptions"),
     "logs": (LogsView, "logs scan, logs report"),
     "fsck": (Listing[FsckItem], "fsck"),
     "group-lag": (Listing[LagItem], "group lag"),
@@ -69,6 +72,7 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "scenarios": (Listing[ScenarioItem], "sandbox scenario"),
     "schemas": (Listing[SchemaItem], "schema"),
     "terms": (Listing[Term], "explain"),
+    "timeline": (TimelineView, "timeline"),
     "transaction-lives": (Listing[LifeItem], "txn describe"),
     "transactions": (Listing[TransactionItem], "txn list"),
     "versions": (Listing[VersionItem], "version"),

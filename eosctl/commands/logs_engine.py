@@ -1,0 +1,178 @@
+"""What reads logs: this process, or Spark; with every reason why Spark cannot be used told in words."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import tzinfo
+from enum import StrEnum
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from eosctl.commands.invocation import note
+from eosctl.errors import EosctlError, UsageError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from spark_log_analytics.layouts import Layout
+
+READING: Final = "Reading"
+SPARK_FROM_BYTES: Final = 4 * 1000**3
+"""Below this Spark's start costs more than its second core saves (benchmarks/log_scan.py)."""
+OLDEST_JAVA: Final = 17
+
+
+class EngineChoice(StrEnum):
+    """What reads the files; the result is the same."""
+
+    AUTO = "auto"
+    PYTHON = "python"
+    SPARK = "spark"
+
+
+Paths = Annotated[
+    list[Path],
+    typer.Argument(metavar="PATH...", help="Log files and directories; compressed and rotated files are read too."),
+]
+Zone = Annotated[
+    str | None,
+    typer.Option(
+        "--zone", metavar="ZONE", help="Zone of stamps without one, e.g. Europe/Berlin.", rich_help_panel=READING
+    ),
+]
+Pattern = Annotated[
+    str | None,
+    typer.Option(
+        "--pattern",
+        metavar="PATTERN",
+        help="The log4j or logback pattern of the files, e.g. '%d{ISO8601} %-5p [%t] %c - %m%n'.",
+        rich_help_panel=READING,
+    ),
+]
+Engine = Annotated[
+    EngineChoice,
+    typer.Option(
+        "--engine",
+        help="Read in this process, or on Spark (needs Java and the spark extra); auto takes Spark from 4 GB on.",
+        rich_help_panel=READING,
+    ),
+]
+
+
+def existing(paths: Sequence[Path]) -> Sequence[Path]:
+    """Return the paths.
+
+    Raises:
+        UsageError: One of them does not exist.
+    """
+    missing = [path for path in paths if not path.exists()]
+    if missing:
+        raise UsageError(f"There is no file {missing[0]}.", "", "Name log files, or directories that hold some.")
+    return paths
+
+
+def zone_of(name: str | None) -> tzinfo | None:
+    """Return the zone of this name.
+
+    Raises:
+        UsageError: There is none.
+    """
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    if name is None:
+        return None
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError) as error:
+        raise UsageError(f"There is no time zone {name!r}.", "", "Name it like Europe/Berlin, or UTC.") from error
+
+
+def layouts_of(pattern: str | None) -> tuple[Layout, ...]:
+    """Return the layout that a pattern string describes.
+
+    Raises:
+        UsageError: It describes none.
+    """
+    from spark_log_analytics.pattern_string import PatternError, layout_of_pattern
+
+    try:
+        return (layout_of_pattern(pattern),) if pattern else ()
+    except PatternError as error:
+        raise UsageError(
+            f"The pattern {pattern!r} cannot be used.", str(error), "Copy it from the logging setup."
+        ) from error
+
+
+def takes_spark(engine: EngineChoice, paths: Sequence[Path]) -> bool:
+    """Decide what reads the files; tell on standard error when that is not obvious."""
+    if engine is not EngineChoice.AUTO:
+        return engine is EngineChoice.SPARK
+    if _size_bytes(paths) < SPARK_FROM_BYTES:
+        return False
+    if obstacle := spark_obstacle():
+        note(f"Reading in this process: {obstacle.what}")
+        return False
+    note("Reading on a local Spark; --engine python reads in this process.")
+    return True
+
+
+def spark_obstacle() -> EosctlError | None:
+    """Return why Spark cannot be used here; None when it can."""
+    lacking = [name for name in ("pyspark", "pyarrow", "pandas") if find_spec(name) is None]
+    if lacking:
+        return EosctlError(
+            f"Spark cannot be used: {', '.join(lacking)} is not installed.",
+            "The engine is an extra, for its size.",
+            "Install eosctl[spark], or leave --engine out: the result is the same.",
+        )
+    home = os.environ.get("JAVA_HOME")
+    java = shutil.which("java", path=f"{home}/bin") if home else shutil.which("java")
+    if java is None:
+        return EosctlError(
+            "Spark cannot be used: there is no Java.",
+            f"JAVA_HOME={home} holds no bin/java." if home else "No java is on the PATH.",
+            f"Install Java {OLDEST_JAVA}, or leave --engine out: the result is the same.",
+        )
+    version = _java_major(java)
+    if version is not None and version < OLDEST_JAVA:
+        return EosctlError(
+            f"Spark cannot be used: {java} is Java {version}.",
+            f"Spark 4 needs Java {OLDEST_JAVA} or newer.",
+            f"Install Java {OLDEST_JAVA} and point JAVA_HOME at it, or leave --engine out: the result is the same.",
+        )
+    return None
+
+
+@contextmanager
+def spark_session() -> Iterator[SparkSession]:
+    """Open Spark.
+
+    Raises:
+        EosctlError: It cannot be used here.
+    """
+    if obstacle := spark_obstacle():
+        raise obstacle
+    from spark_log_analytics.session import session
+
+    with session() as spark:
+        yield spark
+
+
+def _size_bytes(paths: Sequence[Path]) -> int:
+    from spark_log_analytics.sources import find_files
+
+    return sum(file.stat().st_size for file in find_files(paths) if file.is_file())
+
+
+def _java_major(java: str) -> int | None:
+    told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=False).stderr
+    found = re.search(r'version "(?:1\.)?(\d+)', told)
+    return int(found[1]) if found else None

@@ -1,0 +1,158 @@
+"""Stack traces without the rest: records are looked at only where a line does not start like a header.
+
+In a log of text nearly every line is a header and starts with a digit or a bracket; what a throwable prints starts
+with a letter or white space. One search for the end of a line that nothing like a header follows finds them all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from spark_log_analytics.compression import read_content
+from spark_log_analytics.layouts import Verdict
+from spark_log_analytics.scan import Split, peeled_records
+from spark_log_analytics.scanner import MAX_EVENT_BYTES, Buffer, HeaderReader, Record, read_headerless
+from spark_log_analytics.sieve import sift_records
+from spark_log_analytics.throwable import parse_chain
+from spark_log_analytics.timestamps import TimeReference, parse_timestamp
+
+MINUTE_MS: Final = 60_000
+_SAMPLE_HEADERS: Final = 500
+_HEADER_STARTS: Final = frozenset(b"0123456789[<%")
+"""First bytes of headers that no line of a stack trace starts with."""
+_THROWN: Final = re.compile(rb"Exception|Error|Throwable|Failure|Death|Traceback")
+
+
+class ExceptionKey(NamedTuple):
+    """What exceptions are counted by.
+
+    Attributes:
+        minute_ms: The start of the minute, ms since the epoch; None where the record carries no time.
+        class_name: The outermost class.
+        root_class: The class of the last cause.
+        application: Who printed it.
+    """
+
+    minute_ms: int | None
+    class_name: str
+    root_class: str
+    application: str
+
+
+class ExceptionCount(NamedTuple):
+    """How often, and where first: the file, and the byte at which the record starts."""
+
+    key: ExceptionKey
+    event_count: int
+    file: str
+    offset: int
+
+
+class TraceCounts(NamedTuple):
+    """The exceptions of a split, in the order in which each first appears, and why its file ends early if it does."""
+
+    counts: tuple[ExceptionCount, ...]
+    error: str = ""
+
+
+def count_exceptions(split: Split) -> TraceCounts:
+    """Count the stack traces whose record's header starts in a split, by minute, classes and application."""
+    source = split.source
+    try:
+        content = read_content(Path(source.name))
+    except OSError as error:
+        return TraceCounts((), error.strerror or str(error))
+    if source.wrapper:
+        records: Iterable[Record] = peeled_records(bytes(content.data), source)
+    else:
+        records = find_traces(content.data, source.verdict, split.start, split.end)
+    reference = TimeReference(source.zone, source.modified_ms)
+    found: dict[ExceptionKey, tuple[int, int]] = {}
+    for record in records:
+        chain = parse_chain(record.rest)
+        if not chain:
+            continue
+        instant = parse_timestamp(record.time, reference) if record.time else None
+        minute_ms = None if instant is None else instant.ms // MINUTE_MS * MINUTE_MS
+        key = ExceptionKey(minute_ms, chain[0], chain[-1], record.application or source.application)
+        count, offset = found.get(key, (0, record.offset))
+        found[key] = count + 1, offset
+    counts = (ExceptionCount(key, count, source.name, offset) for key, (count, offset) in found.items())
+    return TraceCounts(tuple(counts), content.error)
+
+
+def merge_counts(parts: Iterable[ExceptionCount]) -> tuple[ExceptionCount, ...]:
+    """Add up the counts of splits; the place of each is that of its first part in the order of files and offsets."""
+    merged: dict[ExceptionKey, ExceptionCount] = {}
+    for part in sorted(parts, key=lambda one: (one.file, one.offset)):
+        known = merged.get(part.key)
+        merged[part.key] = part if known is None else known._replace(event_count=known.event_count + part.event_count)
+    return tuple(sorted(merged.values(), key=_order))
+
+
+def find_traces(data: Buffer, verdict: Verdict, start: int = 0, end: int | None = None) -> Iterator[Record]:
+    """Yield the records of a split that may hold a throwable below their header; all that do are among them.
+
+    Args:
+        data: The whole file, in memory or mapped.
+        verdict: The file's layouts.
+        start: First byte of the split.
+        end: First byte behind it; None means the end of the data.
+    """
+    stop = len(data) if end is None else min(end, len(data))
+    if start >= stop:
+        return
+    reader = HeaderReader(verdict) if verdict.has_headers else None
+    starts = _first_bytes(data, reader, start) if reader is not None else frozenset[int]()
+    if reader is None or not starts or starts - _HEADER_STARTS:
+        yield from sift_records(data, verdict, start, end)
+        return
+    unlike_header = re.compile(rb"\n(?![" + re.escape(bytes(sorted(starts))) + rb"]|\Z)")
+    resume = 0
+    if start == 0 and reader.pattern.match(data) is None:
+        resume = _next_header(data, reader, 0)
+        yield read_headerless(data, 0, resume, 0)
+    for found in unlike_header.finditer(data, max(0, start - 1)):
+        line_start = found.end()
+        if line_start < resume:
+            continue
+        owner = _owner(data, reader, line_start, start)
+        if owner is not None and owner.start() >= stop:
+            return
+        resume = _next_header(data, reader, line_start + 1)
+        if owner is not None and _THROWN.search(data, owner.end(), min(resume, owner.start() + MAX_EVENT_BYTES)):
+            yield reader.record(data, owner, resume, 0)
+        if line_start >= stop:
+            return
+
+
+def _first_bytes(data: Buffer, reader: HeaderReader, start: int) -> frozenset[int]:
+    """Return the bytes with which the headers behind a place start."""
+    return frozenset(data[found.start()] for found in islice(reader.pattern.finditer(data, start), _SAMPLE_HEADERS))
+
+
+def _next_header(data: Buffer, reader: HeaderReader, position: int) -> int:
+    found = reader.pattern.search(data, position)
+    return len(data) if found is None else found.start()
+
+
+def _owner(data: Buffer, reader: HeaderReader, line_start: int, start: int) -> re.Match[bytes] | None:
+    """Return the header of the record that a line belongs to; None when it starts before the split."""
+    position = line_start
+    while position >= start:
+        found = reader.pattern.match(data, position)
+        if found is not None:
+            return found
+        if position == 0:
+            return None
+        position = data.rfind(b"\n", 0, position - 1) + 1
+    return None
+
+
+def _order(count: ExceptionCount) -> tuple[int, str, str, str]:
+    key = count.key
+    return (-1 if key.minute_ms is None else key.minute_ms, key.class_name, key.root_class, key.application)

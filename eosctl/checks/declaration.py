@@ -29,6 +29,11 @@ class Area(StrEnum):
     BROKER = "BRK"
     TOPIC = "TOP"
     TRANSACTION = "TXN"
+    GROUP = "GRP"
+    SECURITY = "SEC"
+    CAPACITY = "CAP"
+    UPGRADE = "UPG"
+    OPERATIONS = "OPS"
     CONFIGURATION = "CFG"
 
 

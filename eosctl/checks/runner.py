@@ -106,6 +106,8 @@ def _delivered(kind: EvidenceKind, snapshot: ClusterSnapshot) -> bool:
             return bool(snapshot.groups)
         case EvidenceKind.API_VERSIONS:
             return any(broker.api_ranges for broker in snapshot.brokers)
+        case EvidenceKind.LOG_DIRS:
+            return bool(snapshot.log_directories)
         case EvidenceKind.FEATURES:
             return bool(snapshot.features)
         case _:

@@ -20,6 +20,8 @@ READ_ONLY_APIS: Final = frozenset(
         ApiKey.DESCRIBE_CLUSTER,
         ApiKey.DESCRIBE_CONFIGS,
         ApiKey.DESCRIBE_QUORUM,
+        ApiKey.DESCRIBE_ACLS,
+        ApiKey.DESCRIBE_LOG_DIRS,
         ApiKey.LIST_TRANSACTIONS,
         ApiKey.DESCRIBE_TRANSACTIONS,
         ApiKey.DESCRIBE_PRODUCERS,

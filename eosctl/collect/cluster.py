@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_from_code
+from eosctl.model.cluster_state import QuorumReplica
 from eosctl.model.evidence import EvidenceGap, EvidenceKind
 from eosctl.model.snapshot import ApiRange, Broker, FeatureLevel, PartitionInfo, QuorumInfo, Topic
 from eosctl.model.transaction import TopicPartition
@@ -159,6 +160,14 @@ async def collect_quorum(reader: ReadOnly) -> Probed[QuorumInfo | None]:
                 high_watermark=partition.high_watermark,
                 voters=tuple(sorted(voter.replica_id for voter in partition.current_voters)),
                 observers=tuple(sorted(observer.replica_id for observer in partition.observers)),
+                replicas=tuple(
+                    QuorumReplica(
+                        state.replica_id,
+                        state.log_end_offset,
+                        state.last_caught_up_timestamp if state.last_caught_up_timestamp >= 0 else None,
+                    )
+                    for state in (*partition.current_voters, *partition.observers)
+                ),
             )
             return Probed(quorum, ())
     return Probed(None, ())

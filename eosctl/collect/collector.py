@@ -8,12 +8,14 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from eosctl.collect.aborted_ranges import collect_aborted_ranges
+from eosctl.collect.access_rules import collect_access_rules
 from eosctl.collect.cluster import collect_broker_facts, collect_fenced, collect_quorum, collect_shape
 from eosctl.collect.configs import collect_broker_settings, collect_topic_settings
 from eosctl.collect.groups import collect_groups
 from eosctl.collect.hidden import collect_hidden
 from eosctl.collect.history import collect_history
 from eosctl.collect.leader_epochs import collect_leader_epochs
+from eosctl.collect.log_directories import collect_log_directories
 from eosctl.collect.offsets import collect_offsets
 from eosctl.collect.pending import collect_pending
 from eosctl.collect.readable import collect_readable
@@ -24,7 +26,7 @@ from eosctl.model.snapshot import ClusterSnapshot, Topic
 from eosctl.model.transaction import TransactionLook
 
 # Reading what groups still have before them costs as much as reading it.
-EVERYTHING: Final = frozenset(EvidenceKind) - {EvidenceKind.LOG_DIRS, EvidenceKind.READABLE_RECORDS}
+EVERYTHING: Final = frozenset(EvidenceKind) - {EvidenceKind.READABLE_RECORDS}
 TRANSACTION_STATE: Final = "__transaction_state"
 
 Progress = Callable[[str], None]
@@ -118,6 +120,16 @@ async def collect_snapshot(
         quorum = await collect_quorum(reader)
         gaps += quorum.gaps
         snapshot = replace(snapshot, quorum=quorum.value)
+    if EvidenceKind.ACCESS_RULES in kinds:
+        observer.progress("access rules")
+        access = await collect_access_rules(reader)
+        gaps += access.gaps
+        snapshot = replace(snapshot, access_rules=access.value)
+    if EvidenceKind.LOG_DIRS in kinds:
+        observer.progress("log directories")
+        directories = await collect_log_directories(reader, _answering(snapshot))
+        gaps += directories.gaps
+        snapshot = replace(snapshot, log_directories=directories.value)
     return replace(snapshot, captured_at_ms=observer.now_ms(), gaps=tuple(dict.fromkeys(gaps)))
 
 

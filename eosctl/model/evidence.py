@@ -27,6 +27,7 @@ class EvidenceKind(StrEnum):
     PENDING_OFFSETS = "pending-offsets"
     QUORUM = "quorum"
     LOG_DIRS = "log-dirs"
+    ACCESS_RULES = "access-rules"
 
 
 class GapReason(StrEnum):

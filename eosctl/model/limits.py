@@ -26,6 +26,16 @@ class Limits:
             client retries CONCURRENT_TRANSACTIONS with at most ``retry.backoff.max.ms`` (1,000) in between.
         transaction_log_replication_factor: Replicas that ``__transaction_state`` should have, brokers permitting.
         transaction_log_min_isr: In-sync replicas that its writes should wait for.
+        producer_id_count: Producer ids that one partition may remember; expiring more takes noticeable time under the
+            lock of the log (KAFKA-16229).
+        transactional_id_count: Transactional ids that a cluster may remember before somebody should ask why.
+        coordinator_offset_count: Offsets of an internal partition that a coordinator can read while it moves; some ten
+            seconds of loading.
+        coordinator_skew_percent: How much more than its share of coordinators a broker may lead.
+        partition_count: Replicas that one broker may hold.
+        disk_used_percent: How full a broker's volume may be.
+        quorum_lag_ms: How far behind a replica of the metadata log may be; brokers' sessions end after nine seconds.
+        preferred_leader_percent: How many leaders may be away from their preferred broker.
     """
 
     clock_tolerance_ms: int = 5_000
@@ -39,3 +49,11 @@ class Limits:
     reinit_within_ms: int = 2_000
     transaction_log_replication_factor: int = 3
     transaction_log_min_isr: int = 2
+    producer_id_count: int = 5_000
+    transactional_id_count: int = 10_000
+    coordinator_offset_count: int = 2_000_000
+    coordinator_skew_percent: int = 50
+    partition_count: int = 4_000
+    disk_used_percent: int = 85
+    quorum_lag_ms: int = 9_000
+    preferred_leader_percent: int = 20

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
+from eosctl.model.cluster_state import AccessRules, LogDirectory, QuorumReplica
 from eosctl.model.evidence import EvidenceGap, EvidenceKind
 from eosctl.model.fencing import AbortedRange
 from eosctl.model.history import TransactionLogEntry
@@ -181,6 +182,7 @@ class QuorumInfo:
     high_watermark: int
     voters: tuple[int, ...] = ()
     observers: tuple[int, ...] = ()
+    replicas: tuple[QuorumReplica, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +212,8 @@ class ClusterSnapshot:
     readable_ranges: tuple[ReadableRange, ...] = ()
     pending_offsets: tuple[PendingOffset, ...] = ()
     quorum: QuorumInfo | None = None
+    access_rules: AccessRules | None = None
+    log_directories: tuple[LogDirectory, ...] = ()
     collected: frozenset[EvidenceKind] = field(default_factory=frozenset)
     gaps: tuple[EvidenceGap, ...] = ()
 

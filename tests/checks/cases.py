@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 import yaml
 
+from eosctl.model.limits import Limits
 from eosctl.model.snapshot import ClusterSnapshot
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "checks"
@@ -20,6 +21,7 @@ class CheckCase(NamedTuple):
     name: str
     expect: str
     snapshot: ClusterSnapshot
+    limits: Limits
     reason: str
     incomplete: bool
     findings: list[dict[str, Any]]
@@ -46,6 +48,7 @@ def cases_of(path: Path) -> list[CheckCase]:
             case["name"],
             case["expect"],
             build(case.get("snapshot", {})),
+            Limits(**case.get("limits", {})),
             case.get("reason", ""),
             case.get("incomplete", False),
             case.get("findings", []),

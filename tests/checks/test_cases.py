@@ -23,7 +23,7 @@ CASES = all_cases()
 def test_case(case: CheckCase) -> None:
     check = find_check(case.check_id)
     assert check is not None
-    result = run_check(check, Case(case.snapshot))
+    result = run_check(check, Case(case.snapshot, case.limits))
     assert result.status.value == case.expect, result
     assert case.reason in result.reason
     assert result.incomplete == case.incomplete

@@ -36,7 +36,7 @@ def retries_bounded(deployment: Deployment) -> Iterator[Problem]:
         batch fails, the transaction must be aborted, and an idempotent producer needs a new epoch.
 
     Example:
-        retries=3, as older advice has it.
+        A handful of retries, as older advice has it.
 
     Fix:
         Remove retries (2,147,483,647 by default) and set delivery.timeout.ms.

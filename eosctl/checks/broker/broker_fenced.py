@@ -1,0 +1,58 @@
+"""EOS-BRK-007."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.evidence import EvidenceKind
+from eosctl.model.finding import Command, Evidence, Resource
+from eosctl.model.severity import Severity
+
+
+@check(
+    "EOS-BRK-007",
+    "Broker is registered and fenced",
+    Area.BROKER,
+    Severity.ERROR,
+    needs=frozenset({EvidenceKind.CLUSTER}),
+    tags=("availability",),
+    references=(
+        "KIP-631",
+        "KIP-1073",
+        "broker.session.timeout.ms",
+    ),
+)
+def broker_fenced(case: Case) -> Iterator[Problem]:
+    """Find brokers that the controller has shut out.
+
+    What it checks:
+        Brokers that DescribeCluster names as fenced (Kafka 4.0 and later tell).
+
+    Why it matters for exactly-once:
+        A fenced broker leads nothing and is in no ISR: durability is smaller than the number of replicas says. It is
+        stopped, cut off from the controllers, or still reading its metadata.
+
+    Example:
+        A broker whose heartbeats do not reach the controllers.
+
+    Fix:
+        Start it, or look at its way to the controllers; unregister it when it is gone for good.
+
+    Verify:
+        eosctl check run EOS-BRK-007 passes.
+
+    References:
+        KIP-631; KIP-1073; broker.session.timeout.ms.
+    """
+    for broker in case.snapshot.brokers:
+        if broker.fenced:
+            yield Problem(
+                resource=Resource("broker", str(broker.node_id)),
+                message=f"Broker {broker.node_id} is fenced.",
+                impact="It leads no partition and is in no ISR.",
+                evidence=(Evidence("fenced", "true", "DescribeCluster"),),
+                remedy=("Start it, or look at its way to the controllers.",),
+                verify=(Command(f"eosctl check run EOS-BRK-007 -b {case.bootstrap}"),),
+                facts=(("broker", broker.node_id),),
+            )

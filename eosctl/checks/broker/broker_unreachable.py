@@ -1,0 +1,57 @@
+"""EOS-BRK-006."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.evidence import EvidenceKind
+from eosctl.model.finding import Command, Evidence, Resource
+from eosctl.model.severity import Severity
+
+
+@check(
+    "EOS-BRK-006",
+    "Broker does not answer",
+    Area.BROKER,
+    Severity.ERROR,
+    needs=frozenset({EvidenceKind.CLUSTER}),
+    tags=("availability",),
+    references=(
+        "KIP-112",
+        "listeners",
+    ),
+)
+def broker_unreachable(case: Case) -> Iterator[Problem]:
+    """Find brokers that the cluster names and that cannot be reached from here.
+
+    What it checks:
+        Brokers of the metadata that are not fenced and did not answer ApiVersions.
+
+    Why it matters for exactly-once:
+        Coordinators and leaders on it cannot be used by clients that stand where eosctl stands; transactions on them
+        run into their timeout. All its evidence is missing too.
+
+    Example:
+        advertised.listeners with a name that only the brokers' own network knows.
+
+    Fix:
+        Look at the process and its advertised.listeners, and try the address from a client's host.
+
+    Verify:
+        eosctl check run EOS-BRK-006 passes.
+
+    References:
+        KIP-112; listeners.
+    """
+    for broker in case.snapshot.brokers:
+        if not broker.reachable and not broker.fenced:
+            yield Problem(
+                resource=Resource("broker", str(broker.node_id)),
+                message=f"Broker {broker.node_id} at {broker.host}:{broker.port} does not answer.",
+                impact="Its coordinators and leaders cannot be used from here.",
+                evidence=(Evidence("address", f"{broker.host}:{broker.port}", "Metadata"),),
+                remedy=("Look at its process and its advertised.listeners.",),
+                verify=(Command(f"eosctl check run EOS-BRK-006 -b {case.bootstrap}"),),
+                facts=(("broker", broker.node_id), ("host", broker.host), ("port", broker.port)),
+            )

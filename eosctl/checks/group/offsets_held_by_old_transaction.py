@@ -1,0 +1,75 @@
+"""EOS-GRP-001."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from shlex import quote
+
+from eosctl.analysis.locate import locate_group
+from eosctl.analysis.wording import duration_text
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.checks.wording import name_some
+from eosctl.model.evidence import EvidenceKind
+from eosctl.model.finding import Command, Evidence, Resource
+from eosctl.model.severity import Severity
+
+
+@check(
+    "EOS-GRP-001",
+    "Old transaction holds a group's offsets",
+    Area.GROUP,
+    Severity.WARNING,
+    needs=frozenset({EvidenceKind.GROUPS, EvidenceKind.GROUP_OFFSETS, EvidenceKind.TRANSACTIONS}),
+    tags=(
+        "offsets",
+        "lso",
+    ),
+    references=(
+        "KIP-447",
+        "transaction.timeout.ms",
+    ),
+)
+def offsets_held_by_old_transaction(case: Case) -> Iterator[Problem]:
+    """Find groups that cannot read their position because a transaction that wrote it is open for long.
+
+    What it checks:
+        Groups with unstable offsets whose partition of __consumer_offsets is in a transaction that has been open for
+        two minutes or more.
+
+    Why it matters for exactly-once:
+        Whoever takes the partitions over asks for stable offsets and gets UNSTABLE_OFFSET_COMMIT until the
+        transaction ends: after a crash the application stands still for the transaction's timeout.
+
+    Example:
+        A producer with transaction.timeout.ms=900000 died in the middle of its transaction.
+
+    Fix:
+        End the transaction through its coordinator (eosctl txn describe shows whose it is); lower
+        transaction.timeout.ms.
+
+    Verify:
+        eosctl check run EOS-GRP-001 passes.
+
+    References:
+        KIP-447; transaction.timeout.ms.
+    """
+    for group in case.snapshot.groups:
+        pinned = [offset for offset in group.offsets if offset.unstable]
+        home = locate_group(case.snapshot, group.group_id)
+        if not pinned or home is None:
+            continue
+        for verdict in case.transactions:
+            age_ms = verdict.age_ms or 0
+            old = age_ms >= case.limits.long_running_transaction_ms
+            if home.partition in verdict.transaction.partitions and old:
+                owner = verdict.transaction.transactional_id
+                yield Problem(
+                    resource=Resource("group", group.group_id),
+                    message=f"{owner} has held offsets of {group.group_id} for {duration_text(age_ms)}.",
+                    impact=f"Its position in {name_some('partition', [str(p.partition) for p in pinned])} is unknown.",
+                    evidence=(Evidence("unstable offsets", str(len(pinned)), "OffsetFetch require_stable"),),
+                    remedy=("End the transaction through its coordinator.",),
+                    commands=(Command(f"eosctl txn describe {quote(owner)} -b {case.bootstrap}"),),
+                    verify=(Command(f"eosctl check run EOS-GRP-001 -b {case.bootstrap}"),),
+                    facts=(("group", group.group_id), ("transactional_id", owner), ("age_ms", age_ms)),
+                )

@@ -1,0 +1,1 @@
+"""Checks of the health of the cluster."""

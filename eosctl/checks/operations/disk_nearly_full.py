@@ -1,0 +1,71 @@
+"""EOS-OPS-005."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.evidence import EvidenceKind
+from eosctl.model.finding import Command, Evidence, Resource
+from eosctl.model.severity import Severity
+
+
+@check(
+    "EOS-OPS-005",
+    "Volume of a log directory is nearly full",
+    Area.OPERATIONS,
+    Severity.ERROR,
+    needs=frozenset({EvidenceKind.LOG_DIRS}),
+    since=(3, 3),
+    tags=(
+        "capacity",
+        "availability",
+    ),
+    references=(
+        "KIP-827",
+        "log.dirs",
+    ),
+)
+def disk_nearly_full(case: Case) -> Iterator[Problem]:
+    """Find brokers that soon cannot write.
+
+    What it checks:
+        How full the volume of each log directory is, against 85 per cent.
+
+    Why it matters for exactly-once:
+        A broker that cannot write loses the directory with all leaders and coordinators on it. A transaction log that
+        cannot be written leaves decisions without markers.
+
+    Example:
+        A hanging transaction has kept the cleaner from a changelog for days.
+
+    Fix:
+        Make room: shorter retention, more disks, fewer replicas; look for topics that are not compacted any more.
+
+    Verify:
+        eosctl check run EOS-OPS-005 passes.
+
+    References:
+        KIP-827; log.dirs.
+    """
+    for directory in case.snapshot.log_directories:
+        if directory.error or directory.total_bytes <= 0 or directory.usable_bytes < 0:
+            continue
+        used = 100 - 100 * directory.usable_bytes // directory.total_bytes
+        if used > case.limits.disk_used_percent:
+            yield Problem(
+                resource=Resource("broker", str(directory.broker_id)),
+                message=f"The volume of {directory.path} on broker {directory.broker_id} is {used} % full.",
+                impact="When it is full the broker loses the directory.",
+                evidence=(
+                    Evidence(
+                        "usable", f"{directory.usable_bytes:,} of {directory.total_bytes:,} bytes", "DescribeLogDirs"
+                    ),
+                    Evidence("logs", f"{directory.log_bytes:,} bytes", "DescribeLogDirs"),
+                ),
+                remedy=("Make room, and look for topics that are not compacted any more.",),
+                commands=(Command(f"eosctl txn hanging --all -b {case.bootstrap}", "does one hold the cleaner?"),),
+                verify=(Command(f"eosctl check run EOS-OPS-005 -b {case.bootstrap}"),),
+                incident=directory.path,
+                facts=(("broker", directory.broker_id), ("path", directory.path), ("used_percent", used)),
+            )

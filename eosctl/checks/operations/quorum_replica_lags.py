@@ -1,0 +1,74 @@
+"""EOS-OPS-003."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.analysis.wording import duration_text
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.evidence import EvidenceKind
+from eosctl.model.finding import Command, Evidence, Resource
+from eosctl.model.severity import Severity
+
+
+@check(
+    "EOS-OPS-003",
+    "Replica of the metadata log is behind",
+    Area.OPERATIONS,
+    Severity.WARNING,
+    needs=frozenset({EvidenceKind.QUORUM}),
+    since=(3, 3),
+    tags=("availability",),
+    references=(
+        "KIP-595",
+        "broker.session.timeout.ms",
+    ),
+)
+def quorum_replica_lags(case: Case) -> Iterator[Problem]:
+    """Find controllers and brokers that do not follow the metadata.
+
+    What it checks:
+        When each voter and observer last caught up with the leader of the quorum, against the leader's own time, with
+        nine seconds of tolerance, where it also lacks records.
+
+    Why it matters for exactly-once:
+        A voter that is behind cannot take over; a broker that is behind sends clients to old leaders and
+        coordinators. When it stays behind it is fenced.
+
+    Example:
+        A controller on a full disk.
+
+    Fix:
+        Look at the node's log, disk and network.
+
+    Verify:
+        eosctl check run EOS-OPS-003 passes.
+
+    References:
+        KIP-595; broker.session.timeout.ms.
+    """
+    quorum = case.snapshot.quorum
+    leader = (
+        next((r for r in quorum.replicas if r.replica_id == quorum.leader_id), None) if quorum is not None else None
+    )
+    if quorum is None or leader is None:
+        return
+    for replica in quorum.replicas:
+        behind_ms = (leader.last_caught_up_ms or 0) - (replica.last_caught_up_ms or 0)
+        known = leader.last_caught_up_ms is not None and replica.last_caught_up_ms is not None
+        if known and behind_ms > case.limits.quorum_lag_ms and replica.log_end_offset < leader.log_end_offset:
+            kind = "voter" if replica.replica_id in quorum.voters else "observer"
+            yield Problem(
+                resource=Resource("broker", str(replica.replica_id)),
+                message=f"The metadata of {kind} {replica.replica_id} is {duration_text(behind_ms)} behind.",
+                impact="It cannot take over." if kind == "voter" else "It sends clients to old leaders.",
+                evidence=(
+                    Evidence("log end", f"{replica.log_end_offset} of {leader.log_end_offset}", "DescribeQuorum"),
+                ),
+                remedy=("Look at its log, disk and network.",),
+                commands=(
+                    Command(f"kafka-metadata-quorum.sh --bootstrap-server {case.bootstrap} describe --replication"),
+                ),
+                verify=(Command(f"eosctl check run EOS-OPS-003 -b {case.bootstrap}"),),
+                facts=(("node", replica.replica_id), ("behind_ms", behind_ms)),
+            )

@@ -1,0 +1,69 @@
+"""EOS-OPS-006."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.analysis.wording import count_text
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.checks.wording import name_some
+from eosctl.model.evidence import EvidenceKind
+from eosctl.model.finding import Command, Evidence, Resource
+from eosctl.model.severity import Severity
+
+
+@check(
+    "EOS-OPS-006",
+    "Replicas are out of sync",
+    Area.OPERATIONS,
+    Severity.WARNING,
+    needs=frozenset({EvidenceKind.TOPICS}),
+    tags=("durability",),
+    references=(
+        "KIP-16",
+        "replica.lag.time.max.ms",
+    ),
+)
+def replicas_out_of_sync(case: Case) -> Iterator[Problem]:
+    """Find brokers that do not keep up with the leaders of their partitions.
+
+    What it checks:
+        Partitions whose ISR is smaller than their replicas, by the broker that is missing; brokers whose replicas are
+        offline have a check of their own.
+
+    Why it matters for exactly-once:
+        Each missing replica is durability that committed records do not have, and the next restart may stop writes.
+
+    Example:
+        A broker with a slow disk leaves and joins the ISR of many partitions.
+
+    Fix:
+        Look at the broker's disk and network, and at num.replica.fetchers. Restart no other broker meanwhile.
+
+    Verify:
+        eosctl check run EOS-OPS-006 passes.
+
+    References:
+        KIP-16; replica.lag.time.max.ms.
+    """
+    missing: dict[int, list[str]] = {}
+    for topic in case.snapshot.topics:
+        for info in topic.partitions:
+            for replica in info.replicas:
+                if info.leader_id is not None and replica not in info.isr and replica not in info.offline_replicas:
+                    missing.setdefault(replica, []).append(str(info.partition))
+    for broker_id, partitions in sorted(missing.items()):
+        yield Problem(
+            resource=Resource("broker", str(broker_id)),
+            message=f"Broker {broker_id} is out of sync on {count_text(len(partitions), 'partition')}.",
+            impact="Committed records there have one replica less.",
+            evidence=(Evidence("out of sync", name_some("partition", partitions), "Metadata"),),
+            remedy=("Look at its disk and network; restart no other broker meanwhile.",),
+            commands=(
+                Command(
+                    f"kafka-topics.sh --bootstrap-server {case.bootstrap} --describe --under-replicated-partitions"
+                ),
+            ),
+            verify=(Command(f"eosctl check run EOS-OPS-006 -b {case.bootstrap}"),),
+            facts=(("broker", broker_id), ("partition_count", len(partitions))),
+        )

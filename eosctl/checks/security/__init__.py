@@ -1,0 +1,1 @@
+"""Checks of access rules and listeners."""

@@ -1,0 +1,64 @@
+"""EOS-UPG-001."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.evidence import EvidenceKind
+from eosctl.model.finding import Command, Evidence, Resource
+from eosctl.model.severity import Severity
+
+
+@check(
+    "EOS-UPG-001",
+    "Metadata version is behind the brokers",
+    Area.UPGRADE,
+    Severity.INFO,
+    needs=frozenset({EvidenceKind.FEATURES}),
+    since=(3, 3),
+    tags=("upgrade",),
+    references=(
+        "KIP-584",
+        "KIP-1022",
+    ),
+)
+def metadata_version_not_raised(case: Case) -> Iterator[Problem]:
+    """Find clusters whose upgrade was never finalized.
+
+    What it checks:
+        The finalized metadata.version against what every broker supports.
+
+    Why it matters for exactly-once:
+        Protections that need a newer version stay off: transaction.version=2 asks for 4.0. As long as it is not
+        raised one can still go back.
+
+    Example:
+        Brokers of 4.1 at the metadata version of 3.9, months after the upgrade.
+
+    Fix:
+        kafka-features.sh upgrade --release-version, when the upgrade is settled. It cannot always be lowered again.
+
+    Verify:
+        eosctl check run EOS-UPG-001 passes.
+
+    References:
+        KIP-584; KIP-1022.
+    """
+    feature = case.snapshot.feature("metadata.version")
+    if feature is not None and feature.finalized is not None and feature.finalized < feature.max_supported:
+        yield Problem(
+            resource=Resource("cluster", case.snapshot.cluster_id),
+            message=f"metadata.version is finalized at {feature.finalized}; brokers support {feature.max_supported}.",
+            impact="What newer versions protect stays off.",
+            evidence=(Evidence("supported", f"{feature.min_supported} to {feature.max_supported}", "ApiVersions"),),
+            remedy=("Raise it when the upgrade is settled.",),
+            commands=(
+                Command(
+                    f"kafka-features.sh --bootstrap-server {case.bootstrap} upgrade --release-version ...",
+                    "the release",
+                ),
+            ),
+            verify=(Command(f"eosctl check run EOS-UPG-001 -b {case.bootstrap}"),),
+            facts=(("finalized", feature.finalized), ("supported", feature.max_supported)),
+        )

@@ -1,0 +1,101 @@
+"""Access rules, log directories and the quorum's replicas: what brokers answer, and what their refusals become."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from eosctl.collect.access_rules import collect_access_rules
+from eosctl.collect.cluster import collect_quorum
+from eosctl.collect.log_directories import collect_log_directories
+from eosctl.collect.reader import ReadOnly
+from eosctl.errors import ClusterUnreachable
+from eosctl.model.cluster_state import AccessRule, LogDirectory, QuorumReplica
+from eosctl.model.evidence import GapReason
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages import describe_acls, describe_log_dirs, describe_quorum
+
+
+class Answers:
+    """A client that answers from a list; an error in it is raised."""
+
+    def __init__(self, **answers: Any) -> None:
+        self.answers = answers
+
+    async def request(self, node_id: int, api_key: ApiKey, message: Any, *, cap: int | None = None) -> Any:
+        answer = self.answers[f"broker_{node_id}"]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    async def request_any(self, api_key: ApiKey, message: Any) -> Any:
+        return self.answers[api_key.name]
+
+
+def acls(code: ErrorCode, *resources: Any) -> Any:
+    return describe_acls.DescribeAclsResponse(0, code, None, list(resources))
+
+
+def test_access_rules_are_named_as_kafka_names_them() -> None:
+    entry = describe_acls.AclDescription("User:app", "*", 4, 3)
+    resource = describe_acls.DescribeAclsResource(5, "app-", 4, [entry])
+    found = asyncio.run(collect_access_rules(ReadOnly(Answers(DESCRIBE_ACLS=acls(ErrorCode.NONE, resource)))))
+    rule = AccessRule("User:app", "*", "TransactionalId", "app-", "Prefixed", "Write", "Allow")
+    assert found.value is not None
+    assert (found.value.enabled, found.value.rules, found.gaps) == (True, (rule,), ())
+    assert rule.covers("TransactionalId", "app-1")
+    assert not rule.covers("TransactionalId", "ap")
+    assert not rule.covers("Group", "app-1")
+
+
+def test_without_authorizer_there_are_no_rules_and_no_gap() -> None:
+    found = asyncio.run(collect_access_rules(ReadOnly(Answers(DESCRIBE_ACLS=acls(ErrorCode.SECURITY_DISABLED)))))
+    assert found.value is not None
+    assert (found.value.enabled, found.gaps) == (False, ())
+
+
+def test_a_refusal_is_a_gap() -> None:
+    refusal = acls(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
+    found = asyncio.run(collect_access_rules(ReadOnly(Answers(DESCRIBE_ACLS=refusal))))
+    assert found.value is None
+    assert [gap.reason for gap in found.gaps] == [GapReason.NOT_AUTHORIZED]
+
+
+def test_a_failed_directory_is_told_and_a_silent_broker_is_a_gap() -> None:
+    held = describe_log_dirs.DescribeLogDirsTopic(
+        "t", [describe_log_dirs.DescribeLogDirsPartition(0, 70, 0, is_future_key=False)]
+    )
+    well = describe_log_dirs.DescribeLogDirsResult(0, "/a", [held], 100, 30)
+    failed = describe_log_dirs.DescribeLogDirsResult(56, "/b", [], -1, -1)
+    client = Answers(
+        broker_1=describe_log_dirs.DescribeLogDirsResponse(0, 0, [well, failed]),
+        broker_2=ClusterUnreachable("away", "", ""),
+        broker_3=describe_log_dirs.DescribeLogDirsResponse(0, ErrorCode.CLUSTER_AUTHORIZATION_FAILED, []),
+    )
+    found = asyncio.run(collect_log_directories(ReadOnly(client), [1, 2, 3]))
+    assert found.value == (
+        LogDirectory(1, "/a", "", 100, 30, 70),
+        LogDirectory(1, "/b", "KAFKA_STORAGE_ERROR", -1, -1, 0),
+    )
+    assert [gap.subject for gap in found.gaps] == ["broker 2", "broker 3"]
+
+
+def test_the_quorums_replicas_are_kept() -> None:
+    replica = describe_quorum.ReplicaState(replica_id=1, log_end_offset=9, last_caught_up_timestamp=5)
+    old = describe_quorum.ReplicaState(replica_id=2, log_end_offset=8, last_caught_up_timestamp=-1)
+    partition = describe_quorum.ResponsePartitionData(
+        partition_index=0,
+        error_code=0,
+        leader_id=1,
+        leader_epoch=1,
+        high_watermark=8,
+        current_voters=[replica],
+        observers=[old],
+    )
+    answer = describe_quorum.DescribeQuorumResponse(
+        error_code=0, topics=[describe_quorum.ResponseTopicData("__cluster_metadata", [partition])]
+    )
+    found = asyncio.run(collect_quorum(ReadOnly(Answers(DESCRIBE_QUORUM=answer))))
+    assert found.value is not None
+    assert found.value.replicas == (QuorumReplica(1, 9, 5), QuorumReplica(2, 8, None))

@@ -45,6 +45,14 @@ COMMANDS = {
     "configs cluster": ("kafka.admin.ConfigCommand", GLOBAL + "--describe --entity-type brokers --entity-default"),
     "features": (TOOLS + "FeatureCommand", GLOBAL + "describe"),
     "broker-api-versions": ("api versions", GLOBAL.strip()),
+    "consumer-groups members": (GROUPS, GLOBAL + "--describe --members --verbose --group tools-readers"),
+    "consumer-groups all": (GROUPS, GLOBAL + "--describe --all-groups --offsets"),
+    "topics describe configured": (TOPICS, GLOBAL + "--describe --topics-with-overrides --topic tools-.*"),
+    "get-offsets earliest": (OFFSETS, GLOBAL + "--topic tools-orders --time earliest"),
+    "reassign-partitions list": (TOOLS + "reassign.ReassignPartitionsCommand", GLOBAL + "--list"),
+    "metadata-quorum status": (TOOLS + "MetadataQuorumCommand", GLOBAL + "describe --status"),
+    "metadata-quorum replication": (TOOLS + "MetadataQuorumCommand", GLOBAL + "describe --replication"),
+    "log-dirs": (TOOLS + "LogDirsCommand", GLOBAL + "--describe --broker-list 1 --topic-list tools-orders"),
 }
 
 
@@ -73,7 +81,9 @@ def prepare(bootstrap: str) -> None:
 @contextmanager
 def open_transaction(bootstrap: str) -> Iterator[None]:
     """Keep a transaction open, with one record in it."""
-    producer = Producer({"bootstrap.servers": bootstrap, "transactional.id": "tools-open"})
+    # Longer than all tools take together, also on a busy machine.
+    patience = {"transaction.timeout.ms": 900_000}
+    producer = Producer({"bootstrap.servers": bootstrap, "transactional.id": "tools-open", **patience})
     producer.init_transactions(20)
     producer.begin_transaction()
     producer.produce("tools-orders", b"open", b"key", partition=0)
@@ -88,6 +98,13 @@ def masked(text: str, bootstrap: str) -> list[str]:
     text = re.sub(r"TopicId: \S+", "TopicId: ID", text)
     # The epoch of features is an offset in the metadata log, which counts all that ever happened to a cluster.
     text = re.sub(r"(FinalizedVersionLevel: \S+\s+Epoch: )\d+", r"\1N", text)
+    text = re.sub(r"ClusterId:\s+\S+", "ClusterId: ID", text)
+    text = re.sub(r'"logDir":"[^"]*"', '"logDir":"DIR"', text)
+    # A sandbox's controllers have no sockets, so they have no endpoints to tell.
+    text = re.sub(r', "endpoints": \[[^]]*\]', "", text)
+    # How much was written to the metadata log, and when somebody last looked at it.
+    text = re.sub(r"((?:HighWatermark|LeaderEpoch|MaxFollowerLag\w*):\s+)-?\d+", r"\1N", text)
+    text = re.sub(r"(?m)^(1\s+[\w-]{22}\s+)\d+(\s+0\s)", r"\1N\2", text)
     text = re.sub(r"\b1[789]\d{11}\b(\s+\d+(?=\s+tools-orders))?", "TIME", text)
     return [re.sub(r"\s+", " ", line).strip() for line in text.splitlines() if line.strip()]
 

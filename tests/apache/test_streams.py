@@ -1,0 +1,116 @@
+"""Kafka Streams with exactly_once_v2 on the sandbox: killed in the middle, it restores and counts no word twice."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Consumer, Producer
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from eosctl.lab.apache.java import find_java
+from eosctl.lab.apache.releases import resolve_release
+from eosctl.lab.engine import MissingTool
+from eosctl.testing import SandboxThread
+
+SOURCE = Path(__file__).with_name("java") / "WordCount.java"
+LONG_S = 180
+WORDS = ("once", "twice", "thrice", "never")
+LINE = " ".join(WORDS)
+
+
+@pytest.fixture(scope="module")
+def word_count(streams_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Compile the application; return the command line that runs it."""
+    javac = shutil.which("javac")
+    if javac is None:
+        pytest.skip("javac is missing: the program of this test must be compiled")
+    try:
+        java = find_java(resolve_release("4.3.1"))
+    except MissingTool as missing:
+        pytest.skip(f"{missing.tool} is missing: {missing.what}")
+    classes = tmp_path_factory.mktemp("classes")
+    command = [javac, "-d", str(classes), "-cp", f"{streams_jars}/*", str(SOURCE)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return [str(java), "-Xmx256m", "-cp", f"{classes}:{streams_jars}/*", "WordCount"]
+
+
+@contextmanager
+def application(
+    command: list[str], bootstrap: str, folder: Path, name: str
+) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
+    log = folder / f"{name}.log"
+    with log.open("wb") as output:
+        running = subprocess.Popen(
+            [*command, bootstrap, str(folder / "state")], stdout=output, stderr=subprocess.STDOUT
+        )
+    try:
+        yield running, log
+    finally:
+        running.kill()
+        running.wait()
+
+
+class Counts:
+    """What a downstream reader of committed records sees of each word, in order."""
+
+    def __init__(self, bootstrap: str) -> None:
+        self._consumer = Consumer(
+            {
+                "bootstrap.servers": bootstrap,
+                "group.id": "downstream",
+                "isolation.level": "read_committed",
+                "auto.offset.reset": "earliest",
+            }
+        )
+        self._consumer.subscribe(["counts"])
+        self.seen: dict[str, list[int]] = defaultdict(list)
+
+    def read_until(self, holds: Callable[[], bool], running: subprocess.Popen[bytes], log: Path) -> None:
+        deadline = time.monotonic() + LONG_S
+        while not holds():
+            assert running.poll() is None, log.read_text()
+            assert time.monotonic() < deadline, log.read_text()[-4000:]
+            message = self._consumer.poll(0.2)
+            if message is not None and message.error() is None:
+                self.seen[message.key().decode()].append(int(message.value()))
+
+    def close(self) -> None:
+        self._consumer.close()
+
+
+def write_lines(bootstrap: str, count: int) -> None:
+    producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 5})
+    for number in range(count):
+        producer.produce("lines", key=str(number), value=LINE)
+    assert producer.flush(LONG_S) == 0
+
+
+def test_words_are_counted_exactly_once_through_a_crash(word_count: list[str], tmp_path: Path) -> None:
+    with SandboxThread(brokers=1, emulate="4.3", fast=False) as sandbox:
+        bootstrap = sandbox.bootstrap
+        admin = AdminClient({"bootstrap.servers": bootstrap})
+        for created in admin.create_topics([NewTopic("lines", 2), NewTopic("counts", 2)]).values():
+            created.result(LONG_S)
+        counts = Counts(bootstrap)
+        write_lines(bootstrap, 300)
+        with application(word_count, bootstrap, tmp_path, "first") as (running, log):
+            counts.read_until(lambda: sum(map(len, counts.seen.values())) >= 200, running, log)
+            write_lines(bootstrap, 300)  # so that the crash comes while there is work
+            running.kill()
+            running.wait()
+        with application(word_count, bootstrap, tmp_path, "second") as (running, log):
+            counts.read_until(lambda: all(len(counts.seen[word]) >= 600 for word in WORDS), running, log)
+            restored = [int(line.split()[1]) for line in log.read_text().splitlines() if line.startswith("restored")]
+            assert sum(restored) > 0, "the store came back from its changelog"
+            running.terminate()
+            running.wait(LONG_S)
+        counts.close()
+    assert dict(counts.seen) == {word: list(range(1, 601)) for word in WORDS}

@@ -92,7 +92,7 @@ def blame(
             "expired, or may not be described by this principal.",
             "List the known ids: eosctl txn list",
         )
-    found = explain_blame(evidence, transactional_id, events=_events(logs or ()), commits=commits)
+    found = explain_blame(evidence, transactional_id, events=read_events(logs or ()), commits=commits)
     view = blame_view(found, "txn blame", invocation.now_ms())
     for gap in evidence.gaps:
         if gap.kind is EvidenceKind.TRANSACTION_HISTORY:
@@ -152,7 +152,12 @@ def _capture(connection: Connection, now_ms: Callable[[], int]) -> tuple[Cluster
     return asyncio.run(collect())
 
 
-def _events(paths: Sequence[Path]) -> Sequence[LogEvent]:
+def read_events(paths: Sequence[Path]) -> Sequence[LogEvent]:
+    """Read logs into events.
+
+    Raises:
+        UsageError: A path does not exist.
+    """
     missing = [path for path in paths if not path.exists()]
     if missing:
         raise UsageError(f"There is no file {missing[0]}.", "", "Name log files, or directories that hold some.")

@@ -70,6 +70,12 @@ COMMANDS = (
         "Explain an error, an exception, a state or a concept: meaning, what clients do, usual causes, next command.",
     ),
     Entry("snapshot", "snapshot:app", DIAGNOSE, "Evidence bundles: capture, show, compare."),
+    Entry(
+        "timeline",
+        "timeline:timeline",
+        DIAGNOSE,
+        "Merge transaction log, batches, group commits and logs into lanes: one an actor, around an id or a time.",
+    ),
     Entry("txn", "txn:app", ACT, "Transactions: list, describe, find what hangs, end it."),
     Entry("fencing", "blame:fencing_app", ACT, "Fencing: who took a transactional id from whom."),
     Entry("group", "group:app", ACT, "Groups and their offsets."),

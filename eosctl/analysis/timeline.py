@@ -1,0 +1,242 @@
+"""Merging the transaction log, batches, group commits and logs into lanes around one thing or one time."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+from eosctl.analysis.state_log import history_by_id
+from eosctl.analysis.wording import count_text
+from eosctl.model.blame import BlameVerdict
+from eosctl.model.group_commit import GroupCommit
+from eosctl.model.history import TransactionLogEntry
+from eosctl.model.log_event import LogEvent
+from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.model.timeline import BatchFact, Lane, LaneKind, Mark, Timeline, Tone
+from eosctl.model.transaction import TopicPartition, TransactionState
+
+MAX_LANES: Final = 40
+MAX_MARKS_PER_LANE: Final = 2_000
+_ORDER: Final = tuple(LaneKind)
+_ENDS: Final = {TransactionState.COMPLETE_COMMIT: Tone.COMMIT, TransactionState.COMPLETE_ABORT: Tone.ABORT}
+_Place = tuple[LaneKind, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Focus:
+    """What the timeline is about; empty fields do not narrow it. Times are ms since the epoch."""
+
+    transactional_id: str = ""
+    partition: TopicPartition | None = None
+    group_id: str = ""
+    from_ms: int | None = None
+    until_ms: int | None = None
+
+    @property
+    def subject(self) -> str:
+        """Name it."""
+        parts = [
+            f"transactional id {self.transactional_id}" if self.transactional_id else "",
+            f"partition {self.partition}" if self.partition else "",
+            f"group {self.group_id}" if self.group_id else "",
+        ]
+        return ", ".join(part for part in parts if part) or "all transactions"
+
+
+class Sources(NamedTuple):
+    """What is merged. ``verdicts`` mark the moments at which an id changed hands."""
+
+    snapshot: ClusterSnapshot
+    batches: Sequence[BatchFact] = ()
+    commits: Sequence[GroupCommit] = ()
+    events: Sequence[LogEvent] = ()
+    verdicts: Mapping[str, Sequence[BlameVerdict]] = {}
+
+
+def relevant_ids(focus: Focus, sources: Sources) -> frozenset[str]:
+    """Return the transactional ids that a focus means, by the transaction log and the group's commits."""
+    history = history_by_id(sources.snapshot)
+    if focus.transactional_id:
+        return frozenset({focus.transactional_id})
+    producers = {c.producer_id for c in sources.commits if c.group_id == focus.group_id}
+    return frozenset(
+        name
+        for name, entries in history.items()
+        if any(
+            (focus.partition is None or focus.partition in entry.partitions)
+            and (not focus.group_id or entry.producer_id in producers)
+            for entry in entries
+            if entry.state
+        )
+    )
+
+
+def relevant_partitions(focus: Focus, sources: Sources) -> tuple[TopicPartition, ...]:
+    """Return the partitions whose batches belong into the timeline: the named one, else those of the ids."""
+    if focus.partition is not None:
+        return (focus.partition,)
+    ids = relevant_ids(focus, sources)
+    entries = (entry for entry in sources.snapshot.transaction_history if entry.transactional_id in ids)
+    return tuple(sorted({where for entry in entries for where in entry.partitions if not where.topic.startswith("__")}))
+
+
+def build_timeline(focus: Focus, sources: Sources, notes: Iterable[str] = ()) -> Timeline:
+    """Build the lanes.
+
+    Args:
+        focus: What it is about.
+        sources: What was read.
+        notes: What could not be read.
+    """
+    ids = relevant_ids(focus, sources)
+    history = history_by_id(sources.snapshot)
+    own = {name: history[name] for name in sorted(ids & history.keys())}
+    owners = {entry.producer_id: name for name, entries in own.items() for entry in entries if entry.state}
+    lanes: dict[_Place, list[Mark]] = defaultdict(list)
+    for name, entries in own.items():
+        lanes[LaneKind.PRODUCER, name] += _transactions(entries)
+        lanes[LaneKind.PRODUCER, name] += _takeovers(sources.verdicts.get(name, ()))
+    for place, mark in _batches(focus, sources, owners):
+        lanes[place].append(mark)
+    for place, mark in _commits(focus, sources.commits, owners):
+        lanes[place].append(mark)
+    for place, mark in _logged(focus, sources.events, owners):
+        lanes[place].append(mark)
+    return _within(focus, lanes, sources.snapshot.captured_at_ms, tuple(notes))
+
+
+def _transactions(entries: Sequence[TransactionLogEntry]) -> Iterator[Mark]:
+    begun: TransactionLogEntry | None = None
+    for entry in entries:
+        source = f"__transaction_state-{entry.log_partition} offset {entry.offset}"
+        who = f"producer id {entry.producer_id}, epoch {entry.producer_epoch}"
+        if not entry.state:
+            yield Mark(entry.written_at_ms, None, "the id expired", Tone.TAKEOVER, source)
+        elif entry.state == TransactionState.EMPTY:
+            yield Mark(entry.written_at_ms, None, f"initialised: {who}", Tone.PLAIN, source)
+        elif entry.state == TransactionState.ONGOING and begun is None:
+            begun = entry
+        elif entry.state.startswith("Prepare"):
+            yield Mark(entry.written_at_ms, None, f"{entry.state}: {who}", Tone.PLAIN, source)
+        elif entry.state in _ENDS:
+            started = entry.start_time_ms or (begun.written_at_ms if begun else entry.written_at_ms)
+            where = ", ".join(str(p) for p in (begun.partitions if begun else ())) or "no partition"
+            verb = "committed" if _ENDS[TransactionState(entry.state)] is Tone.COMMIT else "aborted"
+            tone = _ENDS[TransactionState(entry.state)]
+            yield Mark(started, entry.written_at_ms, f"transaction {verb}: {who}, {where}", tone, source)
+            begun = None
+    if begun is not None:
+        where = ", ".join(str(p) for p in entries[-1].partitions)
+        since = begun.start_time_ms or begun.written_at_ms
+        source = f"__transaction_state-{begun.log_partition} offset {begun.offset}"
+        yield Mark(since, NOW, f"transaction open ({entries[-1].state}): {where}", Tone.OPEN, source)
+
+
+# Stands for the end of the timeline, which is known last.
+NOW: Final = 2**62
+
+
+def _takeovers(verdicts: Iterable[BlameVerdict]) -> Iterator[Mark]:
+    for verdict in verdicts:
+        source = verdict.evidence[0].source if verdict.evidence else "transaction log"
+        yield Mark(verdict.at_ms, None, f"{verdict.cause.value}: {verdict.explanation}", Tone.TAKEOVER, source)
+
+
+def _batches(focus: Focus, sources: Sources, owners: Mapping[int, str]) -> Iterator[tuple[_Place, Mark]]:
+    leaders = {info.partition: info.leader_id for topic in sources.snapshot.topics for info in topic.partitions}
+    epochs: dict[TopicPartition, int] = {}
+    for fact in sources.batches:
+        leader = leaders.get(fact.partition)
+        name = f"{fact.partition}" + ("" if leader is None else f" (leader {leader})")
+        before = epochs.get(fact.partition)
+        epochs[fact.partition] = fact.leader_epoch
+        if before is not None and before != fact.leader_epoch:
+            changed = f"leader epoch {before} -> {fact.leader_epoch} at offset {fact.base_offset}"
+            yield (LaneKind.BROKER, name), Mark(fact.at_ms, None, changed, Tone.WARNING, str(fact.partition))
+        owner = owners.get(fact.producer_id)
+        if owner is None and focus.partition is None:
+            continue
+        who = owner or (f"producer id {fact.producer_id}" if fact.producer_id >= 0 else "a plain producer")
+        source = f"{fact.partition} offset {fact.base_offset}"
+        if fact.committed is None:
+            label = f"{count_text(fact.record_count, 'record')} of {who}, epoch {fact.producer_epoch}"
+            tone = Tone.PLAIN
+        else:
+            label = f"{'COMMIT' if fact.committed else 'ABORT'} marker of {who}, epoch {fact.producer_epoch}"
+            tone = Tone.COMMIT if fact.committed else Tone.ABORT
+        yield (LaneKind.BROKER, name), Mark(fact.at_ms, None, label, tone, source)
+
+
+def _commits(focus: Focus, commits: Iterable[GroupCommit], owners: Mapping[int, str]) -> Iterator[tuple[_Place, Mark]]:
+    for commit in commits:
+        if focus.group_id and commit.group_id != focus.group_id:
+            continue
+        if not focus.group_id and commit.producer_id not in owners:
+            continue
+        by = owners.get(commit.producer_id, f"producer id {commit.producer_id}")
+        label = f"{commit.partition} committed up to {commit.offset} by {by}"
+        source = f"__consumer_offsets-{commit.log_partition} offset {commit.log_offset}"
+        yield (
+            (LaneKind.CONSUMER, f"group {commit.group_id}"),
+            Mark(commit.written_at_ms, None, label, Tone.COMMIT, source),
+        )
+
+
+def _logged(focus: Focus, events: Iterable[LogEvent], owners: Mapping[int, str]) -> Iterator[tuple[_Place, Mark]]:
+    names, producer_ids = set(owners.values()) | {focus.transactional_id} - {""}, {str(p) for p in owners}
+    narrowed = bool(focus.transactional_id or focus.partition or focus.group_id)
+    for event in events:
+        fields = event.fields
+        concerns = (
+            fields.get("transactional_id") in names
+            or fields.get("producer_id") in producer_ids
+            or (focus.group_id and fields.get("group") == focus.group_id)
+            or (focus.partition and fields.get("partition") == str(focus.partition))
+        )
+        if event.time_ms is None or (narrowed and not concerns):
+            continue
+        bad = event.level in ("WARN", "ERROR", "FATAL") or event.exception is not None
+        text = f"{event.category}: {event.message[:160]}"
+        kind = LaneKind.BROKER if event.logger.startswith(("kafka.", "org.apache.kafka.controller")) else (
+            LaneKind.CONSUMER if "group" in fields and "transactional_id" not in fields else LaneKind.PRODUCER
+        )  # fmt: skip
+        name = fields.get("client_id") or event.application
+        yield (
+            (kind, f"log of {name}"),
+            Mark(event.time_ms, None, text, Tone.WARNING if bad else Tone.PLAIN, f"{event.file}:{event.line}"),
+        )
+
+
+def _within(focus: Focus, lanes: Mapping[_Place, list[Mark]], observed_at_ms: int, notes: tuple[str, ...]) -> Timeline:
+    begin = 0 if focus.from_ms is None else focus.from_ms
+    end = NOW - 1 if focus.until_ms is None else focus.until_ms
+    seen = [
+        mark
+        for marks in lanes.values()
+        for mark in marks
+        if mark.at_ms <= end and (mark.until_ms or mark.at_ms) >= begin
+    ]
+    moments = [mark.at_ms for mark in seen]
+    # What is open lasts until somebody looked.
+    moments += [observed_at_ms if mark.until_ms == NOW else mark.until_ms for mark in seen if mark.until_ms is not None]
+    # The picture begins and ends with what happened, not with what was asked for: a burst in an hour would be a dot.
+    begin, end = max(begin, min(moments, default=begin)), min(end, max(moments, default=begin))
+    found, more = [], list(notes)
+    for (kind, name), marks in lanes.items():
+        inside = (
+            mark if mark.until_ms != NOW else replace(mark, until_ms=max(end, mark.at_ms))
+            for mark in marks
+            if mark.at_ms <= end and (mark.until_ms or mark.at_ms) >= begin
+        )
+        shown = sorted(inside, key=lambda mark: mark.order)
+        if len(shown) > MAX_MARKS_PER_LANE:
+            more.append(f"{name}: only the last {MAX_MARKS_PER_LANE:,} of {len(shown):,} marks are shown.")
+        if shown:
+            found.append(Lane(kind, name, tuple(shown[-MAX_MARKS_PER_LANE:])))
+    if len(found) > MAX_LANES:
+        more.append(f"Only the {MAX_LANES} busiest of {len(found)} lanes are shown: name an id, partition or group.")
+        found = sorted(found, key=lambda lane: -len(lane.marks))[:MAX_LANES]
+    by_kind: Callable[[Lane], tuple[int, str]] = lambda lane: (_ORDER.index(lane.kind), lane.name)  # noqa: E731
+    return Timeline(focus.subject, begin, end, tuple(sorted(found, key=by_kind)), tuple(more))

@@ -1,0 +1,82 @@
+"""An incident as lanes over time: what each broker, producer and consumer did, and when."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from eosctl.model.transaction import TopicPartition
+
+
+class LaneKind(StrEnum):
+    """Whose lane it is; lanes are shown in this order."""
+
+    PRODUCER = "producer"
+    CONSUMER = "consumer"
+    BROKER = "broker"
+
+
+class Tone(StrEnum):
+    """What a mark means: its colour."""
+
+    COMMIT = "commit"
+    ABORT = "abort"
+    OPEN = "open"
+    TAKEOVER = "takeover"
+    PLAIN = "plain"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Something that happened in a lane: at a moment, or from ``at_ms`` to ``until_ms`` (None: a moment)."""
+
+    at_ms: int
+    until_ms: int | None
+    label: str
+    tone: Tone
+    source: str
+
+    @property
+    def order(self) -> tuple[int, int, str]:
+        """Where it stands among others: by its begin, then its end."""
+        return self.at_ms, self.at_ms if self.until_ms is None else self.until_ms, self.label
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """One actor with its marks, by time."""
+
+    kind: LaneKind
+    name: str
+    marks: tuple[Mark, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """Lanes between two moments. ``notes`` say what could not be read or was left out."""
+
+    subject: str
+    from_ms: int
+    until_ms: int
+    lanes: tuple[Lane, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BatchFact:
+    """A batch of a partition: who wrote it, and where it lies. ``committed`` is None unless it is a marker.
+
+    ``at_ms`` is the newest timestamp of its records: the producer's clock, unless the topic has LogAppendTime; a
+    marker's is the broker's.
+    """
+
+    partition: TopicPartition
+    base_offset: int
+    last_offset: int
+    record_count: int
+    at_ms: int
+    producer_id: int
+    producer_epoch: int
+    leader_epoch: int
+    committed: bool | None = None

@@ -40,8 +40,8 @@ from eosctl.workloads.load import Load, Profile
 BROKER: Final = 1
 TRIAL: Final = "broker"
 STATE_TOPIC: Final = "__transaction_state"
-#: Not the shapes with which the constants were measured: 10,000 open transactions of 3 partitions, and threads under
-#: 1 and 8 partitions at TV2.
+#: Not the shapes with which the constants were measured: 10,000 open transactions of 3 partitions, threads under 1 and
+#: 8 partitions at TV2, and coordinators of 35,000 and of 100,000 records.
 OPEN_PARTITIONS: Final = 5
 LOAD_PARTITIONS: Final = 3
 RECORD_BYTES: Final = 300
@@ -51,7 +51,7 @@ THREAD_FACTOR: Final = 2.5
 
 
 async def measure_broker(
-    engine: ApacheEngine, now_ms: WallClock, *, open_count: int = 4_000, transaction_count: int = 6_000
+    engine: ApacheEngine, now_ms: WallClock, *, open_count: int = 3_000, transaction_count: int = 9_000
 ) -> tuple[CalibrationRow, ...]:
     """Measure a running one-node cluster of real Kafka; it is stopped and started again on the way.
 

@@ -25,7 +25,7 @@ def test_heap_snapshots_and_threads_lie_where_plans_say(
     apache_running: Callable[..., AbstractContextManager[ApacheEngine]], tmp_path: Path
 ) -> None:
     counts = (
-        {"open_count": 4_000, "transaction_count": 6_000} if TIMES else {"open_count": 2_000, "transaction_count": 200}
+        {"open_count": 3_000, "transaction_count": 9_000} if TIMES else {"open_count": 2_000, "transaction_count": 200}
     )
     options = {"heap_bytes": 1 << 30, "jvm_options": ("-XX:+UseG1GC",)}
     with apache_running("4.3.1", tmp_path / "kafka", **options) as engine:

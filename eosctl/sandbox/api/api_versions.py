@@ -11,7 +11,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from eosctl.sandbox.api.registry import ANNOUNCED_ONLY, client_versions
+from eosctl.sandbox.api.registry import client_versions
 from eosctl.sandbox.controller.features import FEATURES
 from eosctl.sandbox.ports import Emulation, RequestContext
 from eosctl.wire.api_keys import ApiKey
@@ -59,12 +59,8 @@ def handle(broker: Broker, context: RequestContext, request: ApiVersionsRequest)
 @cache
 def announced_apis(emulation: Emulation) -> list[ApiVersion]:
     """Return the APIs as a broker of this release announces them on a client listener."""
-    only = ANNOUNCED_ONLY[emulation.release]
     apis = []
     for key in ApiKey:
-        if key in only:
-            apis.append(ApiVersion(key, *only[key]))
-            continue
         versions = client_versions(key, emulation)
         if key == ApiKey.PRODUCE:
             versions = range(versions.stop)

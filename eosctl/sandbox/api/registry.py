@@ -24,48 +24,6 @@ INTER_BROKER_APIS = frozenset(
     }
 )
 
-#: Announced because a real broker does, and no more: a client that uses one loses its connection.
-ANNOUNCED_ONLY: dict[str, dict[ApiKey, tuple[int, int]]] = {
-    "3.9": {
-        ApiKey.ALTER_REPLICA_LOG_DIRS: (0, 2),
-        ApiKey.CREATE_DELEGATION_TOKEN: (0, 3),
-        ApiKey.RENEW_DELEGATION_TOKEN: (0, 2),
-        ApiKey.EXPIRE_DELEGATION_TOKEN: (0, 2),
-        ApiKey.DESCRIBE_DELEGATION_TOKEN: (0, 3),
-        ApiKey.DESCRIBE_CLIENT_QUOTAS: (0, 1),
-        ApiKey.ALTER_CLIENT_QUOTAS: (0, 1),
-        ApiKey.ALTER_USER_SCRAM_CREDENTIALS: (0, 0),
-        ApiKey.UNREGISTER_BROKER: (0, 0),
-        ApiKey.ADD_RAFT_VOTER: (0, 0),
-        ApiKey.REMOVE_RAFT_VOTER: (0, 0),
-    },
-    "4.3": {
-        ApiKey.ALTER_REPLICA_LOG_DIRS: (1, 2),
-        ApiKey.CREATE_DELEGATION_TOKEN: (1, 3),
-        ApiKey.RENEW_DELEGATION_TOKEN: (1, 2),
-        ApiKey.EXPIRE_DELEGATION_TOKEN: (1, 2),
-        ApiKey.DESCRIBE_DELEGATION_TOKEN: (1, 3),
-        ApiKey.DESCRIBE_CLIENT_QUOTAS: (0, 1),
-        ApiKey.ALTER_CLIENT_QUOTAS: (0, 1),
-        ApiKey.ALTER_USER_SCRAM_CREDENTIALS: (0, 0),
-        ApiKey.UNREGISTER_BROKER: (0, 0),
-        ApiKey.SHARE_FETCH: (1, 2),
-        ApiKey.SHARE_ACKNOWLEDGE: (1, 2),
-        ApiKey.ADD_RAFT_VOTER: (0, 1),
-        ApiKey.REMOVE_RAFT_VOTER: (0, 0),
-        ApiKey.INITIALIZE_SHARE_GROUP_STATE: (0, 0),
-        ApiKey.READ_SHARE_GROUP_STATE: (0, 0),
-        ApiKey.WRITE_SHARE_GROUP_STATE: (0, 1),
-        ApiKey.DELETE_SHARE_GROUP_STATE: (0, 0),
-        ApiKey.READ_SHARE_GROUP_STATE_SUMMARY: (0, 1),
-        ApiKey.STREAMS_GROUP_HEARTBEAT: (0, 0),
-        ApiKey.STREAMS_GROUP_DESCRIBE: (0, 0),
-        ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS: (0, 1),
-        ApiKey.ALTER_SHARE_GROUP_OFFSETS: (0, 0),
-        ApiKey.DELETE_SHARE_GROUP_OFFSETS: (0, 0),
-    },
-}
-
 
 class Route(NamedTuple):
     """How one API in one version is decoded, handled and answered."""
@@ -89,7 +47,9 @@ def handler(api_key: int) -> Handler:
     except ModuleNotFoundError as error:
         if error.name != name:
             raise
-        raise KeyError(api_key) from None
+        from eosctl.sandbox.api import refused
+
+        return refused.HANDLERS[api_key]
     found: Handler = module.handle
     return found
 

@@ -10,6 +10,7 @@ import typer
 
 from eosctl.analysis.decode.selection import Only, Selection
 from eosctl.commands import decode_topics
+from eosctl.commands.decode_live import Live
 from eosctl.commands.decode_options import (
     FILTER,
     BaseOffset,
@@ -25,12 +26,19 @@ from eosctl.commands.decode_options import (
     parse_bounds,
     parse_times,
 )
+from eosctl.commands.options import Bootstrap, CommandConfig, Overrides, Profile, Timeout
+from eosctl.commands.session import Connection
+from eosctl.errors import UsageError
 from eosctl.render.decode.formats import BytesForm, DecodeFormat, KafkaDialect
 from eosctl.storage.names import Suffix
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from eosctl.commands.decoding import DamageLog, Source
     from eosctl.render.decode.entries import EntryRow
+
+LIVE = "From a cluster"
 
 app = typer.Typer(
     help="Decode Kafka's files: segments, indexes, snapshots, checkpoints, internal topics.", no_args_is_help=True
@@ -39,7 +47,34 @@ app = typer.Typer(
 
 @app.command("segment")
 def decode_segment(
-    files: Files,
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="FILE|DIR|PATTERN...", help="What to decode; - is standard input; none with --topic."),
+    ] = None,
+    topic: Annotated[
+        str | None, typer.Option("--topic", help="Read this topic from a cluster.", rich_help_panel=LIVE)
+    ] = None,
+    partitions: Annotated[
+        list[int] | None,
+        typer.Option("--partition", min=0, help="Only this partition; repeatable.", rich_help_panel=LIVE),
+    ] = None,
+    begin: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="OFFSET|@TIME",
+            help="Begin here: 1200, @-1h, @2026-11-21T09:00:00Z.",
+            rich_help_panel=LIVE,
+        ),
+    ] = None,
+    max_bytes: Annotated[
+        int, typer.Option("--max-bytes", min=1, help="Fetch at most this much of a partition.", rich_help_panel=LIVE)
+    ] = 256 << 20,
+    bootstrap: Bootstrap = None,
+    command_config: CommandConfig = None,
+    overrides: Overrides = None,
+    profile: Profile = None,
+    timeout: Timeout = None,
     records: Annotated[bool, typer.Option("--records", "-r", help="Show the records of each batch too.")] = False,
     summary: Annotated[bool, typer.Option("--summary", help="Show only what there is in all.")] = False,
     outcomes: Annotated[
@@ -55,7 +90,7 @@ def decode_segment(
     output: Form = DecodeFormat.TABLE,
     dialect: Dialect = KafkaDialect.KAFKA_4_3,
 ) -> None:
-    """Decode .log files: batches, and with --records their records.
+    """Decode .log files: batches, and with --records their records; or a topic of a cluster, with --topic.
 
     Damage is told on standard error with file and byte, and reading goes on at the next valid batch; exit code 1.
     """
@@ -65,7 +100,13 @@ def decode_segment(
 
     selection = Selection(frozenset(producer_ids or ()), parse_bounds(offsets, "--offset"), parse_times(times), only)
     damage = DamageLog(strict=strict)
-    with sources(files, segment_files) as found:
+    connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
+    opened: AbstractContextManager[list[Source]]
+    if topic is None:
+        opened = sources(_only_files(files, connection, begin), segment_files)
+    else:
+        opened = _live(files, Live(topic, tuple(partitions or ()), begin, max_bytes), connection)
+    with opened as found:
         if summary:
             write_all([render_summary(len(found), summarize(found, selection, damage), output)])
         elif output is DecodeFormat.KAFKA:
@@ -75,6 +116,24 @@ def decode_segment(
             needs = outcomes or selection.needs_outcomes
             write_all(stream_logs(found, selection, writer, damage, deep=records, with_outcomes=needs))
     raise typer.Exit(1 if damage.count else 0)
+
+
+def _only_files(files: list[str] | None, connection: Connection, begin: str | None) -> list[str]:
+    if connection.is_given or begin is not None:
+        raise UsageError("A cluster was named without a topic.", "Files need no cluster.", "Add --topic NAME.")
+    if not files:
+        raise UsageError("There is nothing to decode.", "", "Name files, or a topic of a cluster with --topic.")
+    return files
+
+
+def _live(files: list[str] | None, live: Live, connection: Connection) -> AbstractContextManager[list[Source]]:
+    import time
+
+    from eosctl.commands.decode_live import live_sources
+
+    if files:
+        raise UsageError("Files and --topic were both given.", "One of them is decoded.", "Leave one of them out.")
+    return live_sources(live, connection, time.time_ns() // 1_000_000)
 
 
 @app.command("index")

@@ -6,6 +6,8 @@ storage positions, versions 8 and 9).
 - -1 latest (last stable offset at isolation level 1), -2 earliest, -3 max timestamp, -4 earliest local, -5 last tiered.
 - Anything else below 0, or asked for in a version that does not have it, is UNSUPPORTED_VERSION.
 - Offsets at or above the reader's bound are not told.
+- A new leader whose high watermark has not reached the start of its epoch does not know yet what is readable: a
+  consumer gets OFFSET_NOT_AVAILABLE (from version 5, LEADER_NOT_AVAILABLE before; KIP-207).
 """
 
 from __future__ import annotations
@@ -57,9 +59,19 @@ def _list(
         return ListOffsetsPartitionResponse(index, error)
     bound = upper_bound(partition, request.isolation_level, request.replica_id)
     found_time, offset, epoch = _find(partition, timestamp, bound)
+    if _is_undecided(partition, timestamp, offset) and request.replica_id < 0:
+        late = ErrorCode.OFFSET_NOT_AVAILABLE if version >= 5 else ErrorCode.LEADER_NOT_AVAILABLE
+        return ListOffsetsPartitionResponse(index, late)
     if version == 0:
         return ListOffsetsPartitionResponse(index, 0, [offset] if offset >= 0 else [])
     return ListOffsetsPartitionResponse(index, 0, (), found_time, offset, epoch)
+
+
+def _is_undecided(partition: Partition, timestamp: int, offset: int) -> bool:
+    """Whether the answer depends on offsets that a new leader cannot vouch for yet."""
+    if partition.leader_start_offset <= partition.log.high_watermark or timestamp in (EARLIEST, EARLIEST_LOCAL):
+        return False
+    return timestamp == LATEST or offset < 0
 
 
 def _find(partition: Partition, timestamp: int, bound: int) -> tuple[int, int, int]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
+import os
 import shutil
 import tempfile
 import time
@@ -74,6 +76,7 @@ class Cluster:
         )
         core = ClusterCore(shape, Path(spec.data_dir), loop, time.time() * 1000 - loop.time() * 1000)
         self._core = core
+        core.on_halt = self._disconnect
         try:
             if spec.security != ListenerSecurity():
                 self._material = prepare_material(Path(spec.data_dir), spec.security, spec.users)
@@ -143,6 +146,10 @@ class Cluster:
         if self._core is not None:
             self._core.stop(clean=False)
 
+    def _disconnect(self, node_id: int) -> None:
+        if node_id in self._servers:
+            self._servers[node_id].close()
+
     # --- looking in ---------------------------------------------------------------------------------------------
 
     @property
@@ -194,6 +201,11 @@ class Cluster:
             await asyncio.wait_for(ready.wait(), START_TIMEOUT_S)
         await self._servers[broker_id].reopen()
 
+    def fail_disk(self, broker_id: int) -> None:
+        """Let a broker's disk fail: it halts, and what it has not answered is lost, as with a real broker."""
+        self._require_running(broker_id)
+        self.core.broker(broker_id).logs.fail(OSError(errno.EIO, os.strerror(errno.EIO)))
+
     def _require_running(self, broker_id: int) -> None:
         if broker_id not in self.core.nodes or broker_id not in self.core.broker_ids:
             raise EosctlError(f"Broker {broker_id} is not running.")
@@ -212,6 +224,10 @@ class Cluster:
         async def start(arguments: dict[str, Any]) -> str:
             await self.start_broker(int(arguments["broker"]))
             return "started"
+
+        async def fail_disk(arguments: dict[str, Any]) -> str:
+            self.fail_disk(int(arguments["broker"]))
+            return "failed"
 
         async def cut(arguments: dict[str, Any]) -> str:
             other = arguments.get("other")
@@ -234,6 +250,7 @@ class Cluster:
             "kill-broker": kill,
             "stop-broker": stop,
             "start-broker": start,
+            "fail-disk": fail_disk,
             "cut-link": cut,
             "fault": fault,
             "heal": heal,

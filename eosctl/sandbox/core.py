@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -55,6 +55,7 @@ class ClusterCore:
         self.random = random.Random(seed)
         self._wall_base_ms = wall_base_ms
         self.nodes: dict[int, Node] = {}
+        self.on_halt: Callable[[int], None] = lambda _: None  # breaks a halting node's connections
         self.addresses: dict[int, ListenerEndpoint] = {
             broker_id: self.listener_at("127.0.0.1", 9091 + broker_id) for broker_id in self.broker_ids
         }
@@ -102,6 +103,7 @@ class ClusterCore:
         node = Node(plan, self._plan, runtime, self.network, listeners)
         if node.broker is not None:
             node.broker.passwords = self.passwords
+        node.logs.on_failure = lambda _: self._halt(node_id)
         self.nodes[node_id] = node
         node.start()
         return node
@@ -110,6 +112,12 @@ class ClusterCore:
         """Describe the client listener of a broker: its name is its protocol's."""
         protocol = self.shape.security.protocol
         return ListenerEndpoint(protocol.name, host, port, protocol)
+
+    def _halt(self, node_id: int) -> None:
+        """End a node whose disk failed: a broker without any log directory halts, before it answers anybody."""
+        if node_id in self.nodes:
+            self.on_halt(node_id)
+            self.stop_node(node_id, clean=False)
 
     def stop_node(self, node_id: int, *, clean: bool) -> None:
         """End a node: in order, or as kill -9 does."""

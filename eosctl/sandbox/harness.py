@@ -164,6 +164,7 @@ class Harness:
         self.loop = VirtualLoop()
         self.core = ClusterCore(shape or ClusterShape(), data_dir, self.loop, start_ms, seed)
         self._clients: dict[int, HarnessClient] = {}
+        self.core.on_halt = self._halted
         self.core.start()
         self.run_until(lambda: self.core.is_ready)
 
@@ -196,6 +197,11 @@ class Harness:
         """End a node as kill -9 does."""
         self._clients.pop(node_id, None)
         self.core.stop_node(node_id, clean=False)
+
+    def _halted(self, node_id: int) -> None:
+        client = self._clients.pop(node_id, None)
+        if client is not None:
+            client.disconnect()
 
     def restart(self, node_id: int) -> None:
         """Start a node again and wait until the cluster serves."""

@@ -81,6 +81,7 @@ def open_log(
         return OpenedLog(SegmentedLog(directory, config, descriptors, log_start_offset=log_start_offset), [])
     _finish_interrupted_work(directory)
     segments = _find_segments(directory, now_ms)
+    _remove_stray_snapshots(directory, [segment.base_offset for segment in segments])
     suspect = 0 if not segments else len(segments) if clean else _floor(segments, recovery_point)
     trusted, end_offset = _load_trusted(segments, suspect)
     if segments:
@@ -251,6 +252,18 @@ def _keep_snapshots_up_to(directory: Path, offset: int) -> None:
     for found in snapshot_offsets(directory):
         if found > offset:
             (directory / SegmentFile(found, Suffix.PRODUCER_SNAPSHOT).name).unlink(missing_ok=True)
+
+
+def _remove_stray_snapshots(directory: Path, base_offsets: Sequence[int]) -> None:
+    """Keep the snapshots taken at the start of a segment, and the newest of the others when it is above all of these.
+
+    Each orderly shutdown leaves one at the log's end (Kafka's ProducerStateManager.removeStraySnapshots).
+    """
+    strays = sorted(set(snapshot_offsets(directory)) - set(base_offsets))
+    if strays and strays[-1] > max(base_offsets, default=-1):
+        strays.pop()
+    for stray in strays:
+        (directory / SegmentFile(stray, Suffix.PRODUCER_SNAPSHOT).name).unlink(missing_ok=True)
 
 
 def _finish_interrupted_work(directory: Path) -> None:

@@ -154,7 +154,7 @@ class Broker:
         """Register and begin the periodic work; ``on_ready`` is called once the controller lets this broker serve."""
         self.lifecycle.start()
         self._every("replica.lag.time.max.ms", 0.5, self.isr.shrink_lagging)
-        self._every("replica.high.watermark.checkpoint.interval.ms", 1, self.logs.checkpoint)
+        self._every("replica.high.watermark.checkpoint.interval.ms", 1, lambda: self.logs.guarded(self.logs.checkpoint))
         self._every("producer.id.expiration.check.interval.ms", 1, self._expire_producers)
         Housekeeping(self.runtime, self.config, self.logs, self._own_logs).start()
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 
 from eosctl.model.transaction import TopicPartition
@@ -56,6 +57,7 @@ class LogDirectory:
         self.path = path
         self._events = events
         self.failed: OSError | None = None
+        self.on_failure: Callable[[OSError], None] = _nothing  # the disk refused: nothing here can be trusted any more
         self._ticks = ticks
         self._descriptors = Descriptors()
         self._logs: dict[TopicPartition, PartitionLog] = {}
@@ -152,12 +154,32 @@ class LogDirectory:
         self._events.wrote_snapshot(log.partition, offset, len(log.producers.producers))
 
     def _note_dirty(self, log: PartitionLog) -> None:
-        self._ticks.at_flush(log.flush)
+        self._ticks.at_flush(partial(self._flush, log))
         if log.partition in self._new_directories:
             self._new_directories.discard(log.partition)
-            self._ticks.at_flush(lambda: self._begin_directory(log))
+            self._ticks.at_flush(lambda: self.guarded(lambda: self._begin_directory(log)))
         elif log.epochs.dirty:
-            self._ticks.at_flush(lambda: self._write_epochs(log))
+            self._ticks.at_flush(lambda: self.guarded(lambda: self._write_epochs(log)))
+
+    def _flush(self, log: PartitionLog) -> None:
+        try:
+            log.flush()
+        except OSError as error:
+            self.fail(error, f"Error while appending records to {log.partition} in dir {self.path}")
+
+    def guarded(self, work: Callable[[], None]) -> None:
+        """Do work on the files; an error of the disk fails the directory."""
+        try:
+            work()
+        except OSError as error:
+            self.fail(error, f"Error while writing to a file in dir {self.path}")
+
+    def fail(self, error: OSError, what: str = "Disk error") -> None:
+        """Give the directory up: after an error nobody knows what reached the disk (Kafka's LogDirFailureChannel)."""
+        if self.failed is None:
+            self.failed = error
+            self._events.failed(error, what)
+            self.on_failure(error)
 
     def _begin_directory(self, log: PartitionLog) -> None:
         topic_id = self._topic_ids.get(log.partition)
@@ -231,6 +253,10 @@ class LogDirectory:
         for path in directory.iterdir():
             path.unlink()
         directory.rmdir()
+
+
+def _nothing(_: OSError) -> None:
+    """Take a notice that nobody waits for."""
 
 
 def _restore_producers(entries: list[ProducerSnapshotEntry]) -> ProducerStateManager:

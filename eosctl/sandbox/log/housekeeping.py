@@ -28,8 +28,9 @@ class Housekeeping:
 
     def start(self) -> None:
         """Begin; as in Kafka everything waits ``log.initial.task.delay.ms`` first, except the cleaner."""
-        self._every("log.retention.check.interval.ms", self.apply_retention)
-        self._every("log.flush.offset.checkpoint.interval.ms", self._directory.checkpoint_offsets)
+        files = self._directory
+        self._every("log.retention.check.interval.ms", lambda: files.guarded(self.apply_retention))
+        self._every("log.flush.offset.checkpoint.interval.ms", lambda: files.guarded(files.checkpoint_offsets))
         if self._config.get_bool("log.cleaner.enable"):
             self.cleaner.start()
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from eosctl.model.transaction import TopicPartition
-from eosctl.sandbox.logging.event_log import NO_LOG, EventLog
+from eosctl.sandbox.logging.event_log import ERROR, NO_LOG, WARN, EventLog
 
 
 class StorageEvents:
@@ -42,6 +42,15 @@ class StorageEvents:
         unified = "kafka.log.UnifiedLog$" if self._is_3_9 else "org.apache.kafka.storage.internals.log.UnifiedLog"
         version = " with message format version 2" if self._is_3_9 else ""
         self._log.write(unified, f"{where} Loading producer state till offset {end_offset}{version}")
+
+    def failed(self, error: OSError, what: str) -> None:
+        """The disk refused; it was the only one, so the broker ends."""
+        channel = "org.apache.kafka.storage.internals.log.LogDirFailureChannel"
+        self._log.write(channel, what, level=ERROR, throwable=f"java.io.IOException: {error.strerror or error}")
+        manager = "kafka.log.LogManager"
+        self._log.write(manager, f"Stopping serving logs in dir {self._directory}", level=WARN)
+        halted = f"Shutdown broker because all log dirs in {self._directory} have failed"
+        self._log.write(manager, halted, level=ERROR)
 
     def _place(self, part: str, partition: TopicPartition) -> str:
         return f"[{part} partition={partition}, dir={self._directory}]"

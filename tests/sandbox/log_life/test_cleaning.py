@@ -236,3 +236,16 @@ def test_reading_goes_on_behind_a_hole_at_a_segments_end(tmp_path: Path) -> None
     disk.clean()
     for offset in range(disk.log.end_offset):
         assert disk.log.read(offset, 1, disk.log.end_offset), f"stuck at {offset}"
+
+
+def test_snapshots_of_producers_are_those_of_segments_and_the_newest(tmp_path: Path) -> None:
+    disk = filled(tmp_path)
+    for number in range(3):
+        disk.write(Sent(1, False, ((b"again", b"%d" % number),)))
+        disk.reopen(clean=True)
+    disk.clean()
+    disk.reopen(clean=True)
+    bases = {segment.base_offset for segment in disk.log.store.segments}
+    snapshots = {int(path.stem) for path in tmp_path.rglob("*.snapshot")}
+    assert disk.log.end_offset in snapshots
+    assert snapshots - {disk.log.end_offset} <= bases

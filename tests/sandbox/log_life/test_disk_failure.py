@@ -1,0 +1,88 @@
+"""A disk that refuses ends its broker before anything is acknowledged; the others go on, and a restart recovers."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from eosctl.errors import EosctlError
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.cluster import EmbeddedCluster
+from eosctl.sandbox.core import ClusterShape
+from eosctl.sandbox.harness import Harness
+from eosctl.sandbox.ports import Emulation
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.records.batch import encode_batch
+from eosctl.wire.records.record import Record
+from tests.sandbox.eos_client import EosClient
+
+ORDERS = TopicPartition("orders", 0)
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[EosClient]:
+    harness = Harness(tmp_path / "data", ClusterShape(3, Emulation("4.3"), fast=True, logs_dir=tmp_path / "logs"))
+    client = EosClient(harness, implicit=True)
+    client.create_topic("orders", 1, 3, min_insync_replicas="2")
+    yield client
+    harness.close()
+
+
+def fill_disk(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every write into a directory fail as on a full disk."""
+    write = os.write
+
+    def refused(descriptor: int, data: bytes) -> int:
+        if str(directory) in str(Path(f"/proc/self/fd/{descriptor}").readlink()):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(descriptor, data)
+
+    monkeypatch.setattr(os, "write", refused)
+
+
+def test_nothing_is_acknowledged_that_the_disk_refused(
+    client: EosClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    harness = client.harness
+    assert client.produce(None, ORDERS, ["before"]) is ErrorCode.NONE
+    leader = client.leader(ORDERS)
+    fill_disk(harness.core.directory_of(leader), monkeypatch)
+    batch = encode_batch([Record(0, harness.core.brokers()[0].runtime.now_ms(), None, b"lost")])
+    assert client.append(ORDERS, batch, acks=1) is None, "the connection breaks"
+    assert leader not in harness.core.nodes
+    assert client.produce(None, ORDERS, ["after"]) is ErrorCode.NONE
+    assert client.leader(ORDERS) != leader
+    told = "".join(path.read_text() for path in (tmp_path / "logs").rglob("server.log"))
+    assert "No space left on device" in told
+    assert f"Shutdown broker because all log dirs in {harness.core.directory_of(leader)} have failed" in told
+    monkeypatch.undo()
+    harness.restart(leader)
+    harness.run_until(lambda: len(harness.core.broker(leader).metadata.partition(ORDERS).isr) == 3)
+    # What was not acknowledged may be there all the same: followers fetch from memory.
+    assert [value for value in client.read(ORDERS) if value != "lost"] == ["before", "after"]
+    ends = {harness.core.broker(node).replicas.partitions[ORDERS].log.end_offset for node in (1, 2, 3)}
+    assert len(ends) == 1
+
+
+def test_a_failed_disk_ends_its_broker_until_it_is_started_again(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with EmbeddedCluster(brokers=2, data_dir=tmp_path) as embedded:
+            cluster = embedded.cluster
+            commands = cluster.commands()
+            host, _, port = cluster.bootstrap.split(",")[1].rpartition(":")
+            assert await commands["fail-disk"]({"broker": 2}) == "failed"
+            assert sorted(cluster.core.nodes) == [1, 100]
+            with pytest.raises(ConnectionRefusedError):
+                socket.create_connection((host, int(port)), timeout=5)
+            with pytest.raises(EosctlError, match="not running"):
+                await commands["fail-disk"]({"broker": 2})
+            assert await commands["start-broker"]({"broker": 2}) == "started"
+            socket.create_connection((host, int(port)), timeout=5).close()
+
+    asyncio.run(scenario())

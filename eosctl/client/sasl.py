@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import TypeAlias
 
-from scramp import ScramClient, ScramException
-
 from eosctl.errors import AuthenticationFailed
 from eosctl.model.client_config import SaslConfig, SaslMechanism
 
@@ -29,6 +27,8 @@ def _plain(sasl: SaslConfig) -> Exchange:
 
 
 def _scram(sasl: SaslConfig) -> Exchange:
+    from scramp import ScramClient, ScramException  # loaded late: few connections use SCRAM
+
     scram = ScramClient([sasl.mechanism.value], sasl.username, _password(sasl))
     try:
         scram.set_server_first((yield scram.get_client_first().encode()).decode())

@@ -18,8 +18,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from eosctl.errors import ConfigFileError
 from eosctl.settings.client_properties import SECRET_NAMES
 from eosctl.settings.given import Given
@@ -50,10 +48,12 @@ def read_profiles(path: Path) -> dict[str, Profile]:
     Raises:
         ConfigFileError: The file is not readable or not of the documented shape, or it stores a secret.
     """
+    if not path.exists():
+        return {}
+    import yaml  # loaded late: its parser costs every start a tenth, and most have no profiles
+
     try:
         document = yaml.safe_load(path.read_text())
-    except FileNotFoundError:
-        return {}
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ConfigFileError(f"{path} cannot be read: {_short(error)}.", "", "Correct or remove the file.") from error
     profiles = document.get("profiles") if isinstance(document, dict) else None

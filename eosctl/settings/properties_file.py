@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import javaproperties
-
 from eosctl.errors import ConfigFileError
 from eosctl.settings.given import Given
 
@@ -29,6 +27,8 @@ def read_properties(path: Path) -> dict[str, Given]:
 
 def parse_properties(text: str, name: str) -> dict[str, Given]:
     """Parse the text of a properties file; origins are ``name:line``."""
+    import javaproperties  # loaded late: only runs with a file need it
+
     values: dict[str, Given] = {}
     line = 1
     try:

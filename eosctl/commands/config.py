@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from eosctl.commands.config_change import fix, release_of, upgrade
 from eosctl.commands.doctor import FINDINGS, ExitZero, FailOn
 from eosctl.commands.invocation import invocation_of, note, remember_output, write_result
 from eosctl.commands.options import (
@@ -206,13 +207,12 @@ def render(
     write_result(chosen.text, output_file)
 
 
-def _release(text: str | None) -> Release | None:
-    from eosctl.settings.parameter_tables import parse_release
+app.command()(upgrade)
+app.command()(fix)
 
-    try:
-        return None if text is None else parse_release(text)
-    except ValueError as error:
-        raise UsageError(f"{text!r} is not a Kafka version.", "", "Write it as 3.9 or 3.9.1.") from error
+
+def _release(text: str | None) -> Release | None:
+    return None if text is None else release_of(text)
 
 
 def _roles(given: list[str]) -> dict[str, Role]:

@@ -16,6 +16,7 @@ from eosctl.render.capacity import PlanItem
 from eosctl.render.capacity_compare import ComparisonItem
 from eosctl.render.catalogue import CheckItem, ManualItem
 from eosctl.render.configuration import LintView
+from eosctl.render.configuration_change import RepairItem, UpgradeItem
 from eosctl.render.configuration_diff import Difference
 from eosctl.render.envelope import Listing
 from eosctl.render.failure import FailureView
@@ -54,6 +55,8 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "check-manual": (ManualItem, "check explain"),
     "checks": (Listing[CheckItem], "check list"),
     "config-diff": (Listing[Difference], "config diff"),
+    "config-fix": (Listing[RepairItem], "config fix"),
+    "config-upgrade": (Listing[UpgradeItem], "config upgrade"),
     "config-lint": (LintView, "config lint"),
     "diagnosis": (DiagnosisView, "doctor, check run"),
     "error": (FailureView, "any command that fails"),

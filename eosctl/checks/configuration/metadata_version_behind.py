@@ -21,10 +21,7 @@ FIRST: Final = (4, 0)
     "Metadata version keeps the transaction protocol of an older release",
     Severity.WARNING,
     roles=(Role.BROKER,),
-    reads=(
-        "metadata.version",
-        "inter.broker.protocol.version",
-    ),
+    reads=("metadata.version",),
     tags=("upgrade",),
     references=(
         "KIP-890",
@@ -35,8 +32,7 @@ def metadata_version_behind(deployment: Deployment) -> Iterator[Problem]:
     """Find brokers of 4.x whose features are held at 3.x.
 
     What it checks:
-        metadataVersion of a Strimzi resource (or inter.broker.protocol.version) below 4.0 where the brokers are 4.0
-        or later.
+        metadataVersion of a Strimzi resource below 4.0 where the brokers are 4.0 or later.
 
     Why it matters for exactly-once:
         transaction.version=2 needs metadata version 4.0. Until the upgrade is finalized no transaction ends with a
@@ -52,20 +48,19 @@ def metadata_version_behind(deployment: Deployment) -> Iterator[Problem]:
         kafka-features.sh describe shows transaction.version at 2.
 
     References:
-        KIP-890; KIP-1022; metadata.version; inter.broker.protocol.version.
+        KIP-890; KIP-1022; metadata.version.
     """
     for broker in deployment.of(Role.BROKER):
-        for name in ("metadata.version", "inter.broker.protocol.version"):
-            level = broker.value(name)
-            match = re.match(r"(\d+)\.(\d+)", level.word or "")
-            if not broker.release_named or broker.release < FIRST or not level.is_given or match is None:
-                continue
-            if (int(match[1]), int(match[2])) < FIRST:
-                yield problem(
-                    broker,
-                    (level,),
-                    f"The brokers are {release_text(broker.release)}, their features are held at {level.word}.",
-                    impact="transaction.version cannot be raised to 2; verification alone keeps late requests out.",
-                    remedy="Finalize the upgrade: raise the metadata version, then transaction.version.",
-                    commands=(Command("kafka-features.sh --bootstrap-server HOST:9092 upgrade --release-version 4.0"),),
-                )
+        level = broker.value("metadata.version")
+        match = re.match(r"(\d+)\.(\d+)", level.word or "")
+        if not broker.release_named or broker.release < FIRST or not level.is_given or match is None:
+            continue
+        if (int(match[1]), int(match[2])) < FIRST:
+            yield problem(
+                broker,
+                (level,),
+                f"The brokers are {release_text(broker.release)}, their features are held at {level.word}.",
+                impact="transaction.version cannot be raised to 2; verification alone keeps late requests out.",
+                remedy="Finalize the upgrade: raise the metadata version, then transaction.version.",
+                commands=(Command("kafka-features.sh --bootstrap-server HOST:9092 upgrade --release-version 4.0"),),
+            )

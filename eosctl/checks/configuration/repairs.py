@@ -1,0 +1,117 @@
+"""Repairs that leave no choice: a finding for which one edit of the file is right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from eosctl.model.finding import Finding
+
+
+class Action(StrEnum):
+    """What is done to a key."""
+
+    SET = "set"
+    RENAME = "rename"
+    REMOVE = "remove"
+
+
+class Repair(NamedTuple):
+    """An edit of one line: ``text`` is the new value, or the new last part of the key."""
+
+    check_id: str
+    file: str
+    line: int
+    key: str
+    action: Action
+    text: str
+    reason: str
+
+
+_SET: Final = {
+    "EOS-CFG-010": "true",
+    "EOS-CFG-011": "all",
+    "EOS-CFG-013": "5",
+    "EOS-CFG-014": "5",
+    "EOS-CFG-020": "read_committed",
+    "EOS-CFG-021": "false",
+    "EOS-CFG-037": "false",
+    "EOS-CFG-051": "exactly_once_v2",
+    "EOS-CFG-054": "true",
+    "EOS-CFG-080": "true",
+    "EOS-CFG-092": "true",
+    "EOS-CFG-110": "-1",
+    "EOS-CFG-111": "true",
+    "EOS-CFG-126": "false",
+    "EOS-CFG-132": "3",
+    "EOS-CFG-137": "1",
+}
+_REMOVE: Final = frozenset(
+    {
+        "EOS-CFG-012",
+        "EOS-CFG-015",
+        "EOS-CFG-019",
+        "EOS-CFG-102",
+        "EOS-CFG-103",
+        "EOS-CFG-106",
+        "EOS-CFG-109",
+        "EOS-CFG-139",
+    }
+)
+# The finding's first key must be this one, or the relation can be mended in more than one way.
+_ONLY_FOR: Final = {
+    "EOS-CFG-010": "enable.idempotence",
+    "EOS-CFG-011": "acks",
+    "EOS-CFG-012": "retries",
+    "EOS-CFG-019": "transaction.timeout.ms",
+    "EOS-CFG-020": "isolation.level",
+    "EOS-CFG-021": "enable.auto.commit",
+}
+_OLD_GUARANTEES: Final = ("exactly_once", "exactly_once_beta")
+
+
+def plan_repairs(findings: Iterable[Finding]) -> tuple[Repair, ...]:
+    """Return the repairs of those findings that have a certain one, each key once."""
+    found: dict[tuple[str, int, str], Repair] = {}
+    for finding in findings:
+        repair = _repair(finding)
+        if repair is not None:
+            found.setdefault((repair.file, repair.line, repair.key), repair)
+    return tuple(sorted(found.values(), key=lambda r: (r.file, r.line)))
+
+
+def _repair(finding: Finding) -> Repair | None:
+    facts = dict(finding.facts)
+    key, line, value = str(facts["keys"]).split(",")[0], int(facts["line"]), str(facts["value"])
+    number, name = finding.check_id, key.rpartition("]")[2] or key
+    if line < 1 or (number in _ONLY_FOR and not name.endswith((_ONLY_FOR[number], _camel(_ONLY_FOR[number])))):
+        return None
+    if number == "EOS-CFG-051" and value.strip() not in _OLD_GUARANTEES:
+        return None
+
+    def repair(action: Action, text: str = "") -> Repair:
+        return Repair(number, str(facts["file"]), line, key, action, text, finding.message)
+
+    if number in _SET:
+        return repair(Action.SET, _SET[number])
+    if number in _REMOVE:
+        return repair(Action.REMOVE)
+    if number == "EOS-CFG-002" and _is_long_enough(finding):
+        return repair(Action.RENAME, f"producer.{key}")
+    if number == "EOS-CFG-101":
+        return repair(Action.RENAME, f"topic.{key}")
+    if number == "EOS-CFG-121":
+        return repair(Action.RENAME, key.replace("blacklist", "exclude"))
+    return None
+
+
+def _is_long_enough(finding: Finding) -> bool:
+    """Tell whether the timeout, with its prefix, would be one that the commit interval fits into."""
+    timeout, interval = (evidence.value for evidence in finding.evidence[:2])
+    return int(timeout) >= int(interval)
+
+
+def _camel(name: str) -> str:
+    """Return Spring's spelling of a setting: the words with dashes."""
+    return name.replace(".", "-")

@@ -1,0 +1,91 @@
+"""What an upgrade changes for configurations, and repairs of them, for people and machines."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from eosctl.checks.configuration.repairs import Repair
+from eosctl.checks.configuration.upgrade import UpgradeChange
+from eosctl.render.listing import Column
+from eosctl.settings.sources import shown
+
+
+class UpgradeItem(msgspec.Struct, frozen=True):
+    """One thing that an upgrade changes; ``line`` is 0 where nothing stands in a file."""
+
+    kind: str
+    severity: str
+    file: str
+    line: int
+    key: str
+    before: str
+    after: str
+    text: str
+    rule: str
+
+
+class RepairItem(msgspec.Struct, frozen=True):
+    """One edit; ``obstacle`` says why it must be made by hand, empty when it can be applied."""
+
+    rule: str
+    file: str
+    line: int
+    key: str
+    action: str
+    text: str
+    reason: str
+    obstacle: str
+
+
+UPGRADE_COLUMNS: Final[tuple[Column[UpgradeItem], ...]] = (
+    Column("KIND", lambda item: item.kind),
+    Column("SEVERITY", lambda item: item.severity),
+    Column("WHERE", lambda item: f"{item.file}:{item.line}" if item.line else item.file),
+    Column("KEY", lambda item: item.key or "-"),
+    Column("BEFORE", lambda item: item.before or "-"),
+    Column("AFTER", lambda item: item.after or "-"),
+    Column("WHAT", lambda item: f"{item.text}{f' [{item.rule}]' if item.rule else ''}"),
+)
+REPAIR_COLUMNS: Final[tuple[Column[RepairItem], ...]] = (
+    Column("RULE", lambda item: item.rule),
+    Column("WHERE", lambda item: f"{item.file}:{item.line}"),
+    Column("KEY", lambda item: item.key),
+    Column("EDIT", lambda item: f"{item.action} {item.text}".strip() if not item.obstacle else "by hand"),
+    Column("WHY", lambda item: item.obstacle or item.reason),
+)
+
+
+def upgrade_item(change: UpgradeChange) -> UpgradeItem:
+    """Shape a change; secrets are masked."""
+    place = change.place
+    return UpgradeItem(
+        change.kind.value,
+        change.severity.value,
+        place.file if place is not None else change.name,
+        place.line if place is not None else 0,
+        change.key,
+        shown(change.key, change.before) if change.before else "",
+        change.after,
+        change.text,
+        change.rule,
+    )
+
+
+def repair_item(repair: Repair, obstacle: str) -> RepairItem:
+    """Shape a repair."""
+    return RepairItem(
+        repair.check_id, repair.file, repair.line, repair.key, repair.action.value, repair.text, repair.reason, obstacle
+    )
+
+
+def render_patch(file: str, before: str, after: str) -> str:
+    """Return a unified diff without surrounding lines, which may hold secrets."""
+    name = file.lstrip("/")
+    lines: Sequence[str] = list(
+        difflib.unified_diff(before.splitlines(), after.splitlines(), f"a/{name}", f"b/{name}", lineterm="", n=0)
+    )
+    return "\n".join(lines) + "\n" if lines else ""

@@ -1,0 +1,29 @@
+"""Load what is known of upgrades (``knowledge/successors.yaml``)."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+
+import yaml
+
+from eosctl.model.upgrade import Renaming, Step, Successor, UpgradeKnowledge
+from eosctl.settings.parameter_tables import parse_release
+
+
+@cache
+def load_upgrade_knowledge() -> UpgradeKnowledge:
+    """Return successors, renamings and steps; read once."""
+    text = (resources.files("eosctl.knowledge") / "successors.yaml").read_text(encoding="utf-8")
+    raw = yaml.safe_load(text)
+    return UpgradeKnowledge(
+        {
+            component: {name: Successor(body["to"], body["note"]) for name, body in names.items()}
+            for component, names in raw["successors"].items()
+        },
+        {
+            component: {name: Renaming(body["to"], parse_release(body["since"])) for name, body in names.items()}
+            for component, names in raw["renamed"].items()
+        },
+        tuple(Step(step["component"], parse_release(step["crosses"]), step["say"]) for step in raw["steps"]),
+    )

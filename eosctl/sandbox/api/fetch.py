@@ -171,8 +171,11 @@ class Fetch:
         return has_answer(partition, cached.request, self._request.isolation_level, self._replica_id)
 
     def _settle(self, partition: Partition, cached: CachedPartition) -> None:
-        """Look no more at a partition whose reader knows all that there is, until it has news."""
-        if self._replica_id < 0 or self._replica_id in partition.isr:
+        """Look no more at a partition whose reader knows all that there is, until it has news.
+
+        Under an authorizer a client's right to read may end at any time, and that is news of no partition.
+        """
+        if self._replica_id in partition.isr or (self._replica_id < 0 and self._broker.authorizer is None):
             self._session.unsettled.pop(cached, None)
 
     def _finish(self) -> None:

@@ -16,6 +16,7 @@ from eosctl.sandbox.security.protocol import STANDARD_AUTHORIZER
 from eosctl.testing import SandboxThread
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from eosctl.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from eosctl.wire.messages.metadata import MetadataRequest
 from tests.sandbox.security.authorization_cases import (
@@ -52,17 +53,30 @@ def test_every_answer_is_the_one_of_a_real_broker(guarded: SandboxThread) -> Non
     assert different == {}
 
 
-def test_a_fetch_session_obeys_changes_of_the_entries(guarded: SandboxThread) -> None:
-    with WireClient(guarded.bootstrap) as admin, WireClient(guarded.bootstrap) as alice:
+def _whole(topic: str) -> FetchTopic:
+    return FetchTopic(topic, partitions=[FetchPartition(0, -1, 0, -1, -1, 1 << 20)])
+
+
+def test_a_fetch_session_obeys_changes_of_the_entries() -> None:
+    with (
+        SandboxThread(sasl=("PLAIN",), users=USERS, config=SETTINGS) as guarded,
+        WireClient(guarded.bootstrap) as admin,
+        WireClient(guarded.bootstrap) as alice,
+    ):
         admin.log_in("admin", password_of(guarded))
         alice.log_in("alice", password_of(guarded, "alice"))
         replace_acls(admin.ask, [])
-        part = FetchTopic("orders", partitions=[FetchPartition(0, -1, 0, -1, -1, 1 << 20)])
-        opened = alice.ask(ApiKey.FETCH, 12, FetchRequest(session_epoch=0, topics=[part]))
+        created = admin.ask(ApiKey.CREATE_TOPICS, 5, CreateTopicsRequest([CreatableTopic("fetched", 1, 1)], 30_000))
+        assert created is not None
+        while (known := admin.ask(ApiKey.FETCH, 12, FetchRequest(topics=[_whole("fetched")]))) is None or (
+            known.responses[0].partitions[0].error_code
+        ):
+            pass  # the broker follows the controller
+        opened = alice.ask(ApiKey.FETCH, 12, FetchRequest(session_epoch=0, topics=[_whole("fetched")]))
         assert opened is not None
         assert opened.responses[0].partitions[0].error_code == ErrorCode.TOPIC_AUTHORIZATION_FAILED
         for epoch, (acls, error) in enumerate(
-            [([rule(ResourceType.TOPIC, "orders", READ)], 0), ([], ErrorCode.TOPIC_AUTHORIZATION_FAILED)], 1
+            [([rule(ResourceType.TOPIC, "fetched", READ)], 0), ([], ErrorCode.TOPIC_AUTHORIZATION_FAILED)], 1
         ):
             replace_acls(admin.ask, acls)
             request = FetchRequest(session_id=opened.session_id, session_epoch=epoch)

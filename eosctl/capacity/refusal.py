@@ -168,6 +168,11 @@ def _instances(workload: Workload, application: ApplicationSpec) -> Told:
         )
 
 
+def _state(workload: Workload, application: ApplicationSpec) -> Told:
+    if application.state_bytes and not application.restore_rate:
+        yield "restore_rate", f"at restore_rate 0 its state of {bytes_text(application.state_bytes)} never comes back"
+
+
 def _offsets(workload: Workload, application: ApplicationSpec) -> Told:
     offsets = application.offsets_per_transaction
     partitions = sum(workload.topic(name).partition_count for name in application.reads)
@@ -215,6 +220,7 @@ _APPLICATION_RULES: Final[tuple[Callable[[Workload, ApplicationSpec], Told], ...
     _timeouts,
     _rhythm,
     _instances,
+    _state,
     _offsets,
     _partitions,
 )

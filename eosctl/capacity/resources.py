@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -151,8 +152,12 @@ def brokers_needed(cluster: ClusterSpec, demand: Demand, most: int = 1_000) -> i
     if find_bottleneck(use_resources(cluster, demand)) is None:
         return None
     fewest = max(cluster.replication_factor, cluster.zone_count, cluster.brokers_lost + cluster.min_insync_replicas)
-    for count in range(fewest, most + 1):
+
+    def fits(count: int) -> bool:
         resources = use_resources(replace(cluster, broker_count=count), demand)
-        if all((resource.utilisation or 0.0) <= 1.0 for resource in resources):
-            return count
-    return None
+        return all((resource.utilisation or 0.0) <= 1.0 for resource in resources)
+
+    # More brokers never have more to do each.
+    candidates = range(fewest, most + 1)
+    found = bisect_left(candidates, True, key=fits)
+    return candidates[found] if found < len(candidates) else None

@@ -76,7 +76,10 @@ def parse_workload(text: str, source: str) -> Workload:
             "\n".join(f"{source}:{line}:{column}: {what}" for line, column, what in mistakes),
             "Correct them; eosctl capacity init writes a file with every key explained.",
         )
-    refused = sorted((*reading.place(path), what) for path, what in find_contradictions(workload))
+    refused = sorted(
+        (*reading.place(path), what if path in reading.places else f"{what} ({path} is assumed: state it)")
+        for path, what in find_contradictions(workload)
+    )
     if refused:
         count = "1 contradiction" if len(refused) == 1 else f"{len(refused)} contradictions"
         raise WorkloadRefused(

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol
 from eosctl.sandbox.network import Frame, Network
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.runtime import NodeRuntime
+from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.errors import WireError
 from eosctl.wire.frames import (
     decode_request_header,
@@ -94,7 +95,8 @@ class NodeChannel:
         if controller is None:
             self._runtime.ticks.post(partial(done, None))
         else:
-            self.send(controller, api_key, version, message, done, timeout_ms=timeout_ms)
+            answered = partial(_unless_refused, done)
+            self.send(controller, api_key, version, message, answered, timeout_ms=timeout_ms)
 
     def receive(self, frame: Frame) -> None:
         """Take a frame from the network."""
@@ -137,8 +139,11 @@ class NodeChannel:
         self._service.serve(header.api_key, header.api_version, context, request)
 
     def _answer(self, node_id: int, api_key: int, version: int, correlation_id: int, response: Any | None) -> None:
-        if response is not None and not self._runtime.stopped:
-            data = encode_response(api_key, version, correlation_id, response)[4:]
+        if not self._runtime.stopped:
+            if response is None:  # the connection would be closed: whoever waits for this answer knows at once
+                data = correlation_id.to_bytes(4, "big")
+            else:
+                data = encode_response(api_key, version, correlation_id, response)[4:]
             self._network.send(Frame(self._node_id, node_id, api_key, False, data))
 
     def _complete(self, frame: Frame) -> None:
@@ -163,3 +168,8 @@ class NodeChannel:
         self._sweeping = bool(self._pending)
         if self._sweeping:
             self._runtime.call_later(SWEEP_INTERVAL_MS, self._sweep)
+
+
+def _unless_refused(done: Done, response: Any | None) -> None:
+    """Take a controller that is not the active one for none."""
+    done(None if getattr(response, "error_code", 0) == ErrorCode.NOT_CONTROLLER else response)

@@ -35,13 +35,15 @@ class ClusterShape(NamedTuple):
     fast: bool = False
     logs_dir: Path | None = None  # where every node keeps its log files in a folder of its own; None for no logs
     security: ListenerSecurity = ListenerSecurity()
+    controller_count: int = 1
 
 
 class ClusterCore:
-    """N brokers and a controller in one thread.
+    """N brokers and a quorum of controllers in one thread.
 
-    A cluster of one is a node with both roles, as Kafka's quick start; with more brokers the controller is a node of
-    its own (id 100), so that every broker can be killed. ``wall_base_ms`` is the wall clock at the loop's time 0.
+    A cluster of one is a node with both roles, as Kafka's quick start; with more brokers or controllers the controllers
+    are nodes of their own (ids from 100), so that every broker can be killed. ``wall_base_ms`` is the wall clock at the
+    loop's time 0.
     """
 
     def __init__(
@@ -61,8 +63,9 @@ class ClusterCore:
         }
         self.passwords: Mapping[str, Secret] = {}
         self.cluster_id = self._find_cluster_id()
-        combined = shape.broker_count == 1
-        self.controller_ids: Sequence[int] = (1,) if combined else (FIRST_CONTROLLER_ID,)
+        combined = shape.broker_count == 1 and shape.controller_count == 1
+        dedicated = range(FIRST_CONTROLLER_ID, FIRST_CONTROLLER_ID + shape.controller_count)
+        self.controller_ids: Sequence[int] = (1,) if combined else tuple(dedicated)
         self._plan = ClusterPlan(self.cluster_id, shape.emulation, shape.transaction_version, self.controller_ids)
 
     @property

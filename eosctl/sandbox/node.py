@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,19 +13,21 @@ from eosctl.sandbox.channel import NodeChannel
 from eosctl.sandbox.controller.controller import Controller
 from eosctl.sandbox.controller.features import bootstrap_records
 from eosctl.sandbox.controller.membership import fence_stale_brokers
+from eosctl.sandbox.controller.quorum import Quorum
+from eosctl.sandbox.controller.quorum_store import QuorumStore
 from eosctl.sandbox.controller.raft import fetch_metadata
-from eosctl.sandbox.controller.routes import ROUTES
+from eosctl.sandbox.controller.routes import ROUTES, VOTER_ROUTES
 from eosctl.sandbox.log.directory import LogDirectory
 from eosctl.sandbox.log.topic_settings import TopicSettings
 from eosctl.sandbox.logging.node_events import NodeEvents
 from eosctl.sandbox.logging.storage_events import StorageEvents
 from eosctl.sandbox.metadata.fetcher import MetadataFetcher
 from eosctl.sandbox.metadata.image import ListenerEndpoint
+from eosctl.sandbox.metadata.leader_view import NO_LEADER, LeaderView
 from eosctl.sandbox.metadata.log import METADATA_PARTITION, METADATA_TOPIC_ID, MetadataLog
 from eosctl.sandbox.network import Network, Port
 from eosctl.sandbox.ports import Emulation, RequestContext
 from eosctl.sandbox.runtime import NodeRuntime
-from eosctl.storage.atomic import replace_file
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.codec import codec
 from eosctl.wire.uuid import parse_uuid
@@ -76,6 +77,7 @@ class Node:
         )
         self.controller: Controller | None = None
         self.broker: Broker | None = None
+        self.leaders: LeaderView
         if plan.is_controller:
             self.controller = Controller(
                 plan.node_id,
@@ -85,7 +87,23 @@ class Node:
                 NodeConfig(cluster.emulation.release, plan.settings),
                 cluster.emulation,
                 cluster.controllers,
+                self._bootstrap,
             )
+            self.leaders = self.controller.quorum = Quorum(
+                plan.node_id,
+                tuple(cluster.controllers),
+                cluster.cluster_id,
+                runtime,
+                self.channel,
+                self.config,
+                cluster.emulation,
+                self.metadata_log,
+                QuorumStore(self.logs.directory_of(METADATA_PARTITION)),
+                self.controller,
+            )
+        else:
+            self.leaders = LeaderView(cluster.controllers)
+        self.leaders.on_change = self.channel.disconnected
         if plan.is_broker:
             self.broker = Broker(
                 plan.node_id,
@@ -110,17 +128,30 @@ class Node:
         self._network.attach(self.plan.node_id, Port(self.channel.receive, self.channel.disconnected))
         if self.broker is not None:
             self.metadata_log.listen(self.broker.apply_metadata)
+        fetcher = MetadataFetcher(
+            self.plan.node_id,
+            self.metadata_log,
+            self.runtime,
+            self.channel,
+            self.leaders,
+            # Kafka waits 500 ms; with a short fetch timeout that would be taken for the silence of a dead leader.
+            max_wait_ms=min(500, self.config.get_int("controller.quorum.fetch.timeout.ms") // 4),
+            request_timeout_ms=self.config.get_int("controller.quorum.request.timeout.ms"),
+        )
         if self.controller is not None:
-            self.controller.start(self._bootstrap)
-            self._write_quorum_state(self.controller)
+            quorum = self.controller.quorum
+            quorum.on_lead, quorum.on_follow = fetcher.stop, fetcher.start
+            quorum.start()
             self._check_sessions()
-        else:
-            MetadataFetcher(self.plan.node_id, self.metadata_log, self.runtime, self.channel).start()
+        if self.controller is None or not self.controller.quorum.is_leader:
+            fetcher.start()
         if self.broker is not None:
             self.broker.start()
 
     def stop(self, *, clean: bool) -> None:
         """End this incarnation at once; see :meth:`Broker.stop` for what it leaves behind."""
+        if clean and self.controller is not None:
+            self.controller.quorum.step_down()
         self.runtime.stop()
         self._network.detach(self.plan.node_id)
         if self.broker is not None:
@@ -138,30 +169,16 @@ class Node:
             self.config.get_int("min.insync.replicas"),
         )
 
-    def _write_quorum_state(self, controller: Controller) -> None:
-        """Leave the election's outcome where Kafka keeps it (``quorum-state``, version 0 as with static voters)."""
-        state = {
-            "clusterId": "",
-            "leaderId": controller.node_id,
-            "leaderEpoch": controller.leader_epoch,
-            "votedId": -1,
-            "appliedOffset": 0,
-            "currentVoters": [{"voterId": voter} for voter in controller.voters],
-            "data_version": 0,
-        }
-        directory = self.logs.directory_of(METADATA_PARTITION)
-        directory.mkdir(parents=True, exist_ok=True)
-        replace_file(directory / "quorum-state", json.dumps(state, separators=(",", ":")).encode())
-
     def _check_sessions(self) -> None:
         controller = self.controller
         if controller is not None:
             interval_ms = max(10, self.config.get_int("broker.session.timeout.ms") / 8)
             self.runtime.call_later(interval_ms, self._check_sessions)
-            fence_stale_brokers(controller)
+            if controller.is_active:
+                fence_stale_brokers(controller)
 
     def _locate_controller(self) -> int | None:
-        return self.cluster.controllers[0] if self.cluster.controllers else None
+        return None if self.leaders.leader_id == NO_LEADER else self.leaders.leader_id
 
     # --- requests of other nodes (PeerService) --------------------------------------------------------------------
 
@@ -173,9 +190,15 @@ class Node:
     def serve(self, api_key: int, version: int, context: RequestContext, request: Any) -> None:
         """Let the controller or the broker of this node answer."""
         if self.controller is not None:
+            voter_route = VOTER_ROUTES.get(api_key)
+            if voter_route is not None:
+                voter_route(self.controller.quorum, context, request)
+                return
             route = ROUTES.get(api_key)
             if route is not None:
-                route(self.controller, context, request)
+                accepted = self.controller.accept(context)
+                if accepted is not None:
+                    route(self.controller, accepted, request)
                 return
             if api_key == ApiKey.FETCH and request.topics and request.topics[0].topic_id == METADATA_TOPIC_ID:
                 fetch_metadata(self.controller, context, request)

@@ -14,6 +14,9 @@ MAX_INTERNAL_MIN_ISR = 2
 BASE: Mapping[str, str] = {
     "broker.heartbeat.interval.ms": "500",
     "broker.session.timeout.ms": "2000",
+    "controller.quorum.election.backoff.max.ms": "300",
+    "controller.quorum.election.timeout.ms": "300",
+    "controller.quorum.fetch.timeout.ms": "1000",
     "group.initial.rebalance.delay.ms": "0",
     "group.min.session.timeout.ms": "1000",
     "transaction.abort.timed.out.transaction.cleanup.interval.ms": "200",
@@ -23,6 +26,10 @@ BASE: Mapping[str, str] = {
 FAST: Mapping[str, str] = {
     "broker.heartbeat.interval.ms": "50",
     "broker.session.timeout.ms": "300",
+    "controller.quorum.election.backoff.max.ms": "50",
+    "controller.quorum.election.timeout.ms": "50",
+    "controller.quorum.fetch.timeout.ms": "200",
+    "controller.quorum.request.timeout.ms": "200",
     "replica.fetch.wait.max.ms": "100",
 }
 

@@ -8,10 +8,12 @@ from typing import Any
 
 from eosctl.sandbox.broker.config import ConfigSources, NodeConfig
 from eosctl.sandbox.controller.heartbeats import Heartbeats
+from eosctl.sandbox.controller.quorum import Quorum
+from eosctl.sandbox.controller.refusals import refusal_of
 from eosctl.sandbox.logging.controller_events import ControllerEvents
 from eosctl.sandbox.metadata.image import BROKER_RESOURCE, TOPIC_RESOURCE, ClusterImage, ImageDelta
 from eosctl.sandbox.metadata.log import MetadataLog
-from eosctl.sandbox.ports import Emulation
+from eosctl.sandbox.ports import Emulation, Reply, RequestContext
 from eosctl.sandbox.runtime import NodeRuntime
 
 ELR_FEATURE = "eligible.leader.replicas.version"
@@ -32,6 +34,7 @@ class Controller:
         config: NodeConfig,
         emulation: Emulation,
         voters: Sequence[int],
+        bootstrap: Callable[[], Sequence[Any]],
     ) -> None:
         self.node_id = node_id
         self.cluster_id = cluster_id
@@ -47,29 +50,62 @@ class Controller:
         self.heartbeats = Heartbeats()
         self._waiting: deque[tuple[int, Callable[[], None]]] = deque()
         self.watchers: dict[Any, None] = {}  # fetches of the metadata log that wait for more
-        self.observer_offsets: dict[int, tuple[int, int]] = {}  # node -> end offset, time of its last fetch
+        self.told_high_watermarks: dict[int, int] = {}  # the last that each replica was told of
+        self.quorum: Quorum
+        self._bootstrap = bootstrap
+        self._accepted: dict[Reply, None] = {}  # requests that are not answered yet
 
-    # --- leadership ---------------------------------------------------------------------------------------------
+    # --- leadership (Office) ------------------------------------------------------------------------------------
 
-    def start(self, bootstrap: Callable[[], Sequence[Any]]) -> None:
-        """Replay the log and lead in a new epoch; an empty log begins with the ``bootstrap`` records."""
+    def lead(self, epoch: int) -> int:
+        """Open an epoch of the metadata log; this controller is active once that is committed."""
+        self.leader_epoch = epoch
+        self.told_high_watermarks.clear()
+        offset = self.log.append_leader_change(self.node_id, self.voters, epoch, self.runtime.now_ms())
+        self._waiting.append((self.log.end_offset, self._activate))
+        return offset
+
+    def _activate(self) -> None:
+        """Replay the log, all of it committed now, and go on from there; a log without records gets the first ones."""
+        self.image = ClusterImage()
         delta = ImageDelta()
         for batch in self.log.batches():
             for record in batch.records:
                 self.image.replay(record, delta)
-        self.leader_epoch = max(self.log.last_epoch + 1, 1)
+        self._reread_config()
         self.is_active = True
-        is_new = self.log.end_offset == 0
         self.events.becomes_active(self.leader_epoch, self.log.end_offset)
-        self.log.append_leader_change(self.node_id, self.voters, self.leader_epoch, self.runtime.now_ms())
-        if is_new:
-            self.write(bootstrap())
-        else:
-            self._commit()
+        if not self.image.features:
+            self.write(self._bootstrap())
         now_ms = self.runtime.now_ms()
         for broker in self.image.brokers.values():
             if not broker.fenced:
                 self.heartbeats.touch(broker.broker_id, now_ms)
+
+    def resign(self) -> None:
+        """Leave the office: nothing that waits will be answered from here."""
+        self.is_active = False
+        self._waiting.clear()
+        self.heartbeats = Heartbeats()
+        for watcher in tuple(self.watchers):
+            watcher.leader_gone()
+        accepted, self._accepted = self._accepted, {}
+        for reply in accepted:
+            reply(None)
+
+    def accept(self, context: RequestContext) -> RequestContext | None:
+        """Take a request that only the active controller answers; None when this one is not, and has said so."""
+        if not self.is_active:
+            context.reply(refusal_of(context.api_key))
+            return None
+        reply = context.reply
+
+        def answer(response: Any | None) -> None:
+            if self._accepted.pop(reply, reply) is None:
+                reply(response)
+
+        self._accepted[reply] = None
+        return context._replace(reply=answer)
 
     # --- writing ------------------------------------------------------------------------------------------------
 
@@ -87,12 +123,11 @@ class Controller:
                 self._reread_config()
         if done is not None:
             self._waiting.append((self.log.end_offset, done))
-        self._commit()
+        self.commit()
 
-    def _commit(self) -> None:
-        """Advance the commit point; a quorum of one commits what it appends."""
-        if len(self.voters) == 1:
-            self.log.commit(self.log.end_offset)
+    def commit(self) -> None:
+        """Advance the commit point to what a majority of the quorum holds, and answer who waits for it."""
+        self.log.commit(self.quorum.committed_offset())
         while self._waiting and self._waiting[0][0] <= self.log.high_watermark:
             self._waiting.popleft()[1]()
         for watcher in tuple(self.watchers):

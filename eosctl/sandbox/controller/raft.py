@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from eosctl.sandbox.controller.controller import Controller
+from eosctl.sandbox.controller.quorum import Quorum
 from eosctl.sandbox.ports import METADATA_TOPIC, RequestContext
 from eosctl.sandbox.runtime import NodeTimer
 from eosctl.wire.error_codes import ErrorCode
@@ -45,12 +46,17 @@ class MetadataFetch:
     def start(self) -> None:
         """Answer at once or wait."""
         controller = self._controller
-        if not controller.is_active:
+        quorum, epoch = controller.quorum, self._asked.current_leader_epoch
+        if not quorum.is_leader:
             self._answer(self._error(ErrorCode.NOT_LEADER_OR_FOLLOWER))
             return
+        if epoch not in (-1, quorum.epoch):
+            stale = epoch < quorum.epoch
+            self._answer(self._error(ErrorCode.FENCED_LEADER_EPOCH if stale else ErrorCode.UNKNOWN_LEADER_EPOCH))
+            return
         replica_id = self._request.replica_state.replica_id
-        if replica_id >= 0:
-            controller.observer_offsets[replica_id] = (self._asked.fetch_offset, controller.runtime.now_ms())
+        if replica_id >= 0 and self._divergence() is None:
+            quorum.note_fetch(replica_id, self._asked.fetch_offset)
         if not self._try_answer():
             controller.watchers[self] = None
             self._timer = controller.runtime.call_later(self._request.max_wait_ms, self._expire)
@@ -60,15 +66,30 @@ class MetadataFetch:
         if not self._done:
             self._try_answer()
 
+    def leader_gone(self) -> None:
+        """Send the replica away: this controller leads no more."""
+        if not self._done:
+            self._answer(self._error(ErrorCode.NOT_LEADER_OR_FOLLOWER))
+
+    def _divergence(self) -> EpochEndOffset | None:
+        """Return where the replica's log leaves this one, None when it does not."""
+        log, asked = self._controller.log.log, self._asked
+        if asked.last_fetched_epoch < 0:
+            return None
+        epoch, end_offset = log.epochs.end_offset_for(asked.last_fetched_epoch, log.end_offset)
+        if epoch < asked.last_fetched_epoch or end_offset < asked.fetch_offset:
+            return EpochEndOffset(max(epoch, 0), max(end_offset, 0))
+        return None
+
     def _try_answer(self) -> bool:
         log = self._controller.log.log
         asked = self._asked
-        if asked.last_fetched_epoch >= 0:
-            epoch, end_offset = log.epochs.end_offset_for(asked.last_fetched_epoch, log.end_offset)
-            if epoch < asked.last_fetched_epoch or end_offset < asked.fetch_offset:
-                self._answer(self._data(b"", EpochEndOffset(epoch, max(end_offset, 0))))
-                return True
-        if asked.fetch_offset >= log.end_offset:
+        diverging = self._divergence()
+        if diverging is not None:
+            self._answer(self._data(b"", diverging))
+            return True
+        told = self._controller.told_high_watermarks.get(self._request.replica_state.replica_id, -1)
+        if asked.fetch_offset >= log.end_offset and told >= self._controller.log.high_watermark:
             return False
         self._answer(self._data(log.store.read(asked.fetch_offset, asked.partition_max_bytes)))
         return True
@@ -79,6 +100,7 @@ class MetadataFetch:
 
     def _data(self, records: bytes, diverging: EpochEndOffset | None = None) -> PartitionData:
         controller = self._controller
+        controller.told_high_watermarks[self._request.replica_state.replica_id] = controller.log.high_watermark
         return PartitionData(
             0,
             0,
@@ -89,11 +111,15 @@ class MetadataFetch:
             -1,
             records,
             diverging or EpochEndOffset(),
-            LeaderIdAndEpoch(controller.node_id, controller.leader_epoch),
+            self._leader(),
         )
 
     def _error(self, error: ErrorCode) -> PartitionData:
-        return PartitionData(0, error, -1, records=b"")
+        return PartitionData(0, error, -1, records=b"", current_leader=self._leader())
+
+    def _leader(self) -> LeaderIdAndEpoch:
+        quorum = self._controller.quorum
+        return LeaderIdAndEpoch(quorum.leader_id, quorum.epoch)
 
     def _answer(self, data: PartitionData) -> None:
         self._done = True
@@ -119,31 +145,28 @@ def describe_quorum(controller: Controller, context: RequestContext, request: De
 def _describe(controller: Controller, topic: str, index: int) -> ResponsePartitionData:
     if topic != METADATA_TOPIC or index != 0:
         return ResponsePartitionData(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    quorum = controller.quorum
     now_ms = controller.runtime.now_ms()
-    voters = [
-        ReplicaState(
-            replica_id=voter,
-            log_end_offset=controller.log.end_offset if voter == controller.node_id else -1,
-            last_fetch_timestamp=now_ms if voter == controller.node_id else -1,
-            last_caught_up_timestamp=now_ms if voter == controller.node_id else -1,
-        )
-        for voter in controller.voters
-    ]
     observers = [
-        ReplicaState(
-            replica_id=node_id,
-            log_end_offset=offset,
-            last_fetch_timestamp=fetched_ms,
-            last_caught_up_timestamp=fetched_ms if offset >= controller.log.end_offset else -1,
-        )
-        for node_id, (offset, fetched_ms) in sorted(controller.observer_offsets.items())
-        if node_id not in controller.voters and now_ms - fetched_ms <= OBSERVER_TIMEOUT_MS
+        replica_id
+        for replica_id, progress in sorted(quorum.progress.items())
+        if replica_id not in quorum.voters and now_ms - progress.last_fetch_ms <= OBSERVER_TIMEOUT_MS
     ]
     return ResponsePartitionData(
         partition_index=index,
-        leader_id=controller.node_id,
-        leader_epoch=controller.leader_epoch,
+        leader_id=quorum.leader_id,
+        leader_epoch=quorum.epoch,
         high_watermark=controller.log.high_watermark,
-        current_voters=voters,
-        observers=observers,
+        current_voters=[_replica(quorum, voter) for voter in quorum.voters],
+        observers=[_replica(quorum, observer) for observer in observers],
+    )
+
+
+def _replica(quorum: Quorum, replica_id: int) -> ReplicaState:
+    progress = quorum.progress_of(replica_id)
+    return ReplicaState(
+        replica_id=replica_id,
+        log_end_offset=progress.end_offset,
+        last_fetch_timestamp=progress.last_fetch_ms,
+        last_caught_up_timestamp=progress.last_caught_up_ms,
     )

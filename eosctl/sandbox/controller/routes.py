@@ -12,6 +12,7 @@ from eosctl.sandbox.controller import (
     membership,
     partitions,
     producer_ids,
+    quorum_messages,
     quotas,
     raft,
     reassignments,
@@ -20,11 +21,22 @@ from eosctl.sandbox.controller import (
     unregistration,
 )
 from eosctl.sandbox.controller.controller import Controller
+from eosctl.sandbox.controller.quorum import Quorum
 from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.api_keys import ApiKey
 
 ControllerHandler = Callable[[Controller, RequestContext, Any], None]
 
+VoterHandler = Callable[[Quorum, RequestContext, Any], None]
+
+#: What every voter answers, leader or not.
+VOTER_ROUTES: dict[int, VoterHandler] = {
+    ApiKey.VOTE: quorum_messages.answer_vote,
+    ApiKey.BEGIN_QUORUM_EPOCH: quorum_messages.answer_begin,
+    ApiKey.END_QUORUM_EPOCH: quorum_messages.answer_end,
+}
+
+#: What the active controller answers.
 ROUTES: dict[int, ControllerHandler] = {
     ApiKey.ALLOCATE_PRODUCER_IDS: producer_ids.allocate_producer_ids,
     ApiKey.ALTER_CLIENT_QUOTAS: quotas.alter_client_quotas,

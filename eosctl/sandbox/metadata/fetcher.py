@@ -1,56 +1,103 @@
-"""A broker follows the metadata log: Fetch from the active controller, append, replay what is committed."""
+"""A node follows the metadata log: Fetch from the active controller, append, replay what is committed."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
+from eosctl.sandbox.metadata.leader_view import NO_LEADER, LeaderView
 from eosctl.sandbox.metadata.log import METADATA_TOPIC_ID, MetadataLog
 from eosctl.sandbox.ports import Channel
 from eosctl.sandbox.runtime import NodeRuntime
 from eosctl.wire.api_keys import ApiKey
-from eosctl.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic, ReplicaState
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic, PartitionData, ReplicaState
 
 FETCH_VERSION = 17
-MAX_WAIT_MS = 500
 RETRY_MS = 20
+MAX_BYTES = 8_388_608
 
 
 class MetadataFetcher:
-    """Keeps one node's copy of the metadata log up to date."""
+    """Keeps one node's copy of the metadata log up to date; without a known leader it asks voters who leads."""
 
-    def __init__(self, node_id: int, log: MetadataLog, runtime: NodeRuntime, channel: Channel) -> None:
+    def __init__(
+        self,
+        node_id: int,
+        log: MetadataLog,
+        runtime: NodeRuntime,
+        channel: Channel,
+        view: LeaderView,
+        *,
+        max_wait_ms: int,
+        request_timeout_ms: int,
+    ) -> None:
         self._node_id = node_id
         self._log = log
         self._runtime = runtime
         self._channel = channel
+        self._view = view
+        self._max_wait_ms = max_wait_ms
+        self._request_timeout_ms = request_timeout_ms
+        self._number = 0  # the request whose answer counts; a stop or a new start forgets the one under way
 
     def start(self) -> None:
         """Fetch from now on."""
+        self._number += 1
         self._send()
 
+    def stop(self) -> None:
+        """Fetch no more: this node leads."""
+        self._number += 1
+
     def _send(self) -> None:
-        log = self._log.log
-        asked = FetchPartition(0, -1, log.end_offset, log.epochs.latest, log.start_offset, 8_388_608)
+        view, log = self._view, self._log.log
+        target = view.leader_id
+        if target == NO_LEADER:
+            others = [voter for voter in view.voters if voter != self._node_id]
+            target = self._runtime.random.choice(others)
+        asked = FetchPartition(0, view.epoch, log.end_offset, log.epochs.latest, log.start_offset, MAX_BYTES)
         request = FetchRequest(
-            max_wait_ms=MAX_WAIT_MS,
+            max_wait_ms=self._max_wait_ms,
             min_bytes=1,
-            max_bytes=8_388_608,
+            max_bytes=MAX_BYTES,
             topics=[FetchTopic("", METADATA_TOPIC_ID, [asked])],
             replica_state=ReplicaState(self._node_id, -1),
         )
-        self._channel.send_to_controller(ApiKey.FETCH, FETCH_VERSION, request, self._answered)
+        answered = partial(self._answered, self._number, target)
+        self._channel.send(target, ApiKey.FETCH, FETCH_VERSION, request, answered, timeout_ms=self._request_timeout_ms)
 
-    def _answered(self, response: Any | None) -> None:
+    def _again(self, number: int) -> None:
+        if number == self._number:
+            self._send()
+
+    def _answered(self, number: int, target: int, response: Any | None) -> None:
+        if number != self._number:
+            return
+        again = partial(self._again, number)
         if response is None or response.error_code or not response.responses:
-            self._runtime.call_later(RETRY_MS, self._send)
+            self._view.unreachable(target)
+            self._runtime.call_later(RETRY_MS, again)
             return
         data = response.responses[0].partitions[0]
-        if data.error_code:
-            self._runtime.call_later(RETRY_MS, self._send)
+        self._view.heard_of(data.current_leader.leader_id, data.current_leader.leader_epoch, target)
+        if number != self._number:
+            return  # the news made this node a voter without a leader, or start anew
+        is_of_leader = (target, data.current_leader.leader_epoch) == (self._view.leader_id, self._view.epoch)
+        if data.error_code or not is_of_leader:
+            news = data.error_code in (ErrorCode.FENCED_LEADER_EPOCH, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+            knows = news and self._view.leader_id not in (NO_LEADER, target)
+            self._runtime.call_later(0 if knows else RETRY_MS, again)
             return
+        self._view.fetched()
+        self._take(data)
+        self._runtime.call_soon(again)
+
+    def _take(self, data: PartitionData) -> None:
         if data.diverging_epoch.epoch >= 0:
-            self._log.log.truncate_to(data.diverging_epoch.end_offset)
+            _, own_end = self._log.log.epochs.end_offset_for(data.diverging_epoch.epoch, self._log.end_offset)
+            end = data.diverging_epoch.end_offset
+            self._log.log.truncate_to(min(end, own_end) if own_end >= 0 else end)
         elif data.records:
             self._log.append_fetched(data.records, self._runtime.now_ms())
         self._log.commit(data.high_watermark)
-        self._runtime.call_soon(self._send)

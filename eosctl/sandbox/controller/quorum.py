@@ -1,0 +1,336 @@
+"""The quorum of controllers: who leads the metadata log, in which epoch, and what is committed (KIP-595, KIP-996).
+
+A voter follows a leader, stands for election, or leads. It changes sides only to a newer epoch, votes once in an epoch,
+writes down what it decided before anybody hears of it, and votes only for a log that holds all that it holds itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from functools import partial
+from typing import Any, NamedTuple, Protocol
+
+from eosctl.sandbox.controller.quorum_messages import (
+    BEGIN_VERSION,
+    END_VERSION,
+    VOTE_VERSIONS,
+    begin_request,
+    end_request,
+    partition_of,
+    vote_request,
+)
+from eosctl.sandbox.controller.quorum_store import NOBODY, Election, QuorumStore
+from eosctl.sandbox.metadata.leader_view import NO_LEADER, LeaderView
+from eosctl.sandbox.metadata.log import MetadataLog
+from eosctl.sandbox.ports import BrokerConfig, Channel, Emulation
+from eosctl.sandbox.runtime import NodeRuntime, NodeTimer
+from eosctl.wire.api_keys import ApiKey
+
+CHECK_QUORUM_FACTOR = 1.5  # a leader that hears of no majority for so many fetch timeouts steps down (KIP-835)
+
+
+class Role(Enum):
+    """What a voter is doing in its epoch."""
+
+    UNATTACHED = "unattached"
+    FOLLOWER = "follower"
+    PROSPECTIVE = "prospective"
+    CANDIDATE = "candidate"
+    LEADER = "leader"
+
+
+class VoterProgress(NamedTuple):
+    """What the leader knows of another replica: where it fetches, and when it did and was at the end (ms)."""
+
+    end_offset: int = -1
+    last_fetch_ms: int = -1
+    last_caught_up_ms: int = -1
+
+
+class Office(Protocol):
+    """What leading means to the controller."""
+
+    def lead(self, epoch: int) -> int:
+        """Open the epoch in the log; returns the offset of the record that does."""
+
+    def commit(self) -> None:
+        """Look at what is committed now."""
+
+    def resign(self) -> None:
+        """Lead no more."""
+
+
+class Quorum(LeaderView):
+    """One voter."""
+
+    def __init__(
+        self,
+        node_id: int,
+        voters: tuple[int, ...],
+        cluster_id: str,
+        runtime: NodeRuntime,
+        channel: Channel,
+        config: BrokerConfig,
+        emulation: Emulation,
+        log: MetadataLog,
+        store: QuorumStore,
+        office: Office,
+    ) -> None:
+        super().__init__(voters)
+        self.node_id = node_id
+        self.cluster_id = cluster_id
+        self.role = Role.UNATTACHED
+        self.voted_id = NOBODY
+        self.progress: dict[int, VoterProgress] = {}
+        self.on_follow: Callable[[], None] = _ignore
+        self.on_lead: Callable[[], None] = _ignore
+        self._runtime = runtime
+        self._channel = channel
+        self._config = config
+        self._emulation = emulation
+        self._log = log
+        self._store = store
+        self._office = office
+        self._timer: NodeTimer | None = None
+        self._votes: set[int] = set()
+        self._epoch_start_offset = 0
+        self._led_since_ms = 0
+
+    @property
+    def others(self) -> list[int]:
+        """The other voters."""
+        return [voter for voter in self.voters if voter != self.node_id]
+
+    @property
+    def majority(self) -> int:
+        """How many voters decide."""
+        return len(self.voters) // 2 + 1
+
+    @property
+    def is_leader(self) -> bool:
+        """Whether this voter leads, as far as it knows."""
+        return self.role is Role.LEADER
+
+    def start(self) -> None:
+        """Take up what was written down before; a quorum of one leads at once."""
+        saved = self._store.load()
+        self.epoch = max(saved.epoch, self._log.last_epoch)
+        self.voted_id = saved.voted_id if saved.epoch == self.epoch else NOBODY
+        if len(self.voters) == 1:
+            self._stand()
+        else:
+            self._attend(Role.UNATTACHED)
+
+    # --- elections --------------------------------------------------------------------------------------------------
+
+    def _attend(self, role: Role) -> None:
+        """Wait for a leader, and stand for election when none is heard of."""
+        was_leader, self.role = self.is_leader, role
+        if was_leader:
+            self._office.resign()
+        timeout_ms = self._config.get_int(
+            "controller.quorum.fetch.timeout.ms" if role is Role.FOLLOWER else "controller.quorum.election.timeout.ms"
+        )
+        if role is not Role.FOLLOWER:
+            timeout_ms += self._runtime.random.randrange(timeout_ms)  # so that not all stand at once
+        self._arm(timeout_ms, self._ask_whether_to_stand)
+        if was_leader:
+            self.on_follow()
+
+    def _ask_whether_to_stand(self) -> None:
+        """Ask first whether an election could be won, so that who was cut off disturbs nobody (KIP-996)."""
+        if self._emulation.is_3_9:
+            self._stand()
+            return
+        self._follow(NO_LEADER, self.epoch)
+        self.role = Role.PROSPECTIVE
+        self._canvass(pre_vote=True)
+
+    def _stand(self) -> None:
+        self._move_to(self.epoch + 1, NO_LEADER, self.node_id)
+        self.role = Role.CANDIDATE
+        self._canvass(pre_vote=False)
+
+    def _canvass(self, *, pre_vote: bool) -> None:
+        self._votes = {self.node_id}
+        backoff_ms = self._runtime.random.randrange(self._config.get_int("controller.quorum.election.backoff.max.ms"))
+        timeout_ms = self._config.get_int("controller.quorum.election.timeout.ms")
+        self._arm(timeout_ms + backoff_ms, self._ask_whether_to_stand)
+        log, version = self._log, VOTE_VERSIONS[self._emulation.release]
+        for voter in self.others:
+            request = vote_request(
+                self.cluster_id, voter, self.epoch, self.node_id, log.last_epoch, log.end_offset, pre_vote=pre_vote
+            )
+            self._send(voter, ApiKey.VOTE, version, request, partial(self._voted, voter, self.epoch, self.role))
+        self._count()
+
+    def _voted(self, voter: int, epoch: int, role: Role, response: Any | None) -> None:
+        answer = self._news_of(voter, response)
+        if answer is not None and answer.vote_granted and (epoch, role) == (self.epoch, self.role):
+            self._votes.add(voter)
+            self._count()
+
+    def _count(self) -> None:
+        if len(self._votes) >= self.majority:
+            if self.role is Role.PROSPECTIVE:
+                self._stand()
+            elif self.role is Role.CANDIDATE:
+                self._take_office()
+
+    def grants(self, candidate: int, epoch: int, last_epoch: int, end_offset: int, *, pre_vote: bool) -> bool:
+        """Decide on a request for this voter's vote, and write the decision down."""
+        if epoch > self.epoch:
+            if pre_vote and self.leader_id != NO_LEADER:
+                return False
+            if not pre_vote:
+                self._move_to(epoch, NO_LEADER, NOBODY)
+                self._attend(Role.UNATTACHED)
+        is_complete = (last_epoch, end_offset) >= (self._log.last_epoch, self._log.end_offset)
+        if epoch < self.epoch or not is_complete or self.leader_id != NO_LEADER:
+            return False
+        if pre_vote:
+            return True
+        if self.voted_id not in (NOBODY, candidate):
+            return False
+        self._move_to(self.epoch, NO_LEADER, candidate)
+        self._attend(Role.UNATTACHED)
+        return True
+
+    def ended(self, leader_id: int, epoch: int, successors: list[int]) -> None:
+        """Take the leader's farewell; the first of its successors stands at once, the others a little later."""
+        if epoch < self.epoch or self.is_leader:
+            return
+        self.heard_of(leader_id, epoch, leader_id)
+        self._move_to(epoch, NO_LEADER, self.voted_id)
+        self._attend(Role.UNATTACHED)
+        place = successors.index(self.node_id) if self.node_id in successors else len(successors)
+        self._arm(place * self._config.get_int("controller.quorum.election.timeout.ms"), self._ask_whether_to_stand)
+
+    # --- following --------------------------------------------------------------------------------------------------
+
+    def heard_of(self, leader_id: int, epoch: int, source: int) -> None:
+        """Follow the leader of a newer epoch, or of this one when none was known and the leader itself says so.
+
+        Others may still hold a leader for one that this voter has just given up: two voters that believed each other
+        would never elect a third.
+        """
+        is_news = epoch > self.epoch or (
+            epoch == self.epoch and self.leader_id == NO_LEADER and leader_id == source and not self.is_leader
+        )
+        if is_news and leader_id != self.node_id:
+            self._move_to(epoch, leader_id, self.voted_id if epoch == self.epoch else NOBODY)
+            self._attend(Role.UNATTACHED if leader_id == NO_LEADER else Role.FOLLOWER)
+
+    def unreachable(self, node_id: int) -> None:
+        """Go on with a leader that does not answer, until the fetch timeout is over."""
+
+    def fetched(self) -> None:
+        """Note a sign of life of the leader."""
+        if self.role is Role.FOLLOWER:
+            self._arm(self._config.get_int("controller.quorum.fetch.timeout.ms"), self._ask_whether_to_stand)
+
+    # --- leading ----------------------------------------------------------------------------------------------------
+
+    def _take_office(self) -> None:
+        self.role = Role.LEADER
+        self._move_to(self.epoch, self.node_id, self.voted_id)
+        self._led_since_ms = self._runtime.now_ms()
+        self.progress.clear()
+        if self._timer is not None:
+            self._timer.cancel()
+        self.on_lead()
+        self._epoch_start_offset = self._office.lead(self.epoch)
+        self._office.commit()
+        if self.others:
+            self._announce()
+            self._check_quorum()
+
+    def _announce(self) -> None:
+        """Tell voters who do not fetch yet that the epoch has begun; again and again until they do."""
+        if not self.is_leader:
+            return
+        half_ms = self._config.get_int("controller.quorum.fetch.timeout.ms") / 2
+        now_ms = self._runtime.now_ms()
+        for voter in self.others:
+            if now_ms - self.progress.get(voter, VoterProgress()).last_fetch_ms > half_ms:
+                request = begin_request(self.cluster_id, voter, self.node_id, self.epoch)
+                self._send(voter, ApiKey.BEGIN_QUORUM_EPOCH, BEGIN_VERSION, request, partial(self._news_of, voter))
+        self._runtime.call_later(half_ms, partial(self._while_leading, self.epoch, self._announce))
+
+    def _check_quorum(self) -> None:
+        """Step down when no majority fetches: it may have elected somebody else already."""
+        limit_ms = self._config.get_int("controller.quorum.fetch.timeout.ms") * CHECK_QUORUM_FACTOR
+        now_ms = self._runtime.now_ms()
+        heard = [
+            voter
+            for voter in self.others
+            if now_ms - max(self._led_since_ms, self.progress.get(voter, VoterProgress()).last_fetch_ms) <= limit_ms
+        ]
+        if len(heard) + 1 < self.majority:
+            self._move_to(self.epoch, NO_LEADER, self.node_id)
+            self._attend(Role.UNATTACHED)
+        else:
+            self._runtime.call_later(limit_ms / 4, partial(self._while_leading, self.epoch, self._check_quorum))
+
+    def _while_leading(self, epoch: int, call: Callable[[], None]) -> None:
+        if self.is_leader and self.epoch == epoch:
+            call()
+
+    def note_fetch(self, replica_id: int, offset: int) -> None:
+        """Note that a voter or observer holds everything below ``offset``."""
+        now_ms = self._runtime.now_ms()
+        caught_up = now_ms if offset >= self._log.end_offset else self.progress_of(replica_id).last_caught_up_ms
+        self.progress[replica_id] = VoterProgress(offset, now_ms, caught_up)
+        if replica_id in self.voters:
+            self._office.commit()
+
+    def progress_of(self, replica_id: int) -> VoterProgress:
+        """Return what is known of a replica; of this one, everything."""
+        if replica_id == self.node_id:
+            now_ms = self._runtime.now_ms()
+            return VoterProgress(self._log.end_offset, now_ms, now_ms)
+        return self.progress.get(replica_id, VoterProgress())
+
+    def committed_offset(self) -> int:
+        """Return what a majority holds, once that reaches into this leader's own epoch; before that nothing is new."""
+        ends = sorted((self.progress_of(voter).end_offset for voter in self.voters), reverse=True)
+        end = ends[self.majority - 1]
+        return end if end > self._epoch_start_offset else self._log.high_watermark
+
+    def step_down(self) -> None:
+        """Say farewell before a shutdown, naming the others by how much they hold."""
+        if not self.is_leader:
+            return
+        successors = sorted(self.others, key=lambda voter: -self.progress_of(voter).end_offset)
+        for voter in self.others:
+            request = end_request(self.cluster_id, self.node_id, self.epoch, successors)
+            self._send(voter, ApiKey.END_QUORUM_EPOCH, END_VERSION, request, _ignore)
+
+    # --- small parts ------------------------------------------------------------------------------------------------
+
+    def _move_to(self, epoch: int, leader_id: int, voted_id: int) -> None:
+        if (epoch, leader_id, voted_id) != (self.epoch, self.leader_id, self.voted_id):
+            self._store.save(Election(epoch, leader_id, voted_id), self.voters)
+        self.voted_id = voted_id
+        self._follow(leader_id, epoch)
+
+    def _news_of(self, voter: int, response: Any | None) -> Any | None:
+        """Take over who leads from an answer of another voter, and return its part about the metadata log."""
+        answer = partition_of(response)
+        if answer is not None:
+            self.heard_of(answer.leader_id, answer.leader_epoch, voter)
+        return answer
+
+    def _send(self, voter: int, api_key: int, version: int, request: Any, done: Callable[[Any], Any]) -> None:
+        timeout_ms = self._config.get_int("controller.quorum.request.timeout.ms")
+        self._channel.send(voter, api_key, version, request, done, timeout_ms=timeout_ms)
+
+    def _arm(self, delay_ms: float, call: Callable[[], None]) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._runtime.call_later(delay_ms, call)
+
+
+def _ignore(*_: Any) -> None:
+    """Do nothing."""

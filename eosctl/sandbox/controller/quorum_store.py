@@ -1,0 +1,56 @@
+"""What a voter must not forget over a restart: the epoch, whom it voted for, who led (Kafka's ``quorum-state``)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+from eosctl.storage.atomic import replace_file
+from eosctl.storage.errors import DamagedFile
+
+FILE_NAME = "quorum-state"
+NOBODY = -1
+
+
+class Election(NamedTuple):
+    """An epoch as one voter knows it; -1 stands for nobody."""
+
+    epoch: int = 0
+    leader_id: int = NOBODY
+    voted_id: int = NOBODY
+
+
+class QuorumStore:
+    """The file ``quorum-state`` in the directory of the metadata log, version 0 as with static voters."""
+
+    def __init__(self, directory: Path) -> None:
+        self._path = directory / FILE_NAME
+
+    def load(self) -> Election:
+        """Read what was saved last; a voter without the file has not voted yet.
+
+        Raises:
+            DamagedFile: The file is not what :meth:`save` writes; a voter that forgot its vote may vote twice.
+        """
+        try:
+            state = json.loads(self._path.read_text("utf-8"))
+            return Election(int(state["leaderEpoch"]), int(state["leaderId"]), int(state["votedId"]))
+        except FileNotFoundError:
+            return Election()
+        except (ValueError, KeyError, TypeError) as error:
+            raise DamagedFile(self._path, f"not a quorum state: {error}") from error
+
+    def save(self, election: Election, voters: tuple[int, ...]) -> None:
+        """Write the state before anybody hears of it."""
+        state = {
+            "clusterId": "",
+            "leaderId": election.leader_id,
+            "leaderEpoch": election.epoch,
+            "votedId": election.voted_id,
+            "appliedOffset": 0,
+            "currentVoters": [{"voterId": voter} for voter in voters],
+            "data_version": 0,
+        }
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(self._path, json.dumps(state, separators=(",", ":")).encode())

@@ -77,7 +77,7 @@ def users_of(names: Sequence[str], *, sasl: bool) -> tuple[str, ...]:
         if not _USER.fullmatch(name) or name == "client":
             raise UsageError(
                 f"--user {name!r} cannot be a user of a sandbox.",
-                "A name has up to 64 letters, digits, dots, dashes and underscores; client is the name of the ready file.",
+                "A name has up to 64 letters, digits, dots, dashes and underscores; client names the ready file.",
                 "Choose another name.",
             )
     if names and not sasl:

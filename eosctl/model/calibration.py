@@ -57,8 +57,8 @@ class Trial:
 class CalibrationRow:
     """One figure: predicted before, measured after.
 
-    ``tolerance`` is what a prediction may be off, relatively. Where only a range can be told, ``predicted`` is its lower
-    and ``at_most`` its upper end.
+    ``tolerance`` is what a prediction may be off, relatively. Where only a range can be told, ``predicted`` is its
+    lower and ``at_most`` its upper end.
     """
 
     trial: str

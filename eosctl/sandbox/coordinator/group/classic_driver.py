@@ -143,11 +143,7 @@ class ClassicDriver:
         self, shard: Shard, step: Step, join_done: JoinDone | None = None, sync_done: SyncDone | None = None
     ) -> None:
         group = step.group
-        before = shard.groups.get(group.group_id)
-        shard.groups[group.group_id] = group
-        if before is not group:
-            known = before if isinstance(before, ClassicGroup) else ClassicGroup(group.group_id)
-            self._events.changed(shard.partition.partition, known, group)
+        self._keep(shard, group)
         for effect in step.effects:
             match effect:
                 case StartTimer(kind, delay_ms, member_id):
@@ -172,6 +168,13 @@ class ClassicDriver:
                     join_done(result)
                 case Respond(SyncResult() as synced) if sync_done is not None:
                     sync_done(synced)
+
+    def _keep(self, shard: Shard, group: ClassicGroup) -> None:
+        before = shard.groups.get(group.group_id)
+        shard.groups[group.group_id] = group
+        if before is not group:
+            known = before if isinstance(before, ClassicGroup) else ClassicGroup(group.group_id)
+            self._events.changed(shard.partition.partition, known, group)
 
     def _write(self, shard: Shard, write: WriteGroup) -> None:
         is_3_9 = self._host.emulation.is_3_9

@@ -8,12 +8,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from zoneinfo import ZoneInfo
 
-from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 
+from eosctl.model.log_event import LogEvent
 from spark_log_analytics.job import pack_splits, plan_scan
 from spark_log_analytics.rows import EVENT_COLUMNS, event_batch
 from spark_log_analytics.scan import SPLIT_BYTES, Split, SplitScan, count_newlines_before, number_lines, scan_split
+from spark_log_analytics.tail import (
+    IDLE_MS,
+    Position,
+    TailSplit,
+    find_ends,
+    from_json,
+    plan_tail,
+    read_tail,
+    to_json,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,7 +35,11 @@ BATCH_SIZE: Final = 4096
 
 
 class LogsDataSource(DataSource):
-    """Events of log files. Options: ``path`` (several with commas), ``zone``, ``split_bytes``."""
+    """Events of log files, as they are or while they are written.
+
+    Options: ``path`` (several with commas), ``zone``; of a batch ``split_bytes``; of a stream ``idle_ms``: from when on
+    a file that is not written to has no event that may still grow.
+    """
 
     @classmethod
     def name(cls) -> str:
@@ -38,6 +54,10 @@ class LogsDataSource(DataSource):
         """Return the reader of a batch."""
         return _Reader(dict(self.options))
 
+    def streamReader(self, schema: Any) -> DataSourceStreamReader:  # noqa: N802
+        """Return the reader of a stream."""
+        return _StreamReader(dict(self.options))
+
 
 class _Bin(InputPartition):
     """What one task reads."""
@@ -47,20 +67,26 @@ class _Bin(InputPartition):
         self.splits = tuple(splits)
 
 
-class _Reader(DataSourceReader):
+class _Options:
+    """What a reader was told."""
+
     def __init__(self, options: dict[str, str]) -> None:
         lowered = {name.lower(): value for name, value in options.items()}
         if "path" not in lowered:
             raise ValueError("eos_logs needs a path: load(path), or option('path', ...)")
-        self._paths = [Path(path.removeprefix("file://").strip()) for path in lowered["path"].split(",")]
-        self._zone = lowered.get("zone")
-        self._split_bytes = int(lowered.get("split_bytes", SPLIT_BYTES))
+        self.paths = [Path(path.removeprefix("file://").strip()) for path in lowered["path"].split(",")]
+        self.zone = ZoneInfo(lowered["zone"]) if "zone" in lowered else None
+        self.split_bytes = int(lowered.get("split_bytes", SPLIT_BYTES))
+        self.idle_ms = int(lowered.get("idle_ms", IDLE_MS))
+
+
+class _Reader(DataSourceReader):
+    def __init__(self, options: dict[str, str]) -> None:
+        self._options = _Options(options)
 
     def partitions(self) -> list[InputPartition]:
-        from zoneinfo import ZoneInfo
-
-        sources, _ = plan_scan(self._paths, ZoneInfo(self._zone) if self._zone else None)
-        return [_Bin(splits) for splits in pack_splits(sources, self._split_bytes)] or [_Bin(())]
+        sources, _ = plan_scan(self._options.paths, self._options.zone)
+        return [_Bin(splits) for splits in pack_splits(sources, self._options.split_bytes)] or [_Bin(())]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         from spark_log_analytics.classify import Classifier
@@ -70,9 +96,46 @@ class _Reader(DataSourceReader):
             scan = scan_split(split, classifier)
             # A partition knows nothing of the others: what stands before it is counted here.
             before = SplitScan((), scan.counts._replace(newline_count=count_newlines_before(split)))
-            events = tuple(number_lines((before, scan)))
-            for start in range(0, len(events), BATCH_SIZE):
-                yield event_batch(events[start : start + BATCH_SIZE])
+            yield from _batches(tuple(number_lines((before, scan))))
+
+
+class _Tail(InputPartition):
+    """What one task of a stream reads."""
+
+    def __init__(self, part: TailSplit) -> None:
+        super().__init__(part)
+        self.part = part
+
+
+class _StreamReader(DataSourceStreamReader):
+    """Offsets are positions of files; each lies where the last event, which may still grow, starts."""
+
+    def __init__(self, options: dict[str, str]) -> None:
+        self._options = _Options(options)
+        self._known: dict[str, Position] = {}
+
+    def initialOffset(self) -> dict[str, Any]:  # noqa: N802
+        return to_json({})
+
+    def latestOffset(self, start: dict[str, Any] | None = None, limit: object = None) -> dict[str, Any]:  # noqa: N802
+        # Spark before 4.2 passes neither; a restarted query then counts lines anew.
+        known = self._known or from_json(start or {})
+        self._known = find_ends(self._options.paths, known, idle_ms=self._options.idle_ms)
+        return to_json(self._known)
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
+        return [_Tail(part) for part in plan_tail(from_json(start), from_json(end), self._options.zone)]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        from spark_log_analytics.classify import Classifier
+
+        if isinstance(partition, _Tail):
+            yield from _batches(read_tail(partition.part, Classifier()))
+
+
+def _batches(events: Sequence[LogEvent]) -> Iterator[pa.RecordBatch]:
+    for start in range(0, len(events), BATCH_SIZE):
+        yield event_batch(events[start : start + BATCH_SIZE])
 
 
 def register(spark: SparkSession) -> None:

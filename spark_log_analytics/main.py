@@ -10,6 +10,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 from eosctl.analysis.incidents.judge import judge_incidents
 from eosctl.model.incident import Incident
@@ -26,7 +27,7 @@ def main(arguments: Sequence[str]) -> int:
         0 when all was read, 1 when a file was not, 2 when there is nothing to read.
     """
     options = _parse(arguments)
-    sources, unread = plan_scan([Path(path) for path in options.paths])
+    sources, unread = plan_scan([Path(path) for path in options.paths], options.zone)
     for one in unread:
         sys.stderr.write(f"not read: {one.name}: {one.reason}\n")
     if not sources:
@@ -55,6 +56,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("paths", nargs="+", help="log files and directories, the same on every executor")
     parser.add_argument("--out", required=True, help="directory of the result")
     parser.add_argument("--format", choices=("parquet", "json"), default="parquet", help="format of the events")
+    parser.add_argument("--zone", type=ZoneInfo, help="zone of stamps without one, e.g. Europe/Berlin")
     parser.add_argument("--split-bytes", type=int, default=SPLIT_BYTES, help="how much a task reads")
     return parser.parse_args(arguments)
 

@@ -20,14 +20,17 @@ LOCAL_PROFILE: Final = {
     "spark.driver.bindAddress": "127.0.0.1",
     # The JVM only coordinates; what it would gain by compiling longer is never earned back.
     "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
-    # Arrow batches reach the Python workers in half the time over a socket file.
+}
+BATCH_PROFILE: Final = {
+    # Arrow batches reach the Python workers in half the time over a socket file; streaming sources written in Python
+    # cannot be reached that way (Spark 4.3).
     "spark.python.unix.domain.socket.enabled": "true",
 }
 
 
 @contextmanager
-def session(app_name: str = "eosctl logs", cores: str = "*") -> Iterator[SparkSession]:
-    """Use the active session, or one made for the time being.
+def session(app_name: str = "eosctl logs", cores: str = "*", *, streams: bool = False) -> Iterator[SparkSession]:
+    """Use the active session, or one made for the time being; ``streams`` when it is to read streams.
 
     A session that was there is neither changed nor stopped. A master that was set by ``spark-submit`` or in the
     environment is kept.
@@ -43,7 +46,7 @@ def session(app_name: str = "eosctl logs", cores: str = "*") -> Iterator[SparkSe
     builder = SparkSession.builder.appName(app_name)
     if not _submitted():
         builder = builder.master(f"local[{cores}]")
-        for name, value in LOCAL_PROFILE.items():
+        for name, value in (LOCAL_PROFILE if streams else LOCAL_PROFILE | BATCH_PROFILE).items():
             builder = builder.config(name, value)
     made = builder.getOrCreate()
     try:

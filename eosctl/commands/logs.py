@@ -22,6 +22,8 @@ from eosctl.commands.logs_engine import (
     zone_of,
 )
 from eosctl.commands.logs_exceptions import count_exceptions
+from eosctl.commands.logs_submit import submit_job
+from eosctl.commands.logs_watch import watch_logs
 from eosctl.commands.options import OUTPUT, Output, OutputFile
 from eosctl.errors import UsageError
 from eosctl.model.severity import Severity
@@ -71,6 +73,8 @@ FailOn = Annotated[
 
 
 app.command("exceptions")(count_exceptions)
+app.command("submit")(submit_job)
+app.command("watch")(watch_logs)
 
 
 @app.command("scan")

@@ -116,7 +116,7 @@ def logs_view(findings: LogFindings, command: str, generated_at_ms: int) -> Logs
         schema_version=1,
         command=command,
         generated_at=time_text(generated_at_ms),
-        items=tuple(_event_view(event) for event in findings.events),
+        items=tuple(event_view(event) for event in findings.events),
         incidents=tuple(_incident_view(incident) for incident in findings.incidents),
         sources=tuple(_source_view(source) for source in findings.sources),
         skipped=tuple(SkippedView(*skipped) for skipped in findings.skipped),
@@ -224,7 +224,8 @@ def category_blocks(item: CategoryItem) -> list[Block]:
     ]
 
 
-def _event_view(event: LogEvent) -> EventView:
+def event_view(event: LogEvent) -> EventView:
+    """Put an event into its machine-readable form."""
     thrown = event.exception
     return EventView(
         category=event.category,

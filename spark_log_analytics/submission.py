@@ -1,0 +1,57 @@
+"""The ``spark-submit`` command line that runs the job, from the code that is installed here."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final, NamedTuple
+
+MAIN: Final = Path(__file__).with_name("main.py")
+
+
+class Submission(NamedTuple):
+    """A job to submit.
+
+    Attributes:
+        master: Spark's master URL, e.g. ``spark://host:7077``, ``yarn``, ``k8s://https://host``, ``local[2]``.
+        deploy_mode: ``client`` or ``cluster``.
+        paths: What to read, under the same names on every executor.
+        out: Directory of the result.
+        settings: Spark settings, ``name=value`` each.
+        job_options: Further options of the job.
+    """
+
+    master: str
+    deploy_mode: str
+    paths: Sequence[str]
+    out: str
+    settings: Sequence[str] = ()
+    job_options: Sequence[str] = ()
+
+
+def find_spark_submit(environment: Mapping[str, str]) -> Path | None:
+    """Return spark-submit: that of ``SPARK_HOME``, of the path, or the one that pip's pyspark brings."""
+    if home := environment.get("SPARK_HOME"):
+        return _program(Path(home) / "bin" / "spark-submit")
+    if found := shutil.which("spark-submit", path=environment.get("PATH")):
+        return Path(found)
+    package = find_spec("pyspark")
+    if package is None or package.origin is None:
+        return None
+    return _program(Path(package.origin).parent / "bin" / "spark-submit")
+
+
+def submit_command(program: Path, archive: Path, submission: Submission) -> list[str]:
+    """Return the command line; it holds no shell syntax."""
+    command = [str(program), "--master", submission.master, "--deploy-mode", submission.deploy_mode]
+    command += ["--name", "eosctl logs", "--py-files", str(archive)]
+    for setting in submission.settings:
+        command += ["--conf", setting]
+    return [*command, str(MAIN), *submission.paths, "--out", submission.out, *submission.job_options]
+
+
+def _program(path: Path) -> Path | None:
+    return path if os.access(path, os.X_OK) else None

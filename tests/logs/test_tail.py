@@ -1,0 +1,141 @@
+"""Logs that are read while they are written: every event once, through rotation, truncation and restarts."""
+
+from __future__ import annotations
+
+import gzip
+import random
+from pathlib import Path
+
+from eosctl.model.log_event import LogEvent
+from spark_log_analytics.classify import Classifier
+from spark_log_analytics.scan import scan_paths
+from spark_log_analytics.tail import Position, find_ends, from_json, plan_tail, read_tail, to_json
+
+FIXTURE = Path(__file__).parents[1] / "fixtures" / "logs" / "poison-record-392" / "stream-1.log"
+ERROR = (
+    "[2026-11-21 09:31:{:02d},670] ERROR failed {} (a.B)\njava.lang.IllegalStateException: no\n\tat a.B.c(D.java:1)\n"
+)
+CLASSIFIER = Classifier()
+
+
+class Reader:
+    """Reads like a query: ends, then what lies between; its positions survive as JSON alone."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.checkpoint = to_json({})
+        self.events: list[LogEvent] = []
+
+    def read(self, *, idle: bool = False) -> None:
+        start = from_json(self.checkpoint)
+        end = find_ends([self.folder], start, idle_ms=0 if idle else 1 << 40)
+        for part in plan_tail(start, end):
+            self.events += read_tail(part, CLASSIFIER)
+        self.checkpoint = to_json(end)
+
+    def told(self) -> list[tuple[int, int, str, str]]:
+        return [(event.offset, event.line, event.category, event.message) for event in self.events]
+
+
+def known(path: Path) -> list[tuple[int, int, str, str]]:
+    return [(event.offset, event.line, event.category, event.message) for event in scan_paths([path]).events]
+
+
+def test_a_file_that_grows_in_pieces_gives_each_event_once(tmp_path: Path) -> None:
+    chance = random.Random(5)
+    data = FIXTURE.read_bytes()
+    path, reader = tmp_path / "stream-1.log", Reader(tmp_path)
+    written = 0
+    with path.open("ab") as file:
+        while written < len(data):
+            size = chance.randrange(1, 30_000)
+            file.write(data[written : written + size])
+            file.flush()
+            written += size
+            reader.read()
+    reader.read(idle=True)
+    assert reader.told() == known(FIXTURE)
+
+
+def test_the_last_event_waits_until_it_is_complete(tmp_path: Path) -> None:
+    path, reader = tmp_path / "a.log", Reader(tmp_path)
+    text = ERROR.format(1, "one") + ERROR.format(2, "two")
+    path.write_text(text[:-30])
+    reader.read()
+    assert [event.message for event in reader.events] == ["failed one"]
+    path.write_text(text)
+    reader.read()
+    assert len(reader.events) == 1
+    reader.read(idle=True)
+    assert [event.exception.root_class for event in reader.events if event.exception] == [
+        "java.lang.IllegalStateException"
+    ] * 2
+    reader.read(idle=True)
+    assert len(reader.events) == 2
+
+
+def test_a_file_that_was_renamed_is_not_read_again(tmp_path: Path) -> None:
+    path, reader = tmp_path / "a.log", Reader(tmp_path)
+    path.write_text(ERROR.format(1, "one") + ERROR.format(2, "two"))
+    reader.read()
+    path.rename(tmp_path / "a.log.1")
+    path.write_text(ERROR.format(3, "three"))
+    reader.read()
+    reader.read(idle=True)
+    assert sorted(event.message for event in reader.events) == ["failed one", "failed three", "failed two"]
+
+
+def test_a_file_that_was_truncated_is_read_from_its_start(tmp_path: Path) -> None:
+    path, reader = tmp_path / "a.log", Reader(tmp_path)
+    path.write_text(ERROR.format(1, "one") + ERROR.format(2, "two"))
+    reader.read(idle=True)
+    with path.open("r+") as file:
+        file.truncate(0)
+        file.write(ERROR.format(3, "three"))
+    reader.read(idle=True)
+    assert reader.told()[-1][:2] == (0, 1)
+    assert [event.message for event in reader.events] == ["failed one", "failed two", "failed three"]
+
+
+def test_a_file_that_was_overwritten_with_more_is_read_from_its_start(tmp_path: Path) -> None:
+    path, reader = tmp_path / "a.log", Reader(tmp_path)
+    path.write_text(ERROR.format(1, "one"))
+    reader.read(idle=True)
+    with path.open("r+") as file:
+        file.truncate(0)
+        file.write(ERROR.format(3, "three") + ERROR.format(4, "four"))
+    reader.read(idle=True)
+    assert [event.message for event in reader.events] == ["failed one", "failed three", "failed four"]
+
+
+def test_more_of_an_event_behind_its_end_moves_nothing_back(tmp_path: Path) -> None:
+    path, reader = tmp_path / "a.log", Reader(tmp_path)
+    path.write_text(ERROR.format(1, "one"))
+    reader.read(idle=True)
+    with path.open("a") as file:
+        file.write("\tat e.F.g(H.java:2)\n")
+    reader.read()
+    with path.open("a") as file:
+        file.write(ERROR.format(2, "two"))
+    reader.read(idle=True)
+    assert [(event.message, event.line) for event in reader.events] == [("failed one", 1), ("failed two", 5)]
+
+
+def test_archives_and_wrapped_files_are_read_once(tmp_path: Path) -> None:
+    text = ERROR.format(1, "one") + ERROR.format(2, "two")
+    (tmp_path / "a.log.gz").write_bytes(gzip.compress(text.encode()))
+    pod = tmp_path / "pod.log"
+    pod.write_text("".join(f"2026-11-21T09:31:19.670Z stdout F {line}\n" for line in text.splitlines()))
+    reader = Reader(tmp_path)
+    for _ in range(3):
+        reader.read(idle=True)
+    assert len(reader.events) == 4
+    with pod.open("a") as file:
+        file.writelines(f"2026-11-21T09:31:19.670Z stdout F {line}\n" for line in ERROR.format(3, "three").splitlines())
+    reader.read(idle=True)
+    assert [event.message for event in reader.events[4:]] == ["failed three"]
+
+
+def test_positions_survive_as_json() -> None:
+    positions = {"1:2": Position("/a", 3, 4, "ab")}
+    assert from_json(to_json(positions)) == positions

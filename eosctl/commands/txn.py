@@ -24,6 +24,7 @@ from eosctl.commands.options import (
 )
 from eosctl.commands.session import Connection, load_or_capture
 from eosctl.commands.txn_change import abort_transaction, complete_transaction, fence_transaction
+from eosctl.commands.watch import watch_transactions
 from eosctl.errors import EosctlError, UsageError
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
 
@@ -283,5 +284,6 @@ def _compile(pattern: str | None) -> re.Pattern[str] | None:
 app.command("blame")(blame)
 app.command("locate")(locate_transaction)
 app.command("abort")(abort_transaction)
+app.command("watch")(watch_transactions)
 app.command("complete")(complete_transaction)
 app.command("fence")(fence_transaction)

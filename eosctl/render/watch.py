@@ -1,0 +1,122 @@
+"""One frame of ``txn watch``: counts with their recent course, and the open transactions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final
+
+import msgspec
+
+from eosctl.analysis.watching import Moment
+from eosctl.analysis.wording import duration_text, time_text
+from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
+
+_BARS: Final = "▁▂▃▄▅▆▇█"
+SPARK_WIDTH: Final = 30
+
+
+class WatchItem(msgspec.Struct, frozen=True):
+    """One moment as a line of JSON."""
+
+    at: str
+    transactional_id_count: int
+    open_count: int
+    unowned_open_count: int
+    hidden_offsets: int
+    oldest_age_ms: int | None
+    transactions: tuple[dict[str, Any], ...]
+
+
+def watch_item(moment: Moment) -> WatchItem:
+    """Shape a moment."""
+    return WatchItem(
+        at=time_text(moment.at_ms),
+        transactional_id_count=moment.id_count,
+        open_count=len(moment.transactions),
+        unowned_open_count=moment.unowned_count,
+        hidden_offsets=moment.hidden_offsets,
+        oldest_age_ms=max((t.age_ms for t in moment.transactions if t.age_ms is not None), default=None),
+        transactions=tuple(
+            {
+                "transactional_id": t.transactional_id,
+                "state": t.state,
+                "producer_id": t.producer_id,
+                "producer_epoch": t.producer_epoch,
+                "age_ms": t.age_ms,
+                "timeout_ms": t.timeout_ms,
+                "hidden_offsets": t.hidden_offsets,
+                "status": t.status,
+            }
+            for t in moment.transactions
+        ),
+    )
+
+
+def sparkline(values: Sequence[int], width: int = SPARK_WIDTH) -> str:
+    """Draw the last values as bars, from zero to the largest of them.
+
+    >>> sparkline([0, 1, 2, 4, 8])
+    '▁▁▂▄█'
+    """
+    shown = values[-width:]
+    most = max(shown, default=0)
+    return "".join(_BARS[value * (len(_BARS) - 1) // most] if most else _BARS[0] for value in shown)
+
+
+def render_frame(moments: Sequence[Moment], rows: int, style: Style = PLAIN) -> str:
+    """Render the newest of some moments, with the course of all of them.
+
+    Args:
+        moments: Oldest first; at least one.
+        rows: How many transactions to show at most.
+        style: Width and colour.
+    """
+    now = moments[-1]
+    opens, hidden = [len(m.transactions) for m in moments], [m.hidden_offsets for m in moments]
+    blocks: list[Block] = [
+        Line(f"{time_text(now.at_ms)}  {now.id_count} transactional ids", "bold"),
+        Field("open", f"{opens[-1]:>8}  {sparkline(opens)}"),
+        Field("LSO lag", f"{hidden[-1]:>8}  {sparkline(hidden)}  offsets that read_committed does not see"),
+    ]
+    if now.unowned_count:
+        text = f"{now.unowned_count:>8}  open on leaders, unknown to coordinators; if it lasts: eosctl txn hanging"
+        blocks.append(Field("unowned", text, "yellow"))
+    if now.gap_count:
+        blocks.append(Field("gaps", f"{now.gap_count:>8}  not everything answered: eosctl txn list", "yellow"))
+    shown = now.transactions[:rows]
+    if shown:
+        course = {
+            t.transactional_id: sparkline([_hidden_of(m, t.transactional_id) for m in moments], 12) for t in shown
+        }
+        table = tuple(
+            (
+                t.transactional_id,
+                t.state,
+                "-" if t.age_ms is None else duration_text(t.age_ms),
+                duration_text(t.timeout_ms) if t.timeout_ms > 0 else "-",
+                str(len(t.partitions)),
+                f"{t.hidden_offsets} {course[t.transactional_id]}",
+                t.status,
+            )
+            for t in shown
+        )
+        blocks.append(Grid(table, ("TRANSACTIONAL-ID", "STATE", "AGE", "TIMEOUT", "PARTITIONS", "LSO-LAG", "STATUS")))
+    if len(now.transactions) > len(shown):
+        blocks.append(Line(f"and {len(now.transactions) - len(shown)} more"))
+    return render_page(blocks, style)
+
+
+def _hidden_of(moment: Moment, transactional_id: str) -> int:
+    return next((t.hidden_offsets for t in moment.transactions if t.transactional_id == transactional_id), 0)
+
+
+@contextmanager
+def live_screen() -> Iterator[Callable[[str], None]]:
+    """Show frames in place on the terminal, each over the one before; the screen is as before afterwards."""
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    with Live(console=Console(), screen=True, auto_refresh=False) as live:
+        yield lambda text: live.update(Text.from_ansi(text), refresh=True)

@@ -1,0 +1,44 @@
+"""txn watch: one frame a look, with the course of the looks before."""
+
+from __future__ import annotations
+
+import json
+
+from eosctl.analysis.watching import observe
+from eosctl.render.watch import render_frame, sparkline
+from eosctl.testing import SandboxThread
+from tests.analysis.scenes import producer, transaction, two_looks
+from tests.commands.conftest import eosctl
+from tests.forensics.conftest import leave_open, on
+
+
+def test_what_is_open_is_counted_with_what_it_hides(one_broker: SandboxThread) -> None:
+    on(one_broker.bootstrap, lambda client: leave_open(client, "shop-0"))
+    done = eosctl("txn", "watch", "--count", "2", "--interval", "10ms", "-b", one_broker.bootstrap, "-o", "json")
+    assert done.code == 0, done.err
+    first, second = [json.loads(line) for line in done.out.splitlines()]
+    assert (second["open_count"], second["hidden_offsets"], second["unowned_open_count"]) == (1, 2, 0)
+    assert second["transactions"][0]["transactional_id"] == "shop-0"
+    assert second["at"] >= first["at"]
+    table = eosctl("txn", "watch", "--count", "1", "-b", one_broker.bootstrap)
+    assert "shop-0" in table.out
+    assert eosctl("txn", "watch", "--count", "1", "-b", one_broker.bootstrap, "-o", "yaml").code == 2
+
+
+def test_a_frame_shows_the_course_and_cuts_long_tables() -> None:
+    calm = observe(two_looks([], [transaction("Empty")]))
+    busy = observe(
+        two_looks([producer(), producer(99)], [transaction(), transaction(transactional_id="b", producer_id=8)])
+    )
+    assert (len(calm.transactions), len(busy.transactions), busy.unowned_count) == (0, 2, 1)
+    text = render_frame([calm, busy], 1)
+    assert "▁█" in text
+    assert "and 1 more" in text
+    assert "eosctl txn hanging" in text
+    assert "\x1b" not in text
+
+
+def test_bars_go_from_zero_to_the_largest() -> None:
+    assert sparkline([]) == ""
+    assert sparkline([0, 0]) == "▁▁"
+    assert sparkline([5, 10], width=1) == "█"

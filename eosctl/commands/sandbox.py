@@ -42,6 +42,9 @@ def start_sandbox(
     context: typer.Context,
     name: Name = DEFAULT_NAME,
     brokers: Annotated[int, typer.Option("--brokers", min=1, max=16, help="How many brokers.")] = 3,
+    controllers: Annotated[
+        int, typer.Option("--controllers", min=1, max=3, help="How many controllers vote on who leads: 1 or 3.")
+    ] = 1,
     data_dir: Annotated[Path | None, typer.Option("--data-dir", help="Where the brokers keep their files.")] = None,
     ephemeral: Annotated[bool, typer.Option("--ephemeral", help="Remove the files when it stops.")] = False,
     emulate: Annotated[str, typer.Option("--emulate", metavar="3.9|4.3", help="The release to behave as.")] = "4.3",
@@ -82,12 +85,15 @@ def start_sandbox(
     invocation = invocation_of(context)
     if emulate not in ("3.9", "4.3"):
         raise UsageError(f"--emulate {emulate!r} is not known.", "The sandbox behaves as 3.9 or as 4.3.", "Choose one.")
+    if controllers == 2:
+        raise UsageError("--controllers 2 is not possible.", "Two bear no failure: both are a majority.", "Use 1 or 3.")
     mechanisms = mechanisms_of(sasl or ())
     settings = authorizer_settings(sasl=bool(mechanisms)) if authorizer else ()
     spec = SandboxSpec(
         name=name,
         data_dir=str((data_dir or places.default_data_dir(name)).absolute()),
         brokers=brokers,
+        controllers=controllers,
         emulate=emulate,
         transaction_version=transaction_version,
         port_base=port_base,

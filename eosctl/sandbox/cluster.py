@@ -73,6 +73,7 @@ class Cluster:
             spec.fast,
             self._logs_dir,
             security=spec.security,
+            controller_count=spec.controllers,
         )
         core = ClusterCore(shape, Path(spec.data_dir), loop, time.time() * 1000 - loop.time() * 1000)
         self._core = core
@@ -172,14 +173,17 @@ class Cluster:
     # --- faults -------------------------------------------------------------------------------------------------
 
     async def kill_broker(self, broker_id: int) -> None:
-        """End a broker as kill -9 does: connections break, nothing is flushed or handed over."""
+        """End a broker (or a controller, from 100) as kill -9 does: connections break, nothing is flushed."""
         self._require_running(broker_id)
-        self._servers[broker_id].close()
+        self._disconnect(broker_id)
         self.core.stop_node(broker_id, clean=False)
 
     async def stop_broker(self, broker_id: int) -> None:
-        """Shut a broker down in order: leaderships move first (controlled shutdown)."""
+        """Shut a broker down in order: leaderships move first (controlled shutdown); a controller says farewell."""
         self._require_running(broker_id)
+        if broker_id not in self.core.broker_ids:
+            self.core.stop_node(broker_id, clean=True)
+            return
         handed_over = asyncio.Event()
         self.core.broker(broker_id).lifecycle.shut_down(handed_over.set)
         with contextlib.suppress(TimeoutError):
@@ -188,12 +192,12 @@ class Cluster:
         self.core.stop_node(broker_id, clean=True)
 
     async def start_broker(self, broker_id: int) -> None:
-        """Start a broker again on its files and port, and wait until it serves."""
-        if broker_id in self.core.nodes or broker_id not in self.core.broker_ids:
+        """Start a broker again on its files and port, and wait until it serves; or a controller, which joins again."""
+        if broker_id in self.core.nodes or broker_id not in self.core.node_ids:
             raise EosctlError(f"Broker {broker_id} is running or does not exist.")
         node = self.core.start_node(broker_id)
         if node.broker is None:
-            raise EosctlError(f"Node {broker_id} is no broker.")
+            return
         ready = asyncio.Event()
         node.broker.on_ready = ready.set
         self.core.ticks.run()
@@ -207,8 +211,9 @@ class Cluster:
         self.core.broker(broker_id).logs.fail(OSError(errno.EIO, os.strerror(errno.EIO)))
 
     def _require_running(self, broker_id: int) -> None:
-        if broker_id not in self.core.nodes or broker_id not in self.core.broker_ids:
-            raise EosctlError(f"Broker {broker_id} is not running.")
+        if broker_id not in self.core.nodes:
+            known = ", ".join(map(str, self.core.node_ids))
+            raise EosctlError(f"Broker {broker_id} is not running.", f"The nodes of this sandbox are {known}.")
 
     def commands(self) -> Mapping[str, Command]:
         """Return what the control socket offers besides ``stop`` and ``status``."""
@@ -295,6 +300,7 @@ class EmbeddedCluster:
         self,
         *,
         brokers: int = 1,
+        controllers: int = 1,
         config: Mapping[str, str] | None = None,
         emulate: str = "4.3",
         transaction_version: int | None = None,
@@ -309,6 +315,7 @@ class EmbeddedCluster:
             name="embedded",
             data_dir=str(data_dir or self._temporary),
             brokers=brokers,
+            controllers=controllers,
             emulate=emulate,
             transaction_version=transaction_version,
             settings=tuple((config or {}).items()),

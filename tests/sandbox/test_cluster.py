@@ -16,6 +16,7 @@ from eosctl.storage.names import CLEAN_SHUTDOWN
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.frames import decode_response, encode_request
 from eosctl.wire.messages.api_versions import ApiVersionsRequest
+from eosctl.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from eosctl.wire.messages.metadata import MetadataRequest
 
 
@@ -146,5 +147,22 @@ def test_faults_are_set_and_healed_by_name(tmp_path: Path) -> None:
             await commands["skew-clock"]({"node": 2, "ms": -5000})
             skew = embedded.core.broker(1).runtime.now_ms() - embedded.core.broker(2).runtime.now_ms()
             assert 4990 <= skew <= 5010
+
+    asyncio.run(scenario())
+
+
+def test_controllers_are_killed_and_started_as_brokers_are(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with EmbeddedCluster(brokers=1, controllers=3, data_dir=tmp_path) as embedded:
+            commands, cluster = embedded.cluster.commands(), embedded.cluster
+            former = cluster.status()["controller"]
+            assert former in (100, 101, 102)
+            await commands["kill-broker"]({"broker": former})
+            topic = CreatableTopic("orders", 1, 1)
+            response = await ask(cluster.bootstrap, ApiKey.CREATE_TOPICS, 5, CreateTopicsRequest([topic], 60_000))
+            assert response.topics[0].error_code == 0  # type: ignore[attr-defined]
+            assert cluster.status()["controller"] not in (None, former)
+            await commands["start-broker"]({"broker": former})
+            assert all(controller["running"] for controller in cluster.status()["controllers"])
 
     asyncio.run(scenario())

@@ -114,7 +114,7 @@ class Quorum(LeaderView):
 
     def start(self) -> None:
         """Take up what was written down before; a quorum of one leads at once."""
-        saved = self._store.load()
+        saved = self._store.load(self.voters)
         self.epoch = max(saved.epoch, self._log.last_epoch)
         self.voted_id = saved.voted_id if saved.epoch == self.epoch else NOBODY
         if len(self.voters) == 1:

@@ -27,19 +27,24 @@ class QuorumStore:
     def __init__(self, directory: Path) -> None:
         self._path = directory / FILE_NAME
 
-    def load(self) -> Election:
+    def load(self, voters: tuple[int, ...]) -> Election:
         """Read what was saved last; a voter without the file has not voted yet.
 
         Raises:
-            DamagedFile: The file is not what :meth:`save` writes; a voter that forgot its vote may vote twice.
+            DamagedFile: The file is not what :meth:`save` writes (a voter that forgot its vote may vote twice), or it
+                is of other voters: majorities of two sets could decide differently.
         """
         try:
             state = json.loads(self._path.read_text("utf-8"))
-            return Election(int(state["leaderEpoch"]), int(state["leaderId"]), int(state["votedId"]))
+            known = tuple(int(voter["voterId"]) for voter in state["currentVoters"])
+            election = Election(int(state["leaderEpoch"]), int(state["leaderId"]), int(state["votedId"]))
         except FileNotFoundError:
             return Election()
         except (ValueError, KeyError, TypeError) as error:
             raise DamagedFile(self._path, f"not a quorum state: {error}") from error
+        if set(known) != set(voters):
+            raise DamagedFile(self._path, f"written by a quorum of {sorted(known)}, not of {sorted(voters)}")
+        return election
 
     def save(self, election: Election, voters: tuple[int, ...]) -> None:
         """Write the state before anybody hears of it."""

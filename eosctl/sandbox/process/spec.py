@@ -18,6 +18,7 @@ class SandboxSpec:
     Kafka's names. ``metrics_port`` None means no metrics; else broker N answers Prometheus on ``metrics_port + N - 1``.
     ``ttl_ms`` None means to run until told to stop. An ``ephemeral`` sandbox removes its data directory
     when it stops. ``sasl`` names the mechanisms by which ``users`` log in; their passwords are never part of it.
+    One broker with one controller is a node with both roles; else controllers are nodes of their own, from id 100.
     """
 
     name: str
@@ -34,6 +35,7 @@ class SandboxSpec:
     sasl: tuple[str, ...] = ()
     tls: bool = False
     users: tuple[str, ...] = (ADMIN_USER,)
+    controllers: int = 1
 
     @property
     def security(self) -> ListenerSecurity:

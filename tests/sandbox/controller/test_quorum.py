@@ -14,6 +14,7 @@ from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.metadata.log import METADATA_PARTITION
 from eosctl.sandbox.ports import METADATA_TOPIC, Emulation
+from eosctl.storage.errors import DamagedFile
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.describe_quorum import DescribeQuorumRequest, RequestPartitionData, RequestTopicData
@@ -169,3 +170,9 @@ def test_describe_quorum_tells_who_holds_what(harness: Harness) -> None:
     assert {voter.log_end_offset for voter in answer.current_voters} == {leader.log.end_offset}
     assert {observer.replica_id for observer in answer.observers} == {1, 2, 3}
     assert all(state.last_caught_up_timestamp > 0 for state in (*answer.current_voters, *answer.observers))
+
+
+def test_another_number_of_controllers_is_refused(tmp_path: Path) -> None:
+    Harness(tmp_path, ClusterShape(3, fast=True, controller_count=3)).close()
+    with pytest.raises(DamagedFile, match=r"written by a quorum of \[100, 101, 102\], not of \[100\]"):
+        Harness(tmp_path, ClusterShape(3, fast=True))

@@ -45,7 +45,7 @@ from eosctl.wire.messages.offset_commit import (
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
-from eosctl.wire.records.batch import decode_records, encode_batch
+from eosctl.wire.records.batch import decode_records, encode_batch, iter_headers
 from eosctl.wire.records.compression import Compression
 from eosctl.wire.records.record import Record
 from tests.apache.conftest import KafkaTool
@@ -127,7 +127,12 @@ def real_broker(version: str, home: Path, data: Path) -> Iterator[KafkaNode]:
     node = KafkaNode(runtime, address, home, heap_bytes=400 << 20, jvm_options=())
     shutil.copytree(data, node.files.data_dir)
     node.files.log_dir.mkdir(parents=True)
-    settings = node_settings(address, [address], node.files.data_dir, {"log.cleaner.backoff.ms": "200"})
+    settings = node_settings(
+        address,
+        [address],
+        node.files.data_dir,
+        {"log.cleaner.backoff.ms": "200", "metadata.log.max.record.bytes.between.snapshots": "1"},
+    )
     node.files.settings.write_text(render_properties(settings))
     try:
         node.start()
@@ -232,6 +237,18 @@ def compare_cleaned(node: KafkaNode, data: Path, ours: Path, version: str) -> Pa
     return directory
 
 
+def cut_metadata_log(directory: Path) -> None:
+    """Remove what the newest snapshot of a metadata log stands for, as Kafka does when the log has grown large."""
+    snapshot_end = max(int(path.name[:20]) for path in directory.glob("*.checkpoint"))
+    (log,) = directory.glob("*.log")
+    data = log.read_bytes()
+    start = next((position for position, header in iter_headers(data) if header.base_offset >= snapshot_end), len(data))
+    assert start > 0
+    for path in (*directory.glob("*index"), log):
+        path.unlink()
+    (directory / f"{snapshot_end:020d}.log").write_bytes(data[start:])
+
+
 @pytest.mark.parametrize(("version", "is_clean"), [("3.9.2", False), ("4.3.1", True)])
 def test_both_come_up_on_the_others_files(tmp_path: Path, kafka_tool: KafkaTool, version: str, is_clean: bool) -> None:
     harness, client = sandbox(tmp_path / "sandbox", version)
@@ -285,6 +302,7 @@ def test_both_come_up_on_the_others_files(tmp_path: Path, kafka_tool: KafkaTool,
     # The other way round: what the real broker left, with its own compacted segments, and a second pass over it.
     back = tmp_path / "back" / "broker-1"
     shutil.copytree(node.files.data_dir, back)
+    cut_metadata_log(back / "__cluster_metadata-0")
     harness, client = sandbox(back.parent, version)
     assert client.read(ORDERS[0]) == [*expected[0], "written by a real broker"]
     before = producer.producer_epoch if client.init("app").producer_id == producer.producer_id else -1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from eosctl.model.transaction import TopicPartition
@@ -13,6 +14,7 @@ from eosctl.sandbox.metadata.records import (
     encode_metadata_batch,
     replay_batches,
 )
+from eosctl.sandbox.metadata.snapshot import find_snapshot
 from eosctl.sandbox.ports import METADATA_TOPIC
 from eosctl.wire.records.batch import decode_header
 
@@ -30,7 +32,8 @@ class MetadataLog:
         self.log = log
         self._release = release
         self._listeners: list[Callable[[ReplayedBatch], None]] = []
-        self._delivered = log.start_offset
+        self._snapshot = find_snapshot(Path(log.store.directory), log.start_offset, log.end_offset)
+        self._delivered = 0 if self._snapshot is not None else log.start_offset
 
     @property
     def end_offset(self) -> int:
@@ -68,19 +71,31 @@ class MetadataLog:
         """Raise the high watermark and deliver what is committed now."""
         if high_watermark > self.log.high_watermark:
             self.log.advance_high_watermark(min(high_watermark, self.end_offset))
+        if self._snapshot is not None and self._delivered < self._snapshot.end_offset <= self.log.high_watermark:
+            self._delivered = self._snapshot.end_offset
+            for batch in self._snapshot.batches():
+                self._tell(batch)
         while self._delivered < self.log.high_watermark:
             data = self.log.store.read(self._delivered, 1 << 20, self.log.high_watermark)
             if not data:
                 return
             for batch in replay_batches(data):
                 self._delivered = batch.last_offset + 1
-                for listener in self._listeners:
-                    listener(batch)
+                self._tell(batch)
+
+    def _tell(self, batch: ReplayedBatch) -> None:
+        for listener in self._listeners:
+            listener(batch)
 
     def batches(self) -> Iterator[ReplayedBatch]:
-        """Iterate the whole log, committed or not."""
-        for _, data in self.log.batches():
-            yield from replay_batches(data)
+        """Iterate the whole log, committed or not; a snapshot stands for what was removed."""
+        start_offset = 0
+        if self._snapshot is not None:
+            start_offset = self._snapshot.end_offset
+            yield from self._snapshot.batches()
+        for header, data in self.log.batches():
+            if header.base_offset >= start_offset:
+                yield from replay_batches(data)
 
     def _append(self, batch: bytes, epoch: int, now_ms: int) -> int:
         header = decode_header(batch)

@@ -106,10 +106,10 @@ def test_transaction_version_is_upgraded_live(tmp_path: Path) -> None:
     assert harness.core.broker(1).metadata.finalized_feature("transaction.version") == 2
     too_high = FeatureUpdateKey("transaction.version", 9, False, 1)
     response = harness.request(1, ApiKey.UPDATE_FEATURES, 1, UpdateFeaturesRequest(1000, [too_high]))
-    assert response.results[0].error_code == ErrorCode.INVALID_UPDATE_VERSION
+    assert (response.error_code, list(response.results)) == (ErrorCode.INVALID_UPDATE_VERSION, [])
     back = FeatureUpdateKey("transaction.version", 1, False, 1)
     response = harness.request(1, ApiKey.UPDATE_FEATURES, 1, UpdateFeaturesRequest(1000, [back]))
-    assert response.results[0].error_code == ErrorCode.INVALID_UPDATE_VERSION
+    assert (response.error_code, list(response.results)) == (ErrorCode.INVALID_UPDATE_VERSION, [])
     harness.close()
 
 

@@ -105,10 +105,13 @@ class Replicas(Protocol):
         ``done`` calls of one partition come in offset order, before ``marker_written`` of a later marker.
         """
 
-    def begin_verification(self, partition: TopicPartition, producer_id: int, producer_epoch: int) -> object | None:
+    def begin_verification(
+        self, partition: TopicPartition, producer_id: int, producer_epoch: int, *, adds_partition: bool = False
+    ) -> object | None:
         """Return the guard to append with after TransactionHooks agreed, None when no verification is needed.
 
-        None when it is switched off (``transaction.partition.verification.enable``), when this broker does not lead
+        None when it is switched off (``transaction.partition.verification.enable``) and the client does not leave it to
+        the broker to add the partition (``adds_partition``: TxnOffsetCommit 5 and up), when this broker does not lead
         the partition (the append will say so), or when the partition holds an open transaction of the producer
         (4.x: of this epoch).
         """

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import settings
@@ -100,11 +100,12 @@ class Producer:
 class Groups(RuleBasedStateMachine):
     release = "4.3"
     transaction_version: int | None = 2
+    broker_settings: ClassVar[dict[str, str]] = BROKER_SETTINGS
 
     def __init__(self) -> None:
         super().__init__()
         self.folder = Path(tempfile.mkdtemp())
-        shape = ClusterShape(1, Emulation(self.release), self.transaction_version, BROKER_SETTINGS)
+        shape = ClusterShape(1, Emulation(self.release), self.transaction_version, self.broker_settings)
         self.harness = Harness(self.folder, shape)
         self.implicit = self.transaction_version == 2
         self.client = EosClient(self.harness, implicit=self.implicit)
@@ -381,3 +382,21 @@ class GroupsOn39(Groups):
 @pytest.mark.parametrize(("machine", "examples"), [(Groups, 40), (GroupsOn39, 20)])
 def test_groups_keep_their_members_and_offsets(machine: type[Groups], examples: int) -> None:
     run_state_machine_as_test(machine, settings=settings(SETTINGS, max_examples=examples))
+
+
+class GroupsUnverified(Groups):
+    broker_settings: ClassVar[dict[str, str]] = {
+        **BROKER_SETTINGS,
+        "transaction.partition.verification.enable": "false",
+    }
+
+
+def test_clients_that_leave_adding_the_partition_to_the_broker_may_where_it_verifies_nothing() -> None:
+    groups = GroupsUnverified()
+    groups.create()
+    groups.init("a")
+    groups.commit_in_transaction("a", 0)
+    groups.offsets_are_what_was_committed()
+    groups.end("a", commit=True)
+    groups.offsets_are_what_was_committed()
+    groups.teardown()

@@ -154,13 +154,13 @@ class ReplicaManager:
         self.appends.internal(hosted, batch, header, done, timeout_ms)
 
     def begin_verification(
-        self, partition: TopicPartition, producer_id: int, producer_epoch: int
+        self, partition: TopicPartition, producer_id: int, producer_epoch: int, *, adds_partition: bool = False
     ) -> VerificationGuard | None:
         """Return the guard to append with after the coordinator agreed, None when no verification is needed."""
         hosted = self.partitions.get(partition)
         if hosted is None or not hosted.is_leader:
             return None
-        return self.verification.begin(hosted, producer_id, producer_epoch, 0)
+        return self.verification.begin(hosted, producer_id, producer_epoch, 0, adds_partition=adds_partition)
 
     def append_marker(
         self,

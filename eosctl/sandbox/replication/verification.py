@@ -40,10 +40,16 @@ class VerificationPolicy:
         return not self._is_3_9 and entry is not None and producer_epoch < entry.producer_epoch
 
     def begin(
-        self, partition: Partition, producer_id: int, producer_epoch: int, sequence: int
+        self,
+        partition: Partition,
+        producer_id: int,
+        producer_epoch: int,
+        sequence: int,
+        *,
+        adds_partition: bool = False,
     ) -> VerificationGuard | None:
         """Return the guard of a verification, None when none is needed."""
-        if not self.is_needed(partition, producer_id, producer_epoch):
+        if not self.is_needed(partition, producer_id, producer_epoch, adds_partition=adds_partition):
             return None
         return partition.log.producers.begin_verification(producer_id, producer_epoch, sequence)
 

@@ -131,7 +131,9 @@ class Log:
         while self.held:
             self.held.popleft()()
 
-    def begin_verification(self, partition: TopicPartition, producer_id: int, producer_epoch: int) -> object | None:
+    def begin_verification(
+        self, partition: TopicPartition, producer_id: int, producer_epoch: int, *, adds_partition: bool = False
+    ) -> object | None:
         return object() if self.needs_verification else None
 
     def read_all(self, partition: TopicPartition) -> Iterator[tuple[BatchHeader, bytes]]:

@@ -104,7 +104,9 @@ class OffsetManager:
     ) -> None:
         """Handle TxnOffsetCommit: verify that the group's partition is in the transaction, check the member, append."""
         _, producer_id, producer_epoch = producer
-        guard = self._host.replicas.begin_verification(shard.partition, producer_id, producer_epoch)
+        guard = self._host.replicas.begin_verification(
+            shard.partition, producer_id, producer_epoch, adds_partition=version.adds_partition
+        )
 
         def verified(error: ErrorCode) -> None:
             if shard.is_closed:

@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 from eosctl.sandbox.coordinator.group.consumer.group import JOIN_EPOCH, LEAVE_EPOCH, STATIC_LEAVE_EPOCH, Assignment
+from eosctl.sandbox.coordinator.group.consumer.patterns import InvalidPattern, compile_re2
 from eosctl.wire.error_codes import ErrorCode
 
 #: First version with a member id made by the client and a subscription by pattern.
@@ -81,25 +82,16 @@ def check_request(request: ConsumerHeartbeat, assignors: tuple[str, ...]) -> Non
 
 
 def compile_pattern(pattern: str) -> re.Pattern[str]:
-    """Compile a subscription pattern; Kafka uses RE2, whose syntax this is a superset of in all but rare corners.
+    """Compile a subscription pattern.
 
     Raises:
         RefusedError: INVALID_REGULAR_EXPRESSION.
     """
     try:
-        return re.compile(pattern)
-    except re.error as error:
-        reason = _RE2_WORDING.get(error.msg.partition(",")[0], error.msg)
-        message = f"SubscribedTopicRegex `{pattern}` is not a valid regular expression: {reason}."
+        return compile_re2(pattern)
+    except InvalidPattern as error:
+        message = f"SubscribedTopicRegex `{pattern}` is not a valid regular expression: {error}."
         raise RefusedError(ErrorCode.INVALID_REGULAR_EXPRESSION, message) from None
-
-
-_RE2_WORDING = {
-    "missing )": "missing closing )",
-    "unterminated character set": "missing closing ]",
-    "nothing to repeat": "missing argument to repetition operator",
-    "unbalanced parenthesis": "unexpected )",
-}
 
 
 def _require(condition: bool, message: str) -> None:

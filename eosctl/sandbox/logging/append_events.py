@@ -34,6 +34,7 @@ class Refused(NamedTuple):
     producer_epoch: int = -1
     base_sequence: int = -1
     coordinator_epoch: int = -1
+    transactional: bool = False
     message: str | None = None
 
 
@@ -66,9 +67,11 @@ class AppendEvents:
         offset = partition.log.end_offset
         producer = partition.log.producers.producers.get(batch.producer_id)
         if error is ErrorCode.INVALID_PRODUCER_EPOCH and producer is not None:
+            # Transactional data is checked before it has an offset (KAFKA-19690).
+            where = "" if batch.transactional else f" at offset {offset} in {place}"
             return (
-                f"Epoch of producer {batch.producer_id} at offset {offset} in {place} is {batch.producer_epoch}, which "
-                f"is smaller than the last seen epoch {producer.producer_epoch}"
+                f"Epoch of producer {batch.producer_id}{where} is {batch.producer_epoch}, which is smaller than the "
+                f"last seen epoch {producer.producer_epoch}"
             )
         if error is ErrorCode.TRANSACTION_COORDINATOR_FENCED and producer is not None:
             return (

@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from eosctl.sandbox.coordinator.group.classic_group import ClassicGroup, ClassicState
+from eosctl.sandbox.coordinator.group.classic_group import ClassicGroup, ClassicState, Member
 from eosctl.sandbox.logging.event_log import EventLog
 from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC
 
 _SCALA: Final = "kafka.coordinator.group"
 _JAVA: Final = "org.apache.kafka.coordinator"
-_JOINS: Final = (ClassicState.COMPLETING_REBALANCE, ClassicState.EMPTY)
 
 
 class GroupEvents:
@@ -71,17 +70,25 @@ class GroupEvents:
         """A member's session ended without a heartbeat."""
         self._about(index, f"Member {member_id} in group {group_id} has failed, removing it from the group")
 
-    def members_left(self, index: int, group_id: str, member_ids: Sequence[str]) -> None:
+    def members_left(self, index: int, group_id: str, members: Sequence[Member]) -> None:
         """Members sent LeaveGroup."""
-        for member_id in member_ids:
+        for member in members:
             if self._is_3_9:
-                text = f"Member {member_id} has left group {group_id} through explicit `LeaveGroup`"
+                text = f"Member {_metadata(member)} has left group {group_id} through explicit `LeaveGroup`"
             else:
-                text = f"[Group {group_id}] Member {member_id} has left group through explicit `LeaveGroup` request"
+                who = f"[Group {group_id}] Member {member.member_id}"
+                text = f"{who} has left group through explicit `LeaveGroup` request"
             self._about(index, f"{text}; client reason: not provided", stop="")
 
     def changed(self, index: int, before: ClassicGroup, after: ClassicGroup) -> None:
         """A step moved a group: say what became of its rebalance."""
+        if not self._is_3_9:
+            for member_id in sorted(before.pending_members & after.members.keys()):
+                self._about(
+                    index,
+                    f"Pending dynamic member with id {member_id} joins group {after.group_id} in {before.state.value} "
+                    "state. Adding to the group now",
+                )
         if before.state is after.state and before.generation_id == after.generation_id:
             if before.pending_members != after.pending_members:
                 self._pending(index, before, after)
@@ -164,3 +171,14 @@ class GroupEvents:
     def _runtime(self, text: str) -> None:
         prefix = f"[GroupCoordinator id={self._broker_id}]"
         self._log.write(f"{_JAVA}.common.runtime.CoordinatorRuntime", f"{prefix} {text}")
+
+
+def _metadata(member: Member) -> str:
+    """Print a member as Scala prints its ``MemberMetadata``."""
+    instance = "None" if member.group_instance_id is None else f"Some({member.group_instance_id})"
+    protocols = ", ".join(protocol.name for protocol in member.protocols)
+    return (
+        f"MemberMetadata(memberId={member.member_id}, groupInstanceId={instance}, clientId={member.client_id}, "
+        f"clientHost=/{member.client_host.removeprefix('/')}, sessionTimeoutMs={member.session_timeout_ms}, "
+        f"rebalanceTimeoutMs={member.rebalance_timeout_ms}, supportedProtocols=List({protocols}))"
+    )

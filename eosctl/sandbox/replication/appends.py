@@ -180,7 +180,14 @@ class LeaderAppends:
 
 def refused_batch(header: BatchHeader, message: str | None = None) -> Refused:
     """Return what the log line about a refused batch tells."""
-    return Refused(header.producer_id, header.producer_epoch, header.base_sequence, message=message)
+    transactional = header.attributes & TRANSACTIONAL != 0
+    return Refused(
+        header.producer_id,
+        header.producer_epoch,
+        header.base_sequence,
+        transactional=transactional,
+        message=message,
+    )
 
 
 def _replicated(result: AppendResult, done: Done, error: ErrorCode) -> None:

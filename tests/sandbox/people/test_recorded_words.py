@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from eosctl.model.transaction import TopicPartition, TransactionState
-from eosctl.sandbox.coordinator.group.classic_group import ClassicGroup, ClassicState, Member
+from eosctl.sandbox.coordinator.group.classic_group import ClassicGroup, ClassicState, Member, MemberProtocol
 from eosctl.sandbox.coordinator.transaction.metadata import TransactionMetadata
 from eosctl.sandbox.log.leader_epochs import LeaderEpochs
 from eosctl.sandbox.log.partition_log import PartitionLog, log_config
@@ -160,7 +160,7 @@ def test_a_group_of_4_3_from_its_first_member_to_its_assignment() -> None:
     join(events, 0, "tariff-sync", "tariff-sync-4bba0ec3-6d1e-4407-92ad-64779800bcbd", 4)
     failed = "shipment-tracker-d4dc04df-7604-4b32-9cf7-7be29227a494-StreamThread-1-consumer-"
     events.member_failed(1, "shipment-tracker", f"{failed}f468b369-1789-4bb0-9207-fedd1e7c5ea9")
-    assert len(lines.said) == 5
+    assert len(lines.said) == 6
     assert [line for line in lines.said if line not in recorded_lines("4.3")] == []
 
 
@@ -171,9 +171,11 @@ def test_a_group_of_3_9_loses_its_member() -> None:
     stable = ClassicGroup("invoice-sync", ClassicState.STABLE, generation_id=3, members={gone: member(gone)})
     empty = ClassicGroup("invoice-sync", ClassicState.EMPTY, generation_id=4)
     events.changed(17, stable, empty)
-    preparing, now_empty = lines.said
-    assert preparing in recorded_lines("3.9")
-    assert now_empty in recorded_lines("3.9")
+    offers = (MemberProtocol("range", b""), MemberProtocol("roundrobin", b""))
+    leaver = Member(gone, None, "invoice-sync", "/10.0.3.20", 300_000, 45_000, "consumer", offers)
+    events.members_left(17, "invoice-sync", [leaver])
+    assert len(lines.said) == 3
+    assert [line for line in lines.said if line not in recorded_lines("3.9")] == []
 
 
 def test_groups_of_3_9_settle_and_move() -> None:

@@ -113,7 +113,7 @@ class ClassicDriver:
         if not isinstance(group, ClassicGroup):
             return [ErrorCode.UNKNOWN_MEMBER_ID] * len(leaving)
         errors, step = leave(group, leaving, self._config, self._now_ms())
-        gone = [member_id for member_id in group.members if member_id not in step.group.members]
+        gone = [member for member_id, member in group.members.items() if member_id not in step.group.members]
         self._events.members_left(shard.partition.partition, group_id, gone)
         self._run(shard, step)
         return errors

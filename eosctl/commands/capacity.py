@@ -299,6 +299,14 @@ def simulate(
         stated = parse_rate(appends) if appends is not None else described.cluster.appends_per_s
     except QuantityError as error:
         raise UsageError(f"--appends: {error}.", "", "Correct the value.") from None
+    if stated == 0:
+        raise UsageError("--appends: a broker that appends nothing carries no load.", "", "Correct the value.")
+    if lose_broker_at_ms is not None and lose_broker_at_ms >= duration_ms:
+        raise UsageError(
+            f"--lose-broker-at {lose_broker_at_ms / 1000:g}s is outside the {duration_ms / 1000:g}s simulated.",
+            "The broker would never be lost.",
+            "Lengthen --duration, or lose it earlier.",
+        )
     if not stated:
         note(f"assumed: a broker does {ANCHOR_APPENDS_PER_S:,.0f} appends/s, as one of two cores was measured to")
     settings = SimulationSettings(duration_ms, lose_broker_at_ms, failover_ms, stated or ANCHOR_APPENDS_PER_S)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import groupby
 from typing import Final
 
 import msgspec
@@ -63,7 +64,7 @@ def render_plan(
             )
         case _:
             wide = output is OutputFormat.WIDE
-            return render_page([block for item in items for block in _blocks(item, wide)], style)
+            return render_page([block for item in items for block in _blocks(item, wide, style.width)], style)
 
 
 def verdict_text(plan: CapacityPlan) -> str:
@@ -90,7 +91,7 @@ def eos_text(plan: CapacityPlan) -> str:
     )
 
 
-def _blocks(item: PlanItem, wide: bool) -> list[Block]:
+def _blocks(item: PlanItem, wide: bool, width: int | None) -> list[Block]:
     plan = item.plan
     tone = {True: "green", False: "red", None: "yellow"}[plan.fits]
     blocks: list[Block] = [
@@ -99,12 +100,16 @@ def _blocks(item: PlanItem, wide: bool) -> list[Block]:
         Line(eos_text(plan)),
     ]
     blocks += _table("RESOURCES, for each broker", _RESOURCE_HEADER, [_resource(r) for r in plan.resources])
-    blocks += _table("TOPICS, one copy", _TOPIC_HEADER, topic_rows(plan))
-    blocks += _table("APPLICATIONS", _APPLICATION_HEADER, application_rows(plan))
+    blocks += _table("TOPICS, one copy", _TOPIC_HEADER, topic_rows(plan), width)
+    blocks += _table("APPLICATIONS", _APPLICATION_HEADER, application_rows(plan), width)
     if wide:
         header = ("FIGURE", "VALUE", "FORMULA", "GRADE")
         blocks += _table("FIGURES", header, [_figure(figure) for figure in plan.figures])
-    blocks += _table("WHAT IF", VARIANT_HEADER, [variant_row(variant) for variant in item.what_if])
+    for name, group in groupby(item.what_if, key=lambda variant: variant.parameter):
+        variants = tuple(group)
+        blocks += _table(f"WHAT IF {name}", VARIANT_HEADER, [variant_row(v) for v in variants if not v.refusal], width)
+        refused = [Line(f"{v.parameter}={v.value}: {v.refusal}") for v in variants if v.refusal]
+        blocks += [Line(""), *refused] if refused else []
     blocks += _table("A TENTH MORE OF", SENSITIVITY_HEADER, [sensitivity_row(row) for row in item.sensitivity])
     blocks += _table("GROWTH", GROWTH_HEADER, [growth_row(point) for point in item.growth])
     if plan.advice:
@@ -121,8 +126,20 @@ def _blocks(item: PlanItem, wide: bool) -> list[Block]:
     return blocks
 
 
-def _table(title: str, header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[Block]:
-    return [Line(""), Line(title, "bold"), Grid(tuple(rows), header)] if rows else []
+def _table(
+    title: str, header: tuple[str, ...], rows: Sequence[tuple[str, ...]], width: int | None = None
+) -> list[Block]:
+    """Return a table; where it is too wide and stands on its side instead, it is turned."""
+    if not rows:
+        return []
+    turned = list(zip(header, *rows, strict=True))
+    if width is not None and _width([header, *rows]) > width >= _width(turned):
+        header, rows = turned[0], turned[1:]
+    return [Line(""), Line(title, "bold"), Grid(tuple(rows), header)]
+
+
+def _width(table: Sequence[tuple[str, ...]]) -> int:
+    return sum(max(len(row[column]) for row in table) + 3 for column in range(len(table[0])))
 
 
 _RESOURCE_HEADER: Final = ("RESOURCE", "USED", "AFTER-LOSS", "PLANNED-LIMIT", "UTILISATION", "FORMULA")
@@ -132,7 +149,7 @@ _APPLICATION_HEADER: Final = (
     *("CRASH-STALL", "THROUGHPUT", "RESTORE"),
 )
 VARIANT_HEADER: Final = (
-    *("SETTING", "VALUE", "TXN", "MARKERS", "EOS-APPENDS", "SHARE", "READABLE-P99", "NET-OUT/BROKER"),
+    *("VALUE", "TXN", "MARKERS", "EOS-APPENDS", "SHARE", "READABLE-P99", "NET-OUT/BROKER"),
     *("DISK", "BROKERS"),
 )
 SENSITIVITY_HEADER: Final = ("PARAMETER", "EOS-APPENDS", "NETWORK-OUT", "DISK", "READABLE-P99")
@@ -190,10 +207,7 @@ def _figure(figure: Figure) -> tuple[str, ...]:
 
 def variant_row(variant: Variant) -> tuple[str, ...]:
     """Return a row of the what-if table."""
-    if variant.refusal:
-        return (variant.parameter, variant.value, variant.refusal, *[""] * 7)
     return (
-        variant.parameter,
         variant.value,
         rate_text(variant.transactions_per_s),
         rate_text(variant.markers_per_s),

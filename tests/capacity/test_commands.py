@@ -99,6 +99,20 @@ def test_check_fails_what_does_not_fit(workload: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
+        (("--appends", "0/s"), "appends nothing"),
+        (("--appends", "5"), "has no unit"),
+        (("--appends", "60000/s", "--lose-broker-at", "30s"), "outside the 20s"),
+    ],
+)
+def test_simulations_of_nothing_are_refused(workload: Path, arguments: tuple[str, ...], complaint: str) -> None:
+    done = eosctl("capacity", "simulate", workload, *arguments)
+    assert done.code == 2
+    assert complaint in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
         (("--what-if", "commit.intervall.ms=1"), "Did you mean commit.interval.ms?"),
         (("--what-if", "producers=many"), "is not a number"),
         (("--until", "tomorrow"), "is not a date"),

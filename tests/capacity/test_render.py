@@ -1,0 +1,39 @@
+"""Plans on terminals: what is too wide stands on its side, and what is refused has its reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from eosctl.capacity.plan import plan_capacity
+from eosctl.capacity.what_if import parse_what_if, vary
+from eosctl.capacity.workload_file import parse_workload
+from eosctl.render.capacity import PlanItem, render_plan
+from eosctl.render.formats import OutputFormat
+from eosctl.render.page import Style
+from tests.capacity.workloads import STREAMS
+
+
+def shown(width: int | None, what_if: str = "commit.interval.ms=5,100,1000") -> str:
+    workload = parse_workload(STREAMS, "w.yaml")
+    item = PlanItem(plan_capacity(workload), vary(workload, *parse_what_if(what_if)))
+    return render_plan([item], "capacity plan", 0, OutputFormat.TABLE, Style(width))
+
+
+def test_wide_tables_are_turned_on_a_narrow_terminal() -> None:
+    lines = shown(80).splitlines()
+    assert max(map(len, lines)) <= 80
+    for name in ("READABLE-P99", "PARTITIONS/TXN", "EOS-APPENDS", "NET-OUT/BROKER"):
+        assert any(line.strip().startswith(name) for line in lines), name
+
+
+@pytest.mark.parametrize("width", [None, 200])
+def test_wide_tables_are_not_turned_where_there_is_room(width: int | None) -> None:
+    (header,) = (line for line in shown(width).splitlines() if "PARTITIONS/TXN" in line)
+    assert "READABLE-P99" in header
+
+
+def test_refused_values_have_their_reason_below_the_table() -> None:
+    text = shown(None)
+    assert "commit.interval.ms=5: The workload orders cannot be" in text
+    assert [line for line in text.splitlines() if line.startswith("5 ")] == []
+    assert "brokers=2: The workload" in shown(None, "brokers=2")

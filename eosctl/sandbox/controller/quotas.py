@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any
 
 from eosctl.sandbox.controller.controller import Controller
@@ -59,9 +60,9 @@ def _plan(controller: Controller, entry: api.RequestEntryData) -> list[Any]:
             if change.key in present:
                 records.append(ClientQuotaRecord(parts, change.key, 0.0, True))
             continue
-        if change.value <= 0:
+        if not change.value > 0:  # nor is what is no number at all
             raise Refused(ErrorCode.INVALID_REQUEST, f"Quota {change.key} must be greater than 0")
-        if allowed[change.key] and abs(change.value - round(change.value)) > 1e-6:
+        if allowed[change.key] and not (isfinite(change.value) and abs(change.value - round(change.value)) <= 1e-6):
             raise Refused(ErrorCode.INVALID_REQUEST, f"{change.key} cannot be a fractional value.")
         if present.get(change.key) != change.value:
             records.append(ClientQuotaRecord(parts, change.key, change.value, False))

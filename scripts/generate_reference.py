@@ -16,6 +16,7 @@ from eosctl.render.catalogue import catalogue_lock, render_check_index, render_c
 from eosctl.render.logs_pages import render_category_index, render_category_page
 from eosctl.render.machine import render_json
 from eosctl.render.schemas import SHAPES, schema_of, titled
+from scripts.check_coverage.page import render_coverage
 from spark_log_analytics.catalogue import load_catalogue
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -27,6 +28,7 @@ def pages() -> dict[Path, str]:
     schemas = ROOT / "docs" / "schemas"
     found = {checks / f"{check.id}.md": render_check_page(check) for check in CATALOGUE}
     found[checks / "index.md"] = render_check_index(CATALOGUE)
+    found[checks / "coverage.md"] = render_coverage()
     found |= {schemas / f"{name}.json": render_json(schema_of(name)) for name in SHAPES}
     found[schemas / "snapshot.json"] = render_json(titled("snapshot", snapshot_json_schema()))
     categories = tuple(category_item(category) for category in load_catalogue().categories)

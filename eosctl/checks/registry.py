@@ -35,13 +35,11 @@ from eosctl.checks.operations.log_directory_failed import log_directory_failed
 from eosctl.checks.operations.quorum_of_two import quorum_of_two
 from eosctl.checks.operations.quorum_replica_lags import quorum_replica_lags
 from eosctl.checks.operations.replicas_out_of_sync import replicas_out_of_sync
-from eosctl.checks.security.anonymous_is_super_user import anonymous_is_super_user
 from eosctl.checks.security.anonymous_listener import anonymous_listener
 from eosctl.checks.security.anyone_may_use_transactional_ids import anyone_may_use_transactional_ids
 from eosctl.checks.security.group_not_readable import group_not_readable
 from eosctl.checks.security.internal_topics_may_be_changed import internal_topics_may_be_changed
 from eosctl.checks.security.literal_rule_with_star import literal_rule_with_star
-from eosctl.checks.security.resources_open_without_rules import resources_open_without_rules
 from eosctl.checks.security.transactional_id_described_only import transactional_id_described_only
 from eosctl.checks.topic.deletions_forgotten_early import deletions_forgotten_early
 from eosctl.checks.topic.internal_topic_altered import internal_topic_altered
@@ -120,8 +118,6 @@ ALL_CHECKS: Final[tuple[Check, ...]] = (
     transactional_id_described_only,
     group_not_readable,
     anonymous_listener,
-    resources_open_without_rules,
-    anonymous_is_super_user,
     coordinator_clock_ahead,
     quorum_of_two,
     quorum_replica_lags,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.settings import told
@@ -10,6 +11,8 @@ from eosctl.checks.wording import name_some
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.finding import Command, Resource
 from eosctl.model.severity import Severity
+
+SETTING: Final = "log.cleaner.enable"
 
 
 @check(
@@ -22,41 +25,38 @@ from eosctl.model.severity import Severity
     references=(
         "KIP-1030",
         "log.cleaner.enable",
-        "log.cleaner.threads",
     ),
 )
 def log_cleaner_disabled(case: Case) -> Iterator[Problem]:
     """Find brokers whose log cleaner is switched off.
 
     What it checks:
-        log.cleaner.enable=false or log.cleaner.threads=0, as brokers report them.
+        log.cleaner.enable=false, as brokers report it.
 
     Why it matters for exactly-once:
         The transaction log, committed offsets and changelogs grow for ever; a coordinator that moves reads all of it
         before it answers.
 
     Example:
-        log.cleaner.threads was set to 0 dynamically in an incident.
+        log.cleaner.enable=false, from a release in which it was the default.
 
     Fix:
-        Set log.cleaner.threads=1 or more (dynamic), or remove log.cleaner.enable=false (restart).
+        Remove log.cleaner.enable and restart the broker.
 
     Verify:
         eosctl check run EOS-BRK-008 passes.
 
     References:
-        KIP-1030; log.cleaner.enable; log.cleaner.threads.
+        KIP-1030; log.cleaner.enable.
     """
-    for name, off in (("log.cleaner.enable", "false"), ("log.cleaner.threads", "0")):
-        stopped = [one for one in told(case.snapshot, name) if (one.setting.value or "").strip().lower() == off]
-        if stopped:
-            yield Problem(
-                resource=Resource("cluster", case.snapshot.cluster_id),
-                message=f"{name} is {off} on {name_some('broker', [str(one.broker_id) for one in stopped])}.",
-                impact="Internal topics and changelogs are never compacted there.",
-                evidence=tuple(one.evidence for one in stopped[:8]),
-                remedy=(f"Set {name} back to its default.",),
-                verify=(Command(f"eosctl check run EOS-BRK-008 -b {case.bootstrap}"),),
-                incident=name,
-                facts=(("setting", name), ("brokers", ",".join(str(one.broker_id) for one in stopped))),
-            )
+    stopped = [one for one in told(case.snapshot, SETTING) if (one.setting.value or "").strip().lower() == "false"]
+    if stopped:
+        yield Problem(
+            resource=Resource("cluster", case.snapshot.cluster_id),
+            message=f"{SETTING} is false on {name_some('broker', [str(one.broker_id) for one in stopped])}.",
+            impact="Internal topics and changelogs are never compacted there.",
+            evidence=tuple(one.evidence for one in stopped[:8]),
+            remedy=(f"Remove {SETTING} and restart the broker.",),
+            verify=(Command(f"eosctl check run EOS-BRK-008 -b {case.bootstrap}"),),
+            facts=(("setting", SETTING), ("brokers", ",".join(str(one.broker_id) for one in stopped))),
+        )

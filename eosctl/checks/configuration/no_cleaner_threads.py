@@ -13,26 +13,26 @@ from eosctl.model.severity import Severity
 @rule(
     "EOS-CFG-137",
     "The log cleaner has no threads",
-    Severity.ERROR,
+    Severity.CRITICAL,
     roles=(Role.BROKER,),
     reads=("log.cleaner.threads",),
     references=("KIP-1030",),
 )
 def no_cleaner_threads(deployment: Deployment) -> Iterator[Problem]:
-    """Find brokers on which nothing is compacted.
+    """Find brokers that do not start because nothing would be compacted.
 
     What it checks:
-        log.cleaner.threads=0, which Kafka accepts.
+        log.cleaner.threads=0. The declared bounds allow it, but the broker divides the buffer of the cleaner by it.
 
     Why it matters for exactly-once:
-        The transaction log, committed offsets and changelogs grow for ever, and coordinators read all of it when they
-        move.
+        The broker ends with an ArithmeticException at its next start, and takes its replicas and coordinators with
+        it.
 
     Example:
-        log.cleaner.threads=0, set in an incident and forgotten.
+        log.cleaner.threads=0, to switch compaction off for a while.
 
     Fix:
-        Set log.cleaner.threads=1 or more; it is dynamic.
+        Set log.cleaner.threads=1 or more.
 
     Verify:
         eosctl config lint reports it no longer.
@@ -47,6 +47,6 @@ def no_cleaner_threads(deployment: Deployment) -> Iterator[Problem]:
                 broker,
                 (threads,),
                 "log.cleaner.threads is 0.",
-                impact="Internal topics and changelogs are never compacted.",
+                impact="The broker does not start.",
                 remedy="Set log.cleaner.threads=1.",
             )

@@ -1,0 +1,45 @@
+"""Mistakes that were really made on Apache Kafka are found by the checks that name them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
+from eosctl.lab.engine import MissingTool
+from tests.checks.mistakes import SETTINGS, make_mistakes
+from tests.commands.conftest import eosctl
+
+FOUND = {
+    "EOS-BRK-008",
+    "EOS-BRK-010",
+    "EOS-GRP-002",
+    "EOS-GRP-003",
+    "EOS-GRP-004",
+    "EOS-SEC-001",
+    "EOS-SEC-002",
+    "EOS-SEC-003",
+    "EOS-SEC-005",
+    "EOS-TOP-006",
+    "EOS-TOP-011",
+    "EOS-UPG-002",
+}
+
+
+def test_mistakes_are_found(tmp_path: Path) -> None:
+    engine = ApacheEngine(ApacheConfig("4.3.1", settings=SETTINGS), tmp_path, random.Random())
+    try:
+        try:
+            asyncio.run(engine.up())
+        except MissingTool as missing:
+            pytest.skip(f"{missing.tool} is missing: {missing.what}")
+        make_mistakes(engine.bootstrap)
+        done = eosctl("doctor", "-b", engine.bootstrap, "-o", "json", "--exit-zero")
+    finally:
+        asyncio.run(engine.down())
+    assert done.code == 0, done.err
+    assert {item["check_id"] for item in json.loads(done.out)["items"]} >= FOUND

@@ -38,9 +38,9 @@ class Mark:
     source: str
 
     @property
-    def order(self) -> tuple[int, int, str]:
-        """Where it stands among others: by its begin, then its end."""
-        return self.at_ms, self.at_ms if self.until_ms is None else self.until_ms, self.label
+    def order(self) -> tuple[int, int]:
+        """Where it stands among others: by its begin, then its end; marks of one moment stay as they were read."""
+        return self.at_ms, self.at_ms if self.until_ms is None else self.until_ms
 
 
 @dataclass(frozen=True, slots=True)

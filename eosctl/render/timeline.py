@@ -76,7 +76,7 @@ def timeline_view(timeline: Timeline, generated_at_ms: int) -> TimelineView:
 def timeline_rows(timeline: Timeline) -> list[tuple[str, ...]]:
     """Return every mark with its lane, by time."""
     marks = sorted(
-        ((mark, lane.name) for lane in timeline.lanes for mark in lane.marks), key=lambda pair: (pair[0].order, pair[1])
+        ((mark, lane.name) for lane in timeline.lanes for mark in lane.marks), key=lambda pair: pair[0].order
     )
     return [
         (

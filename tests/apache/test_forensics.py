@@ -105,7 +105,7 @@ def test_blame_says_the_same(apache: ApacheEngine, run: str) -> None:
     run_scenario(bootstrap, lambda stage: run_zombie(stage, topic=topic, transactional_id=f"{run}-newer"))
 
     async def story(client: Client) -> None:
-        await leave_open(client, f"{run}-late", topic=topic, timeout_ms=300, dialect=TV1)
+        await leave_open(client, f"{run}-late", topic=topic, timeout_ms=3_000, dialect=TV1)
         await wait_until_ended(client, f"{run}-late")
         for committed in (True, False):
             name = f"{run}-{committed}"

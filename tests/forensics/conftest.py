@@ -112,7 +112,14 @@ def three_brokers() -> Iterator[SandboxThread]:
         yield cluster
 
 
+def unhurried(**settings: str) -> SandboxThread:
+    """One broker that a busy machine does not fence, and that looks for timed-out transactions often."""
+    return SandboxThread(
+        fast=False, config={"transaction.abort.timed.out.transaction.cleanup.interval.ms": "200"} | settings
+    )
+
+
 @pytest.fixture
 def one_broker() -> Iterator[SandboxThread]:
-    with SandboxThread() as cluster:
+    with unhurried() as cluster:
         yield cluster

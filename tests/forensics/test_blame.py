@@ -18,14 +18,14 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.testing import SandboxThread
 from tests.commands.conftest import eosctl, run_scenario
 from tests.commands.test_txn import check_schema
-from tests.forensics.conftest import leave_open, now_ms, on, record
+from tests.forensics.conftest import leave_open, now_ms, on, record, unhurried
 
 ORDERS = TopicPartition("orders", 0)
 
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[SandboxThread]:
-    with SandboxThread() as running:
+    with unhurried() as running:
         yield running
 
 
@@ -86,7 +86,7 @@ def test_an_administrator_is_told_from_a_producer(
     assert [found for found, _ in causes(cluster, name)] == [cause]
 
 
-@pytest.mark.parametrize(("timeout_ms", "expected"), [(300, ["timeout-abort"]), (60_000, [])])
+@pytest.mark.parametrize(("timeout_ms", "expected"), [(2_000, ["timeout-abort"]), (60_000, [])])
 def test_a_timeout(timeout_ms: int, expected: list[str], cluster: SandboxThread) -> None:
     name = f"timeout-{timeout_ms}"
 
@@ -103,9 +103,7 @@ def test_a_timeout(timeout_ms: int, expected: list[str], cluster: SandboxThread)
 def test_a_client_that_repairs_itself_is_told_from_a_restart(
     committed: bool, cause: str, cluster: SandboxThread
 ) -> None:
-    name = f"repair-{committed}"
-
-    async def story(client: Client) -> None:
+    async def story(client: Client, name: str) -> None:
         await ensure_topic(client, "orders", partition_count=1)
         mine = producer(client, name)
         await mine.init_transactions()
@@ -114,8 +112,14 @@ def test_a_client_that_repairs_itself_is_told_from_a_restart(
         await wait_until_ended(client, name)
         await mine.init_transactions(keep_identity=True)
 
-    on(cluster.bootstrap, story)
-    assert [found for found, _ in causes(cluster, name)] == [cause]
+    found = []
+    for attempt in range(5):  # a client repairs itself at once; a machine that is held up does not show it
+        name = f"repair-{committed}-{attempt}"
+        on(cluster.bootstrap, lambda client, name=name: story(client, name))
+        found = [cause for cause, _ in causes(cluster, name)]
+        if found == [cause]:
+            break
+    assert found == [cause]
 
 
 def test_a_streams_task_that_moved(cluster: SandboxThread) -> None:
@@ -157,10 +161,10 @@ def test_an_offset_that_goes_back_at_a_takeover(later_offset: int, expected: lis
 
 def test_an_id_that_expired() -> None:
     settings = {
-        "transactional.id.expiration.ms": "400",
+        "transactional.id.expiration.ms": "3000",
         "transaction.remove.expired.transaction.cleanup.interval.ms": "100",
     }
-    with SandboxThread(config=settings) as cluster:
+    with unhurried(**settings) as cluster:
 
         async def story(client: Client) -> None:
             mine = producer(client, "pausing")

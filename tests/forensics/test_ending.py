@@ -14,7 +14,7 @@ from eosctl.lab.scenarios.hanging import run_hanging
 from eosctl.testing import SandboxThread
 from tests.commands.conftest import eosctl, run_scenario
 from tests.commands.test_txn import check_schema
-from tests.forensics.conftest import Opened, leave_open, on, skip_marker
+from tests.forensics.conftest import Opened, leave_open, on, skip_marker, unhurried
 
 
 def target(opened: Opened) -> list[str]:
@@ -80,7 +80,7 @@ def test_a_skipped_abort_is_aborted_and_never_completed(dialect: Any, three_brok
 
 
 def test_late_records_are_not_completed() -> None:
-    with SandboxThread(config={"transaction.partition.verification.enable": "false"}) as cluster:
+    with unhurried(**{"transaction.partition.verification.enable": "false"}) as cluster:
         hanging = run_scenario(cluster.bootstrap, run_hanging)
         where = ["--topic", hanging.partition.topic, "--partition", str(hanging.partition.partition)]
         refused = eosctl("txn", "complete", *where, "-b", cluster.bootstrap, "--yes")

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from eosctl.lab.scenarios.zombie import run_zombie
-from eosctl.testing import SandboxThread
 from tests.commands.conftest import eosctl, run_scenario
+from tests.forensics.conftest import unhurried
 
 
 def rows(*arguments: Any) -> list[dict[str, Any]]:
@@ -21,7 +21,7 @@ def without_file(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def test_a_topic_decodes_as_its_files_do() -> None:
-    with SandboxThread() as cluster:
+    with unhurried() as cluster:
         zombie = run_scenario(cluster.bootstrap, run_zombie)
         topic, index = zombie.partition
         (segment,) = cluster.data_dir.glob(f"broker-1/{zombie.partition}/*.log")
@@ -40,7 +40,7 @@ def test_a_topic_decodes_as_its_files_do() -> None:
 
 
 def test_what_makes_no_sense(tmp_path: Any) -> None:
-    with SandboxThread() as cluster:
+    with unhurried() as cluster:
         run_scenario(cluster.bootstrap, run_zombie)
         for wrong in (
             ["--topic", "none", "-b", cluster.bootstrap],

@@ -12,15 +12,14 @@ from eosctl.client import Client
 from eosctl.client.producer import TransactionalProducer
 from eosctl.client.transactions import GroupIdentity, OffsetToCommit, wait_until_ended
 from eosctl.lab.scenarios.zombie import run_zombie
-from eosctl.testing import SandboxThread
 from tests.commands.conftest import eosctl, run_scenario
 from tests.commands.test_txn import check_schema
-from tests.forensics.conftest import leave_open, now_ms, on
+from tests.forensics.conftest import leave_open, now_ms, on, unhurried
 
 
 @pytest.fixture(scope="module")
 def cluster() -> Any:
-    with SandboxThread() as running:
+    with unhurried() as running:
         zombie = run_scenario(running.bootstrap, lambda stage: run_zombie(stage, transactional_id="shop"))
 
         async def commit(client: Client) -> None:

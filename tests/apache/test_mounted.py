@@ -279,19 +279,19 @@ def test_both_come_up_on_the_others_files(tmp_path: Path, kafka_tool: KafkaTool,
         bootstrap = f"{HOST}:{node.address.port}"
         assert [consume(bootstrap, partition) for partition in ORDERS] == expected
         billing = Consumer({"bootstrap.servers": bootstrap, "group.id": "billing"})
-        low, _ = billing.get_watermark_offsets(Place("orders", 1), timeout=30)
+        low, _ = billing.get_watermark_offsets(Place("orders", 1), timeout=PATIENCE_S)
         assert low == 5
-        assert billing.committed([Place("orders", 0)], timeout=30)[0].offset == 6
+        assert billing.committed([Place("orders", 0)], timeout=PATIENCE_S)[0].offset == 6
         billing.close()
         resource = ConfigResource(ResourceType.TOPIC, "orders")
         admin = AdminClient({"bootstrap.servers": bootstrap})
-        described = admin.describe_configs([resource])[resource].result(30)
+        described = admin.describe_configs([resource])[resource].result(PATIENCE_S)
         assert described["retention.ms"].value == "86400001"
         successor = Producer({"bootstrap.servers": bootstrap, "transactional.id": "app"})
-        successor.init_transactions(30)
+        successor.init_transactions(PATIENCE_S)
         successor.begin_transaction()
         successor.produce("orders", b"written by a real broker", partition=0)
-        successor.commit_transaction(30)
+        successor.commit_transaction(PATIENCE_S)
         cleaned = compare_cleaned(node, left, tmp_path / "ours", version)
         files = [str(path) for path in sorted(cleaned.iterdir()) if path.suffix in (".log", ".index", ".timeindex")]
         main_class = "kafka.tools.DumpLogSegments" if version == "3.9.2" else "org.apache.kafka.tools.DumpLogSegments"

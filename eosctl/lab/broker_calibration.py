@@ -46,6 +46,7 @@ OPEN_PARTITIONS: Final = 5
 LOAD_PARTITIONS: Final = 3
 RECORD_BYTES: Final = 300
 _ENDED_MS: Final = 600_000
+_LOADED_S: Final = 300
 #: How far off processor time may be: between a JVM that compiles and one that shares two cores.
 THREAD_FACTOR: Final = 2.5
 
@@ -186,11 +187,12 @@ async def _reloaded(engine: ApacheEngine, config: ClientConfig, records: int) ->
     await engine.restart(BROKER)
     async with connect(config) as client:
         await client.refresh_metadata([])
-        while True:
-            loads = parse_coordinator_loads(server_log.read_text("utf-8")[written:])
-            if loads.partition_count >= partitions:
-                break
-            await asyncio.sleep(0.05)
+        async with asyncio.timeout(_LOADED_S):
+            while True:
+                loads = parse_coordinator_loads(server_log.read_text("utf-8")[written:])
+                if loads.partition_count >= partitions:
+                    break
+                await asyncio.sleep(0.05)
     low, high = coordinator_load_ms(records, logs)
     figure = f"loading {records:,} records of the transaction log after a restart"
     return CalibrationRow(TRIAL, figure, Unit.MILLISECONDS, low, loads.duration_ms, 0.0, high)

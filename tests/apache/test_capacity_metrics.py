@@ -58,7 +58,7 @@ def test_counters_of_a_real_broker_give_its_workload(
             await ensure_topic(client, "orders", partition_count=6)
             before = await collect_counters(urls, now_ms, 60_000)
             assert not (await run_load(client, load, now_ms=now_ms)).errors
-            while True:
+            for _ in range(60):
                 # The last transactions complete after their answers.
                 after = await collect_counters(urls, now_ms, 60_000)
                 if after[0].outcomes.get("WriteTxnMarkers", 0) >= IDS * EACH * 3:

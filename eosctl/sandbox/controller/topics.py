@@ -10,6 +10,7 @@ from eosctl.sandbox.broker.config import check_topic_setting
 from eosctl.sandbox.controller.controller import Controller
 from eosctl.sandbox.controller.placement import Candidate, place_replicas
 from eosctl.sandbox.metadata.image import TOPIC_RESOURCE, TopicState
+from eosctl.sandbox.metadata.records import MAX_BATCH_RECORDS
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.settings import ConfigSource, InvalidSetting
 from eosctl.wire.error_codes import ErrorCode
@@ -36,6 +37,9 @@ from eosctl.wire.uuid import ZERO_UUID
 MAX_NAME_LENGTH = 249
 _LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+")
 _MIGRATING_DIRECTORY = bytes(16)
+
+
+TOO_LARGE = "Unable to perform excessively large batch operation."
 
 
 class Refused(Exception):  # noqa: N818 - an answer, not a failure
@@ -74,6 +78,10 @@ def topic_name_problem(name: str) -> str | None:
 
 def create_topics(controller: Controller, context: RequestContext, request: CreateTopicsRequest) -> None:
     """Create topics; each is answered for itself."""
+    if sum(max(topic.num_partitions, 1) for topic in request.topics) > MAX_BATCH_RECORDS:
+        refused = [_refused_topic(topic.name, ErrorCode.POLICY_VIOLATION, TOO_LARGE) for topic in request.topics]
+        context.reply(CreateTopicsResponse(0, refused))
+        return
     names = [topic.name for topic in request.topics]
     results: dict[str, CreatableTopicResult] = {}
     records: list[Any] = []
@@ -269,6 +277,12 @@ def _effective_configs(controller: Controller, overrides: dict[str, str]) -> lis
 
 def create_partitions(controller: Controller, context: RequestContext, request: CreatePartitionsRequest) -> None:
     """Add partitions to topics."""
+    if sum(max(topic.count, 1) for topic in request.topics) > MAX_BATCH_RECORDS:
+        refused = [
+            CreatePartitionsTopicResult(topic.name, ErrorCode.POLICY_VIOLATION, TOO_LARGE) for topic in request.topics
+        ]
+        context.reply(CreatePartitionsResponse(0, refused))
+        return
     names = [topic.name for topic in request.topics]
     results: dict[str, CreatePartitionsTopicResult] = {}
     records: list[Any] = []

@@ -14,6 +14,8 @@ from eosctl.sandbox.metadata.records import encode_leader_change, encode_metadat
 from eosctl.sandbox.ports import Emulation
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.create_partitions import CreatePartitionsRequest, CreatePartitionsTopic
+from eosctl.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from eosctl.wire.messages.incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
@@ -121,3 +123,16 @@ def test_batches_round_trip() -> None:
     assert (change.records, change.last_offset) == ([], 0)
     assert [record.name for record in topics.records] == ["a", "b"]
     assert (topics.base_offset, topics.last_offset, topics.epoch) == (1, 2, 3)
+
+
+def test_requests_for_more_than_a_batch_can_hold_are_refused(tmp_path: Path) -> None:
+    harness = Harness(tmp_path)
+    EosClient(harness).create_topic("orders")
+    topics = CreateTopicsRequest([CreatableTopic("huge", 0x7FFFFFFF, 1), CreatableTopic("small", 1, 1)], 1000)
+    created = harness.request(1, ApiKey.CREATE_TOPICS, 5, topics)
+    assert {topic.error_code for topic in created.topics} == {ErrorCode.POLICY_VIOLATION}
+    partitions = CreatePartitionsRequest([CreatePartitionsTopic("orders", 0x7FFFFFFF, None)], 1000)
+    grown = harness.request(1, ApiKey.CREATE_PARTITIONS, 2, partitions)
+    assert grown.results[0].error_code == ErrorCode.POLICY_VIOLATION
+    assert set(harness.core.broker(1).metadata.topics) == {"orders"}
+    harness.close()

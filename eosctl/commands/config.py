@@ -79,7 +79,7 @@ def lint(
     Reads .properties, .yml, .json, .toml, .env and .sql: Kafka's own files, Spring Boot, Strimzi, Kubernetes, Compose,
     Connect, Flink, librdkafka. Exit code: 0 without findings at --fail-on, 2 when a file is malformed, 3 with findings.
     """
-    from eosctl.checks.configuration.cluster import broker_components
+    from eosctl.checks.configuration.cluster import broker_components, topic_components
     from eosctl.checks.configuration.judge import judge, undecided
     from eosctl.model.deployment import Deployment
     from eosctl.model.evidence import EvidenceKind
@@ -93,11 +93,12 @@ def lint(
         evidence = load_or_capture(
             Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout),
             snapshot,
-            frozenset({EvidenceKind.BROKER_CONFIGS, EvidenceKind.API_VERSIONS}),
+            frozenset({EvidenceKind.BROKER_CONFIGS, EvidenceKind.TOPIC_CONFIGS, EvidenceKind.API_VERSIONS}),
             now_ms=invocation.now_ms,
             second_look_after_ms=parse_duration_ms(DEFAULT_SECOND_LOOK),
         )
-        deployment = Deployment((*deployment.components, *broker_components(evidence)), deployment.tables)
+        running = (*broker_components(evidence), *topic_components(evidence))
+        deployment = Deployment((*deployment.components, *running), deployment.tables)
     linted = Linted(
         judge(deployment),
         undecided(deployment),

@@ -1,4 +1,4 @@
-"""The brokers of a running cluster, as components beside those of the files."""
+"""The brokers and internal topics of a running cluster, as components beside those of the files."""
 
 from __future__ import annotations
 
@@ -24,4 +24,18 @@ def broker_components(snapshot: ClusterSnapshot) -> tuple[Component, ...]:
         }
         release = release_floor(broker) or (4, 3)
         components.append(Component(Role.BROKER, name, place, name, given, {}, defaults, release))
+    return tuple(components)
+
+
+def topic_components(snapshot: ClusterSnapshot) -> tuple[Component, ...]:
+    """Return a component per internal topic, with its number of partitions and what was set for it."""
+    components: list[Component] = []
+    for topic in snapshot.topics:
+        if not topic.internal:
+            continue
+        place = Place(f"topic {topic.name}", 0)
+        told = {s.name: s.value for s in topic.settings if s.source is SettingSource.DYNAMIC_TOPIC and not s.sensitive}
+        told["partitions"] = str(len(topic.partitions))
+        given = {name: Value(name, text, name, place) for name, text in told.items()}
+        components.append(Component(Role.TOPIC, topic.name, place, place.file, given))
     return tuple(components)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from eosctl.checks.configuration.cluster import broker_components
+from eosctl.checks.configuration.cluster import broker_components, topic_components
 from eosctl.checks.configuration.judge import findings_of, judge
 from eosctl.model.deployment import Deployment
 from eosctl.model.setting import Setting, SettingSource
-from eosctl.model.snapshot import Broker, ClusterSnapshot
+from eosctl.model.snapshot import Broker, ClusterSnapshot, PartitionInfo, Topic
+from eosctl.model.transaction import TopicPartition
 from eosctl.settings.deployment_files import read_components
 from eosctl.settings.parameter_tables import load_tables
 
@@ -49,3 +50,14 @@ def test_brokers_of_a_cluster_are_compared() -> None:
 
 def test_brokers_that_told_nothing_are_left_out() -> None:
     assert broker_components(ClusterSnapshot(captured_at_ms=0, cluster_id="c", brokers=(Broker(1, "h", 1),))) == ()
+
+
+def test_a_setting_that_the_existing_topic_outlives_is_told() -> None:
+    where = TopicPartition("__transaction_state", 0)
+    topic = Topic(where.topic, "t", internal=True, partitions=(PartitionInfo(where, 1, 0, (1,), (1,)),))
+    for count, expected in (("2", ["EOS-CFG-030 broker 1"]), ("1", [])):
+        name = "transaction.state.log.num.partitions"
+        broker = Broker(1, "h", 1, settings=(Setting(name, count, SettingSource.STATIC_BROKER),))
+        snapshot = ClusterSnapshot(captured_at_ms=0, cluster_id="c", brokers=(broker,), topics=(topic,))
+        running = (*broker_components(snapshot), *topic_components(snapshot))
+        assert told(Deployment(running, load_tables())) == expected

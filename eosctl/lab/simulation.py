@@ -112,10 +112,10 @@ class _Listener:
         """Begin a conversation with the running broker.
 
         Raises:
-            ConnectionRefusedError: It is not running.
+            ConnectionRefusedError: It is not running, or does not serve yet.
         """
         node = self._core.nodes.get(self._broker_id)
-        if node is None or node.broker is None:
+        if node is None or node.broker is None or not node.broker.is_ready:
             raise ConnectionRefusedError(f"broker {self._broker_id} is down")
         conversation = _Conversation(self._core, node.broker, transport, self._conversations)
         self._conversations.add(conversation)

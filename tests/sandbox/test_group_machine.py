@@ -187,10 +187,13 @@ class Groups(RuleBasedStateMachine):
         self.bury_silent()
         joined = [pending.response for pending in waiting]
         assert {answer.error_code for answer in joined} == {ErrorCode.NONE}
-        (generation_id,) = {answer.generation_id for answer in joined}
+        generation_id = joined[0].generation_id
+        assert {answer.generation_id for answer in joined} == {generation_id}
         assert generation_id > self.generation_id
         self.generation_id = generation_id
-        (leader,) = [answer for answer in joined if answer.member_id == answer.leader]
+        leaders = [answer for answer in joined if answer.member_id == answer.leader]
+        assert len(leaders) == 1
+        leader = leaders[0]
         assert {entry.member_id for entry in leader.members} == {member.member_id for member in live}
         plan = [SyncGroupRequestAssignment(member.member_id, member.member_id.encode()) for member in live]
         synced = []

@@ -60,3 +60,19 @@ def test_followers_name_the_controller_that_they_lost(tmp_path: Path) -> None:
         lost = f"[2026-11-21 09:29:02,000] INFO {LOST.format(state, name)} (org.apache.kafka.raft.QuorumState)\n"
         found = judge(folder, {"broker-1/controller.log": alive + START, "broker-3/controller.log": lost + TAKEN})
         assert [(one.kind, one.subject["controller"]) for one in found] == [("controller_failover", "1")]
+
+
+def test_nodes_that_share_a_services_name_are_told_apart(tmp_path: Path) -> None:
+    for node in (1, 2):
+        stopped = (
+            "[2026-11-21 09:29:00,000] INFO Terminating process due to signal SIGTERM "
+            "(org.apache.kafka.common.utils.LoggingSignalHandler)\n"
+            "[2026-11-21 09:29:05,000] INFO [BrokerServer id=1] shut down completed (kafka.server.BrokerServer)\n"
+        )
+        lines = (stopped + START).replace("09:29", f"09:{20 + node}").replace("id=1", f"id={node}").splitlines()
+        folder = tmp_path / f"node-{node}"
+        folder.mkdir()
+        (folder / "server.log").write_text("".join(f"Nov 21 09:21:00 host kafka[9]: {line}\n" for line in lines))
+    scan = scan_paths([tmp_path])
+    found = judge_incidents(scan.events, scan.sources)
+    assert {one.subject["broker"] for one in found if one.kind == "broker_restart_clean"} == {"1", "2"}

@@ -38,7 +38,7 @@ class LogStory:
     """
 
     def __init__(self, events: Iterable[LogEvent], sources: Sequence[SourceSummary] = ()) -> None:
-        self.events: tuple[LogEvent, ...] = tuple(sorted(_timed(events, sources), key=_order))
+        self.events: tuple[LogEvent, ...] = tuple(sorted(_told_apart(_timed(events, sources), sources), key=_order))
         self.sources = tuple(sources)
         self._by_category: Mapping[str, list[LogEvent]] = _grouped(self.events, lambda event: event.category)
         self._by_file: Mapping[str, list[LogEvent]] = _grouped(self.events, lambda event: event.file)
@@ -227,6 +227,22 @@ def _timed(events: Iterable[LogEvent], sources: Sequence[SourceSummary]) -> Iter
         for event in ordered:
             last = event.time_ms if event.time_ms is not None else last
             yield event if event.time_ms is not None else event._replace(time_ms=last, time_assumed=True)
+
+
+def _told_apart(events: Iterable[LogEvent], sources: Sequence[SourceSummary]) -> Iterator[LogEvent]:
+    """Yield events whose servers are told apart: nodes that share a service's name have the names of their files."""
+    known = list(events)
+    owners = {source.file: source.application for source in sources}
+    names: dict[str, set[str]] = defaultdict(set)
+    of_servers = set()
+    for event in known:
+        names[event.application].add(owners.get(event.file, event.application))
+        if is_server_logger(event.logger):
+            of_servers.add(event.application)
+    shared = {name for name in of_servers if len(names[name]) > 1}
+    for event in known:
+        owner = owners.get(event.file)
+        yield event._replace(application=owner) if owner and event.application in shared else event
 
 
 def _order(event: LogEvent) -> tuple[int, str, int]:

@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eosctl.commands.doctor import (
+    BaselineFile,
     ExitZero,
-    FailOn,
+    FailOnOrRules,
+    Gate,
     HtmlReport,
+    MinScore,
     Request,
     RequireComplete,
+    RulesFile,
     SaveSnapshot,
+    WriteBaseline,
     present,
 )
 from eosctl.commands.invocation import invocation_of, write_result
@@ -31,7 +36,6 @@ from eosctl.commands.options import (
 )
 from eosctl.commands.session import Connection, load_or_capture
 from eosctl.errors import UsageError
-from eosctl.model.severity import Severity
 from eosctl.render.formats import FindingFormat, OutputFormat
 
 if TYPE_CHECKING:
@@ -104,9 +108,13 @@ def run_checks(
     output: FindingOutput = FindingFormat.TABLE,
     output_file: OutputFile = None,
     report: HtmlReport = None,
-    fail_on: FailOn = Severity.ERROR,
+    fail_on: FailOnOrRules = None,
     exit_zero: ExitZero = False,
     require_complete: RequireComplete = False,
+    min_score: MinScore = None,
+    baseline: BaselineFile = None,
+    write_baseline: WriteBaseline = None,
+    rules: RulesFile = None,
 ) -> None:
     """Run selected checks; only the evidence that they need is collected."""
     invocation = invocation_of(context)
@@ -116,7 +124,8 @@ def run_checks(
     evidence = load_or_capture(
         connection, snapshot, kinds, now_ms=invocation.now_ms, second_look_after_ms=second_look_after
     )
-    request = Request("check run", output, output_file, report, save_snapshot, fail_on, exit_zero, require_complete)
+    gate = Gate(fail_on, exit_zero, require_complete, min_score, baseline, write_baseline, rules)
+    request = Request("check run", output, output_file, report, save_snapshot, gate)
     raise typer.Exit(present(evidence, checks, request, invocation))
 
 

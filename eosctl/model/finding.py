@@ -78,12 +78,13 @@ class Finding:
 
 
 class CheckStatus(Enum):
-    """The outcome of one check; missing evidence is never a pass."""
+    """The outcome of one check; missing evidence is never a pass, nor are findings that somebody lives with."""
 
     PASSED = "passed"
     FAILED = "failed"
     SKIPPED = "skipped"
     NOT_APPLICABLE = "not-applicable"
+    SUPPRESSED = "suppressed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,10 @@ class Grade:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """The result of a doctor or check run, ready to be rendered."""
+    """The result of a doctor or check run, ready to be rendered.
+
+    ``suppressed`` are findings that do not count, each with the reason; ``remarks`` are for whoever keeps suppressions.
+    """
 
     cluster_id: str
     captured_at_ms: int
@@ -129,6 +133,8 @@ class Diagnosis:
     grade: Grade
     gaps: tuple[EvidenceGap, ...] = ()
     summary: tuple[str, ...] = ()
+    suppressed: tuple[tuple[Finding, str], ...] = ()
+    remarks: tuple[str, ...] = ()
 
     @property
     def findings(self) -> tuple[Finding, ...]:

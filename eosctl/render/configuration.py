@@ -166,6 +166,10 @@ def render_lint(linted: Linted, output: LintFormat, style: Style = PLAIN) -> str
             from eosctl.render.markdown import render_lint_markdown
 
             return render_lint_markdown(lint_view(linted))
+        case LintFormat.PROMETHEUS:
+            from eosctl.render.prometheus import render_lint_metrics
+
+            return render_lint_metrics(lint_view(linted))
         case LintFormat.TABLE | LintFormat.WIDE:
             return render_page(_blocks(lint_view(linted), wide=output is LintFormat.WIDE), style)
 

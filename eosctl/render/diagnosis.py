@@ -47,3 +47,15 @@ def render_diagnosis(report: Report, checks: Iterable[Check], output: FindingFor
             from eosctl.render.html import render_html
 
             return render_html(report)
+        case FindingFormat.GITHUB:
+            from eosctl.render.diagnosis_github import render_diagnosis_annotations
+
+            return render_diagnosis_annotations(report)
+        case FindingFormat.MARKDOWN:
+            from eosctl.render.diagnosis_markdown import render_diagnosis_markdown
+
+            return render_diagnosis_markdown(report)
+        case FindingFormat.PROMETHEUS:
+            from eosctl.render.prometheus import render_diagnosis_metrics
+
+            return render_diagnosis_metrics(report)

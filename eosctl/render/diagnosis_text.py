@@ -7,13 +7,15 @@ from itertools import groupby
 
 from eosctl.analysis.hanging import describe_looks
 from eosctl.analysis.wording import count_text, time_text
-from eosctl.model.finding import CheckStatus, Command, Confidence, Finding
+from eosctl.checks.grouping import FindingGroup, first_actions
+from eosctl.model.finding import CheckResult, CheckStatus, Command, Confidence, Finding
 from eosctl.model.severity import Severity
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
 from eosctl.render.report import Report
 
 TONES = {Severity.CRITICAL: "bold red", Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 SOURCES_SHOWN = 8
+LIKE_SHOWN = 3
 
 
 def render_diagnosis_text(report: Report, style: Style = PLAIN, *, wide: bool = False) -> str:
@@ -28,11 +30,12 @@ def render_diagnosis_text(report: Report, style: Style = PLAIN, *, wide: bool = 
 
 
 def _blocks(report: Report, wide: bool) -> Iterator[Block]:
+    groups = report.groups
     yield from _head(report)
-    for number, finding in enumerate(report.diagnosis.findings, 1):
-        yield Line("")
-        yield from _finding(number, finding, wide)
+    yield from _first(groups)
+    yield from _groups(groups, wide)
     yield from _not_evaluated(report, wide)
+    yield from _suppressed(report)
     yield from _passed(report, wide)
     yield from _grade(report)
     if report.next_commands:
@@ -50,12 +53,52 @@ def _head(report: Report) -> Iterator[Block]:
     yield Line(f"Grade {letter} ({diagnosis.grade.score}/100). {diagnosis.summary[0]}", f"bold {tone}")
     for impact in diagnosis.summary[1:]:
         yield Line(f"  {impact}")
+    if report.file_count:
+        yield Line(f"Configuration: {count_text(report.file_count, 'file')}.", "dim")
+    if report.file_count and not snapshot.collected:
+        return
     brokers = count_text(len(snapshot.brokers), "broker")
     yield Line(
         f"Cluster {snapshot.cluster_id or 'unknown'}, {brokers}, as of {time_text(snapshot.captured_at_ms)}, "
         f"{describe_looks(snapshot)}.",
         "dim",
     )
+
+
+def _first(groups: tuple[FindingGroup, ...]) -> Iterator[Block]:
+    """Say what to do first, where there is more than one thing to do."""
+    actions = first_actions(groups)
+    if len(groups) < 2:
+        return
+    yield Line("")
+    yield Line("FIRST", "bold")
+    for number, action in enumerate(actions, 1):
+        settles = f", {count_text(action.settles, 'finding')}" if action.settles > 1 else ""
+        yield Field(f"{number}.", f"{action.step} ({', '.join(action.check_ids)}{settles})")
+        if action.command is not None:
+            yield _command("", action.command)
+
+
+def _groups(groups: tuple[FindingGroup, ...], wide: bool) -> Iterator[Block]:
+    """Show each cause with its symptoms; of many causes that are alike, the first ones in full."""
+    seen: dict[str, int] = {}
+    alike: dict[str, list[Finding]] = {}
+    for number, group in enumerate(groups, 1):
+        cause = group.cause
+        seen[cause.check_id] = seen.get(cause.check_id, 0) + 1
+        if not wide and seen[cause.check_id] > LIKE_SHOWN:
+            alike.setdefault(cause.check_id, []).append(cause)
+            continue
+        yield Line("")
+        yield from _finding(number, cause, wide)
+        for index, one in enumerate(group.symptoms):
+            text = f"{one.severity.value} {one.check_id} {one.message}"
+            yield Field("symptoms" if index == 0 else "", text)
+    for check_id, causes in alike.items():
+        yield Line("")
+        named = ", ".join(cause.resource.name for cause in causes[:SOURCES_SHOWN])
+        more = f" and {len(causes) - SOURCES_SHOWN} more" if len(causes) > SOURCES_SHOWN else ""
+        yield Line(f"{len(causes)} MORE OF {check_id}: {named}{more}; each with -o wide", TONES[causes[0].severity])
 
 
 def _finding(number: int, finding: Finding, wide: bool) -> Iterator[Block]:
@@ -104,8 +147,12 @@ def _not_evaluated(report: Report, wide: bool) -> Iterator[Block]:
         yield Line("NOT EVALUATED, OR NOT IN FULL", "bold")
         rows = [(r.check_id, r.title, r.reason) for r in skipped]
         rows += [(r.check_id, r.title, f"found something, but the evidence is incomplete: {r.reason}") for r in partial]
-        rows += [(r.check_id, r.title, f"does not apply: {r.reason}") for r in inapplicable]
-        yield Grid(tuple(rows), indent=2)
+        if wide:
+            rows += [(r.check_id, r.title, f"does not apply: {r.reason}") for r in inapplicable]
+        if rows:
+            yield Grid(tuple(rows), indent=2)
+    if inapplicable and not wide:
+        yield from _inapplicable(inapplicable)
     steps = dict.fromkeys(gap.next_step for gap in report.snapshot.gaps if gap.next_step)
     for step in steps:
         yield Field("do", step)
@@ -118,6 +165,29 @@ def _not_evaluated(report: Report, wide: bool) -> Iterator[Block]:
             ),
             indent=2,
         )
+
+
+def _inapplicable(results: list[CheckResult]) -> Iterator[Block]:
+    """Name the reasons, with the checks of each: many have the same."""
+    by_reason: dict[str, list[str]] = {}
+    for result in results:
+        by_reason.setdefault(result.reason, []).append(result.check_id)
+    for reason, check_ids in by_reason.items():
+        named = ", ".join(check_ids[:LIKE_SHOWN])
+        more = f" and {len(check_ids) - LIKE_SHOWN} more" if len(check_ids) > LIKE_SHOWN else ""
+        yield Line(f"  does not apply: {reason} ({named}{more})")
+
+
+def _suppressed(report: Report) -> Iterator[Block]:
+    hidden, remarks = report.diagnosis.suppressed, report.diagnosis.remarks
+    if not hidden and not remarks:
+        return
+    yield Line("")
+    yield Line("SUPPRESSED", "bold")
+    if hidden:
+        yield Grid(tuple((one.check_id, str(one.resource), reason) for one, reason in hidden), indent=2)
+    for remark in remarks:
+        yield Line(f"  {remark}", "yellow")
 
 
 def _passed(report: Report, wide: bool) -> Iterator[Block]:

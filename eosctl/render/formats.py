@@ -27,6 +27,9 @@ class FindingFormat(StrEnum):
     SARIF = "sarif"
     JUNIT = "junit"
     HTML = "html"
+    GITHUB = "github"
+    MARKDOWN = "markdown"
+    PROMETHEUS = "prometheus"
 
 
 FOR_PEOPLE: Final = frozenset({"table", "wide"})

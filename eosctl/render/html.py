@@ -8,8 +8,9 @@ from typing import Final, NamedTuple
 from eosctl import __version__
 from eosctl.analysis.hanging import describe_looks
 from eosctl.analysis.wording import hidden_text, time_text
+from eosctl.checks.grouping import first_actions
 from eosctl.checks.impact import incident_of
-from eosctl.model.finding import CheckStatus, Evidence, Finding
+from eosctl.model.finding import CheckResult, CheckStatus, Evidence, Finding
 from eosctl.model.hang import HangStatus, HangVerdict
 from eosctl.model.severity import Severity
 from eosctl.render.picture import draw_blast_radius
@@ -69,15 +70,17 @@ def render_html(report: Report) -> str:
         captured_at=time_text(report.snapshot.captured_at_ms),
         generated_at=time_text(report.generated_at_ms),
         tiles=_tiles(report),
+        groups=report.groups,
+        actions=first_actions(report.groups) if len(report.groups) > 1 else (),
         findings=diagnosis.findings,
-        incidents=_incidents(diagnosis.findings),
         evidence_of=_by_source,
         pictures={picture.incident: picture for picture in pictures},
         other_pictures=others[:PICTURES],
         pictures_left_out=max(0, len(others) - PICTURES),
         passed=results[CheckStatus.PASSED],
         skipped=results[CheckStatus.SKIPPED],
-        not_applicable=results[CheckStatus.NOT_APPLICABLE],
+        not_applicable=_by_reason(results[CheckStatus.NOT_APPLICABLE]),
+        file_count=report.file_count,
         next_commands=report.next_commands,
     )
 
@@ -96,14 +99,16 @@ def _tiles(report: Report) -> tuple[Tile, ...]:
     )
 
 
+def _by_reason(results: list[CheckResult]) -> dict[str, list[str]]:
+    """Return the checks that do not apply, by reason: many have the same."""
+    found: dict[str, list[str]] = {}
+    for result in results:
+        found.setdefault(result.reason, []).append(result.check_id)
+    return found
+
+
 def _by_source(finding: Finding) -> list[tuple[str, list[Evidence]]]:
     return [(source, list(facts)) for source, facts in groupby(finding.evidence, key=lambda fact: fact.source)]
-
-
-def _incidents(findings: tuple[Finding, ...]) -> dict[str, int]:
-    """Count the findings of each incident that has several."""
-    names = [finding.incident for finding in findings if finding.incident]
-    return {name: names.count(name) for name in names if names.count(name) > 1}
 
 
 def _title(verdict: HangVerdict) -> str:

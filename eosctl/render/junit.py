@@ -10,7 +10,7 @@ from eosctl.analysis.wording import time_text
 from eosctl.model.finding import CheckResult, CheckStatus, Finding
 from eosctl.render.report import Report
 
-_NOT_RUN: Final = (CheckStatus.SKIPPED, CheckStatus.NOT_APPLICABLE)
+_NOT_RUN: Final = (CheckStatus.SKIPPED, CheckStatus.NOT_APPLICABLE, CheckStatus.SUPPRESSED)
 
 
 def render_junit(report: Report) -> str:

@@ -16,3 +16,4 @@ class LintFormat(StrEnum):
     SARIF = "sarif"
     GITHUB = "github"
     MARKDOWN = "markdown"
+    PROMETHEUS = "prometheus"

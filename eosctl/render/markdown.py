@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from eosctl.render.configuration import LintView
+from eosctl.render.page import visible
 
 
 def render_lint_markdown(view: LintView) -> str:
@@ -13,21 +14,21 @@ def render_lint_markdown(view: LintView) -> str:
     if view.items:
         lines += ["| Where | Severity | What | Do |", "|---|---|---|---|"]
         lines += [
-            f"| `{item.file}:{item.line}` | {item.severity} | {_cell(item.message)} ({item.id}) "
-            f"| {_cell(item.remedy)} |"
+            f"| `{item.file}:{item.line}` | {item.severity} | {markdown_text(item.message)} ({item.id}) "
+            f"| {markdown_text(item.remedy)} |"
             for item in view.items
         ]
     else:
         lines.append("No findings.")
     if view.unresolved:
         lines += ["", "Not judged, as the value lies outside of the files:", ""]
-        lines += [f"- `{one.file}:{one.line}` {_cell(one.key)}" for one in view.unresolved]
+        lines += [f"- `{one.file}:{one.line}` {markdown_text(one.key)}" for one in view.unresolved]
     if view.unreadable:
         lines += ["", "Could not be read:", ""]
-        lines += [f"- {_cell(one.reason)}" for one in view.unreadable]
+        lines += [f"- {markdown_text(one.reason)}" for one in view.unreadable]
     return "\n".join(lines) + "\n"
 
 
-def _cell(text: str) -> str:
+def markdown_text(text: str) -> str:
     """Keep names and values of files from becoming markup."""
-    return re.sub(r"([\\`*_\[\]<>|])", r"\\\1", text.replace("\n", " "))
+    return re.sub(r"([\\`*_\[\]<>|])", r"\\\1", visible(text.replace("\n", " ")))

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from eosctl.analysis.wording import time_text
+from eosctl.checks.grouping import FindingGroup, first_actions, group_findings
 from eosctl.model.finding import CheckStatus, Command, Deduction, Diagnosis, Evidence, Finding, Resource
 from eosctl.model.hang import HangVerdict
 from eosctl.model.snapshot import ClusterSnapshot
@@ -19,7 +20,8 @@ SCHEMA_VERSION = 1
 class Report(NamedTuple):
     """What the renderers of a diagnosis are given.
 
-    ``verdicts`` are the open transactions, for the picture of the blast radius; ``next_commands`` what to type next.
+    ``verdicts`` are the open transactions, for the picture of the blast radius; ``next_commands`` what to type next;
+    ``file_count`` how many configuration files were judged.
     """
 
     command: str
@@ -28,6 +30,12 @@ class Report(NamedTuple):
     verdicts: tuple[HangVerdict, ...]
     generated_at_ms: int
     next_commands: tuple[Command, ...] = ()
+    file_count: int = 0
+
+    @property
+    def groups(self) -> tuple[FindingGroup, ...]:
+        """The findings by cause, the worst first."""
+        return group_findings(self.diagnosis.findings, self.snapshot)
 
 
 class GradeView(msgspec.Struct, frozen=True):
@@ -47,6 +55,7 @@ class CountsView(msgspec.Struct, frozen=True):
     skipped: int
     not_applicable: int
     findings: int
+    suppressed: int
 
 
 class CheckView(msgspec.Struct, frozen=True):
@@ -82,6 +91,32 @@ class FindingView(msgspec.Struct, frozen=True):
     facts: dict[str, str | int | bool]
 
 
+class CauseView(msgspec.Struct, frozen=True):
+    """A cause with its symptoms, each named by the fingerprint of its finding."""
+
+    cause: str
+    symptoms: tuple[str, ...]
+
+
+class ActionView(msgspec.Struct, frozen=True):
+    """One of the first things to do; ``settles`` is the number of findings that it is about."""
+
+    step: str
+    command: str
+    check_ids: tuple[str, ...]
+    settles: int
+
+
+class SuppressedView(msgspec.Struct, frozen=True):
+    """A finding that does not count, with the reason."""
+
+    check_id: str
+    fingerprint: str
+    resource: Resource
+    message: str
+    reason: str
+
+
 class DiagnosisView(msgspec.Struct, frozen=True):
     """The whole diagnosis as JSON and YAML show it."""
 
@@ -96,12 +131,17 @@ class DiagnosisView(msgspec.Struct, frozen=True):
     counts: CountsView
     checks: tuple[CheckView, ...]
     items: tuple[FindingView, ...]
+    causes: tuple[CauseView, ...]
+    actions: tuple[ActionView, ...]
+    suppressed: tuple[SuppressedView, ...]
+    remarks: tuple[str, ...]
 
 
 def diagnosis_view(report: Report) -> DiagnosisView:
     """Shape a report for machines."""
     diagnosis = report.diagnosis
     grade = diagnosis.grade
+    groups = report.groups
     return DiagnosisView(
         schema=SCHEMA,
         schema_version=SCHEMA_VERSION,
@@ -117,12 +157,25 @@ def diagnosis_view(report: Report) -> DiagnosisView:
             skipped=diagnosis.count(CheckStatus.SKIPPED),
             not_applicable=diagnosis.count(CheckStatus.NOT_APPLICABLE),
             findings=len(diagnosis.findings),
+            suppressed=len(diagnosis.suppressed),
         ),
         checks=tuple(
             CheckView(r.check_id, r.title, r.area, r.status, r.reason, r.incomplete, len(r.findings))
             for r in diagnosis.results
         ),
         items=tuple(finding_view(finding) for finding in diagnosis.findings),
+        causes=tuple(
+            CauseView(group.cause.fingerprint, tuple(one.fingerprint for one in group.symptoms)) for group in groups
+        ),
+        actions=tuple(
+            ActionView(one.step, one.command.line if one.command else "", one.check_ids, one.settles)
+            for one in first_actions(groups)
+        ),
+        suppressed=tuple(
+            SuppressedView(one.check_id, one.fingerprint, one.resource, one.message, reason)
+            for one, reason in diagnosis.suppressed
+        ),
+        remarks=diagnosis.remarks,
     )
 
 

@@ -64,7 +64,12 @@ def render_sarif(report: Report, checks: Iterable[Check]) -> str:
                 ],
             }
         ],
-        "results": [_result(finding, index, report.snapshot.cluster_id) for finding in diagnosis.findings],
+        "results": [_result(finding, index, report.snapshot.cluster_id) for finding in diagnosis.findings]
+        + [
+            _result(finding, index, report.snapshot.cluster_id)
+            | {"suppressions": [{"kind": "external", "justification": reason}]}
+            for finding, reason in diagnosis.suppressed
+        ],
     }
     return render_json({"$schema": SCHEMA_URI, "version": "2.1.0", "runs": [run]})
 
@@ -92,7 +97,7 @@ def _result(finding: Finding, index: dict[str, int], cluster_id: str) -> dict[st
         "message": {"text": "\n".join(sentence for sentence in sentences if sentence)},
         "locations": [
             {
-                "physicalLocation": {"artifactLocation": {"uri": resource_path(finding, cluster_id)}},
+                "physicalLocation": _place(finding, cluster_id),
                 "logicalLocations": [{"name": finding.resource.name, "kind": finding.resource.kind}],
             }
         ],
@@ -104,6 +109,16 @@ def _result(finding: Finding, index: dict[str, int], cluster_id: str) -> dict[st
             "facts": dict(finding.facts),
             "evidence": [f"{e.name}: {e.value} [{e.source}]" for e in finding.evidence],
         },
+    }
+
+
+def _place(finding: Finding, cluster_id: str) -> dict[str, Any]:
+    facts = dict(finding.facts)
+    if finding.resource.kind != "file":
+        return {"artifactLocation": {"uri": resource_path(finding, cluster_id)}}
+    return {
+        "artifactLocation": {"uri": quote(str(facts["file"]))},
+        "region": {"startLine": max(1, int(facts["line"]))},
     }
 
 

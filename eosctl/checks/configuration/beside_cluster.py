@@ -1,0 +1,64 @@
+"""Judge configuration files for a diagnosis: together with the running cluster where there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from eosctl.checks.configuration.cluster import broker_components, topic_components
+from eosctl.checks.configuration.judge import judge
+from eosctl.checks.grade import grade
+from eosctl.checks.summary import summarise
+from eosctl.model.deployment import Deployment
+from eosctl.model.finding import CheckResult, CheckStatus, Diagnosis, Finding
+from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.settings.sources import shown
+
+
+def judge_beside(deployment: Deployment, snapshot: ClusterSnapshot | None) -> tuple[CheckResult, ...]:
+    """Judge files, with the brokers and internal topics of a cluster as their counterparts.
+
+    What the cluster's own settings show without the files is left to the checks of clusters, so that nothing is told
+    twice. Values of secret settings are masked.
+    """
+    if snapshot is None:
+        return tuple(_masked(result) for result in judge(deployment))
+    running = (*broker_components(snapshot), *topic_components(snapshot))
+    together = judge(Deployment((*deployment.components, *running), deployment.tables))
+    alone = {f.fingerprint for r in judge(Deployment(running, deployment.tables)) for f in r.findings}
+    places = {component.place.file for component in running}
+    return tuple(_masked(_of_files(result, alone, places)) for result in together)
+
+
+def joined(cluster: Diagnosis, files: Iterable[CheckResult]) -> Diagnosis:
+    """Return one diagnosis of both, graded as one."""
+    results = (*cluster.results, *files)
+    return replace(cluster, results=results, grade=grade(results), summary=summarise(results))
+
+
+def _of_files(result: CheckResult, alone: set[str], places: set[str]) -> CheckResult:
+    if not result.findings:
+        return result
+    left = tuple(
+        finding
+        for finding in result.findings
+        if str(dict(finding.facts)["file"]) not in places or finding.fingerprint not in alone
+    )
+    if left:
+        return replace(result, findings=left)
+    reason = "only the cluster's own settings are concerned, which the checks of clusters judge"
+    return replace(result, findings=(), status=CheckStatus.NOT_APPLICABLE, reason=reason)
+
+
+def _masked(result: CheckResult) -> CheckResult:
+    return replace(result, findings=tuple(_masked_finding(finding) for finding in result.findings))
+
+
+def _masked_finding(finding: Finding) -> Finding:
+    facts = dict(finding.facts)
+    key = str(facts["keys"]).split(",")[0]
+    return replace(
+        finding,
+        facts=tuple((name, shown(key, str(value)) if name == "value" else value) for name, value in finding.facts),
+        evidence=tuple(replace(fact, value=shown(fact.name, fact.value)) for fact in finding.evidence),
+    )

@@ -1,0 +1,113 @@
+"""Findings with one cause, told as one: the cause first, its symptoms beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from eosctl.model.finding import Command, Finding
+from eosctl.model.snapshot import ClusterSnapshot
+
+ACTIONS: Final = 3
+_OF_A_LOST_BROKER: Final = "brokers lost"
+
+
+class FindingGroup(NamedTuple):
+    """One cause. ``symptoms`` go away with it; empty for a finding that stands alone."""
+
+    cause: Finding
+    symptoms: tuple[Finding, ...] = ()
+
+    @property
+    def rank(self) -> int:
+        """How bad the worst of it is; 0 is the worst."""
+        return min(finding.severity.rank for finding in (self.cause, *self.symptoms))
+
+
+class Action(NamedTuple):
+    """What to do first. ``settles`` is how many findings have this cause."""
+
+    step: str
+    command: Command | None
+    check_ids: tuple[str, ...]
+    settles: int
+
+
+def group_findings(findings: Iterable[Finding], snapshot: ClusterSnapshot) -> tuple[FindingGroup, ...]:
+    """Group findings by cause, the group with the worst finding first.
+
+    Two causes show themselves in several checks: a transaction that somebody left open (its incident is written
+    ``place@offset``), and brokers that are gone, which take replicas of many topics with them.
+    """
+    lost = _lost_brokers(snapshot)
+    members: dict[str, list[Finding]] = {}
+    for finding in findings:
+        members.setdefault(_cause_of(finding, snapshot, lost), []).append(finding)
+    groups = [_group(cause, found) for cause, found in members.items()]
+    return tuple(sorted(groups, key=lambda group: group.rank))
+
+
+def first_actions(groups: Iterable[FindingGroup]) -> tuple[Action, ...]:
+    """Return what to do about the worst causes, at most `ACTIONS` of them."""
+    actions: list[Action] = []
+    for group in groups:
+        cause = group.cause
+        step = cause.remedy[0] if cause.remedy else cause.message
+        command = cause.commands[0] if cause.commands else None
+        ids = tuple(dict.fromkeys(finding.check_id for finding in (cause, *group.symptoms)))
+        same = next((i for i, one in enumerate(actions) if (one.step, one.command) == (step, command)), None)
+        if same is None:
+            actions.append(Action(step, command, ids, 1 + len(group.symptoms)))
+        else:
+            known = actions[same]
+            merged = tuple(dict.fromkeys((*known.check_ids, *ids)))
+            actions[same] = Action(step, command, merged, known.settles + 1 + len(group.symptoms))
+    return tuple(actions[:ACTIONS])
+
+
+def _group(cause: str, found: list[Finding]) -> FindingGroup:
+    def place(finding: Finding) -> tuple[bool, int, bool, str]:
+        about_broker = cause == _OF_A_LOST_BROKER and finding.resource.kind != "broker"
+        about_transaction = not finding.check_id.startswith("EOS-TXN-")
+        return about_broker, finding.severity.rank, about_transaction, finding.check_id
+
+    first = min(found, key=place)
+    return FindingGroup(first, tuple(finding for finding in found if finding is not first))
+
+
+def _cause_of(finding: Finding, snapshot: ClusterSnapshot, lost: frozenset[int]) -> str:
+    if "@" in finding.incident and "file" not in dict(finding.facts):
+        return finding.incident
+    if lost and _follows_from(finding, snapshot, lost):
+        return _OF_A_LOST_BROKER
+    return finding.fingerprint
+
+
+def _lost_brokers(snapshot: ClusterSnapshot) -> frozenset[int]:
+    """Return the brokers that are assigned replicas, or listed, and do not run."""
+    offline = {node for topic in snapshot.topics for info in topic.partitions for node in info.offline_replicas}
+    listed = {broker.node_id for broker in snapshot.brokers}
+    down = {broker.node_id for broker in snapshot.brokers if not broker.reachable or broker.fenced}
+    return frozenset((offline - listed) | down)
+
+
+_AVAILABILITY: Final = frozenset(
+    {"EOS-TOP-001", "EOS-TOP-002", "EOS-TOP-003", "EOS-TOP-007", "EOS-OPS-006", "EOS-BRK-006", "EOS-BRK-007"}
+)
+
+
+def _follows_from(finding: Finding, snapshot: ClusterSnapshot, lost: frozenset[int]) -> bool:
+    if finding.check_id not in _AVAILABILITY:
+        return False
+    resource = finding.resource
+    if resource.kind == "broker":
+        return resource.name in {str(node) for node in lost}
+    numbers = {number for number in str(dict(finding.facts).get("partitions", "")).split(",") if number}
+    partitions = [
+        info
+        for topic in snapshot.topics
+        if topic.name == resource.name
+        for info in topic.partitions
+        if str(info.partition.partition) in numbers
+    ]
+    return bool(partitions) and all(lost & (set(info.replicas) - set(info.isr)) or not info.isr for info in partitions)

@@ -1,0 +1,82 @@
+"""Take out of a diagnosis what somebody decided to live with, and say so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+
+from eosctl.checks.grade import grade
+from eosctl.checks.summary import summarise
+from eosctl.model.finding import CheckResult, CheckStatus, Diagnosis, Finding
+from eosctl.model.suppression import Suppression
+
+IN_BASELINE = "known: the baseline has it"
+
+
+def suppress(
+    diagnosis: Diagnosis, suppressions: Sequence[Suppression], baseline: frozenset[str], today: str
+) -> Diagnosis:
+    """Return the diagnosis without the findings that suppressions or the baseline name.
+
+    An expired suppression hides nothing, and is told; so is one that matches nothing, as it may hide something later.
+
+    Args:
+        diagnosis: What the checks found.
+        suppressions: The decisions.
+        baseline: Fingerprints of known findings.
+        today: The present day, ``YYYY-MM-DD`` in UTC.
+    """
+    holding = [one for one in suppressions if not one.expires or today <= one.expires]
+    hidden: list[tuple[Finding, str]] = []
+    results = tuple(_without(result, holding, baseline, hidden) for result in diagnosis.results)
+    remarks = [
+        f"The suppression of {one.check_id} ({one.scope}) expired on {one.expires} and hides nothing: {one.reason}"
+        for one in suppressions
+        if one not in holding
+    ]
+    found = diagnosis.findings
+    remarks += [
+        f"The suppression of {one.check_id} ({one.scope}) matches no finding: remove it."
+        for one in holding
+        if not any(_matches(one, finding) for finding in found)
+    ]
+    return replace(
+        diagnosis,
+        results=results,
+        grade=grade(results),
+        summary=summarise(results),
+        suppressed=tuple(hidden),
+        remarks=(*diagnosis.remarks, *remarks),
+    )
+
+
+def _without(
+    result: CheckResult,
+    suppressions: Sequence[Suppression],
+    baseline: frozenset[str],
+    hidden: list[tuple[Finding, str]],
+) -> CheckResult:
+    left: list[Finding] = []
+    reasons: list[str] = []
+    for finding in result.findings:
+        named = next((one for one in suppressions if _matches(one, finding)), None)
+        reason = named.reason if named else IN_BASELINE if finding.fingerprint in baseline else ""
+        if not reason:
+            left.append(finding)
+            continue
+        hidden.append((finding, reason))
+        reasons.append(reason)
+    if not reasons:
+        return result
+    if left:
+        return replace(result, findings=tuple(left))
+    reason = "; ".join(dict.fromkeys(reasons))
+    return replace(result, findings=(), status=CheckStatus.SUPPRESSED, reason=reason)
+
+
+def _matches(suppression: Suppression, finding: Finding) -> bool:
+    names = (str(finding.resource), finding.resource.name, str(dict(finding.facts).get("file", "")))
+    return suppression.check_id == finding.check_id and any(
+        fnmatchcase(name, suppression.scope) for name in names if name
+    )

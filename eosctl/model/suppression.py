@@ -1,0 +1,34 @@
+"""Findings that somebody decided to live with, for a reason and for a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from eosctl.model.severity import Severity
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """One decision to live with findings of a check.
+
+    Attributes:
+        check_id: The check.
+        scope: Which findings: a pattern with ``*`` and ``?`` over the resource's kind and name (``topic orders-*``),
+            its name alone, or the file that a finding is in.
+        reason: Why.
+        expires: The last day on which it holds, ``YYYY-MM-DD``; empty for ever.
+    """
+
+    check_id: str
+    scope: str
+    reason: str
+    expires: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GateRules:
+    """What ``.eosctl.yaml`` says: suppressions, and when a run fails."""
+
+    suppressions: tuple[Suppression, ...] = ()
+    fail_on: Severity | None = None
+    min_score: int | None = None

@@ -1,0 +1,32 @@
+"""A baseline: the findings of one day, so that later runs show what is new."""
+
+from __future__ import annotations
+
+import msgspec
+
+from eosctl.model.finding import Finding
+from eosctl.render.machine import render_json
+from eosctl.settings.baseline import SCHEMA
+
+
+class KnownFinding(msgspec.Struct, frozen=True):
+    """A finding by its fingerprint; check and resource are for whoever reads the file."""
+
+    fingerprint: str
+    check_id: str
+    resource: str
+
+
+class Baseline(msgspec.Struct, frozen=True):
+    """The file: sorted, so that two of them compare well."""
+
+    schema: str
+    schema_version: int
+    findings: tuple[KnownFinding, ...]
+
+
+def render_baseline(findings: tuple[Finding, ...]) -> str:
+    """Render findings as a baseline."""
+    known = {KnownFinding(one.fingerprint, one.check_id, str(one.resource)) for one in findings}
+    ordered = sorted(known, key=lambda one: (one.check_id, one.resource, one.fingerprint))
+    return render_json(Baseline(SCHEMA, 1, tuple(ordered)))

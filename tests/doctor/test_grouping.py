@@ -1,0 +1,81 @@
+"""One cause with many symptoms is told once, and what to do about the worst causes comes first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from eosctl.checks.declaration import Case
+from eosctl.checks.grouping import ACTIONS, first_actions, group_findings
+from eosctl.checks.registry import ALL_CHECKS
+from eosctl.checks.runner import diagnose
+from eosctl.model.finding import Finding, Resource
+from eosctl.model.severity import Severity
+from eosctl.model.snapshot import Broker, ClusterSnapshot, PartitionInfo, Topic
+from eosctl.model.transaction import TopicPartition
+from tests.checks.cases import build
+
+
+def without_broker_3(cluster: ClusterSnapshot) -> ClusterSnapshot:
+    """Return the cluster after the loss of a broker: metadata no longer names it, its replicas are offline."""
+
+    def info(one: PartitionInfo) -> PartitionInfo:
+        if 3 not in one.replicas:
+            return one
+        isr = tuple(node for node in one.isr if node != 3)
+        leader = one.leader_id if one.leader_id != 3 else (isr[0] if isr else None)
+        return replace(one, isr=isr, leader_id=leader, offline_replicas=(3,))
+
+    def topic(one: Topic) -> Topic:
+        return replace(one, partitions=tuple(info(partition) for partition in one.partitions))
+
+    brokers: tuple[Broker, ...] = tuple(broker for broker in cluster.brokers if broker.node_id != 3)
+    return replace(cluster, brokers=brokers, topics=tuple(topic(one) for one in cluster.topics))
+
+
+def finding(check_id: str, name: str, severity: Severity = Severity.ERROR, **more: Any) -> Finding:
+    return Finding(check_id, "", severity, Resource("topic", name), f"{name} is broken", remedy=("Mend it.",), **more)
+
+
+def test_a_lost_broker_is_one_cause() -> None:
+    snapshot = without_broker_3(build({}))
+    findings = diagnose(ALL_CHECKS, Case(snapshot)).findings
+    groups = group_findings(findings, snapshot)
+    (lost,) = [group for group in groups if group.symptoms]
+    assert str(lost.cause.resource) == "broker 3"
+    assert {one.check_id for one in lost.symptoms} >= {"EOS-TOP-007"}
+    assert sum(1 + len(group.symptoms) for group in groups) == len(findings)
+    assert group_findings(diagnose(ALL_CHECKS, Case(build({}))).findings, build({})) == ()
+
+
+def test_a_shrunken_isr_of_a_running_broker_does_not_follow_from_a_lost_one() -> None:
+    snapshot = without_broker_3(build({}))
+    one = PartitionInfo(TopicPartition("slow", 0), 1, 0, (1, 2), (1,), (), 0, 1, 1)
+    snapshot = replace(snapshot, topics=(*snapshot.topics, Topic("slow", "s", False, (one,))))
+    slow = finding("EOS-TOP-007", "slow", facts=(("partitions", "0"),))
+    other = finding("EOS-TOP-007", snapshot.topics[0].name, facts=(("partitions", "0"),))
+    causes = [group.cause for group in group_findings((slow, other), snapshot)]
+    assert causes == [slow, other]
+
+
+def test_a_transaction_is_the_cause_of_what_it_holds_up() -> None:
+    hanging = finding("EOS-TXN-001", "a-0", incident="a-0@7")
+    behind = finding("EOS-TOP-005", "a", incident="a-0@7")
+    other = finding("EOS-TOP-005", "b", Severity.CRITICAL, incident="b-0@7")
+    groups = group_findings((behind, hanging, other), build({}))
+    assert [(group.cause, group.symptoms) for group in groups] == [(other, ()), (hanging, (behind,))]
+
+
+def test_equal_names_of_other_incidents_are_no_common_cause() -> None:
+    disks = (finding("EOS-OPS-004", "1", incident="/data"), finding("EOS-OPS-005", "2", incident="/data"))
+    assert len(group_findings(disks, build({}))) == 2
+    in_files = tuple(finding("EOS-CFG-001", name, incident="k@y", facts=(("file", name),)) for name in ("f", "g"))
+    assert len(group_findings(in_files, build({}))) == 2
+
+
+def test_the_same_step_is_named_once_and_no_more_than_three() -> None:
+    same = tuple(finding("EOS-TOP-001", f"t{i}") for i in range(5))
+    (action,) = first_actions(group_findings(same, build({})))
+    assert (action.step, action.settles, action.check_ids) == ("Mend it.", 5, ("EOS-TOP-001",))
+    many = tuple(replace(one, remedy=(f"Mend {one.resource.name}.",)) for one in same)
+    assert len(first_actions(group_findings(many, build({})))) == ACTIONS

@@ -20,6 +20,7 @@ COMPONENTS: Final = (
     "connect-worker",
     "source-connector",
     "sink-connector",
+    "mirror-maker",
     "librdkafka",
 )
 _JAVA_CLIENTS: Final = ("producer", "consumer")

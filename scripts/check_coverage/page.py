@@ -116,7 +116,7 @@ def _answer(answer: str) -> str:
         case "cmd":
             return f"`eosctl {name}`"
         case "doc":
-            return f"[{Path(name).stem}](/{name})"
+            return f"[{Path(name).stem}](../{name.removeprefix('docs/')})"
         case "test":
             return f"`{name}`"
         case _:

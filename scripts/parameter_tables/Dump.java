@@ -20,6 +20,15 @@ public final class Dump {
         {"sink-connector", "org.apache.kafka.connect.runtime.SinkConnectorConfig"},
     };
 
+    /** MirrorMaker 2 is three connectors and a program around them; people write all of it into one file. */
+    private static final String[] MIRROR_MAKER = {
+        "org.apache.kafka.connect.mirror.MirrorConnectorConfig",
+        "org.apache.kafka.connect.mirror.MirrorSourceConfig",
+        "org.apache.kafka.connect.mirror.MirrorCheckpointConfig",
+        "org.apache.kafka.connect.mirror.MirrorHeartbeatConfig",
+        "org.apache.kafka.connect.mirror.MirrorMakerConfig",
+    };
+
     public static void main(String[] arguments) throws Exception {
         for (String[] component : COMPONENTS) {
             ConfigDef found = find(component);
@@ -31,6 +40,14 @@ public final class Dump {
                 print(component[0], entry.getValue());
             }
         }
+        Map<String, ConfigDef.ConfigKey> mirrorMaker = new java.util.TreeMap<>();
+        for (String name : MIRROR_MAKER) {
+            ConfigDef found = find(new String[] {"mirror-maker", name});
+            if (found != null) {
+                mirrorMaker.putAll(found.configKeys());
+            }
+        }
+        mirrorMaker.values().forEach(key -> print("mirror-maker", key));
     }
 
     private static void print(String component, ConfigDef.ConfigKey key) {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from eosctl.checks.configuration.judge import findings_of, judge
-from eosctl.model.deployment import Deployment
+from eosctl.model.deployment import Deployment, Role
 from eosctl.settings.deployment_files import read_components
 from eosctl.settings.parameter_tables import load_tables
 from eosctl.settings.vetted_profiles import VettedProfile, load_vetted_profiles
@@ -36,8 +36,16 @@ def test_a_profile_names_only_settings_that_exist(profile: VettedProfile) -> Non
             name for client in ("producer", "consumer") for name in tables[client].parameters
         }
         known |= set(tables["librdkafka"].parameters) | set(tables["librdkafka"].aliases)
-        unknown = {name for name in component.given if name not in known and name.partition(".")[2] not in known}
+        if component.role is Role.MIRROR_MAKER:  # its file configures the workers too
+            known |= set(tables["connect-worker"].parameters)
+        unknown = {name for name in component.given if not any(tail in known for tail in tails(name))}
         assert unknown == set(), component.role
+
+
+def tails(name: str) -> list[str]:
+    """Return a name and what is left of it without its first parts: prefixes of clusters and clients."""
+    parts = name.split(".")
+    return [".".join(parts[start:]) for start in range(len(parts))]
 
 
 def test_profiles_say_what_they_are_for() -> None:

@@ -55,6 +55,11 @@ PROOFS = {
         (*PYTEST, "-n", "2", "tests/sandbox/test_fuzz_frames.py"),
         (("EOSCTL_FUZZ_FRAMES", "1000000"),),
     ),
+    "histories": Proof(
+        "The checkers of histories find 10,000 of 10,000 inserted anomalies of each kind, and none in 10,000 clean ones.",
+        (*PYTEST, "-n", "2", "tests/history"),
+        (("EOSCTL_HISTORIES", "10000"),),
+    ),
     "connections": Proof(
         "Ten thousand connections are served at once, in at most 24 KiB each, and greedy ones hurt nobody.",
         (*PYTEST, "tests/sandbox/test_many_connections.py"),

@@ -1,0 +1,33 @@
+"""All checkers over one history, each linear in its length."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from eosctl.history.anomaly import Anomaly
+from eosctl.history.events import History
+from eosctl.history.offsets import check_origins, check_progress
+from eosctl.history.producers import check_epochs, check_owners, check_zombies
+from eosctl.history.records import check_duplicates, check_losses, check_order, check_positions, check_reads
+from eosctl.history.replicas import check_bounds, check_leaders, check_logs
+
+CHECKERS: tuple[Callable[[History], Iterator[Anomaly]], ...] = (
+    check_reads,
+    check_positions,
+    check_duplicates,
+    check_losses,
+    check_order,
+    check_progress,
+    check_origins,
+    check_epochs,
+    check_owners,
+    check_zombies,
+    check_bounds,
+    check_leaders,
+    check_logs,
+)
+
+
+def check_history(history: History) -> tuple[Anomaly, ...]:
+    """Return every anomaly of a history with its witness, checker by checker."""
+    return tuple(anomaly for checker in CHECKERS for anomaly in checker(history))

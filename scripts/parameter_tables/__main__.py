@@ -2,8 +2,9 @@
 
 Usage: python -m scripts.parameter_tables FOLDER CONFIGURATION.md
 
-FOLDER holds a file ``<release>.tsv`` per Kafka release, printed by ``Dump.java`` with that release's jars on the
-class path (kafka_2.13, kafka-streams, connect-runtime, connect-mirror): ``java -cp 'jars/*' Dump.java > 4.3.1.tsv``. CONFIGURATION.md is
+FOLDER holds a file ``<release>.tsv`` per Kafka release, printed by ``Dump.java`` with that release's jars on the class
+path (kafka_2.13, kafka-streams, connect-runtime, connect-mirror): ``java -cp 'jars/*' Dump.java > 4.3.1.tsv``.
+A class whose libraries are missing is left out in silence: compare the numbers of lines. CONFIGURATION.md is
 librdkafka's own list. Types, defaults and bounds are taken; texts are not.
 """
 

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import lzma
 import mmap
+import os
 import zlib
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -14,6 +15,8 @@ from spark_log_analytics.scanner import Buffer
 
 MAX_INFLATED_BYTES: Final = 4 * 1024**3
 """A compressed file is held in memory while it is read; one that grows beyond this is cut and named."""
+
+_CHUNK_BYTES: Final = 1 << 22
 
 _CODECS: Final = (
     (b"\x1f\x8b", "gzip"),
@@ -31,6 +34,53 @@ class Content(NamedTuple):
 
     data: Buffer
     error: str
+
+
+class Window(NamedTuple):
+    """A part of a file's bytes: where it starts in the file, and why it ends early if it does."""
+
+    data: Buffer
+    base: int
+    error: str
+
+
+def read_window(path: Path, start: int, end: int | None, beyond: int, expected_bytes: int) -> Window:
+    """Read a part of a plain file and some bytes on both sides of it.
+
+    A mapped file that is truncated while it is read (``copytruncate``) ends the process; one that is read does not.
+
+    Args:
+        path: The file.
+        start: First byte of the part; the one before it is read, too.
+        end: First byte behind the part; None means the end of the file.
+        beyond: How many bytes behind the part to read.
+        expected_bytes: How large the file was; when it has become smaller the error says so.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    base = max(0, start - 1)
+    with path.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        file.seek(base)
+        data = file.read((size if end is None else min(size, end + beyond)) - base) if size > base else b""
+    error = f"it has become smaller: {size} bytes of {expected_bytes}" if size < expected_bytes else ""
+    return Window(data, base, error)
+
+
+def count_newlines(path: Path, start: int, stop: int) -> int:
+    """Count the line ends in ``[start, stop)`` of a plain file.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    count = 0
+    with path.open("rb") as file:
+        file.seek(start)
+        while start < stop and (chunk := file.read(min(_CHUNK_BYTES, stop - start))):
+            count += chunk.count(b"\n")
+            start += len(chunk)
+    return count
 
 
 def codec_of(head: bytes) -> str:

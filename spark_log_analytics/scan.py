@@ -9,9 +9,9 @@ from typing import Final, NamedTuple
 
 from eosctl.model.log_event import LogEvent, SourceSummary
 from spark_log_analytics.classify import Classifier
-from spark_log_analytics.compression import Content, read_content
+from spark_log_analytics.compression import Window, count_newlines, read_content, read_window
 from spark_log_analytics.layouts import Layout
-from spark_log_analytics.scanner import MAX_MESSAGE_CHARS, Buffer, Record
+from spark_log_analytics.scanner import MAX_EVENT_BYTES, MAX_MESSAGE_CHARS, Buffer, Record
 from spark_log_analytics.sieve import sift_records
 from spark_log_analytics.sources import SourceFile, Unread, find_files, inspect_file
 from spark_log_analytics.timestamps import Instant, TimeReference, parse_timestamp
@@ -109,30 +109,37 @@ def plan_splits(source: SourceFile, split_bytes: int = SPLIT_BYTES) -> Iterator[
         yield Split(source, start, end if end < source.size_bytes else None)
 
 
+def read_split(split: Split) -> Window:
+    """Read what the scan of a split needs.
+
+    Raises:
+        OSError: The file cannot be opened.
+    """
+    source = split.source
+    if source.splittable:
+        # An event that is longer than the most that is kept of one is cut by either end.
+        return read_window(Path(source.name), split.start, split.end, MAX_EVENT_BYTES + 1, source.size_bytes)
+    content = read_content(Path(source.name))
+    return Window(content.data, 0, content.error)
+
+
 def scan_split(split: Split, classifier: Classifier) -> SplitScan:
     """Scan a part of a file."""
     source = split.source
     try:
-        content = read_content(Path(source.name))
-    except OSError as error:
-        return SplitScan((), SplitCounts(error=error.strerror or str(error)))
-    return scan_content(content, split, classifier)
-
-
-def scan_content(content: Content, split: Split, classifier: Classifier) -> SplitScan:
-    """Scan a part of what a file holds."""
-    source = split.source
+        data, base, error = read_split(split)
+    except OSError as failure:
+        return SplitScan((), SplitCounts(error=failure.strerror or str(failure)))
     tally = _Tally(source, classifier)
-    data = content.data
+    start, end = split.start - base, None if split.end is None else split.end - base
     if source.wrapper:
-        for record in peeled_records(bytes(data), source):
-            tally.add(record)
+        records = peeled_records(bytes(data), source)
     else:
-        for record in sift_records(data, source.verdict, split.start, split.end, classifier.dull):
-            tally.add(record)
-    stop = len(data) if split.end is None else min(split.end, len(data))
-    newlines = _count_newlines(data, split.start, stop)
-    return tally.result(max(0, stop - split.start), newlines, content.error)
+        records = sift_records(data, source.verdict, start, end, classifier.dull)
+    for record in records:
+        tally.add(record._replace(offset=record.offset + base) if base else record)
+    stop = len(data) if end is None else min(end, len(data))
+    return tally.result(max(0, stop - start), _count_newlines(data, start, stop), error)
 
 
 def count_newlines_before(split: Split) -> int:
@@ -141,7 +148,7 @@ def count_newlines_before(split: Split) -> int:
     Raises:
         OSError: The file cannot be read.
     """
-    return _count_newlines(read_content(Path(split.source.name)).data, 0, split.start) if split.start else 0
+    return count_newlines(Path(split.source.name), 0, split.start) if split.start else 0
 
 
 def _count_newlines(data: Buffer, start: int, stop: int) -> int:

@@ -7,23 +7,22 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import tzinfo
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from eosctl.model.log_event import LogEvent
 from spark_log_analytics.classify import Classifier
-from spark_log_analytics.compression import codec_of, read_content, read_head
-from spark_log_analytics.scan import Split, scan_split
-from spark_log_analytics.scanner import Buffer, HeaderReader
+from spark_log_analytics.compression import codec_of, count_newlines, read_head, read_window
+from spark_log_analytics.scan import SPLIT_BYTES, Split, number_lines, scan_split
+from spark_log_analytics.scanner import HeaderReader
 from spark_log_analytics.sources import SourceFile, find_files, inspect_file
 
 IDLE_MS: Final = 5_000
 """A file that nobody has written to for this long has no event that grows."""
 HEAD_BYTES: Final = 64
 LOOK_BACK_BYTES: Final = 1024 * 1024
-_COUNT_STEP: Final = 1 << 22
 
 
 class Position(NamedTuple):
@@ -118,10 +117,19 @@ def read_tail(part: TailSplit, classifier: Classifier) -> tuple[LogEvent, ...]:
     path = locate(part.identity, Path(source.name))
     if path is None:
         return ()
-    scan = scan_split(part.split._replace(source=source._replace(name=str(path))), classifier)
-    return tuple(
-        event._replace(line=event.line + part.line) for event in scan.events if event.offset >= part.first_offset
-    )
+    split = part.split._replace(source=source._replace(name=str(path)))
+    scans = [scan_split(piece, classifier) for piece in _pieces(split)]
+    events = number_lines(scans)
+    return tuple(event._replace(line=event.line + part.line) for event in events if event.offset >= part.first_offset)
+
+
+def _pieces(split: Split) -> Iterator[Split]:
+    """Cut a long backlog into parts that fit into memory."""
+    if split.end is None:
+        yield split
+        return
+    for start in range(split.start, split.end, SPLIT_BYTES):
+        yield split._replace(start=start, end=min(start + SPLIT_BYTES, split.end))
 
 
 def locate(identity: str, path: Path) -> Path | None:
@@ -150,37 +158,24 @@ def _end_of(path: Path, size: int, known: Position | None, *, idle: bool) -> Pos
         return None
     if not source.splittable:
         return Position(str(path), size, 0, head) if idle else known
-    data = read_content(path).data
-    stop = len(data) if idle else _start_of_last(data, source)
     offset = line = 0
-    if known is not None and known.offset <= len(data) and known.head in ("", head):
+    if known is not None and known.offset <= size and known.head in ("", head):
         offset, line = known.offset, known.line
-        stop = max(stop, offset)
-    return Position(str(path), stop, line + _count_lines(data, offset, stop), head)
+    stop = size if idle else max(offset, _start_of_last(path, size, source))
+    return Position(str(path), stop, line + count_newlines(path, offset, stop), head)
 
 
-def _start_of_last(data: Buffer, source: SourceFile) -> int:
+def _start_of_last(path: Path, size: int, source: SourceFile) -> int:
     """Return where the last event starts; it may still grow."""
+    floor = max(0, size - LOOK_BACK_BYTES)
+    data, base, _ = read_window(path, floor, size, 0, 0)
     reader = HeaderReader(source.verdict)
     position = len(data)
-    floor = max(0, len(data) - LOOK_BACK_BYTES)
-    while position > floor:
-        position = data.rfind(b"\n", floor, position - 1) + 1 if position > 1 else 0
+    while position > 0:
+        position = data.rfind(b"\n", 0, position - 1) + 1 if position > 1 else 0
         if not source.verdict.has_headers or reader.pattern.match(data, position):
-            return position
-        if position == 0:
-            break
-    return floor if floor == 0 else _line_start(data, floor)
-
-
-def _line_start(data: Buffer, position: int) -> int:
-    return data.rfind(b"\n", 0, position) + 1
-
-
-def _count_lines(data: Buffer, start: int, stop: int) -> int:
-    return sum(
-        data[position : min(position + _COUNT_STEP, stop)].count(b"\n") for position in range(start, stop, _COUNT_STEP)
-    )
+            return base + position
+    return base
 
 
 def _head_hash(path: Path, size: int) -> str:

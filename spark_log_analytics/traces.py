@@ -9,12 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from pathlib import Path
 from typing import Final, NamedTuple
 
-from spark_log_analytics.compression import read_content
 from spark_log_analytics.layouts import Verdict
-from spark_log_analytics.scan import Split, peeled_records
+from spark_log_analytics.scan import Split, peeled_records, read_split
 from spark_log_analytics.scanner import MAX_EVENT_BYTES, Buffer, HeaderReader, Record, read_headerless
 from spark_log_analytics.sieve import sift_records
 from spark_log_analytics.throwable import parse_chain
@@ -63,13 +61,14 @@ def count_exceptions(split: Split) -> TraceCounts:
     """Count the stack traces whose record's header starts in a split, by minute, classes and application."""
     source = split.source
     try:
-        content = read_content(Path(source.name))
-    except OSError as error:
-        return TraceCounts((), error.strerror or str(error))
+        data, base, error = read_split(split)
+    except OSError as failure:
+        return TraceCounts((), failure.strerror or str(failure))
     if source.wrapper:
-        records: Iterable[Record] = peeled_records(bytes(content.data), source)
+        records: Iterable[Record] = peeled_records(bytes(data), source)
     else:
-        records = find_traces(content.data, source.verdict, split.start, split.end)
+        end = None if split.end is None else split.end - base
+        records = find_traces(data, source.verdict, split.start - base, end)
     reference = TimeReference(source.zone, source.modified_ms)
     found: dict[ExceptionKey, tuple[int, int]] = {}
     for record in records:
@@ -79,10 +78,10 @@ def count_exceptions(split: Split) -> TraceCounts:
         instant = parse_timestamp(record.time, reference) if record.time else None
         minute_ms = None if instant is None else instant.ms // MINUTE_MS * MINUTE_MS
         key = ExceptionKey(minute_ms, chain[0], chain[-1], record.application or source.application)
-        count, offset = found.get(key, (0, record.offset))
+        count, offset = found.get(key, (0, record.offset + base))
         found[key] = count + 1, offset
     counts = (ExceptionCount(key, count, source.name, offset) for key, (count, offset) in found.items())
-    return TraceCounts(tuple(counts), content.error)
+    return TraceCounts(tuple(counts), error)
 
 
 def merge_counts(parts: Iterable[ExceptionCount]) -> tuple[ExceptionCount, ...]:

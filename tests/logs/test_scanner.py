@@ -234,3 +234,15 @@ def test_documents_and_binaries_are_named_and_not_read(tmp_path: Path) -> None:
     (tmp_path / "core").write_bytes(bytes(4096))
     for name in ("truth.json", "core", "missing.log"):
         assert isinstance(inspect_file(tmp_path / name), Unread)
+
+
+def test_a_file_that_becomes_smaller_meanwhile_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
+    line = "[2026-11-21 09:31:18,670] ERROR it is late (kafka.server.ReplicaManager)\n"
+    path = tmp_path / "server.log"
+    path.write_text(line * 9)
+    source = source_of(path)
+    splits = list(plan_splits(source, 3 * len(line)))
+    path.write_text(line * 4)
+    scans = [scan_split(split, Classifier()) for split in splits]
+    assert [len(scan.events) for scan in scans] == [3, 1, 0]
+    assert all("smaller" in scan.counts.error for scan in scans)

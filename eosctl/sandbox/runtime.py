@@ -4,42 +4,74 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from functools import partial
+from math import ceil
 
 from eosctl.sandbox.logging.event_log import NO_LOG, EventLog
 from eosctl.sandbox.ticks import Handle, Loop, Ticks
+from eosctl.sandbox.timing_wheel import TimingWheel, WheelTimer
+
+ROUNDING_MS = 1e-3  # seconds times 1000 are a whole number of ms but for this much
 
 
-class NodeTimer:
-    """A pending call of one node; gone when it ran, was cancelled or its node stopped."""
+class Timers:
+    """The timers of one node: a wheel, and one timer of the loop for its next tick.
 
-    __slots__ = ("_call", "_handle", "_runtime")
+    The wheel's tick is 1 ms; a call comes with the first tick at which its delay is over.
+    """
 
-    def __init__(self, runtime: NodeRuntime, call: Callable[[], None]) -> None:
-        self._runtime = runtime
-        self._call: Callable[[], None] | None = call
-        self._handle: Handle | None = None
+    def __init__(self, loop: Loop, ticks: Ticks) -> None:
+        self._loop = loop
+        self._ticks = ticks
+        self._wheel = TimingWheel(self._tick())
+        self._armed: Handle | None = None
+        self._armed_tick = 0
+        self.stopped = False
 
-    def arm(self, handle: Handle) -> None:
-        """Remember the loop's handle so that the timer can be cancelled."""
-        self._handle = handle
+    def _tick(self) -> int:
+        return int(self._loop.time() * 1000 + ROUNDING_MS)
 
-    def fire(self) -> None:
-        """Run the call as work of a turn."""
-        self._runtime.timers.discard(self)
-        self._runtime.ticks.post(self._run)
+    def call_later(self, delay_ms: float, call: Callable[[], None]) -> WheelTimer:
+        """Start a timer; without a delay it is a call of the loop's next turn."""
+        if self.stopped:
+            return WheelTimer(0, call)
+        if delay_ms <= 0:
+            timer = WheelTimer(0, call)
+            self._loop.call_later(0, partial(self._fire, timer))
+            return timer
+        now_ms = self._loop.time() * 1000 + ROUNDING_MS
+        due = ceil(now_ms + delay_ms - 2 * ROUNDING_MS)
+        timer = self._wheel.add(due, call, int(now_ms))
+        if self._armed is None or due < self._armed_tick:
+            self._arm(due)
+        return timer
 
-    def _run(self) -> None:
-        call, self._call = self._call, None
-        if call is not None:
-            call()
+    def _arm(self, tick: int) -> None:
+        if self._armed is not None:
+            self._armed.cancel()
+        self._armed_tick = tick
+        self._armed = self._loop.call_later(max(0.0, tick / 1000 - self._loop.time()), self._advance)
 
-    def cancel(self) -> None:
-        """Drop the call, also when its time has come and other work of the turn is before it; else harmless."""
-        self._call = None
-        if self._handle is not None:
-            self._handle.cancel()
-            self._handle = None
-            self._runtime.timers.discard(self)
+    def _advance(self) -> None:
+        self._armed = None
+        for timer in self._wheel.advance(self._tick()):
+            self._fire(timer)
+        following = self._wheel.next_tick()
+        if following is not None:
+            self._arm(following)
+
+    def _fire(self, timer: WheelTimer) -> None:
+        """Make the call as work of a turn, in which other work may still cancel it."""
+        if not self.stopped:
+            self._ticks.post(timer.run)
+
+    def stop(self) -> None:
+        """Cancel every timer and start none any more."""
+        self.stopped = True
+        self._wheel.clear()
+        if self._armed is not None:
+            self._armed.cancel()
+            self._armed = None
 
 
 class NodeRuntime:
@@ -53,7 +85,7 @@ class NodeRuntime:
         self.loop = loop
         self.ticks = ticks
         self.random = random.Random(seed)
-        self.timers: set[NodeTimer] = set()
+        self.timers = Timers(loop, ticks)
         self.wall_base_ms = wall_base_ms
         self.skew_ms = 0.0
         self.log: EventLog = NO_LOG
@@ -63,13 +95,9 @@ class NodeRuntime:
         """Return this node's wall clock in ms since the epoch."""
         return int(self.loop.time() * 1000 + self.wall_base_ms + self.skew_ms)
 
-    def call_later(self, delay_ms: float, call: Callable[[], None]) -> NodeTimer:
+    def call_later(self, delay_ms: float, call: Callable[[], None]) -> WheelTimer:
         """Run ``call`` after ``delay_ms`` unless the node stops or the timer is cancelled first."""
-        timer = NodeTimer(self, call)
-        if not self.stopped:
-            timer.arm(self.loop.call_later(max(0.0, delay_ms) / 1000, timer.fire))
-            self.timers.add(timer)
-        return timer
+        return self.timers.call_later(delay_ms, call)
 
     def call_soon(self, call: Callable[[], None]) -> None:
         """Run ``call`` in this turn, after all work posted so far."""
@@ -82,5 +110,4 @@ class NodeRuntime:
     def stop(self) -> None:
         """Cancel every timer of this node and accept no new one."""
         self.stopped = True
-        for timer in tuple(self.timers):
-            timer.cancel()
+        self.timers.stop()

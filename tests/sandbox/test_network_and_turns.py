@@ -80,16 +80,19 @@ def test_deep_chains_do_not_recurse(loop: VirtualLoop, ticks: Ticks) -> None:
 
 def test_a_stopped_node_has_no_timers(loop: VirtualLoop, ticks: Ticks) -> None:
     runtime, seen = NodeRuntime(loop, ticks, 1000), []
-    runtime.call_later(10, lambda: seen.append("late"))
+    late = runtime.call_later(10, lambda: seen.append("late"))
+    soon = runtime.call_later(0, lambda: seen.append("soon"))
     cancelled = runtime.call_later(5, lambda: seen.append("cancelled"))
     runtime.call_later(1, lambda: seen.append("early"))
     cancelled.cancel()
     loop.run(0.005)
+    runtime.call_later(0, lambda: seen.append("at stop"))
     runtime.stop()
     runtime.call_later(1, lambda: seen.append("after"))
     loop.run(1)
-    assert seen == ["early"]
-    assert not runtime.timers
+    assert seen == ["soon", "early"]
+    assert not late.is_pending
+    assert not soon.is_pending
 
 
 def test_a_timer_can_still_be_cancelled_by_another_one_of_the_same_moment(loop: VirtualLoop, ticks: Ticks) -> None:

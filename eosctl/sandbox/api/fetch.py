@@ -26,9 +26,9 @@ from eosctl.sandbox.replication.fetch_sessions import (
 )
 from eosctl.sandbox.replication.partition import Partition
 from eosctl.sandbox.replication.reading import fetch_error, has_answer, read_partition, with_current_leader
-from eosctl.sandbox.runtime import NodeTimer
 from eosctl.sandbox.security.access import may
 from eosctl.sandbox.security.acls import CLUSTER_NAME, ResourceType
+from eosctl.sandbox.timing_wheel import WheelTimer
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.fetch import (
     FetchableTopicResponse,
@@ -79,7 +79,7 @@ class Fetch:
         self._request = request
         self._session, self._incremental = opened
         self._replica_id = request.replica_id if request.replica_id >= 0 else request.replica_state.replica_id
-        self._timer: NodeTimer | None = None
+        self._timer: WheelTimer | None = None
         self._poked = False
         self._hurried = False
         self._done = False

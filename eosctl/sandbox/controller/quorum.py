@@ -24,7 +24,8 @@ from eosctl.sandbox.controller.quorum_store import NOBODY, Election, QuorumStore
 from eosctl.sandbox.metadata.leader_view import NO_LEADER, LeaderView
 from eosctl.sandbox.metadata.log import MetadataLog
 from eosctl.sandbox.ports import BrokerConfig, Channel, Emulation
-from eosctl.sandbox.runtime import NodeRuntime, NodeTimer
+from eosctl.sandbox.runtime import NodeRuntime
+from eosctl.sandbox.timing_wheel import WheelTimer
 from eosctl.wire.api_keys import ApiKey
 
 CHECK_QUORUM_FACTOR = 1.5  # a leader that hears of no majority for so many fetch timeouts steps down (KIP-835)
@@ -92,7 +93,7 @@ class Quorum(LeaderView):
         self._log = log
         self._store = store
         self._office = office
-        self._timer: NodeTimer | None = None
+        self._timer: WheelTimer | None = None
         self._votes: set[int] = set()
         self._epoch_start_offset = 0
         self._led_since_ms = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from eosctl.sandbox.controller.controller import Controller
 from eosctl.sandbox.controller.quorum import Quorum
 from eosctl.sandbox.ports import METADATA_TOPIC, RequestContext
-from eosctl.sandbox.runtime import NodeTimer
+from eosctl.sandbox.timing_wheel import WheelTimer
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.describe_quorum import (
     DescribeQuorumRequest,
@@ -40,7 +40,7 @@ class MetadataFetch:
         self._context = context
         self._request = request
         self._asked: FetchPartition = request.topics[0].partitions[0]
-        self._timer: NodeTimer | None = None
+        self._timer: WheelTimer | None = None
         self._done = False
 
     def start(self) -> None:

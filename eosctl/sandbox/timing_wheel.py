@@ -1,0 +1,149 @@
+"""A hierarchical timing wheel (Kafka's SystemTimer and TimingWheel): timers start and are cancelled at constant cost.
+
+A wheel is a ring of buckets, one a tick. What lies beyond its span waits in a coarser wheel whose tick is that span,
+and comes down when its bucket's time has come. Only buckets are ordered by time, in a heap; an empty one costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from heapq import heappop, heappush
+
+WHEEL_SIZE = 20  # Kafka's, as is the tick of 1 ms that the sandbox gives it
+
+
+class WheelTimer:
+    """A call that is due at a tick; ``call`` is None once it ran or was cancelled."""
+
+    __slots__ = ("bucket", "call", "due", "serial")
+
+    def __init__(self, due: int, call: Callable[[], None]) -> None:
+        self.due = due
+        self.call: Callable[[], None] | None = call
+        self.serial = 0
+        self.bucket: dict[WheelTimer, None] | None = None
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether the call is still to come."""
+        return self.call is not None
+
+    def run(self) -> None:
+        """Make the call unless it was made or cancelled."""
+        call, self.call = self.call, None
+        if call is not None:
+            call()
+
+    def cancel(self) -> None:
+        """Drop the call; harmless when there is none any more."""
+        self.call = None
+        bucket = self.bucket
+        if bucket is not None:
+            self.bucket = None
+            del bucket[self]
+
+
+class _Wheel:
+    """One ring: ``starts`` says for which tick a bucket is in the heap now, -1 for none."""
+
+    __slots__ = ("buckets", "span", "starts", "tick")
+
+    def __init__(self, tick: int, size: int) -> None:
+        self.tick = tick
+        self.span = tick * size
+        self.buckets: list[dict[WheelTimer, None]] = [{} for _ in range(size)]
+        self.starts = [-1] * size
+
+
+class TimingWheel:
+    """Timers by tick. Time is given from outside and never goes back."""
+
+    __slots__ = ("_heap", "_now", "_serial", "_size", "_wheels")
+
+    def __init__(self, now: int = 0, size: int = WHEEL_SIZE) -> None:
+        self._now = now
+        self._size = size
+        self._serial = 0
+        self._wheels = [_Wheel(1, size)]
+        self._heap: list[tuple[int, int, int]] = []  # buckets by their first tick: (tick, wheel, index)
+
+    def add(self, due: int, call: Callable[[], None], now: int) -> WheelTimer:
+        """Start a timer; one that is due already comes with the next tick."""
+        heap = self._heap
+        if now > self._now and (not heap or heap[0][0] > now):
+            self._now = now
+        timer = WheelTimer(due, call)
+        self._serial = timer.serial = self._serial + 1
+        if due <= self._now:
+            self._put(timer, 0, self._now + 1)
+        else:
+            self._place(timer, due)
+        return timer
+
+    def _place(self, timer: WheelTimer, due: int) -> None:
+        """Put a timer into the finest wheel that reaches so far."""
+        now, wheels, level = self._now, self._wheels, 0
+        while due >= now - now % wheels[level].tick + wheels[level].span:
+            level += 1
+            if level == len(wheels):
+                wheels.append(_Wheel(wheels[-1].span, self._size))
+        self._put(timer, level, due)
+
+    def _put(self, timer: WheelTimer, level: int, due: int) -> None:
+        wheel = self._wheels[level]
+        slot = due // wheel.tick
+        index = slot % self._size
+        timer.bucket = bucket = wheel.buckets[index]
+        bucket[timer] = None
+        start = slot * wheel.tick
+        if wheel.starts[index] != start:
+            wheel.starts[index] = start
+            heappush(self._heap, (start, level, index))
+
+    def advance(self, now: int) -> list[WheelTimer]:
+        """Let time pass up to ``now``; returns the timers that are due, by time and then in order of their start."""
+        due: list[WheelTimer] = []
+        heap = self._heap
+        while heap and heap[0][0] <= now:
+            self._now, level, index = heappop(heap)
+            wheel = self._wheels[level]
+            wheel.starts[index] = -1
+            bucket = wheel.buckets[index]
+            if not bucket:
+                continue
+            timers = list(bucket)
+            bucket.clear()
+            for timer in timers:
+                if timer.due <= now:
+                    timer.bucket = None
+                    due.append(timer)
+                else:
+                    self._place(timer, timer.due)
+        self._now = max(self._now, now)
+        if len(due) > 1:
+            due.sort(key=_order)
+        return due
+
+    def next_tick(self) -> int | None:
+        """Return the tick of the next bucket that holds a timer: :meth:`advance` has nothing to do before; or None."""
+        heap = self._heap
+        while heap:
+            start, level, index = heap[0]
+            if self._wheels[level].buckets[index]:
+                return start
+            heappop(heap)
+            self._wheels[level].starts[index] = -1
+        return None
+
+    def clear(self) -> None:
+        """Cancel every timer."""
+        for wheel in self._wheels:
+            for bucket in wheel.buckets:
+                for timer in tuple(bucket):
+                    timer.cancel()
+        self._heap.clear()
+        self._wheels = [_Wheel(1, self._size)]
+
+
+def _order(timer: WheelTimer) -> tuple[int, int]:
+    return timer.due, timer.serial

@@ -56,7 +56,7 @@ PROOFS = {
         (("EOSCTL_FUZZ_FRAMES", "1000000"),),
     ),
     "histories": Proof(
-        "The checkers of histories find 10,000 of 10,000 inserted anomalies of each kind, and none in 10,000 clean ones.",
+        "Checkers of histories find 10,000 of 10,000 inserted anomalies of each kind, and none in 10,000 clean ones.",
         (*PYTEST, "-n", "2", "tests/history"),
         (("EOSCTL_HISTORIES", "10000"),),
     ),
@@ -82,7 +82,7 @@ PROOFS = {
             *PYTEST,
             "tests/capacity/test_calibration.py",
             "tests/apache/test_calibration.py",
-            "tests/apache/test_calibration_broker.py",
+            "tests/apache/test_calibration_broker.py tests/apache/test_producer_snapshot_load.py",
         ),
         (("EOSCTL_REQUIRE", "java"), ("EOSCTL_CALIBRATE_TIMES", "1")),
     ),

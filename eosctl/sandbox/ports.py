@@ -81,6 +81,9 @@ class MetadataView(Protocol):
     def topic_name(self, topic_id: bytes) -> str | None:
         """Return the topic with this id, or None."""
 
+    def partition_racks(self, topic: str) -> Sequence[Sequence[str]]:
+        """Return the racks of each partition's replicas, in order of the partitions; empty when there is no topic."""
+
     def finalized_feature(self, name: str) -> int:
         """Return the finalized level (0 when absent), e.g. of ``transaction.version``."""
 

@@ -143,6 +143,17 @@ class ClusterImage:
         state = self.topics_by_id.get(topic_id)
         return state.name if state is not None else None
 
+    def partition_racks(self, topic: str) -> list[list[str]]:
+        """Return the racks of each partition's replicas, in order of the partitions; empty when there is no topic."""
+        known = self.topics.get(topic)
+        if known is None:
+            return []
+        racks = {broker_id: broker.rack for broker_id, broker in self.brokers.items() if broker.rack is not None}
+        return [
+            [racks[replica] for replica in known.partitions[index].replicas if replica in racks]
+            for index in sorted(known.partitions)
+        ]
+
     def finalized_feature(self, name: str) -> int:
         """Return the finalized level of a feature, 0 when absent."""
         return self.features.get(name, 0)

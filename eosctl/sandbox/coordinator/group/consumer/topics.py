@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable
+import struct
+from collections.abc import Iterable, Sequence
+
+from xxhash import xxh3_64_intdigest
 
 from eosctl.sandbox.coordinator.group.consumer.group import Assignment, TopicIdPartition
 from eosctl.sandbox.ports import MetadataView
+
+_HASH_VERSION = b"\x00"
+_INT, _LONG = struct.Struct("<i"), struct.Struct("<Q")
 
 
 def partitions_of(metadata: MetadataView, topic: str) -> list[TopicIdPartition]:
@@ -23,14 +28,37 @@ def existing_partitions(metadata: MetadataView, topics: Iterable[str]) -> Assign
 
 
 def metadata_hash(metadata: MetadataView, topics: Iterable[str]) -> int:
-    """Return a signed 64-bit hash over the existing topics among these, 0 without any (KIP-1101).
+    """Return Kafka's hash over the existing topics among these, signed, 0 without any (KIP-1101).
 
-    It only has to change when a topic's identity or size does; Kafka's own hash function is another one, so a real
-    broker that takes over the group recomputes it and bumps the group's epoch once.
+    XXH3 over the topics' own hashes in order of their names, as ``Utils.computeGroupHash`` of Kafka 4.3 computes it:
+    a group that moves between this broker and a real one is not assigned anew.
     """
-    known = sorted((topic, metadata.topic_id(topic), metadata.partition_count(topic)) for topic in topics)
-    present = [entry for entry in known if entry[1] is not None]
-    if not present:
-        return 0
-    digest = hashlib.blake2b(repr(present).encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "big", signed=True)
+    hashes = [
+        _topic_hash(topic, topic_id, metadata.partition_racks(topic))
+        for topic in sorted(topics)
+        if (topic_id := metadata.topic_id(topic)) is not None
+    ]
+    return _signed(xxh3_64_intdigest(b"".join(_LONG.pack(value) for value in hashes))) if hashes else 0
+
+
+def _topic_hash(name: str, topic_id: bytes, racks: Sequence[Sequence[str]]) -> int:
+    """Return the hash of one topic (``Utils.computeTopicHash``): id, name, and each partition with its sorted racks."""
+    parts = [_HASH_VERSION, topic_id[7::-1], topic_id[:7:-1], _text(name), _INT.pack(len(racks))]
+    for index, racks_of_partition in enumerate(racks):
+        parts.append(_INT.pack(index))
+        for rack in sorted(racks_of_partition):
+            parts += (_INT.pack(_length(rack)), _text(rack))
+    return xxh3_64_intdigest(b"".join(parts))
+
+
+def _text(text: str) -> bytes:
+    """Return a text as hash4j feeds it: Java's UTF-16 characters, then their number."""
+    return text.encode("utf-16-le") + _INT.pack(_length(text))
+
+
+def _length(text: str) -> int:
+    return len(text.encode("utf-16-le")) // 2
+
+
+def _signed(value: int) -> int:
+    return value - (1 << 64) if value >= 1 << 63 else value

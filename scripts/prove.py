@@ -77,12 +77,14 @@ PROOFS = {
     ),
     "calibrate": Proof(
         "Capacity formulas predict what the sandbox and real Apache Kafka write: counts, bytes and snapshots within "
-        "10 %, waits within 30 %; a real broker's heap, threads and coordinator load lie in their ranges.",
+        "10 %, waits within 30 %; a real broker's heap, threads, and loads of coordinators and producer snapshots lie in their "
+        "ranges.",
         (
             *PYTEST,
             "tests/capacity/test_calibration.py",
             "tests/apache/test_calibration.py",
-            "tests/apache/test_calibration_broker.py tests/apache/test_producer_snapshot_load.py",
+            "tests/apache/test_calibration_broker.py",
+            "tests/apache/test_producer_snapshot_load.py",
         ),
         (("EOSCTL_REQUIRE", "java"), ("EOSCTL_CALIBRATE_TIMES", "1")),
     ),

@@ -10,7 +10,7 @@ from eosctl.capacity.bytes_and_network import cross_zone_rate
 from eosctl.capacity.disk import file_descriptor_count, memory_map_count
 from eosctl.capacity.memory import coordinator_heap_bytes, producer_heap_bytes
 from eosctl.capacity.record_sizes import producer_snapshot_bytes
-from eosctl.capacity.recovery import coordinator_load_ms
+from eosctl.capacity.recovery import coordinator_load_ms, producer_snapshot_load_ms
 from eosctl.capacity.refusal import check_possible
 from eosctl.capacity.requests import request_rate
 from eosctl.capacity.resources import Demand, brokers_needed, find_bottleneck, total_demand, use_resources
@@ -75,6 +75,7 @@ def _figures(
     busiest = max((topic.stored_bytes / topic.partition_count / rf for topic in topics), default=0.0)
     segments = demand.partition_count / count + demand.stored_bytes / cluster.segment_bytes / count
     entries_each = demand.producer_entries / max(1, demand.partition_count)
+    start = producer_snapshot_load_ms(demand.producer_entries / count)
     rows = [
         Figure("written by clients and coordinators, one copy", demand.written, Unit.BYTES_PER_S, "F1", Grade.ESTIMATE),
         Figure("markers, all copies", marker_bytes_per_s(markers, rf), Unit.BYTES_PER_S, "F8", Grade.EXACT),
@@ -93,6 +94,8 @@ def _figures(
             "F17",
             Grade.EXACT,
         ),
+        Figure("producer snapshots at a broker's start, at least", start[0], Unit.MILLISECONDS, "F17", Grade.ANCHOR),
+        Figure("producer snapshots at a broker's start, at most", start[1], Unit.MILLISECONDS, "F17", Grade.ANCHOR),
         Figure("loading a lost broker's coordinators, at least", load[0], Unit.MILLISECONDS, "F19", Grade.ANCHOR),
         Figure("loading a lost broker's coordinators, at most", load[1], Unit.MILLISECONDS, "F19", Grade.ANCHOR),
         Figure(

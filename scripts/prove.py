@@ -77,8 +77,8 @@ PROOFS = {
     ),
     "calibrate": Proof(
         "Capacity formulas predict what the sandbox and real Apache Kafka write: counts, bytes and snapshots within "
-        "10 %, waits within 30 %; a real broker's heap, threads, and loads of coordinators and producer snapshots lie in their "
-        "ranges.",
+        "10 %, waits within 30 %; a real broker's heap, threads, and loads of coordinators and producer snapshots lie "
+        "in their ranges.",
         (
             *PYTEST,
             "tests/capacity/test_calibration.py",

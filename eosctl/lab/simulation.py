@@ -23,6 +23,19 @@ _READY_POLL_S: Final = 0.01
 _READY_TIMEOUT_S: Final = 60.0
 
 
+@dataclass(slots=True)
+class Pace:
+    """How long clients' bytes travel: 0 to ``max_latency_ms``, and up to ``extra_ms`` more while clients are slow."""
+
+    max_latency_ms: float
+    chance: random.Random
+    extra_ms: float = 0.0
+
+    def latency(self) -> float:
+        """Draw a travel time in seconds."""
+        return self.chance.uniform(0, self.max_latency_ms + self.extra_ms) / 1000
+
+
 @dataclass(frozen=True, slots=True)
 class Simulation:
     """A running cluster and the network that clients reach it by.
@@ -32,12 +45,14 @@ class Simulation:
         network: The connector of clients.
         chance: Drawn from the seed, as everything else is.
         listeners: The way of clients into each broker.
+        pace: How fast clients' bytes travel.
     """
 
     core: ClusterCore
     network: MemoryNetwork
     chance: random.Random
     listeners: Mapping[int, _Listener]
+    pace: Pace
 
     @property
     def config(self) -> ClientConfig:
@@ -56,6 +71,10 @@ class Simulation:
     def kill(self, broker_id: int) -> None:
         """End a broker as kill -9 does; its clients lose their connections."""
         self.core.stop_node(broker_id, clean=False)
+        self.disconnect_clients(broker_id)
+
+    def disconnect_clients(self, broker_id: int) -> None:
+        """Break every client's connection to a broker; what has left one end still arrives."""
         self.listeners[broker_id].break_off()
 
     def restart(self, broker_id: int) -> None:
@@ -78,10 +97,10 @@ async def simulate(
     chance = random.Random(seed)
     loop = asyncio.get_running_loop()
     core = ClusterCore(shape, data_dir, loop, EPOCH_MS - loop.time() * 1000, chance.getrandbits(64))
-    travel = random.Random(chance.getrandbits(64))
-    network = MemoryNetwork(lambda: travel.uniform(0, max_latency_ms) / 1000)
+    pace = Pace(max_latency_ms, random.Random(chance.getrandbits(64)))
+    network = MemoryNetwork(pace.latency)
     listeners = {broker_id: _Listener(core, broker_id) for broker_id in core.broker_ids}
-    simulation = Simulation(core, network, random.Random(chance.getrandbits(64)), listeners)
+    simulation = Simulation(core, network, random.Random(chance.getrandbits(64)), listeners, pace)
     for broker_id, listener in listeners.items():
         network.listen(simulation.endpoint(broker_id), listener.accept)
     core.start()

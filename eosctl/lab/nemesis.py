@@ -1,0 +1,88 @@
+"""Does to a simulated cluster what a schedule says, and puts everything right at the end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from eosctl.lab.schedule import Fault, FaultKind, Schedule
+from eosctl.lab.simulation import Simulation
+from eosctl.sandbox.network import FaultAction, LinkFault
+
+_ACTIONS = {
+    FaultKind.DROP_FRAMES: FaultAction.DROP,
+    FaultKind.DUPLICATE_FRAMES: FaultAction.DUPLICATE,
+    FaultKind.REORDER_FRAMES: FaultAction.REORDER,
+}
+
+
+async def disturb(simulation: Simulation, schedule: Schedule) -> None:
+    """Let every fault begin and end at its time; faults may overlap. Returns when the last one has ended."""
+    await asyncio.gather(*(_suffer(simulation, fault) for fault in schedule))
+    heal(simulation)
+
+
+def heal(simulation: Simulation) -> None:
+    """Start every node that is down, repair every link, set every clock."""
+    core = simulation.core
+    core.network.heal()
+    simulation.pace.extra_ms = 0
+    for node in core.nodes.values():
+        node.runtime.skew_ms = 0
+    for node_id in core.node_ids:
+        _start(simulation, node_id)
+
+
+async def _suffer(simulation: Simulation, fault: Fault) -> None:
+    core = simulation.core
+    await asyncio.sleep(fault.at_ms / 1000)
+    match fault.kind:
+        case FaultKind.KILL_BROKER | FaultKind.STOP_BROKER | FaultKind.KILL_CONTROLLER:
+            _stop(simulation, fault.target, clean=fault.kind is FaultKind.STOP_BROKER)
+            await _last(fault)
+            _start(simulation, fault.target)
+        case FaultKind.DISCONNECT_CLIENTS:
+            simulation.disconnect_clients(fault.target)
+        case FaultKind.SLOW_CLIENTS:
+            simulation.pace.extra_ms = fault.amount
+            await _last(fault)
+            simulation.pace.extra_ms = 0
+        case FaultKind.SKEW_CLOCK:
+            node = core.nodes.get(fault.target)
+            if node is not None:
+                node.runtime.skew_ms = fault.amount
+                await _last(fault)
+                node.runtime.skew_ms = 0
+        case _:
+            link_faults = _link_faults(fault)
+            for one in link_faults:
+                core.network.add_fault(one)
+            await _last(fault)
+            for one in link_faults:
+                core.network.remove_fault(one)
+
+
+def _link_faults(fault: Fault) -> Sequence[LinkFault]:
+    other = fault.other or None
+    ends = ((fault.target, other), (other, fault.target))
+    if fault.kind in (FaultKind.ISOLATE_BROKER, FaultKind.CUT_LINK):
+        return [LinkFault(FaultAction.DROP, source=source, destination=to) for source, to in ends]
+    if fault.kind is FaultKind.DELAY_FRAMES:
+        return [LinkFault(FaultAction.DELAY, source=a, destination=b, delay_ms=fault.amount) for a, b in ends]
+    return [LinkFault(_ACTIONS[fault.kind], source=a, destination=b, count=fault.amount) for a, b in ends]
+
+
+async def _last(fault: Fault) -> None:
+    await asyncio.sleep(fault.duration_ms / 1000)
+
+
+def _stop(simulation: Simulation, node_id: int, *, clean: bool) -> None:
+    if node_id in simulation.core.nodes:
+        simulation.core.stop_node(node_id, clean=clean)
+        if node_id in simulation.core.broker_ids:
+            simulation.disconnect_clients(node_id)
+
+
+def _start(simulation: Simulation, node_id: int) -> None:
+    if node_id not in simulation.core.nodes:
+        simulation.core.start_node(node_id)

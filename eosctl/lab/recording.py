@@ -1,0 +1,242 @@
+"""Applications that keep a history of what they do and see, for the checkers of `eosctl.history`."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from eosctl.client import Client
+from eosctl.client.consumer import EARLIEST, IsolationLevel, Reader, list_offset
+from eosctl.client.offsets import committed_offsets
+from eosctl.client.ports import WallClock
+from eosctl.client.producer import OutgoingRecord, TransactionalProducer
+from eosctl.client.producer_errors import ProducerFenced
+from eosctl.client.transactions import GroupIdentity, OffsetToCommit, ProducerIdentity, TransactionDialect
+from eosctl.errors import EosctlError
+from eosctl.history.events import (
+    Drained,
+    Ended,
+    EndInvoked,
+    Event,
+    History,
+    Identified,
+    InitInvoked,
+    OffsetAsked,
+    OffsetFetched,
+    OffsetsSent,
+    Outcome,
+    Polled,
+    SendInvoked,
+    Sent,
+)
+from eosctl.model.transaction import TopicPartition
+from eosctl.wire.records.record import Record
+from eosctl.workloads.transactional import Fate, Step, attempt_transaction
+
+_INIT_TRIES: Final = 10
+_OUTCOMES: Final = {
+    Fate.COMMITTED: Outcome.COMMITTED,
+    Fate.ABORTED: Outcome.ABORTED,
+    Fate.UNKNOWN: Outcome.UNKNOWN,
+}
+
+
+class Recorder:
+    """Collects events; ``clock`` tells ms."""
+
+    def __init__(self, clock: Callable[[], int]) -> None:
+        self.now_ms = clock
+        self._events: list[Event] = []
+
+    @property
+    def history(self) -> History:
+        """Everything so far."""
+        return tuple(self._events)
+
+    def tell(self, event: Event) -> None:
+        """Add an event."""
+        self._events.append(event)
+
+
+class RecordedProducer(TransactionalProducer):
+    """A producer that tells what it does; ``transaction`` is the name of the present one, unique in the history."""
+
+    def __init__(
+        self,
+        client: Client,
+        transactional_id: str,
+        recorder: Recorder,
+        actor: str,
+        *,
+        now_ms: WallClock,
+        transaction_timeout_ms: int,
+        dialect: TransactionDialect | None = None,
+    ) -> None:
+        super().__init__(
+            client,
+            transactional_id,
+            now_ms=now_ms,
+            transaction_timeout_ms=transaction_timeout_ms,
+            dialect=dialect,
+        )
+        self.actor = actor
+        self.transaction = ""
+        self._recorder = recorder
+
+    async def init_transactions(self, *, keep_identity: bool = False) -> ProducerIdentity:
+        """See :class:`TransactionalProducer`."""
+        tell, now_ms = self._recorder.tell, self._recorder.now_ms
+        tell(InitInvoked(now_ms(), self.actor, self.transactional_id))
+        identity = await super().init_transactions(keep_identity=keep_identity)
+        tell(Identified(now_ms(), self.actor, *identity))
+        return identity
+
+    async def send_value(self, partition: TopicPartition, value: str, source: str = "") -> None:
+        """Send one value in the present transaction."""
+        tell, now_ms = self._recorder.tell, self._recorder.now_ms
+        tell(SendInvoked(now_ms(), self.actor, self.transaction, partition, value, source))
+        offset = await self.send(partition, [OutgoingRecord(None, value.encode())])
+        tell(Sent(now_ms(), self.actor, partition, value, offset))
+
+    async def send_position(self, group_id: str, partition: TopicPartition, offset: int) -> None:
+        """Commit a group's offset in the present transaction."""
+        event = OffsetsSent(self._recorder.now_ms(), self.actor, self.transaction, group_id, partition, offset)
+        self._recorder.tell(event)
+        await self.send_offsets(GroupIdentity(group_id), {partition: OffsetToCommit(offset)})
+
+    async def end(self, *, committed: bool) -> ProducerIdentity:
+        """See :class:`TransactionalProducer`."""
+        self._recorder.tell(EndInvoked(self._recorder.now_ms(), self.actor, self.transaction, committed))
+        return await super().end(committed=committed)
+
+    async def attempt(self, name: str, work: Step, *, aborts: bool = False) -> Fate | None:
+        """Do work in a transaction and tell how it ended; None when a successor has ended this producer's life."""
+        self.transaction = name
+        fate: Fate | None = Fate.UNKNOWN
+        try:
+            fate = await attempt_transaction(self, work, aborts=aborts)
+        except ProducerFenced:
+            fate = None
+        except EosctlError:
+            if not await self.survives():
+                fate = None
+        outcome = Outcome.UNKNOWN if fate is None else _OUTCOMES[fate]
+        self._recorder.tell(Ended(self._recorder.now_ms(), self.actor, name, outcome))
+        return fate
+
+    async def survives(self) -> bool:
+        """Initialise, whatever it takes; False when that is hopeless."""
+        for _ in range(_INIT_TRIES):
+            try:
+                await self.init_transactions()
+            except EosctlError:
+                continue
+            return True
+        return False
+
+
+async def write(
+    producer: RecordedProducer, partitions: Sequence[TopicPartition], count: int, chance: random.Random
+) -> None:
+    """Write transactions of one to five values, every fifth of them aborted, until they are done or fenced."""
+    if not await producer.survives():
+        return
+    for number in range(count):
+        name = f"{producer.actor}/{number}"
+        places = [chance.choice(partitions) for _ in range(chance.randint(1, 5))]
+
+        async def work(name: str = name, places: Sequence[TopicPartition] = places) -> None:
+            for index, partition in enumerate(places):
+                await producer.send_value(partition, f"{name}/{index}")
+
+        if await producer.attempt(name, work, aborts=chance.random() < 0.2) is None:
+            return
+
+
+async def copy(
+    client: Client,
+    producer: RecordedProducer,
+    recorder: Recorder,
+    group_id: str,
+    pair: tuple[TopicPartition, TopicPartition],
+    is_over: Callable[[], bool],
+) -> None:
+    """Copy one partition to another exactly once, as far as there is anything, until it is over or fenced."""
+    if not await producer.survives():
+        return
+    source, destination = pair
+    number = 0
+    while True:
+        over = is_over()  # before looking: what is there now is still copied
+        try:
+            position = await read_offset(client, recorder, producer.actor, group_id, source)
+            reader = Reader(client, IsolationLevel.READ_COMMITTED, {source: position or 0})
+            found = (await reader.poll(max_wait_ms=100)).get(source, ())[:3]
+        except EosctlError:
+            continue
+        if not found and over:
+            return
+        name, number = f"{producer.actor}/{number}", number + 1
+
+        async def work(name: str = name, found: Sequence[Record] = found) -> None:
+            for index, record in enumerate(found):
+                await producer.send_value(destination, f"{name}/{index}", text_of(record))
+            await producer.send_position(group_id, source, found[-1].offset + 1)
+
+        if found and await producer.attempt(name, work) is None:
+            return
+
+
+async def read_offset(
+    client: Client, recorder: Recorder, actor: str, group_id: str, partition: TopicPartition
+) -> int | None:
+    """Return a group's stable offset and tell of it."""
+    recorder.tell(OffsetAsked(recorder.now_ms(), actor, group_id, partition))
+    offset = (await committed_offsets(client, group_id, [partition]))[partition]
+    recorder.tell(OffsetFetched(recorder.now_ms(), actor, group_id, partition, offset))
+    return offset
+
+
+async def follow(
+    client: Client,
+    recorder: Recorder,
+    actor: str,
+    partitions: Sequence[TopicPartition],
+    is_over: Callable[[], bool],
+) -> None:
+    """Read committed data as it comes until it is over."""
+    positions = dict.fromkeys(partitions, 0)
+    while not is_over():
+        for partition in partitions:
+            one = Reader(client, IsolationLevel.READ_COMMITTED, {partition: positions[partition]})
+            try:
+                found = (await one.poll(max_wait_ms=50)).get(partition, ())
+            except EosctlError:
+                continue
+            positions[partition] = one.positions[partition]
+            _tell_records(recorder, actor, partition, found)
+
+
+async def drain(client: Client, recorder: Recorder, actor: str, partitions: Sequence[TopicPartition]) -> None:
+    """Read everything that is committed, and tell that it was everything.
+
+    Raises:
+        EosctlError: A partition cannot be read to its end.
+    """
+    for partition in partitions:
+        start = await list_offset(client, partition, EARLIEST)
+        reader = Reader(client, IsolationLevel.READ_COMMITTED, {partition: start})
+        found = (await reader.drain(client.config.timeout_ms)).get(partition, [])
+        _tell_records(recorder, actor, partition, found)
+        recorder.tell(Drained(recorder.now_ms(), actor, partition))
+
+
+def text_of(record: Record) -> str:
+    """Return a record's value as the history names it."""
+    return (record.value or b"").decode("utf-8", "backslashreplace")
+
+
+def _tell_records(recorder: Recorder, actor: str, partition: TopicPartition, records: Sequence[Record]) -> None:
+    for record in records:
+        recorder.tell(Polled(recorder.now_ms(), actor, partition, record.offset, text_of(record)))

@@ -1,0 +1,118 @@
+"""Fault schedules: what goes wrong when, drawn from a seed before anything runs."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from eosctl.errors import UsageError
+
+
+class FaultKind(StrEnum):
+    """What can be done to a simulated cluster."""
+
+    KILL_BROKER = "kill-broker"
+    STOP_BROKER = "stop-broker"
+    KILL_CONTROLLER = "kill-controller"
+    ISOLATE_BROKER = "isolate-broker"
+    CUT_LINK = "cut-link"
+    DROP_FRAMES = "drop-frames"
+    DELAY_FRAMES = "delay-frames"
+    DUPLICATE_FRAMES = "duplicate-frames"
+    REORDER_FRAMES = "reorder-frames"
+    DISCONNECT_CLIENTS = "disconnect-clients"
+    SLOW_CLIENTS = "slow-clients"
+    SKEW_CLOCK = "skew-clock"
+
+
+PLANS: Final[dict[str, tuple[FaultKind, ...]]] = {
+    "crashes": (FaultKind.KILL_BROKER, FaultKind.STOP_BROKER, FaultKind.KILL_CONTROLLER),
+    "network": (
+        FaultKind.ISOLATE_BROKER,
+        FaultKind.CUT_LINK,
+        FaultKind.DROP_FRAMES,
+        FaultKind.DELAY_FRAMES,
+        FaultKind.DUPLICATE_FRAMES,
+        FaultKind.REORDER_FRAMES,
+    ),
+    "clients": (FaultKind.DISCONNECT_CLIENTS, FaultKind.SLOW_CLIENTS),
+    "clocks": (FaultKind.SKEW_CLOCK,),
+    "all": tuple(FaultKind),
+    "none": (),
+}
+
+
+class Fault(NamedTuple):
+    """One fault.
+
+    Attributes:
+        at_ms: When it begins, after the workload has begun.
+        kind: What it does.
+        target: The node that it is done to; for links and frames the one end.
+        other: The other end of a link; 0 for every other node.
+        duration_ms: How long it lasts.
+        amount: Frames for drops, duplicates and reorders; ms for delays, slow clients and skewed clocks.
+    """
+
+    at_ms: int
+    kind: FaultKind
+    target: int
+    other: int = 0
+    duration_ms: int = 0
+    amount: int = 0
+
+    def __str__(self) -> str:
+        other = f"-{self.other}" if self.other else ""
+        amount = f", {self.amount}" if self.amount else ""
+        return f"{self.at_ms} ms: {self.kind} {self.target}{other} for {self.duration_ms} ms{amount}"
+
+
+Schedule = tuple[Fault, ...]
+
+
+def find_plan(name: str) -> tuple[FaultKind, ...]:
+    """Return the kinds of faults that a plan draws from.
+
+    Raises:
+        UsageError: There is no such plan.
+    """
+    if name not in PLANS:
+        raise UsageError(f"There is no plan {name!r}.", f"Plans are {', '.join(PLANS)}.", "Choose one of them.")
+    return PLANS[name]
+
+
+def draw_schedule(
+    kinds: Sequence[FaultKind], broker_ids: Sequence[int], controller_id: int, chance: random.Random, span_ms: int
+) -> Schedule:
+    """Draw one to five faults that begin within a span of time, in order."""
+    if not kinds:
+        return ()
+    faults = [
+        _draw_fault(chance.choice(kinds), broker_ids, controller_id, chance, span_ms)
+        for _ in range(chance.randint(1, 5))
+    ]
+    return tuple(sorted(faults))
+
+
+def _draw_fault(
+    kind: FaultKind, broker_ids: Sequence[int], controller_id: int, chance: random.Random, span_ms: int
+) -> Fault:
+    target = controller_id if kind is FaultKind.KILL_CONTROLLER else chance.choice(broker_ids)
+    others = [node for node in (*broker_ids, controller_id) if node != target]
+    other, amount = 0, 0
+    match kind:
+        case FaultKind.CUT_LINK:
+            other = chance.choice(others)
+        case FaultKind.DROP_FRAMES | FaultKind.DUPLICATE_FRAMES | FaultKind.REORDER_FRAMES:
+            other, amount = chance.choice((0, *others)), chance.randint(1, 20)
+        case FaultKind.DELAY_FRAMES:
+            other, amount = chance.choice((0, *others)), chance.randint(1, 400)
+        case FaultKind.SLOW_CLIENTS:
+            amount = chance.randint(50, 3_000)
+        case FaultKind.SKEW_CLOCK:
+            amount = chance.randint(-5_000, 5_000)
+        case _:
+            pass
+    return Fault(chance.randrange(span_ms), kind, target, other, chance.randint(50, 3_000), amount)

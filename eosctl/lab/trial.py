@@ -1,0 +1,270 @@
+"""One trial: a small cluster, applications and faults on virtual time, all from one seed, and the history of it."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import tempfile
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from eosctl.client import Client, connect
+from eosctl.client.topics import ensure_topic
+from eosctl.client.transactions import TransactionDialect
+from eosctl.errors import EosctlError
+from eosctl.history.anomaly import Anomaly
+from eosctl.history.check import check_history
+from eosctl.history.events import BatchSeen, History, ReplicaSeen
+from eosctl.lab.nemesis import disturb
+from eosctl.lab.recording import RecordedProducer, Recorder, copy, drain, follow, read_offset, write
+from eosctl.lab.schedule import FaultKind, Schedule, draw_schedule
+from eosctl.lab.simulation import Simulation, simulate
+from eosctl.lab.virtual_loop import VirtualDeadlock, VirtualStall, run_virtual
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.core import ClusterShape
+from eosctl.sandbox.ports import Emulation
+
+#: Few partitions of the internal topics, so that a trial opens tens of files and not hundreds.
+_SETTINGS: Final = {"transaction.state.log.num.partitions": "2", "offsets.topic.num.partitions": "2"}
+_INPUTS, _OUTPUTS, _GROUP = "inputs", "outputs", "copiers"
+_SPAN_MS: Final = 1_500
+_TRANSACTION_TIMEOUT_MS: Final = 4_000
+_REQUEST_TIMEOUT_MS: Final = 1_500
+_OPERATION_TIMEOUT_MS: Final = 20_000
+_OBSERVE_S: Final = 0.1
+_LIMIT_S: Final = 600.0
+
+
+class TrialPlan(NamedTuple):
+    """What all trials of a run have in common.
+
+    Attributes:
+        kinds: The faults to draw from.
+        emulate: The release that the brokers behave as.
+        transaction_version: Finalized level; None for the release's default.
+        broker_count: Brokers; controllers are one more node.
+        transaction_count: Transactions of each writer.
+        dialect: The protocol level of the clients; None for what the cluster has finalized.
+    """
+
+    kinds: tuple[FaultKind, ...] = tuple(FaultKind)
+    emulate: str = "4.3"
+    transaction_version: int | None = None
+    broker_count: int = 3
+    transaction_count: int = 6
+    dialect: TransactionDialect | None = None
+
+
+class Trial(NamedTuple):
+    """What came of a seed.
+
+    Attributes:
+        seed: The seed.
+        schedule: The faults.
+        history: What clients did and saw.
+        anomalies: What is wrong with the history.
+        stuck: Why the cluster did not come to rest after all faults were healed; empty when it did.
+        virtual_ms: How much time passed in the simulation.
+    """
+
+    seed: int
+    schedule: Schedule
+    history: History
+    anomalies: tuple[Anomaly, ...]
+    stuck: str
+    virtual_ms: int
+
+    @property
+    def failed(self) -> bool:
+        """Whether something is wrong."""
+        return bool(self.anomalies or self.stuck)
+
+    @property
+    def symptoms(self) -> frozenset[str]:
+        """What is wrong, by name."""
+        return frozenset(str(anomaly.kind) for anomaly in self.anomalies) | ({"stuck"} if self.stuck else set())
+
+
+def schedule_of(plan: TrialPlan, seed: int) -> Schedule:
+    """Return the faults that a seed stands for."""
+    chance = random.Random(f"schedule {seed}")
+    return draw_schedule(plan.kinds, range(1, plan.broker_count + 1), 100, chance, _SPAN_MS)
+
+
+def run_trial(plan: TrialPlan, seed: int, schedule: Schedule | None = None) -> Trial:
+    """Play a seed, with its own faults or with a given schedule. The same arguments give the same trial."""
+    faults = schedule_of(plan, seed) if schedule is None else schedule
+    with tempfile.TemporaryDirectory(prefix="eosctl-trial-") as directory:
+        stage = _Stage(plan, seed, faults)
+        stuck = ""
+        try:
+            run_virtual(stage.play(Path(directory)), seed)
+        except (EosctlError, TimeoutError, VirtualDeadlock, VirtualStall) as error:
+            stuck = f"{type(error).__name__}: {error}".splitlines()[0]
+    history = stage.recorder.history
+    return Trial(seed, faults, history, check_history(history), stuck, stage.ended_ms)
+
+
+class _Stage:
+    """A trial while it is being played."""
+
+    def __init__(self, plan: TrialPlan, seed: int, schedule: Schedule) -> None:
+        self.plan = plan
+        self.seed = seed
+        self.schedule = schedule
+        self.recorder = Recorder(_virtual_ms)
+        self.ended_ms = 0
+        self._starts: dict[int, tuple[object, int]] = {}
+
+    async def play(self, directory: Path) -> None:
+        """Bring up the cluster, let everybody work while faults come and go, and look at what is left."""
+        plan = self.plan
+        shape = ClusterShape(plan.broker_count, Emulation(plan.emulate), plan.transaction_version, _SETTINGS, fast=True)
+        try:
+            async with asyncio.timeout(_LIMIT_S), simulate(shape, directory, seed=self.seed) as simulation:
+                await self._work(simulation)
+        finally:
+            self.ended_ms = _virtual_ms()
+
+    async def _work(self, simulation: Simulation) -> None:
+        async with _client(simulation) as client:
+            inputs = await _partitions(client, _INPUTS)
+            outputs = await _partitions(client, _OUTPUTS)
+        chance = random.Random(f"work {self.seed}")
+        writing = asyncio.gather(
+            *(
+                self._write(simulation, f"writer-{name}", instance, inputs, chance.getrandbits(32))
+                for name, instance in (("a", 1), ("a", 2), ("b", 1))
+            )
+        )
+        faults = asyncio.ensure_future(disturb(simulation, self.schedule))
+
+        def is_over() -> bool:
+            return writing.done() and faults.done()
+
+        watching = asyncio.ensure_future(self._watch(simulation))
+        try:
+            await asyncio.gather(
+                writing,
+                faults,
+                self._copy(simulation, 1, inputs[0], outputs[0], 0.0, is_over),
+                self._copy(simulation, 2, inputs[0], outputs[0], chance.uniform(0.2, 2), is_over),
+                self._follow(simulation, (*inputs, *outputs), is_over),
+            )
+        finally:
+            watching.cancel()
+        await self._finish(simulation, (*inputs, *outputs), inputs[0])
+
+    async def _write(
+        self, simulation: Simulation, name: str, instance: int, partitions: tuple[TopicPartition, ...], seed: int
+    ) -> None:
+        chance = random.Random(seed)
+        await asyncio.sleep(0 if instance == 1 else chance.uniform(0.05, 1.0))
+        async with _client(simulation) as client:
+            producer = self._producer(simulation, client, name, f"{name}.{instance}")
+            await write(producer, partitions, self.plan.transaction_count, chance)
+
+    async def _copy(
+        self,
+        simulation: Simulation,
+        instance: int,
+        source: TopicPartition,
+        destination: TopicPartition,
+        delay_s: float,
+        is_over: Callable[[], bool],
+    ) -> None:
+        await asyncio.sleep(delay_s)
+        async with _client(simulation) as client:
+            producer = self._producer(simulation, client, "copier", f"copier.{instance}")
+            await copy(client, producer, self.recorder, _GROUP, (source, destination), is_over)
+
+    async def _follow(
+        self, simulation: Simulation, partitions: tuple[TopicPartition, ...], is_over: Callable[[], bool]
+    ) -> None:
+        async with _client(simulation) as client:
+            await follow(client, self.recorder, "reader", partitions, is_over)
+
+    def _producer(self, simulation: Simulation, client: Client, name: str, actor: str) -> RecordedProducer:
+        return RecordedProducer(
+            client,
+            name,
+            self.recorder,
+            actor,
+            now_ms=simulation.now_ms,
+            transaction_timeout_ms=_TRANSACTION_TIMEOUT_MS,
+            dialect=self.plan.dialect,
+        )
+
+    async def _finish(
+        self, simulation: Simulation, partitions: tuple[TopicPartition, ...], source: TopicPartition
+    ) -> None:
+        """End what is still open as the timeout of transactions does, read everything, compare the replicas."""
+        while not simulation.core.is_ready:
+            await asyncio.sleep(_OBSERVE_S)
+        await asyncio.sleep(_TRANSACTION_TIMEOUT_MS / 1000 + 1)
+        async with _client(simulation) as client:
+            await drain(client, self.recorder, "auditor", partitions)
+            await read_offset(client, self.recorder, "auditor", _GROUP, source)
+        self._observe(simulation)
+        self._compare(simulation)
+
+    async def _watch(self, simulation: Simulation) -> None:
+        while True:
+            self._observe(simulation)
+            await asyncio.sleep(_OBSERVE_S)
+
+    def _observe(self, simulation: Simulation) -> None:
+        for broker in simulation.core.brokers():
+            known, start = self._starts.get(broker.node_id, (None, 0))
+            if known is not broker:
+                start += 1
+                self._starts[broker.node_id] = (broker, start)
+            for partition, replica in broker.replicas.partitions.items():
+                if partition.topic in (_INPUTS, _OUTPUTS):
+                    log = replica.log
+                    self.recorder.tell(
+                        ReplicaSeen(
+                            _virtual_ms(),
+                            partition,
+                            broker.node_id,
+                            start,
+                            replica.is_leader,
+                            replica.leader_epoch,
+                            log.start_offset,
+                            log.last_stable_offset(),
+                            log.high_watermark,
+                            log.end_offset,
+                            replica.isr,
+                        )
+                    )
+
+    def _compare(self, simulation: Simulation) -> None:
+        for broker in simulation.core.brokers():
+            for partition, replica in broker.replicas.partitions.items():
+                for header, _ in replica.log.batches():
+                    if header.base_offset < replica.log.high_watermark:
+                        self.recorder.tell(
+                            BatchSeen(_virtual_ms(), partition, broker.node_id, header.base_offset, header.crc)
+                        )
+
+
+def _virtual_ms() -> int:
+    return int(asyncio.get_running_loop().time() * 1000)
+
+
+def _client(simulation: Simulation) -> AbstractAsyncContextManager[Client]:
+    config = replace(
+        simulation.config,
+        connect_timeout_ms=_REQUEST_TIMEOUT_MS,
+        request_timeout_ms=_REQUEST_TIMEOUT_MS,
+        timeout_ms=_OPERATION_TIMEOUT_MS,
+    )
+    return connect(config, connector=simulation.network, chance=random.Random(simulation.chance.random()))
+
+
+async def _partitions(client: Client, topic: str) -> tuple[TopicPartition, ...]:
+    found = await ensure_topic(client, topic, partition_count=2)
+    return tuple(partition.partition for partition in found.partitions)

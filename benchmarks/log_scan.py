@@ -184,19 +184,20 @@ def main(size_mb: int, with_spark: bool) -> None:
             f"{time.strftime('%Y-%m-%d')}: {size_mb_exact:.0f} MB, {scan.sources[0].event_count} records, "
             f"{traces} exceptions; MB/s by the clock and by processor time"
         )
-        rows = [
-            ("eosctl, exceptions, one process", measure(lambda: count_here(sources))),
-            ("eosctl, whole catalogue, one process", measure(lambda: scan_paths([path]))),
-        ]
-        for name, command in programs(path):
-            run = lambda command=command: subprocess.run(command, check=True, capture_output=True)  # noqa: E731
-            rows.append((name, measure(run)))
-        if with_spark:
-            rows += on_spark(path, sources, traces)
-        for name, one in rows:
+        for name, one in _rows(path, sources, traces, with_spark):
             # What Spark's JVM uses is not among the children that were waited for.
             cpu = "" if name.startswith("Spark") else f"{size_mb_exact / one.processor_s:>8.0f}"
-            print(f"{name:<40} {size_mb_exact / one.wall_s:>8.0f} {cpu}")
+            print(f"{name:<40} {size_mb_exact / one.wall_s:>8.0f} {cpu}", flush=True)
+
+
+def _rows(path: Path, sources: tuple[SourceFile, ...], traces: int, with_spark: bool) -> Iterator[tuple[str, Measured]]:
+    yield "eosctl, exceptions, one process", measure(lambda: count_here(sources))
+    yield "eosctl, whole catalogue, one process", measure(lambda: scan_paths([path]))
+    for name, command in programs(path):
+        run = lambda command=command: subprocess.run(command, check=True, capture_output=True)  # noqa: E731
+        yield name, measure(run)
+    if with_spark:
+        yield from on_spark(path, sources, traces)
 
 
 if __name__ == "__main__":

@@ -53,7 +53,9 @@ prove: environment ## The long runs; `make prove` lists them, `make prove NAME` 
 	@$(RUN) scripts/prove.py $(PROOFS)
 
 bench: environment ## Measure against the named peers, one program after the other.
-	@for program in benchmarks/*.py; do echo "== $$program"; $(RUN) $$program || exit 1; done
+	@for program in benchmarks/[a-z]*.py; do \
+		echo "== $$program"; $(RUN) -m benchmarks.$$(basename $$program .py) || exit 1; \
+	done
 
 docs: environment ## Generate the pages that are made from code.
 	$(RUN) -m scripts.generate_reference

@@ -22,11 +22,13 @@ from typing import Any, NamedTuple
 
 import typer.main
 
+from benchmarks import as_installed
 from eosctl.cli import app
 
 HELP_TARGET_S = 0.25
 HELP_TARGET_RATIO = 1.2
 DOCTOR_TARGET_S = 2.0
+INSTALLED = as_installed()
 
 
 class Cost(NamedTuple):
@@ -40,7 +42,7 @@ def run(command: Sequence[str], environment: dict[str, str] | None = None, accep
     """Run a program and measure it; any other exit code is an error."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     begun = time.perf_counter()
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, env=environment or INSTALLED, capture_output=True, text=True, check=False)
     wall_s = time.perf_counter() - begun
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode not in accepted:
@@ -91,7 +93,7 @@ def measure_help(rounds: int) -> Iterator[str]:
 
 def measure_doctor(rounds: int) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as directory:
-        environment = os.environ | {"XDG_STATE_HOME": directory}
+        environment = INSTALLED | {"XDG_STATE_HOME": directory}
         eosctl = [sys.executable, "-m", "eosctl"]
         off = "transaction.partition.verification.enable=false"
         run([*eosctl, "sandbox", "up", "--name", "bench", "--ephemeral", "--config", off], environment)

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from benchmarks import as_installed
 from eosctl.settings.documents import parse_documents
 
 GOOD = Path(__file__).resolve().parent.parent / "tests" / "fixtures" / "configs" / "good"
@@ -46,10 +47,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         fill(folder)
+        installed = as_installed()
 
         def lint() -> None:
             command = [sys.executable, "-m", "eosctl", "config", "lint", name, "--exit-zero", "-o", "json"]
-            subprocess.run(command, check=True, capture_output=True)
+            subprocess.run(command, env=installed, check=True, capture_output=True)
 
         def parse() -> None:
             for path in folder.iterdir():

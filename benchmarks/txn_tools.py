@@ -22,6 +22,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks import as_installed
 from eosctl.client import Client, connect
 from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.topics import ensure_topic
@@ -38,6 +39,7 @@ HEAP_BYTES = 256 << 20
 LANES = 24
 TIMEOUT_MS = 900_000
 TARGET = 5.0
+INSTALLED = as_installed()
 
 
 class Cost(NamedTuple):
@@ -51,7 +53,7 @@ class Cost(NamedTuple):
 def run(command: Sequence[str]) -> Cost:
     """Run a program and measure it; exit code 3 means findings."""
     before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, env=INSTALLED, capture_output=True, text=True, check=False)
     wall_s = time.perf_counter() - begun
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode not in (0, 3):

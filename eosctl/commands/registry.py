@@ -69,6 +69,7 @@ COMMANDS = (
         DIAGNOSE,
         "Explain an error, an exception, a state or a concept: meaning, what clients do, usual causes, next command.",
     ),
+    Entry("metrics", "metrics:app", DIAGNOSE, "Metrics and alerts of exactly-once."),
     Entry("snapshot", "snapshot:app", DIAGNOSE, "Evidence bundles: capture, show, compare."),
     Entry(
         "timeline",
@@ -79,6 +80,13 @@ COMMANDS = (
     Entry("txn", "txn:app", ACT, "Transactions: list, describe, find what hangs, end it."),
     Entry("fencing", "blame:fencing_app", ACT, "Fencing: who took a transactional id from whom."),
     Entry("group", "group:app", ACT, "Groups and their offsets."),
+    Entry(
+        "diagnose",
+        "diagnose:diagnose",
+        ACT,
+        "Name the runbooks for a symptom, told in words; procedures that destroy data are refused with the safe way.",
+    ),
+    Entry("runbook", "runbook:app", ACT, "Runbooks that look, decide, ask, act, verify, and leave a record."),
     Entry("sandbox", "sandbox:app", LAB, "A local Kafka cluster with faults on demand."),
     Entry("capacity", "capacity:app", PLAN, "Plan clusters for transactional workloads."),
     Entry("schema", "info:schema", SETTINGS, "Show the JSON Schema of a result, or list what there is."),

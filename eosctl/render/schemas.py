@@ -28,6 +28,8 @@ from eosctl.render.life import LifeItem
 from eosctl.render.locate import LocatedItem
 from eosctl.render.logs import CategoryItem, LogsView
 from eosctl.render.logs_exceptions import ExceptionItem
+from eosctl.render.metrics import MetricItem
+from eosctl.render.minimal_access import AccessItem
 from eosctl.render.plan import MarkerView
 from eosctl.render.producers import ProducerRow
 from eosctl.render.report import DiagnosisView
@@ -40,6 +42,7 @@ from eosctl.render.transactions import HangItem, TransactionItem
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 SHAPES: Final[dict[str, tuple[Any, str]]] = {
+    "access-rules": (Listing[AccessItem], "check acl"),
     "abort": (MarkerView, "txn abort"),
     "blame": (BlameView, "txn blame, fencing explain"),
     "bugs": (Listing[BugItem], "bugs"),
@@ -63,6 +66,7 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "log-categories": (Listing[CategoryItem], "logs patterns"),
     "log-category": (CategoryItem, "logs explain"),
     "log-exceptions": (Listing[ExceptionItem], "logs exceptions"),
+    "metrics": (Listing[MetricItem], "metrics list, metrics explain"),
     "logs": (LogsView, "logs scan, logs report"),
     "fsck": (Listing[FsckItem], "fsck"),
     "group-lag": (Listing[LagItem], "group lag"),

@@ -1,0 +1,135 @@
+"""A metric of a broker or a Java client, and the names that JMX and Prometheus have for it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from eosctl.model.known_bug import Version, parse_version
+
+_PLACEHOLDER: Final = re.compile(r"[\w-]+=\{([\w-]+)\}")
+_NO_NAME: Final = re.compile(r"[^a-zA-Z0-9:_]")
+
+
+class MetricKind(StrEnum):
+    """How a metric's values are to be read.
+
+    A meter counts and has rates, a histogram has percentiles of values, a timer is both; text reaches no Prometheus.
+    """
+
+    GAUGE = "gauge"
+    COUNTER = "counter"
+    METER = "meter"
+    HISTOGRAM = "histogram"
+    TIMER = "timer"
+    TEXT = "text"
+
+
+#: The attributes of a Yammer bean that matter, by its kind.
+_YAMMER: Final = {
+    MetricKind.GAUGE: ("Value",),
+    MetricKind.METER: ("Count", "OneMinuteRate"),
+    MetricKind.HISTOGRAM: ("Mean", "99thPercentile", "Max"),
+    MetricKind.TIMER: ("Count", "Mean", "99thPercentile", "Max"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One metric.
+
+    Attributes:
+        name: The bean's ``name=`` (Yammer) or the attribute (Kafka's own metrics).
+        component: Whose JVM has it: ``broker``, ``producer``, ``consumer`` or ``streams``.
+        domain: The domain of the bean.
+        bean_type: The bean's ``type=``.
+        keys: The bean's further keys, whose values differ (``topic``, ``client-id``).
+        kind: How to read it.
+        unit: Of its values; of what a meter counts.
+        means: What it tells.
+        healthy: Which values are good; empty where none is bad.
+        since: The first release that has it, None where that is older than what is told apart.
+        until: The first release without it.
+    """
+
+    name: str
+    component: str
+    domain: str
+    bean_type: str
+    keys: tuple[str, ...]
+    kind: MetricKind
+    unit: str
+    means: str
+    healthy: str
+    since: Version | None = None
+    until: Version | None = None
+
+    @property
+    def is_yammer(self) -> bool:
+        """Whether the bean carries this metric alone, under ``name=``; Kafka's own metrics are attributes."""
+        return not self.bean_type.endswith("-metrics")
+
+    @property
+    def bean(self) -> str:
+        """The bean's object name, with placeholders for what differs."""
+        name = (f"name={self.name}",) if self.is_yammer else ()
+        return f"{self.domain}:" + ",".join(
+            (f"type={self.bean_type}", *name, *(f"{key}={{{key}}}" for key in self.keys))
+        )
+
+    @property
+    def bean_pattern(self) -> str:
+        """The object name as a JMX pattern that matches the beans of this metric."""
+        return _PLACEHOLDER.sub(lambda key: key[0].replace(f"{{{key[1]}}}", "*"), self.bean)
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The attributes of the bean that are worth reading."""
+        return _YAMMER[self.kind] if self.is_yammer else (self.name,)
+
+    @property
+    def prometheus(self) -> tuple[str, ...]:
+        """The series of jmx_exporter without rules, one an attribute; none of text."""
+        if self.kind is MetricKind.TEXT:
+            return ()
+        labels = ([f'name="{self.name}"'] if self.is_yammer else []) + [f'{_safe(key)}="…"' for key in self.keys]
+        inner = f"{{{','.join(labels)}}}" if labels else ""
+        return tuple(exporter_name(self.domain, self.bean_type, attribute) + inner for attribute in self.attributes)
+
+    def exists_in(self, version: Version) -> bool:
+        """Whether a release has this metric."""
+        return (self.since is None or self.since <= version) and (self.until is None or version < self.until)
+
+
+def exporter_name(domain: str, bean_type: str, attribute: str) -> str:
+    """Return the name that jmx_exporter (1.x, without rules) gives to an attribute; keys but the type become labels.
+
+    Its untyped values lose the suffix ``_total``.
+    """
+    return _safe(f"{domain}_{bean_type}_{attribute}").removesuffix("_total")
+
+
+def _safe(text: str) -> str:
+    return _NO_NAME.sub("_", text)
+
+
+@dataclass(frozen=True, slots=True)
+class MissingMetric:
+    """Names that are quoted though no release has such a metric.
+
+    Attributes:
+        names: The names, as they are quoted.
+        how: How to come by the fact.
+        instead: What exists.
+    """
+
+    names: tuple[str, ...]
+    how: str
+    instead: tuple[Metric, ...] = ()
+
+
+def parse_release(text: str | None) -> Version | None:
+    """Parse a release of the catalogue."""
+    return None if text is None else parse_version(text)

@@ -101,12 +101,19 @@ def scan_paths(
 
 def plan_splits(source: SourceFile, split_bytes: int = SPLIT_BYTES) -> Iterator[Split]:
     """Cut a file into parts that can be scanned independently."""
-    if not source.splittable or source.size_bytes <= split_bytes:
-        yield Split(source, 0, None)
+    yield from cut_split(Split(source, 0, None), split_bytes)
+
+
+def cut_split(split: Split, piece_bytes: int) -> Iterator[Split]:
+    """Cut a part of a file into smaller ones, where parts of it can be read on their own."""
+    source = split.source
+    stop = source.size_bytes if split.end is None else split.end
+    if not source.splittable or stop - split.start <= piece_bytes:
+        yield split
         return
-    for start in range(0, source.size_bytes, split_bytes):
-        end = start + split_bytes
-        yield Split(source, start, end if end < source.size_bytes else None)
+    for start in range(split.start, stop, piece_bytes):
+        end = start + piece_bytes
+        yield Split(source, start, end if end < stop else split.end)
 
 
 def read_split(split: Split) -> Window:

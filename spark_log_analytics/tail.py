@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import tzinfo
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from eosctl.model.log_event import LogEvent
 from spark_log_analytics.classify import Classifier
 from spark_log_analytics.compression import codec_of, count_newlines, read_head, read_window
-from spark_log_analytics.scan import SPLIT_BYTES, Split, number_lines, scan_split
+from spark_log_analytics.scan import SPLIT_BYTES, Split, cut_split, number_lines, scan_split
 from spark_log_analytics.scanner import HeaderReader
 from spark_log_analytics.sources import SourceFile, find_files, inspect_file
 
@@ -118,18 +118,9 @@ def read_tail(part: TailSplit, classifier: Classifier) -> tuple[LogEvent, ...]:
     if path is None:
         return ()
     split = part.split._replace(source=source._replace(name=str(path)))
-    scans = [scan_split(piece, classifier) for piece in _pieces(split)]
+    scans = [scan_split(piece, classifier) for piece in cut_split(split, SPLIT_BYTES)]
     events = number_lines(scans)
     return tuple(event._replace(line=event.line + part.line) for event in events if event.offset >= part.first_offset)
-
-
-def _pieces(split: Split) -> Iterator[Split]:
-    """Cut a long backlog into parts that fit into memory."""
-    if split.end is None:
-        yield split
-        return
-    for start in range(split.start, split.end, SPLIT_BYTES):
-        yield split._replace(start=start, end=min(start + SPLIT_BYTES, split.end))
 
 
 def locate(identity: str, path: Path) -> Path | None:

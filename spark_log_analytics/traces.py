@@ -11,14 +11,17 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final, NamedTuple
 
+from spark_log_analytics.compression import Window
 from spark_log_analytics.layouts import Verdict
-from spark_log_analytics.scan import Split, peeled_records, read_split
+from spark_log_analytics.scan import Split, cut_split, peeled_records, read_split
 from spark_log_analytics.scanner import MAX_EVENT_BYTES, Buffer, HeaderReader, Record, read_headerless
 from spark_log_analytics.sieve import sift_records
 from spark_log_analytics.throwable import parse_chain
 from spark_log_analytics.timestamps import TimeReference, parse_timestamp
 
 MINUTE_MS: Final = 60_000
+PIECE_BYTES: Final = 8 * 1024 * 1024
+"""How much is read at a time: small enough that the allocator gives the same memory again."""
 _SAMPLE_HEADERS: Final = 500
 _HEADER_STARTS: Final = frozenset(b"0123456789[<%")
 """First bytes of headers that no line of a stack trace starts with."""
@@ -60,28 +63,34 @@ class TraceCounts(NamedTuple):
 def count_exceptions(split: Split) -> TraceCounts:
     """Count the stack traces whose record's header starts in a split, by minute, classes and application."""
     source = split.source
-    try:
-        data, base, error = read_split(split)
-    except OSError as failure:
-        return TraceCounts((), failure.strerror or str(failure))
-    if source.wrapper:
-        records: Iterable[Record] = peeled_records(bytes(data), source)
-    else:
-        end = None if split.end is None else split.end - base
-        records = find_traces(data, source.verdict, split.start - base, end)
     reference = TimeReference(source.zone, source.modified_ms)
     found: dict[ExceptionKey, tuple[int, int]] = {}
-    for record in records:
-        chain = parse_chain(record.rest)
-        if not chain:
-            continue
-        instant = parse_timestamp(record.time, reference) if record.time else None
-        minute_ms = None if instant is None else instant.ms // MINUTE_MS * MINUTE_MS
-        key = ExceptionKey(minute_ms, chain[0], chain[-1], record.application or source.application)
-        count, offset = found.get(key, (0, record.offset + base))
-        found[key] = count + 1, offset
+    error = ""
+    for piece in cut_split(split, PIECE_BYTES):
+        try:
+            window = read_split(piece)
+        except OSError as failure:
+            error = failure.strerror or str(failure)
+            break
+        error = window.error
+        for record in _records(piece, window):
+            chain = parse_chain(record.rest)
+            if chain:
+                instant = parse_timestamp(record.time, reference) if record.time else None
+                minute_ms = None if instant is None else instant.ms // MINUTE_MS * MINUTE_MS
+                application = record.application or source.application
+                key = ExceptionKey(minute_ms, chain[0], chain[-1], application)
+                count, offset = found.get(key, (0, record.offset + window.base))
+                found[key] = count + 1, offset
     counts = (ExceptionCount(key, count, source.name, offset) for key, (count, offset) in found.items())
     return TraceCounts(tuple(counts), error)
+
+
+def _records(split: Split, window: Window) -> Iterator[Record]:
+    if split.source.wrapper:
+        return peeled_records(bytes(window.data), split.source)
+    end = None if split.end is None else split.end - window.base
+    return find_traces(window.data, split.source.verdict, split.start - window.base, end)
 
 
 def merge_counts(parts: Iterable[ExceptionCount]) -> tuple[ExceptionCount, ...]:

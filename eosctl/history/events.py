@@ -119,13 +119,18 @@ class OffsetAsked(NamedTuple):
 
 
 class OffsetFetched(NamedTuple):
-    """A group's stable committed offset (``require_stable``); None when there is none."""
+    """A group's stable committed offset (``require_stable``); None when there is none.
+
+    ``is_stale`` says that an outside observer knows better: the broker that answered had lost the group's partition and
+    not heard of it. Kafka does not promise that such an answer is the newest, only that nothing can be committed there.
+    """
 
     at_ms: int
     actor: str
     group: str
     partition: TopicPartition
     offset: int | None
+    is_stale: bool = False
 
 
 class ReplicaSeen(NamedTuple):

@@ -31,7 +31,10 @@ class Question(NamedTuple):
 
 
 def check_progress(history: History) -> Iterator[Anomaly]:
-    """Yield stable offsets below what was committed, or what was shown, before they were asked for."""
+    """Yield stable offsets below what was committed, or what was shown, before they were asked for.
+
+    Answers that are known to be stale prove nothing.
+    """
     sent: dict[str, list[OffsetsSent]] = defaultdict(list)
     committed: dict[Key, Committed] = {}
     shown: dict[Key, OffsetFetched] = {}
@@ -48,7 +51,7 @@ def check_progress(history: History) -> Iterator[Anomaly]:
             case OffsetAsked():
                 key = (event.group, event.partition)
                 asked[event.actor, key] = Question(event, committed.get(key), shown.get(key))
-            case OffsetFetched():
+            case OffsetFetched(is_stale=False):
                 key = (event.group, event.partition)
                 question = asked.get((event.actor, key))
                 if question is not None:

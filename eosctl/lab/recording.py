@@ -8,6 +8,7 @@ from typing import Final
 
 from eosctl.client import Client
 from eosctl.client.consumer import EARLIEST, IsolationLevel, Reader, list_offset
+from eosctl.client.destinations import group_coordinator
 from eosctl.client.offsets import committed_offsets
 from eosctl.client.ports import WallClock
 from eosctl.client.producer import OutgoingRecord, TransactionalProducer
@@ -43,10 +44,16 @@ _OUTCOMES: Final = {
 
 
 class Recorder:
-    """Collects events; ``clock`` tells ms."""
+    """Collects events.
 
-    def __init__(self, clock: Callable[[], int]) -> None:
+    Args:
+        clock: Tells ms.
+        is_stale: Whether a broker that answered for a group has lost it, as far as an outside observer knows.
+    """
+
+    def __init__(self, clock: Callable[[], int], is_stale: Callable[[str, int], bool] = lambda *_: False) -> None:
         self.now_ms = clock
+        self.is_stale = is_stale
         self._events: list[Event] = []
 
     @property
@@ -167,16 +174,21 @@ async def copy(
         return
     source, destination = pair
     number = 0
+    reader: Reader | None = None  # None when the position is to be read again
     while True:
         over = is_over()  # before looking: what is there now is still copied
         try:
-            position = await read_offset(client, recorder, producer.actor, group_id, source)
-            reader = Reader(client, IsolationLevel.READ_COMMITTED, {source: position or 0})
+            if reader is None:
+                position = await read_offset(client, recorder, producer.actor, group_id, source)
+                reader = Reader(client, IsolationLevel.READ_COMMITTED, {source: position or 0})
             found = (await reader.poll(max_wait_ms=100)).get(source, ())[:3]
         except EosctlError:
             continue
-        if not found and over:
-            return
+        if not found:
+            if over:
+                return
+            continue
+        reader = None
         name, number = f"{producer.actor}/{number}", number + 1
 
         async def work(name: str = name, found: Sequence[Record] = found) -> None:
@@ -184,7 +196,7 @@ async def copy(
                 await producer.send_value(destination, f"{name}/{index}", text_of(record))
             await producer.send_position(group_id, source, found[-1].offset + 1)
 
-        if found and await producer.attempt(name, work) is None:
+        if await producer.attempt(name, work) is None:
             return
 
 
@@ -194,7 +206,9 @@ async def read_offset(
     """Return a group's stable offset and tell of it."""
     recorder.tell(OffsetAsked(recorder.now_ms(), actor, group_id, partition))
     offset = (await committed_offsets(client, group_id, [partition]))[partition]
-    recorder.tell(OffsetFetched(recorder.now_ms(), actor, group_id, partition, offset))
+    answered_by = await client.node_id(group_coordinator(group_id))
+    stale = recorder.is_stale(group_id, answered_by)
+    recorder.tell(OffsetFetched(recorder.now_ms(), actor, group_id, partition, offset, stale))
     return offset
 
 

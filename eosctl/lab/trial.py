@@ -25,7 +25,7 @@ from eosctl.lab.simulation import Simulation, simulate
 from eosctl.lab.virtual_loop import VirtualDeadlock, VirtualStall, run_virtual
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.core import ClusterShape
-from eosctl.sandbox.ports import Emulation
+from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC, Emulation
 
 #: Few partitions of the internal topics, so that a trial opens tens of files and not hundreds.
 _SETTINGS: Final = {"transaction.state.log.num.partitions": "2", "offsets.topic.num.partitions": "2"}
@@ -115,7 +115,8 @@ class _Stage:
         self.plan = plan
         self.seed = seed
         self.schedule = schedule
-        self.recorder = Recorder(_virtual_ms)
+        self.recorder = Recorder(_virtual_ms, self._is_stale)
+        self._simulation: Simulation | None = None
         self.ended_ms = 0
         self._starts: dict[int, tuple[object, int]] = {}
 
@@ -130,6 +131,7 @@ class _Stage:
             self.ended_ms = _virtual_ms()
 
     async def _work(self, simulation: Simulation) -> None:
+        self._simulation = simulation
         async with _client(simulation) as client:
             inputs = await _partitions(client, _INPUTS)
             outputs = await _partitions(client, _OUTPUTS)
@@ -210,6 +212,18 @@ class _Stage:
             await read_offset(client, self.recorder, "auditor", _GROUP, source)
         self._observe(simulation)
         self._compare(simulation)
+
+    def _is_stale(self, group_id: str, broker_id: int) -> bool:
+        """Whether some broker has heard of a leader epoch of the group's partition in which another one leads."""
+        brokers = self._simulation.core.brokers() if self._simulation is not None else []
+        views = [
+            broker.replicas.partitions[partition]
+            for broker in brokers
+            if (partition := TopicPartition(CONSUMER_OFFSETS_TOPIC, broker.groups.partition_for(group_id)))
+            in broker.replicas.partitions
+        ]
+        newest = max(views, key=lambda replica: replica.leader_epoch, default=None)
+        return newest is not None and newest.leader_id != broker_id
 
     async def _watch(self, simulation: Simulation) -> None:
         while True:

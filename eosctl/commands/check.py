@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from eosctl.commands.check_acl import acl
 from eosctl.commands.doctor import (
     BaselineFile,
     ExitZero,
@@ -127,6 +128,9 @@ def run_checks(
     gate = Gate(fail_on, exit_zero, require_complete, min_score, baseline, write_baseline, rules)
     request = Request("check run", output, output_file, report, save_snapshot, gate)
     raise typer.Exit(present(evidence, checks, request, invocation))
+
+
+app.command()(acl)
 
 
 def _select(selectors: list[str] | None, *, catalogue: bool = False) -> tuple[Check, ...]:

@@ -148,8 +148,8 @@ def doctor(
 
     Nothing is changed: only read requests are sent, no group is joined, no topic is created. With paths, configuration
     files are judged too, against the cluster's brokers; paths alone, where no cluster is named, need none. Exit codes:
-    0 nothing at or above --fail-on, 1 the cluster could not be asked, 2 usage or a malformed file, 3 findings or a score
-    below --min-score, 4 evidence incomplete with --require-complete.
+    0 nothing at or above --fail-on, 1 the cluster could not be asked, 2 usage or a malformed file, 3 findings or a
+    score below --min-score, 4 evidence incomplete with --require-complete.
     """
     from eosctl.checks.registry import ALL_CHECKS
 

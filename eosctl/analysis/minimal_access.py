@@ -1,0 +1,160 @@
+"""The access rules that an application needs, no more: each with the requests that fail without it.
+
+After Kafka's authorizer: WRITE and READ imply DESCRIBE, so nothing here asks for DESCRIBE. A transactional producer
+needs no right on the cluster; one that is only idempotent needed IdempotentWrite on it before Kafka 2.8 (KIP-679), and
+since then WRITE on any topic will do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from eosctl.model.cluster_state import AccessRule, AccessRules
+
+CLUSTER: Final = "kafka-cluster"
+IDEMPOTENT_WRITE_UNTIL: Final = (2, 7)
+_IMPLY_DESCRIBE: Final = frozenset({"Read", "Write", "Delete", "Alter"})
+
+
+class ApplicationKind(StrEnum):
+    """What an application does."""
+
+    PRODUCER = "producer"
+    IDEMPOTENT_PRODUCER = "idempotent-producer"
+    CONSUMER = "consumer"
+    PROCESSOR = "processor"
+
+
+class Name(NamedTuple):
+    """A resource, or all whose names begin alike."""
+
+    text: str
+    prefixed: bool = False
+
+    @property
+    def pattern_type(self) -> str:
+        """Kafka's word for it."""
+        return "Prefixed" if self.prefixed else "Literal"
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """An application and what it works with. A ``release`` of None is the newest."""
+
+    kind: ApplicationKind
+    principal: str
+    transactional_id: Name | None = None
+    group: Name | None = None
+    reads: tuple[Name, ...] = ()
+    writes: tuple[Name, ...] = ()
+    release: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NeededRule:
+    """A rule that must be there: ``requests`` need it, and answer ``error`` without it."""
+
+    resource_type: str
+    name: Name
+    operation: str
+    requests: tuple[str, ...]
+    error: str
+
+    def flags(self, principal: str) -> str:
+        """Return what kafka-acls.sh is told after ``--add``."""
+        option = {"TransactionalId": "--transactional-id", "Group": "--group", "Topic": "--topic"}
+        resource = "--cluster" if self.resource_type == "Cluster" else f"{option[self.resource_type]} {self.name.text}"
+        pattern = " --resource-pattern-type prefixed" if self.name.prefixed else ""
+        return f"--allow-principal {principal} --operation {self.operation} {resource}{pattern}"
+
+
+class RuleState(StrEnum):
+    """Whether a cluster has a needed rule."""
+
+    PRESENT = "present"
+    MISSING = "missing"
+    DENIED = "denied"
+
+
+def plan_access(application: Application) -> tuple[NeededRule, ...]:
+    """Return the smallest set of rules with which the application runs.
+
+    The rules of a processor (consume, transform, produce, offsets within the transaction) are those of a transactional
+    producer and of a consumer; its group's READ serves TxnOffsetCommit too.
+    """
+    return tuple(_rules(application))
+
+
+def _rules(application: Application) -> Iterator[NeededRule]:
+    kind = application.kind
+    if kind in (ApplicationKind.PRODUCER, ApplicationKind.PROCESSOR) and application.transactional_id is not None:
+        yield NeededRule(
+            "TransactionalId",
+            application.transactional_id,
+            "Write",
+            ("FindCoordinator", "InitProducerId", "AddPartitionsToTxn", "Produce", "EndTxn"),
+            "TRANSACTIONAL_ID_AUTHORIZATION_FAILED",
+        )
+    if kind is not ApplicationKind.CONSUMER:
+        for name in application.writes:
+            requests = ("Metadata", "AddPartitionsToTxn", "Produce")
+            if kind is ApplicationKind.IDEMPOTENT_PRODUCER:
+                requests = ("Metadata", "InitProducerId", "Produce")
+            yield NeededRule("Topic", name, "Write", requests, "TOPIC_AUTHORIZATION_FAILED")
+    release = application.release
+    if kind is ApplicationKind.IDEMPOTENT_PRODUCER and release is not None and release <= IDEMPOTENT_WRITE_UNTIL:
+        yield NeededRule(
+            "Cluster", Name(CLUSTER), "IdempotentWrite", ("InitProducerId",), "CLUSTER_AUTHORIZATION_FAILED"
+        )
+    if kind in (ApplicationKind.CONSUMER, ApplicationKind.PROCESSOR):
+        commits = "TxnOffsetCommit" if kind is ApplicationKind.PROCESSOR else "OffsetCommit"
+        for name in application.reads:
+            yield NeededRule("Topic", name, "Read", ("Metadata", "Fetch", commits), "TOPIC_AUTHORIZATION_FAILED")
+        if application.group is not None:
+            requests = ("FindCoordinator", "JoinGroup", "OffsetFetch", commits)
+            yield NeededRule("Group", application.group, "Read", requests, "GROUP_AUTHORIZATION_FAILED")
+
+
+def state_of(needed: NeededRule, principal: str, rules: Sequence[AccessRule]) -> RuleState:
+    """Tell whether rules allow what is needed, from every host.
+
+    A denial that touches any name of a needed prefix, or any host, counts: what it hits would fail.
+    """
+    concerned = [
+        rule for rule in rules if rule.principal in (principal, "User:*") and rule.resource_type == needed.resource_type
+    ]
+    denying = (
+        ("All", needed.operation, "Describe") if needed.operation in _IMPLY_DESCRIBE else ("All", needed.operation)
+    )
+    if any(
+        rule.permission == "Deny" and rule.operation in denying and _touches(rule, needed.name) for rule in concerned
+    ):
+        return RuleState.DENIED
+    for rule in concerned:
+        allows = rule.permission == "Allow" and rule.operation in ("All", needed.operation) and rule.host == "*"
+        if allows and _includes(rule, needed.name):
+            return RuleState.PRESENT
+    return RuleState.MISSING
+
+
+def states_of(
+    needed: Sequence[NeededRule], application: Application, found: AccessRules | None
+) -> tuple[RuleState | None, ...]:
+    """Return the state of each rule; None where the cluster's rules are not known, or it has no authorizer."""
+    if found is None or not found.enabled:
+        return tuple(None for _ in needed)
+    return tuple(state_of(one, application.principal, found.rules) for one in needed)
+
+
+def _includes(rule: AccessRule, name: Name) -> bool:
+    """Whether a rule is about everything that the name stands for; a literal ``orders-*`` is about one odd name."""
+    if rule.pattern_type == "Prefixed":
+        return name.text.startswith(rule.resource_name)
+    return rule.resource_name == "*" or (not name.prefixed and rule.resource_name == name.text)
+
+
+def _touches(rule: AccessRule, name: Name) -> bool:
+    return _includes(rule, name) or (name.prefixed and rule.resource_name.startswith(name.text))

@@ -1,0 +1,51 @@
+"""check acl: what it prints, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from tests.commands.conftest import eosctl
+
+ROOT = Path(__file__).parents[2]
+PRODUCER = ("check", "acl", "producer", "--principal", "User:a", "--transactional-id", "t-*", "--write", "orders")
+
+
+def test_rules_proof_and_commands() -> None:
+    done = eosctl(*PRODUCER)
+    assert done.code == 0
+    assert "TRANSACTIONAL_ID_AUTHORIZATION_FAILED" in done.out
+    assert (
+        "kafka-acls.sh --bootstrap-server HOST:PORT --add --allow-principal User:a --operation Write "
+        "--transactional-id t- --resource-pattern-type prefixed" in done.out
+    )
+
+
+def test_json_follows_its_schema() -> None:
+    schema = json.loads((ROOT / "docs" / "schemas" / "access-rules.json").read_text("utf-8"))
+    jsonschema.validate(eosctl(*PRODUCER, "-o", "json").json, schema)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("producer", "--principal", "a", "--transactional-id", "t", "--write", "x"), "User:a"),
+        (("producer", "--principal", "User:a", "--write", "x"), "--transactional-id is needed"),
+        (("producer", "--principal", "User:a", "--transactional-id", "t"), "--write is needed"),
+        (("producer", "--principal", "User:a", "--transactional-id", "t", "--write", "x", "--group", "g"), "no sense"),
+        (("consumer", "--principal", "User:a", "--read", "x"), "--group is needed"),
+        (("consumer", "--principal", "User:a", "--read", "x y", "--group", "g"), "is no name"),
+        (("stream", "--principal", "User:a"), "stream"),
+    ],
+)
+def test_half_an_application_is_refused(arguments: tuple[str, ...], told: str) -> None:
+    done = eosctl("check", "acl", *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert told in done.err
+
+
+def test_a_snapshot_without_access_rules_gives_no_verdict(snapshot_file: Path) -> None:
+    assert eosctl(*PRODUCER, "--snapshot", snapshot_file).code == 4

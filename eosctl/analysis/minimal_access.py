@@ -114,8 +114,8 @@ def _rules(application: Application) -> Iterator[NeededRule]:
         for name in application.reads:
             yield NeededRule("Topic", name, "Read", ("Metadata", "Fetch", commits), "TOPIC_AUTHORIZATION_FAILED")
         if application.group is not None:
-            requests = ("FindCoordinator", "JoinGroup", "OffsetFetch", commits)
-            yield NeededRule("Group", application.group, "Read", requests, "GROUP_AUTHORIZATION_FAILED")
+            joining = ("FindCoordinator", "JoinGroup", "OffsetFetch", commits)
+            yield NeededRule("Group", application.group, "Read", joining, "GROUP_AUTHORIZATION_FAILED")
 
 
 def state_of(needed: NeededRule, principal: str, rules: Sequence[AccessRule]) -> RuleState:

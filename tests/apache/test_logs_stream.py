@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from spark_log_analytics.datasource import register
 from spark_log_analytics.scan import scan_paths
 from spark_log_analytics.session import session
 
@@ -21,6 +20,8 @@ LOG = Path(__file__).parents[1] / "fixtures" / "logs" / "poison-record-392" / "s
 
 
 def test_a_stream_gives_each_event_once_through_rotation_and_a_restart(tmp_path: Path) -> None:
+    from spark_log_analytics.datasource import register
+
     logs, out = tmp_path / "logs", tmp_path / "out"
     logs.mkdir()
     data = LOG.read_bytes()

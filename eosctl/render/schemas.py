@@ -33,11 +33,14 @@ from eosctl.render.minimal_access import AccessItem
 from eosctl.render.plan import MarkerView
 from eosctl.render.producers import ProducerRow
 from eosctl.render.report import DiagnosisView
+from eosctl.render.runbook import BookItem, FlawItem, JournalItem, MatchItem, RunItem
 from eosctl.render.sandboxes import PlayedItem, SandboxItem, ScenarioItem
 from eosctl.render.setting_manual import SettingItem
+from eosctl.render.simulations import SimulationItem
 from eosctl.render.timeline import TimelineView
 from eosctl.render.tool import SchemaItem, VersionItem
 from eosctl.render.transactions import HangItem, TransactionItem
+from eosctl.runbooks.book import Runbook
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
@@ -68,15 +71,22 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "log-exceptions": (Listing[ExceptionItem], "logs exceptions"),
     "metrics": (Listing[MetricItem], "metrics list, metrics explain"),
     "logs": (LogsView, "logs scan, logs report"),
+    "diagnose": (Listing[MatchItem], "diagnose"),
     "fsck": (Listing[FsckItem], "fsck"),
     "group-lag": (Listing[LagItem], "group lag"),
     "group-pending": (Listing[PinItem], "group pending"),
     "locations": (Listing[LocatedItem], "txn locate, group offsets locate"),
     "open-transactions": (Listing[HangItem], "txn hanging"),
+    "runbook": (Runbook, "runbook show; the format of runbook files"),
+    "runbook-journal": (Listing[JournalItem], "runbook journal"),
+    "runbook-lint": (Listing[FlawItem], "runbook lint"),
+    "runbook-run": (Listing[RunItem], "runbook run"),
+    "runbooks": (Listing[BookItem], "runbook list"),
     "setting": (Listing[SettingItem], "config explain"),
     "sandboxes": (Listing[SandboxItem], "sandbox up, sandbox status"),
     "scenario-run": (Listing[PlayedItem], "sandbox scenario NAME"),
     "scenarios": (Listing[ScenarioItem], "sandbox scenario"),
+    "simulations": (Listing[SimulationItem], "sandbox simulate"),
     "schemas": (Listing[SchemaItem], "schema"),
     "terms": (Listing[Term], "explain"),
     "timeline": (TimelineView, "timeline"),

@@ -1,1 +1,1 @@
-"""Runbooks and checklists that run."""
+"""Runbooks that run: they look, decide, ask, act, verify, and leave a record."""

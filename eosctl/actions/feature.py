@@ -1,0 +1,71 @@
+"""Finalize a higher level of a feature (KIP-584): what every node supports becomes what every node does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from eosctl.client.client import Client
+from eosctl.client.destinations import Role
+from eosctl.client.outcome import error_for_code
+from eosctl.errors import PlanRefused
+from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.messages import update_features
+
+UPGRADE: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class FeaturePlan:
+    """Raise ``feature`` from ``level_before`` to ``level``."""
+
+    cluster_id: str
+    feature: str
+    level_before: int
+    level: int
+
+
+def plan_feature(snapshot: ClusterSnapshot, feature: str, level: int) -> FeaturePlan:
+    """Plan to raise a feature.
+
+    Raises:
+        PlanRefused: A broker is silent or does not support the level, or it would be no upgrade.
+    """
+    found = snapshot.feature(feature)
+    if found is None or not found.min_supported <= level <= found.max_supported:
+        supported = "do not know the feature" if found is None else f"support up to {found.max_supported}"
+        raise PlanRefused(
+            f"{feature} cannot be raised to {level}: nothing was changed.",
+            f"The brokers {supported}.",
+            "Upgrade every broker and controller first.",
+        )
+    silent = [str(broker.node_id) for broker in snapshot.brokers if not broker.reachable or broker.fenced]
+    if silent:
+        raise PlanRefused(
+            f"Not every broker answers, so {feature} is not raised: nothing was changed.",
+            f"Silent or fenced: {', '.join(silent)}.",
+            "Bring them back, upgraded, and run this again.",
+        )
+    if (found.finalized or 0) >= level:
+        raise PlanRefused(f"{feature} is at {found.finalized} already: nothing was changed.")
+    return FeaturePlan(snapshot.cluster_id, feature, found.finalized or 0, level)
+
+
+async def apply_feature(client: Client, plan: FeaturePlan) -> tuple[bool, str]:
+    """Have the controller finalize the level.
+
+    Returns:
+        True and a sentence; whether brokers have heard of it is for the caller to see.
+
+    Raises:
+        BrokerError: The controller refused; its message says which node does not support the level.
+    """
+    update = update_features.FeatureUpdateKey(plan.feature, plan.level, False, UPGRADE)
+    request = update_features.UpdateFeaturesRequest(client.config.request_timeout_ms, [update], False)
+    answer = await client.request(Role.CONTROLLER, ApiKey.UPDATE_FEATURES, request, floor=1)
+    codes = [answer.error_code, *(result.error_code for result in answer.results or ())]
+    failed = next((code for code in codes if code), None)
+    if failed is not None:
+        raise error_for_code(failed, f"UpdateFeatures {plan.feature}={plan.level} ({answer.error_message or ''})")
+    return True, f"{plan.feature} is finalized at {plan.level}."

@@ -1,0 +1,115 @@
+"""Move the positions of an empty group that point outside of their partitions, or that are missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from eosctl.client.client import Client
+from eosctl.client.destinations import group_coordinator
+from eosctl.client.outcome import any_error, error_for_code
+from eosctl.errors import PlanRefused, UsageError
+from eosctl.model.snapshot import ClusterSnapshot, Group, PartitionInfo
+from eosctl.model.transaction import TopicPartition
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.messages import offset_commit
+
+EMPTY_STATES: Final = frozenset({"Empty", "Dead", ""})
+# OffsetCommit 10 names topics by id; up to 9 by name.
+_BY_NAME: Final = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One position and where it goes."""
+
+    partition: TopicPartition
+    offset_before: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetPlan:
+    """Positions of a group to be moved into the range of their partitions."""
+
+    cluster_id: str
+    group_id: str
+    moves: tuple[Move, ...]
+
+
+def positions_out_of_range(snapshot: ClusterSnapshot, group: Group) -> tuple[Move, ...]:
+    """Return the positions outside of what their partitions hold, each with the nearest offset inside.
+
+    The nearest loses least: the log start for a position that retention deleted, the end for one beyond it.
+    """
+    moves = []
+    for committed in group.offsets:
+        info = snapshot.partition(committed.partition)
+        if committed.offset is None or info is None:
+            continue
+        nearest = _nearest(committed.offset, info)
+        if nearest is not None and nearest != committed.offset:
+            moves.append(Move(committed.partition, committed.offset, nearest))
+    return tuple(moves)
+
+
+def _nearest(offset: int, info: PartitionInfo) -> int | None:
+    if info.log_start_offset is None or info.high_watermark is None:
+        return None
+    return min(max(offset, info.log_start_offset), info.high_watermark)
+
+
+def plan_positions(snapshot: ClusterSnapshot, group_id: str) -> OffsetPlan:
+    """Plan to move positions back into range.
+
+    Raises:
+        UsageError: There is no such group.
+        PlanRefused: It has members, a transaction holds its offsets, or nothing is out of range.
+    """
+    group = next((g for g in snapshot.groups if g.group_id == group_id), None)
+    if group is None:
+        raise UsageError(f"There is no group {group_id}.", "No coordinator lists it.", "List: eosctl group lag")
+    if group.members or group.state not in EMPTY_STATES:
+        raise PlanRefused(
+            f"Group {group_id} is {group.state} with {len(group.members)} members: nothing was changed.",
+            "A member would overwrite the position with its own, and brokers refuse the commit.",
+            "Stop its application first.",
+        )
+    if any(committed.unstable for committed in group.offsets):
+        raise PlanRefused(
+            f"A transaction holds offsets of group {group_id}: nothing was changed.",
+            "It would overwrite the position when it commits.",
+            f"End it first: eosctl group pending {group_id}",
+        )
+    moves = positions_out_of_range(snapshot, group)
+    if not moves:
+        raise PlanRefused(f"No position of group {group_id} is out of range: nothing was changed.")
+    return OffsetPlan(snapshot.cluster_id, group_id, moves)
+
+
+async def apply_positions(client: Client, plan: OffsetPlan) -> tuple[bool, str]:
+    """Commit the new positions as an administrator does: without a generation, which only an empty group takes.
+
+    Raises:
+        BrokerError: The coordinator refused, e.g. UNKNOWN_MEMBER_ID since a member has joined.
+    """
+    by_topic: dict[str, list[offset_commit.OffsetCommitRequestPartition]] = {}
+    for move in plan.moves:
+        entry = offset_commit.OffsetCommitRequestPartition(
+            partition_index=move.partition.partition, committed_offset=move.offset, committed_metadata=""
+        )
+        by_topic.setdefault(move.partition.topic, []).append(entry)
+    request = offset_commit.OffsetCommitRequest(
+        group_id=plan.group_id,
+        topics=[
+            offset_commit.OffsetCommitRequestTopic(name=topic, partitions=entries)
+            for topic, entries in by_topic.items()
+        ],
+    )
+    answer = await client.request(
+        group_coordinator(plan.group_id), ApiKey.OFFSET_COMMIT, request, cap=_BY_NAME, error_of=any_error
+    )
+    code = any_error(answer)
+    if code:
+        raise error_for_code(code, f"OffsetCommit for group {plan.group_id}")
+    return True, f"{len(plan.moves)} positions of group {plan.group_id} were moved."

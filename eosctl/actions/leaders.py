@@ -1,0 +1,85 @@
+"""Give partitions back to their preferred leaders (KIP-460): the first replica, where it is in sync."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Final
+
+from eosctl.client.client import Client
+from eosctl.client.destinations import Role
+from eosctl.client.outcome import error_for_code
+from eosctl.collect.cluster import collect_shape
+from eosctl.collect.reader import ReadOnly
+from eosctl.model.snapshot import ClusterSnapshot, PartitionInfo
+from eosctl.model.transaction import TopicPartition
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages import elect_leaders
+
+PREFERRED: Final = 0
+ATTEMPTS: Final = 50
+PAUSE_MS: Final = 100
+_FINE: Final = frozenset({ErrorCode.NONE, ErrorCode.ELECTION_NOT_NEEDED})
+
+
+@dataclass(frozen=True, slots=True)
+class ElectionPlan:
+    """Partitions whose preferred replica is in sync and does not lead."""
+
+    cluster_id: str
+    partitions: tuple[TopicPartition, ...]
+
+
+def is_displaced(info: PartitionInfo) -> bool:
+    """Return whether a partition is led by another replica than its first, though that one is in sync."""
+    preferred = info.replicas[0] if info.replicas else None
+    return info.leader_id is not None and preferred in info.isr and info.leader_id != preferred
+
+
+def plan_election(snapshot: ClusterSnapshot, topic: str = "") -> ElectionPlan:
+    """Plan a preferred election for one topic, or for all when it is empty."""
+    return ElectionPlan(
+        snapshot.cluster_id,
+        tuple(
+            info.partition
+            for found in snapshot.topics
+            if topic in ("", found.name)
+            for info in found.partitions
+            if is_displaced(info)
+        ),
+    )
+
+
+async def apply_election(client: Client, plan: ElectionPlan) -> tuple[bool, str]:
+    """Have the controller elect, and wait until the metadata show it.
+
+    Returns:
+        Whether every partition is led by its first replica now, and a sentence.
+
+    Raises:
+        BrokerError: The controller refused.
+        AuthorizationDenied: The principal may not ALTER the cluster.
+    """
+    by_topic: dict[str, list[int]] = {}
+    for partition in plan.partitions:
+        by_topic.setdefault(partition.topic, []).append(partition.partition)
+    wanted = [elect_leaders.TopicPartitions(topic, numbers) for topic, numbers in sorted(by_topic.items())]
+    request = elect_leaders.ElectLeadersRequest(PREFERRED, wanted, client.config.request_timeout_ms)
+    answer = await client.request(Role.CONTROLLER, ApiKey.ELECT_LEADERS, request, floor=1)
+    if answer.error_code:
+        raise error_for_code(answer.error_code, "ElectLeaders")
+    for result in answer.replica_election_results:
+        for partition in result.partition_result:
+            if partition.error_code not in _FINE:
+                raise error_for_code(partition.error_code, f"ElectLeaders for {result.topic}-{partition.partition_id}")
+    left: list[str] = []
+    for attempt in range(ATTEMPTS):
+        if attempt:
+            await asyncio.sleep(PAUSE_MS / 1000)
+        shape = await collect_shape(ReadOnly(client))
+        found = {info.partition: info for topic in shape.value.topics for info in topic.partitions}
+        left = [str(p) for p in plan.partitions if p not in found or is_displaced(found[p])]
+        if not left:
+            return True, f"{len(plan.partitions)} partitions are led by their first replica."
+    return False, f"Not yet led by the first replica: {', '.join(left[:3])} ({len(left)} in all)."

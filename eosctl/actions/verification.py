@@ -1,0 +1,67 @@
+"""Switch partition verification on again (KIP-890), as the dynamic default of all brokers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from eosctl.client.client import Client
+from eosctl.client.destinations import Role
+from eosctl.client.outcome import any_error, error_for_code
+from eosctl.errors import PlanRefused
+from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
+
+VERIFICATION_SETTING: Final = "transaction.partition.verification.enable"
+_BROKER: Final = 4
+_SET: Final = 0
+
+
+@dataclass(frozen=True, slots=True)
+class VerificationPlan:
+    """Brokers that append transactional data without asking the coordinator."""
+
+    cluster_id: str
+    broker_ids: tuple[int, ...]
+
+
+def brokers_without_verification(snapshot: ClusterSnapshot) -> tuple[int, ...]:
+    """Return the brokers whose verification is off, of those that reported the setting."""
+    return tuple(
+        broker.node_id
+        for broker in snapshot.brokers
+        if (setting := broker.setting(VERIFICATION_SETTING)) is not None and setting.value == "false"
+    )
+
+
+def plan_verification(snapshot: ClusterSnapshot) -> VerificationPlan:
+    """Plan to switch it on.
+
+    Raises:
+        PlanRefused: It is on everywhere, or no broker reported it.
+    """
+    found = brokers_without_verification(snapshot)
+    if not found:
+        raise PlanRefused("No broker reports that partition verification is off: nothing was changed.")
+    return VerificationPlan(snapshot.cluster_id, found)
+
+
+async def apply_verification(client: Client, plan: VerificationPlan) -> tuple[bool, str]:
+    """Set the dynamic default of all brokers; one set for a single broker goes before it and shows afterwards.
+
+    Raises:
+        BrokerError: The controller refused.
+        AuthorizationDenied: The principal may not ALTER_CONFIGS.
+    """
+    change = AlterableConfig(VERIFICATION_SETTING, _SET, "true")
+    request = IncrementalAlterConfigsRequest([AlterConfigsResource(_BROKER, "", [change])])
+    answer = await client.request(Role.CONTROLLER, ApiKey.INCREMENTAL_ALTER_CONFIGS, request)
+    code = any_error(answer)
+    if code:
+        raise error_for_code(code, f"Setting {VERIFICATION_SETTING}=true")
+    return True, f"{VERIFICATION_SETTING}=true is the default of all brokers now."

@@ -1,0 +1,238 @@
+"""Runbooks and their runs, for people and for machines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from typing import Any, Final
+
+import msgspec
+
+from eosctl.analysis.wording import time_text
+from eosctl.render.listing import Column
+from eosctl.render.page import Block, Field, Line
+from eosctl.runbooks.book import Action, Assert, Confirm, Manual, Notify, Outcome, Probe, Runbook, Step, Wait
+from eosctl.runbooks.changes import find_change
+from eosctl.runbooks.engine import Told
+from eosctl.runbooks.journal import Entry
+
+
+class ShowFormat(StrEnum):
+    """How ``runbook show`` can draw."""
+
+    TABLE = "table"
+    JSON = "json"
+    YAML = "yaml"
+    MERMAID = "mermaid"
+    HTML = "html"
+
+
+class BookItem(msgspec.Struct, frozen=True):
+    """A runbook of the library."""
+
+    id: str
+    title: str
+    symptoms: tuple[str, ...]
+    findings: tuple[str, ...]
+    inputs: tuple[str, ...]
+    changes: tuple[str, ...]
+
+
+class MatchItem(msgspec.Struct, frozen=True):
+    """What ``diagnose`` found: a runbook, or a procedure that is refused (``why`` and ``instead`` are set then)."""
+
+    runbook: str
+    title: str
+    symptom: str
+    command: str
+    refused: bool = False
+    why: str = ""
+    instead: str = ""
+
+
+class ToldItem(msgspec.Struct, frozen=True):
+    """One thing that a run said."""
+
+    step: str
+    type: str
+    text: str
+    detail: str
+
+
+class RunItem(msgspec.Struct, frozen=True):
+    """How a run ended; ``journal`` and ``run`` are empty for a dry run."""
+
+    runbook: str
+    run: str
+    cluster_id: str
+    outcome: str
+    step: str
+    message: str
+    acted: bool
+    resumable: bool
+    journal: str
+    steps: tuple[ToldItem, ...]
+
+
+class JournalItem(msgspec.Struct, frozen=True):
+    """A run that has a journal, or, of one run, an event of it."""
+
+    run: str
+    time: str
+    event: str
+    step: str
+    data: dict[str, Any]
+
+
+class FlawItem(msgspec.Struct, frozen=True):
+    """One thing that is wrong with a runbook."""
+
+    file: str
+    step: str
+    message: str
+
+
+BOOK_COLUMNS: Final = (
+    Column[BookItem]("RUNBOOK", lambda item: item.id),
+    Column[BookItem]("TITLE", lambda item: item.title),
+    Column[BookItem]("CHANGES", lambda item: ", ".join(item.changes) or "nothing"),
+    Column[BookItem]("INPUTS", lambda item: ", ".join(item.inputs), wide=True),
+    Column[BookItem]("FINDINGS", lambda item: ", ".join(item.findings), wide=True),
+)
+MATCH_COLUMNS: Final = (
+    Column[MatchItem]("RUNBOOK", lambda item: item.runbook),
+    Column[MatchItem]("TITLE", lambda item: item.title),
+    Column[MatchItem]("BECAUSE OF", lambda item: item.symptom),
+    Column[MatchItem]("COMMAND", lambda item: item.command, wide=True),
+)
+JOURNAL_COLUMNS: Final = (
+    Column[JournalItem]("RUN", lambda item: item.run),
+    Column[JournalItem]("TIME", lambda item: item.time),
+    Column[JournalItem]("EVENT", lambda item: item.event),
+    Column[JournalItem]("STEP", lambda item: item.step),
+    Column[JournalItem](
+        "DATA", lambda item: ", ".join(f"{key}={value}" for key, value in item.data.items()), wide=True
+    ),
+)
+FLAW_COLUMNS: Final = (
+    Column[FlawItem]("FILE", lambda item: item.file),
+    Column[FlawItem]("STEP", lambda item: item.step or "-"),
+    Column[FlawItem]("WRONG", lambda item: item.message),
+)
+
+
+def book_item(book: Runbook) -> BookItem:
+    """Shape a runbook for the list."""
+    changes = dict.fromkeys(step.run for step in book.steps if isinstance(step, Action))
+    return BookItem(book.id, book.title, book.symptoms, book.findings, tuple(book.inputs), tuple(changes))
+
+
+def journal_items(run: str, entries: Sequence[Entry]) -> tuple[JournalItem, ...]:
+    """Shape the events of a run."""
+    return tuple(JournalItem(run, time_text(e.time_ms), e.event, e.step, e.data) for e in entries)
+
+
+def told_item(told: Told) -> ToldItem:
+    """Shape what a run said."""
+    return ToldItem(told.step, told.kind, told.text, told.detail)
+
+
+def told_text(told: Told) -> str:
+    """Write what a run says as it goes."""
+    detail = f"\n{'':12}{told.detail}" if told.detail and told.kind != "end" else ""
+    return f"{told.kind:<10}  {told.text}{detail}" if told.kind != "end" else ""
+
+
+def run_blocks(item: RunItem) -> list[Block]:
+    """Show how a run ended."""
+    blocks: list[Block] = [Line(f"{item.outcome.upper()}: {item.runbook}", "bold"), Field("cluster", item.cluster_id)]
+    blocks.append(Field("at", item.step))
+    blocks.append(Field("because", item.message))
+    if item.journal:
+        blocks.append(Field("journal", item.journal))
+    if item.resumable:
+        blocks.append(Field("go on", f"eosctl runbook run {item.runbook} --resume {item.run} --yes"))
+    if not item.acted:
+        blocks.append(Line("Nothing was changed.", "bold"))
+    return blocks
+
+
+def show_blocks(book: Runbook) -> list[Block]:
+    """Draw a runbook as a decision tree."""
+    blocks: list[Block] = [Line(f"{book.id}  {book.title}", "bold"), Line(" ".join(book.about.split())), Line("")]
+    blocks += [
+        Field("input", f"{name}: {spec.about}" + ("" if spec.default is None else f" (default {spec.default!r})"))
+        for name, spec in book.inputs.items()
+    ]
+    if book.findings:
+        blocks.append(Field("findings", ", ".join(book.findings)))
+    blocks += [Field("never", text, "yellow") for text in book.never]
+    blocks.append(Line(""))
+    blocks += [Line(line) for line in _tree(book)]
+    return blocks
+
+
+def edges(book: Runbook, step: Step) -> tuple[tuple[str, str], ...]:
+    """Return where a step leads, each with the condition (empty for the way that is taken otherwise)."""
+    following = book.after(step)
+    match step:
+        case Probe(branch=branches):
+            return (*((branch.when, branch.goto) for branch in branches), ("else" if branches else "", following))
+        case Assert():
+            return ((step.that, following), ("else", step.otherwise))
+        case Wait():
+            return ((step.until, following), (f"not within {step.within}", step.otherwise))
+        case Notify():
+            return ()
+        case Manual():
+            return (("when resumed", following),) if step.next else ()
+        case _:
+            return (("", following),)
+
+
+def step_text(step: Step) -> str:
+    """Tell a step in one line: its type, what it runs, what it says."""
+    match step:
+        case Probe() | Wait():
+            what = f" {step.run}"
+        case Action():
+            kind = find_change(step.run)
+            what = f" {step.run}, {kind.risk.value}, {'reversible' if kind.reversible else 'irreversible'}"
+        case Confirm():
+            what = f" {step.expect}"
+        case _:
+            what = ""
+    name = type(step).__name__.lower()
+    return f"{step.id} [{name}{what}] {' '.join(step.say.split())}"
+
+
+def _tree(book: Runbook) -> Iterator[str]:
+    seen: set[str] = set()
+
+    def draw(target: str, condition: str, margin: str, branch: str) -> Iterator[str]:
+        lead = f"{condition}: " if condition else ""
+        if target in set(Outcome):
+            yield f"{margin}{branch}{lead}=> {target.upper()}"
+            return
+        if target in seen:
+            yield f"{margin}{branch}{lead}-> {target} (above)"
+            return
+        seen.add(target)
+        step = book.step(target)
+        yield f"{margin}{branch}{lead}{step_text(step)}"
+        ways = edges(book, step)
+        if len(ways) == 1 and not ways[0][0]:
+            # A step with one way on continues the line; only decisions indent.
+            yield from draw(ways[0][1], "", margin + _under(branch, last=branch != "├─ "), "")
+            return
+        inner = margin + _under(branch, last=branch != "├─ ")
+        for index, (when, goto) in enumerate(ways):
+            yield from draw(goto, when, inner, "└─ " if index == len(ways) - 1 else "├─ ")
+
+    yield from draw(book.steps[0].id, "", "", "")
+
+
+def _under(branch: str, *, last: bool) -> str:
+    if not branch:
+        return ""
+    return "   " if last else "│  "

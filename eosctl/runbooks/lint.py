@@ -1,0 +1,202 @@
+"""Find what is wrong with a runbook before anybody runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+from eosctl.checks.registry import ALL_CHECKS
+from eosctl.errors import EosctlError
+from eosctl.runbooks.book import (
+    TARGETS,
+    Action,
+    Assert,
+    Confirm,
+    Manual,
+    Notify,
+    Probe,
+    Runbook,
+    Step,
+    Value,
+    Verification,
+    Wait,
+)
+from eosctl.runbooks.changes import Risk, find_change
+from eosctl.runbooks.engine import AFTER, INPUTS
+from eosctl.runbooks.expression import Reference, holes, references
+from eosctl.runbooks.probes import COMPLETE, Parameter, find_probe
+from eosctl.runbooks.refused import find_refused
+
+_OUTCOMES: Final = frozenset(outcome.value for outcome in TARGETS)
+
+
+class Flaw(NamedTuple):
+    """One thing that is wrong; ``step`` is empty when it is the runbook as a whole."""
+
+    step: str
+    message: str
+
+
+def lint_runbook(book: Runbook) -> tuple[Flaw, ...]:
+    """Return everything that is wrong with a runbook, in the order of its steps."""
+    flaws = [*_whole(book)]
+    if any(flaw.message.startswith("The id") for flaw in flaws):
+        return tuple(flaws)
+    for step in book.steps:
+        flaws += [Flaw(step.id, message) for message in _step(book, step)]
+    if not flaws:
+        flaws += _paths(book)
+    return tuple(flaws)
+
+
+def _whole(book: Runbook) -> Iterator[Flaw]:
+    ids = [step.id for step in book.steps]
+    for step_id in dict.fromkeys(ids):
+        if ids.count(step_id) > 1 or step_id in (INPUTS, AFTER):
+            yield Flaw(step_id, f"The id {step_id} is taken.")
+    known = {check.id for check in ALL_CHECKS}
+    for check_id in book.findings:
+        if check_id not in known:
+            yield Flaw("", f"There is no check {check_id}.")
+    if not book.symptoms:
+        yield Flaw("", "No symptom leads to it.")
+
+
+def _step(book: Runbook, step: Step) -> Iterator[str]:
+    ids = {other.id for other in book.steps}
+    for target in book.targets(step):
+        if not target:
+            yield "It is the last step and leads nowhere: give it a next of verified, no-action or blocked."
+        elif target not in ids | _OUTCOMES:
+            yield f"There is no step {target}."
+    # Harm may be named to warn of it (never:), not to be done.
+    for refused in find_refused(step.say):
+        yield f"It tells to {refused.name}. {refused.why} Instead: {refused.instead}"
+    try:
+        yield from _calls(step)
+        yield from _expressions(step)
+    except EosctlError as error:
+        yield " ".join(str(error).split())
+
+
+def _calls(step: Step) -> Iterator[str]:
+    match step:
+        case Probe() | Wait():
+            yield from _arguments(step.run, step.arguments, find_probe(step.run).parameters)
+        case Action():
+            yield from _arguments(step.run, step.arguments, find_change(step.run).parameters)
+            verify = step.verify
+            yield from _arguments(verify.run, verify.arguments, find_probe(verify.run).parameters)
+
+
+def _arguments(name: str, given: Mapping[str, Value], parameters: Mapping[str, Parameter]) -> Iterator[str]:
+    for unknown in sorted(given.keys() - parameters.keys()):
+        yield f"{name} takes no {unknown}."
+    for missing in sorted(p for p, spec in parameters.items() if spec.default is None and p not in given):
+        yield f"{name} needs {missing}."
+
+
+def _expressions(step: Step) -> Iterator[str]:
+    _named(step)
+    match step:
+        case Action(verify=Verification(until=until)) if not any(r.source == AFTER for r in references(until)):
+            yield f"Its verification looks at nothing that is read afterwards ({AFTER}.…)."
+        case Wait(until=until) if not any(r.source == step.id for r in references(until)):
+            yield f"It waits for nothing that it reads itself ({step.id}.…)."
+        case Wait(say=say) if any(r.source == step.id for r in holes(say)):
+            yield "It says what it has yet to find out."
+
+
+def _named(step: Step) -> tuple[Reference, ...]:
+    """Return the facts of earlier steps that a step names; its own and those after its action are left out."""
+    named = [*holes(step.say)]
+    match step:
+        case Probe():
+            for branch in step.branch:
+                named += references(branch.when)
+            named += [hole for value in step.arguments.values() for hole in holes(value)]
+        case Wait():
+            named += references(step.until)
+            named += [hole for value in step.arguments.values() for hole in holes(value)]
+        case Assert():
+            named += [*references(step.that), *holes(step.why)]
+        case Confirm():
+            named += holes(step.expect)
+        case Action():
+            named += references(step.verify.until)
+            values = [*step.arguments.values(), *step.verify.arguments.values()]
+            named += [hole for value in values for hole in holes(value)]
+    return tuple(dict.fromkeys(named))
+
+
+def _paths(book: Runbook) -> Iterator[Flaw]:
+    before = _known_before(book)
+    for step in book.steps:
+        if step.id not in before:
+            yield Flaw(step.id, "No step leads here.")
+            continue
+        reaches = before[step.id]
+        for reference in _named(step):
+            message = _unknown(book, step, reference, reaches)
+            if message:
+                yield Flaw(step.id, message)
+        if isinstance(step, Action) and find_change(step.run).risk is not Risk.SAFE:
+            if not any(isinstance(book.step(other), Confirm) for other in reaches):
+                yield Flaw(
+                    step.id, f"{step.run} is {find_change(step.run).risk.value} and is not confirmed on every path."
+                )
+            if not any(isinstance(book.step(other), Probe | Wait) for other in reaches):
+                yield Flaw(step.id, f"{step.run} is done without a look at the cluster.")
+    ends = _ending(book)
+    for step in book.steps:
+        if step.id in before and step.id not in ends:
+            yield Flaw(step.id, "No path from here ends.")
+
+
+def _known_before(book: Runbook) -> dict[str, frozenset[str]]:
+    """Map each step that can be reached to the steps that have been taken on every path to it."""
+    first = book.steps[0].id
+    before: dict[str, frozenset[str]] = {first: frozenset()}
+    waiting = [first]
+    while waiting:
+        step = book.step(waiting.pop())
+        after = before[step.id] | {step.id}
+        for target in book.targets(step):
+            if target in _OUTCOMES:
+                continue
+            known = after if target not in before else before[target] & after
+            if before.get(target) != known:
+                before[target] = known
+                waiting.append(target)
+    return before
+
+
+def _ending(book: Runbook) -> frozenset[str]:
+    """Return the steps from which an end can be reached."""
+    ends = {step.id for step in book.steps if isinstance(step, Manual | Notify)}
+    while True:
+        more = {step.id for step in book.steps if any(t in ends or t in _OUTCOMES for t in book.targets(step))} - ends
+        if not more:
+            return frozenset(ends)
+        ends |= more
+
+
+def _unknown(book: Runbook, step: Step, reference: Reference, before: frozenset[str]) -> str:
+    source, fact = reference
+    if source == INPUTS:
+        return "" if fact in book.inputs else f"There is no input {fact}."
+    if source == AFTER and isinstance(step, Action):
+        probe = find_probe(step.verify.run)
+    elif source == step.id or source in before:
+        origin = book.step(source)
+        if not isinstance(origin, Probe | Wait):
+            return f"Step {source} finds no facts."
+        probe = find_probe(origin.run)
+    else:
+        return f"{reference} is not known on every path here."
+    return "" if fact in probe.facts or fact == COMPLETE else f"{probe.name} does not tell {fact}."
+
+
+def required_inputs(book: Runbook) -> tuple[str, ...]:
+    """Return the inputs that must be given."""
+    return tuple(name for name, spec in book.inputs.items() if spec.default is None)

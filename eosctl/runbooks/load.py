@@ -1,0 +1,105 @@
+"""Read runbooks: those that come with eosctl, and files."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import yaml
+
+from eosctl.errors import ConfigFileError, UsageError
+from eosctl.runbooks.book import Runbook
+
+MAX_BYTES = 1_000_000
+
+
+class Source(NamedTuple):
+    """A runbook and where it comes from; ``digest`` is the SHA-256 of its text."""
+
+    book: Runbook
+    name: str
+    digest: str
+
+
+def parse_runbook(text: str, name: str) -> Source:
+    """Read a runbook.
+
+    Raises:
+        ConfigFileError: It is no YAML, or no runbook; the message names the key.
+    """
+    try:
+        tree = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        book = msgspec.convert(tree, Runbook)
+    except (yaml.YAMLError, msgspec.ValidationError, RecursionError, ValueError) as error:
+        raise ConfigFileError(
+            f"{name} is no runbook.",
+            " ".join(str(error).split()),
+            "The format: eosctl runbook new shows an example, eosctl schema runbook the JSON Schema.",
+        ) from error
+    return Source(book, name, hashlib.sha256(text.encode()).hexdigest())
+
+
+def read_runbook(path: Path) -> Source:
+    """Read a runbook from a file.
+
+    Raises:
+        ConfigFileError: It cannot be read, or is none.
+    """
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise ConfigFileError(f"{path} is too large for a runbook.", f"More than {MAX_BYTES} bytes.")
+        return parse_runbook(path.read_text(encoding="utf-8"), str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
+        raise ConfigFileError(f"Cannot read {path}.", why or str(error), "Check the path.") from error
+
+
+@cache
+def library() -> tuple[Source, ...]:
+    """Return the runbooks that come with eosctl, by id."""
+    folder = files("eosctl.runbooks") / "library"
+    found = [entry for entry in folder.iterdir() if entry.name.endswith(".yaml")]
+    return tuple(
+        parse_runbook(entry.read_text(encoding="utf-8"), entry.name) for entry in sorted(found, key=lambda e: e.name)
+    )
+
+
+def find_runbook(name: str) -> Source:
+    """Return the runbook of the library with this id, or that of a file.
+
+    Raises:
+        UsageError: There is none.
+        ConfigFileError: The file cannot be read, or is none.
+    """
+    if name.endswith((".yaml", ".yml")):
+        return read_runbook(Path(name))
+    for source in library():
+        if source.book.id == name:
+            return source
+    raise UsageError(
+        f"There is no runbook {name}.",
+        "There are: " + ", ".join(source.book.id for source in library()) + ".",
+        'Find one by what you see: eosctl diagnose "WORDS"; a file is named with its ending .yaml',
+    )
+
+
+def runbooks_for(check_id: str) -> tuple[Runbook, ...]:
+    """Return the runbooks that a check's finding leads to."""
+    return tuple(source.book for source in library() if check_id in source.book.findings)
+
+
+def example(book_id: str) -> str:
+    """Return the text of a small runbook that runs.
+
+    Args:
+        book_id: What it shall be called; letters that an id cannot have become hyphens.
+    """
+    slug = re.sub("[^a-z0-9]+", "-", book_id.lower()).strip("-")
+    name = slug if slug[:1].isalpha() else f"runbook-{slug}".rstrip("-")
+    text = (files("eosctl.runbooks") / "example.yaml").read_text(encoding="utf-8")
+    return text.replace("id: my-runbook", f"id: {name}")

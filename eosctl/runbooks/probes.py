@@ -1,0 +1,262 @@
+"""What runbooks can ask: each probe reads a snapshot and returns flat facts, all of which it declares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from eosctl.collect.collector import EVERYTHING
+from eosctl.errors import UsageError
+from eosctl.model.evidence import EvidenceKind
+from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.runbooks.book import Value
+from eosctl.runbooks.readings import (
+    Arguments,
+    Facts,
+    read_brokers,
+    read_coordinators,
+    read_doctor,
+    read_feature,
+    read_fencings,
+    read_group,
+    read_open_transactions,
+    read_partitions,
+    read_quorum,
+    read_transaction,
+)
+
+COMPLETE: Final = "complete"
+_OPEN: Final = frozenset(
+    {
+        EvidenceKind.TRANSACTIONS,
+        EvidenceKind.PRODUCERS,
+        EvidenceKind.TRANSACTION_HISTORY,
+        EvidenceKind.OFFSETS,
+        EvidenceKind.BROKER_CONFIGS,
+    }
+)
+
+
+class Parameter(NamedTuple):
+    """An argument of a probe or an action; ``default`` None: it must be given."""
+
+    about: str
+    default: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeKind:
+    """A probe.
+
+    Attributes:
+        name: As runbooks call it.
+        about: What it tells, in one sentence.
+        kinds: The evidence that it reads; brokers and topics always are.
+        facts: What it returns, with a word on each. Every probe also returns ``complete``: nothing of its evidence is
+            missing.
+        read: From the snapshot and the arguments to the facts.
+        parameters: Its arguments.
+    """
+
+    name: str
+    about: str
+    kinds: frozenset[EvidenceKind]
+    facts: Mapping[str, str]
+    read: Callable[[ClusterSnapshot, Arguments], Facts]
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+
+    def facts_of(self, snapshot: ClusterSnapshot, arguments: Arguments) -> Facts:
+        """Return the facts, ``complete`` among them."""
+        given = {name: p.default for name, p in self.parameters.items() if p.default is not None} | dict(arguments)
+        missing = [gap for gap in snapshot.gaps if gap.kind in self.kinds]
+        return self.read(snapshot, given) | {COMPLETE: not missing}
+
+
+_TOPIC: Final = Parameter("Only this topic", "")
+_ID: Final = Parameter("The transactional id")
+
+PROBES: Final = (
+    ProbeKind(
+        "transactions.open",
+        "Judge what is open on partition leaders and name the worst of it.",
+        _OPEN,
+        {
+            "count": "open transactions",
+            "hanging": "those that no coordinator will end",
+            "stalled": "those decided, with markers missing",
+            "late": "those past their timeout",
+            "undecided": "those on which evidence is missing",
+            "long_running": "those open for long within their timeout",
+            "status": "the worst one's status",
+            "cause": "the worst one's cause",
+            "explanation": "why, in words",
+            "can_abort": "whether an ABORT marker can harm nobody",
+            "abort_refusal": "why not",
+            "topic": "the worst one's topic",
+            "partition": "the worst one's partition",
+            "producer_id": "the worst one's producer id",
+            "first_offset": "its first offset",
+            "transactional_id": "its transactional id, empty when unknown",
+            "unverified_brokers": "brokers whose partition verification is off",
+        },
+        read_open_transactions,
+        {"topic": _TOPIC, "partition": Parameter("Only this partition", -1)},
+    ),
+    ProbeKind(
+        "transactions.one",
+        "Describe one transactional id as its coordinator does.",
+        frozenset({EvidenceKind.TRANSACTIONS, EvidenceKind.BROKER_CONFIGS}),
+        {
+            "known": "whether a coordinator knows it",
+            "unheard": "coordinators that could not be asked",
+            "state": "its state",
+            "ongoing": "whether its transaction is open",
+            "prepared": "whether its outcome is decided and markers are on their way",
+            "producer_id": "its producer id",
+            "producer_epoch": "its epoch",
+            "timeout_ms": "its transaction.timeout.ms",
+            "coordinator_id": "the broker that coordinates it",
+        },
+        read_transaction,
+        {"transactional_id": _ID},
+    ),
+    ProbeKind(
+        "fencings",
+        "Count transactions that ended under their producers, from the transaction log.",
+        frozenset({EvidenceKind.TRANSACTIONS, EvidenceKind.TRANSACTION_HISTORY}),
+        {
+            "count": "all of them",
+            "newer_instance": "ended by a newer instance of the same id",
+            "admin_fence": "ended by an administrator",
+            "timeout": "ended by their timeout",
+            "transactional_id": "the id of the newest",
+            "most_of_one_id": "how many the most afflicted id has",
+            "explanation": "what happened to the newest",
+        },
+        read_fencings,
+        {
+            "transactional_id": Parameter("Only this id", ""),
+            "within_ms": Parameter("Only as old as this, ms", 900_000),
+        },
+    ),
+    ProbeKind(
+        "partitions",
+        "Count partitions by the health of their replicas.",
+        frozenset({EvidenceKind.TOPIC_CONFIGS}),
+        {
+            "count": "partitions",
+            "leaderless": "without a leader",
+            "under_min_isr": "with fewer replicas in sync than min.insync.replicas",
+            "under_replicated": "with replicas out of sync",
+            "displaced": "not led by their first replica, though it is in sync",
+            "missing_brokers": "brokers whose replicas are out of sync",
+            "first": "the first one in the worst state",
+        },
+        read_partitions,
+        {"topic": _TOPIC},
+    ),
+    ProbeKind(
+        "brokers",
+        "Tell which brokers are silent, fenced, or gone while replicas are still placed on them.",
+        frozenset(),
+        {
+            "count": "brokers known by name or by a replica",
+            "silent": "silent, fenced or gone",
+            "silent_ids": "their ids",
+            "is_up": "whether the broker asked for answers",
+        },
+        read_brokers,
+        {"broker": Parameter("A broker id", -1)},
+    ),
+    ProbeKind(
+        "coordinators",
+        "Tell how the partitions of the transaction log are spread.",
+        frozenset({EvidenceKind.TRANSACTIONS}),
+        {
+            "exists": "whether __transaction_state exists",
+            "partitions": "how many partitions it has",
+            "unavailable": "those without a leader",
+            "unheard": "coordinators that could not be asked",
+            "most": "partitions of the busiest broker",
+            "least": "partitions of the idlest broker",
+            "busiest": "the busiest broker",
+            "skewed": "whether one broker leads more than twice its share",
+            "displaced": "partitions not led by their first replica, though it is in sync",
+        },
+        read_coordinators,
+    ),
+    ProbeKind(
+        "quorum",
+        "Describe the controller quorum.",
+        frozenset({EvidenceKind.QUORUM}),
+        {
+            "known": "whether it could be described",
+            "leader": "the active controller",
+            "leader_epoch": "its epoch",
+            "voters": "voters",
+        },
+        read_quorum,
+    ),
+    ProbeKind(
+        "feature",
+        "Tell the level of a feature.",
+        frozenset({EvidenceKind.FEATURES}),
+        {
+            "known": "whether the brokers know it",
+            "finalized": "the finalized level, 0 without one",
+            "supported": "the highest level that every broker supports",
+        },
+        read_feature,
+        {"feature": Parameter("Its name")},
+    ),
+    ProbeKind(
+        "group",
+        "Describe a group as a read_committed reader: lag, what blocks it, positions out of range.",
+        _OPEN | {EvidenceKind.GROUPS, EvidenceKind.GROUP_OFFSETS, EvidenceKind.PENDING_OFFSETS},
+        {
+            "known": "whether a coordinator lists it",
+            "state": "its state",
+            "members": "members",
+            "lag": "offsets up to the high watermarks",
+            "blocked": "those of them behind the last stable offset",
+            "unstable": "positions that open transactions hold",
+            "out_of_range": "positions outside of what their partitions hold",
+            "positions": "committed positions",
+            "first_out_of_range": "the first of those, with the nearest offset inside",
+            "holder_status": "the status of the worst transaction that blocks it",
+            "holder_id": "that transaction's id, empty when unknown",
+            "holder_producer_id": "that transaction's producer id",
+            "holder_place": "the partition that it is open on",
+        },
+        read_group,
+        {"group": Parameter("The group's id")},
+    ),
+    ProbeKind(
+        "doctor",
+        "Run checks: those named, or all of them for findings of severity error and worse.",
+        EVERYTHING,
+        {
+            "findings": "findings",
+            "ids": "their checks",
+            "worst": "the worst one's message",
+            "skipped": "checks without whole evidence",
+            "grade": "the grade",
+        },
+        read_doctor,
+        {"checks": Parameter("Ids of checks, comma separated", "")},
+    ),
+)
+
+_BY_NAME: Final = {probe.name: probe for probe in PROBES}
+
+
+def find_probe(name: str) -> ProbeKind:
+    """Return a probe.
+
+    Raises:
+        UsageError: There is none of this name.
+    """
+    if name not in _BY_NAME:
+        raise UsageError(f"There is no probe {name}.", f"There are: {', '.join(_BY_NAME)}.")
+    return _BY_NAME[name]

@@ -1,0 +1,64 @@
+"""Runbooks on clusters with faults that were really made."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eosctl.client import Client, connect
+from eosctl.lab.scenarios.scenario import Stage
+from eosctl.model.client_config import ClientConfig
+from eosctl.settings.endpoints import parse_endpoints
+from tests.commands.conftest import Done, eosctl
+
+VERIFIED, NO_ACTION, MANUAL, BLOCKED, FAILED = 0, 5, 6, 7, 8
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Keep journals, locks and audit files of the user out of the tests."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    for name in ("EOSCTL_BOOTSTRAP_SERVERS", "EOSCTL_COMMAND_CONFIG", "EOSCTL_PROFILE", "NO_COLOR", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def play(bootstrap: str, scenario: Callable[..., Awaitable[Any]], **options: Any) -> Any:
+    """Play a scenario with its options and return its report."""
+    stage = Stage(ClientConfig(parse_endpoints(bootstrap, "test")), now_ms, random.Random(7))
+
+    async def run() -> Any:
+        return await scenario(stage, **options)
+
+    return asyncio.run(run())
+
+
+def with_client(bootstrap: str, work: Callable[[Client], Awaitable[Any]]) -> Any:
+    """Do something with a client of one's own."""
+
+    async def run() -> Any:
+        async with connect(ClientConfig(parse_endpoints(bootstrap, "test"))) as client:
+            return await work(client)
+
+    return asyncio.run(run())
+
+
+def run(bootstrap: str, book: str, *options: str) -> Done:
+    """Run a runbook through the program."""
+    return eosctl("runbook", "run", book, "-b", bootstrap, "-o", "json", *options)
+
+
+def item_of(done: Done) -> Any:
+    (item,) = done.json["items"]
+    return item

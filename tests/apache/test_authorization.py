@@ -9,6 +9,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,6 +28,7 @@ from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.find_coordinator import FindCoordinatorRequest
 from eosctl.wire.messages.offset_fetch import OffsetFetchRequest
 from tests.sandbox.security.authorization_cases import collect_answers
+from tests.sandbox.security.least_rights import KINDS, grant, prepare, prove
 from tests.sandbox.security.minimal_requests import collect_minimal_answers
 from tests.sandbox.security.test_authorization import RECORDED, SETTINGS
 from tests.sandbox.security.wire_client import WireClient
@@ -111,3 +113,15 @@ def _minimal_answers(bootstrap: str) -> dict[str, list[str]]:
             pass  # and loaded
     found = collect_minimal_answers(bootstrap)
     return {name: told for name, told in found.items() if not name.startswith(NOT_COMPARED)}
+
+
+def test_the_smallest_sets_of_rules_are_enough_and_each_rule_is_needed(guarded: Guarded) -> None:
+    login = {
+        "bootstrap.servers": guarded.with_login,
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": "PLAIN",
+        "sasl.password": PASSWORDS["alice"],
+    }
+    prepare({**login, "sasl.username": "admin"})
+    for kind in KINDS:
+        prove(kind, {**login, "sasl.username": "alice"}, partial(grant, guarded.with_login, PASSWORDS["admin"]))

@@ -32,6 +32,7 @@ from eosctl.render.metrics import MetricItem
 from eosctl.render.minimal_access import AccessItem
 from eosctl.render.plan import MarkerView
 from eosctl.render.producers import ProducerRow
+from eosctl.render.profiles import ProfileItem
 from eosctl.render.report import DiagnosisView
 from eosctl.render.runbook import BookItem, FlawItem, JournalItem, MatchItem, RunItem
 from eosctl.render.sandboxes import PlayedItem, SandboxItem, ScenarioItem
@@ -82,6 +83,7 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "runbook-lint": (Listing[FlawItem], "runbook lint"),
     "runbook-run": (Listing[RunItem], "runbook run"),
     "runbooks": (Listing[BookItem], "runbook list"),
+    "profiles": (Listing[ProfileItem], "profile list, profile show"),
     "setting": (Listing[SettingItem], "config explain"),
     "sandboxes": (Listing[SandboxItem], "sandbox up, sandbox status"),
     "scenario-run": (Listing[PlayedItem], "sandbox scenario NAME"),

@@ -1,0 +1,80 @@
+"""Add profiles to the user's file and take them out; the file is written whole or not at all, readable by its owner."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from eosctl.errors import ConfigFileError, UsageError
+from eosctl.settings.client_properties import SECRET_NAMES
+from eosctl.settings.profiles import read_profiles
+from eosctl.settings.references import has_reference
+
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+def add_profile(
+    path: Path, name: str, properties: Mapping[str, str], *, protected: bool, replace: bool = False
+) -> None:
+    """Write a profile into the file.
+
+    Raises:
+        UsageError: The name is none, is taken, or a secret was given as itself.
+        ConfigFileError: The file is not of the documented shape, or cannot be written.
+    """
+    if not _NAME.fullmatch(name):
+        raise UsageError(f"{name!r} is no name for a profile.", "Letters, digits, dots, dashes.", "E.g. prod-eu")
+    for key, value in properties.items():
+        if key in SECRET_NAMES and not has_reference(value):
+            raise UsageError(
+                f"{key} is a secret, and profiles hold none.",
+                "The file can then be shared and backed up.",
+                "Refer to it: ${VARIABLE}, ${file:PATH} or ${file:PATH:KEY}.",
+            )
+    known = read_profiles(path)
+    if name in known and not replace:
+        raise UsageError(f"There is a profile {name!r} already.", "", "Choose another name, or add --replace.")
+    body: dict[str, Any] = {"protected": True} if protected else {}
+    _write(path, _bodies(path) | {name: body | {"properties": dict(properties)}})
+
+
+def remove_profile(path: Path, name: str) -> None:
+    """Take a profile out of the file.
+
+    Raises:
+        UsageError: There is none of this name.
+        ConfigFileError: The file is not of the documented shape, or cannot be written.
+    """
+    known = read_profiles(path)
+    if name not in known:
+        there = ", ".join(known) or "none"
+        raise UsageError(f"There is no profile {name!r}.", f"There are: {there}.", "List: eosctl profile list")
+    _write(path, {other: body for other, body in _bodies(path).items() if other != name})
+
+
+def _bodies(path: Path) -> dict[str, Any]:
+    import yaml
+
+    if not path.exists():
+        return {}
+    document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return {str(name): body for name, body in document["profiles"].items()}
+
+
+def _write(path: Path, profiles: Mapping[str, Any]) -> None:
+    import yaml
+
+    text = yaml.safe_dump({"profiles": dict(profiles)}, sort_keys=False, allow_unicode=True)
+    temporary = path.with_name(path.name + ".tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+            file.write(text)
+        temporary.replace(path)
+    except OSError as error:
+        raise ConfigFileError(
+            f"Cannot write {path}.", error.strerror or str(error), "Choose another folder."
+        ) from error

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eosctl.commands.invocation import invocation_of, write_result
+from eosctl.commands.metrics_export import export_metrics
 from eosctl.commands.options import Output, OutputFile
 from eosctl.errors import UsageError
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from eosctl.render.metrics import MetricItem
 
 app = typer.Typer(help="Metrics and alerts of exactly-once.", no_args_is_help=True)
+
+app.command("export")(export_metrics)
 
 COMPONENTS = ("broker", "producer", "consumer", "streams")
 

@@ -1,0 +1,171 @@
+"""A Grafana dashboard: is the cluster safe, do transactions end, what can readers see, how do the clients fare."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+UID: Final = "eosctl-exactly-once"
+SCHEMA_VERSION: Final = 39
+WIDTH: Final = 24
+COLUMNS: Final = 3
+HEIGHT: Final = 8
+_DATASOURCE: Final = {"type": "prometheus", "uid": "${datasource}"}
+
+
+class Panel(NamedTuple):
+    """A graph: title, PromQL, legend and Grafana's name of the unit."""
+
+    title: str
+    expression: str
+    legend: str
+    unit: str = "short"
+
+
+def _rate(selector: str, by: str = "job") -> str:
+    return f"sum by ({by}) (rate(kafka_network_RequestMetrics_Count{{{selector}}}[5m]))"
+
+
+_TXN_APIS: Final = "InitProducerId|AddPartitionsToTxn|AddOffsetsToTxn|TxnOffsetCommit|EndTxn|WriteTxnMarkers"
+
+ROWS: Final[dict[str, tuple[Panel, ...]]] = {
+    "Cluster safety": (
+        Panel(
+            "Partitions without a leader",
+            'kafka_controller_KafkaController_Value{name="OfflinePartitionsCount"}',
+            "{{instance}}",
+        ),
+        Panel(
+            "Partitions under min.insync.replicas",
+            'kafka_server_ReplicaManager_Value{name="UnderMinIsrPartitionCount"}',
+            "{{instance}}",
+        ),
+        Panel(
+            "Partitions with replicas out of sync",
+            'kafka_server_ReplicaManager_Value{name="UnderReplicatedPartitions"}',
+            "{{instance}}",
+        ),
+    ),
+    "Transactions": (
+        Panel("Requests", _rate(f'name="RequestsPerSec",request=~"{_TXN_APIS}"', "request"), "{{request}}", "reqps"),
+        Panel(
+            "Errors",
+            _rate(f'name="ErrorsPerSec",error!="NONE",request=~"{_TXN_APIS}|Produce"', "request, error"),
+            "{{request}} {{error}}",
+            "reqps",
+        ),
+        Panel(
+            "Time of a request, 99th percentile",
+            "max by (request) (kafka_network_RequestMetrics_99thPercentile"
+            f'{{name="TotalTimeMs",request=~"{_TXN_APIS}"}})',
+            "{{request}}",
+            "ms",
+        ),
+        Panel("Fenced producers", "eosctl:fenced:rate5m", "{{job}}", "reqps"),
+        Panel(
+            "Writes that could not be verified",
+            'rate(kafka_server_AddPartitionsToTxnManager_Count{name="VerificationFailureRate"}[5m])',
+            "{{instance}}",
+            "reqps",
+        ),
+        Panel("Producer ids", 'kafka_server_ReplicaManager_Value{name="ProducerIdCount"}', "{{instance}}"),
+    ),
+    "Coordinators": (
+        Panel(
+            "Markers and completions that wait",
+            "kafka_coordinator_transaction_TransactionMarkerChannelManager_Value",
+            "{{instance}} {{name}}",
+        ),
+        Panel(
+            "Longest load of __transaction_state",
+            "max_over_time(kafka_server_transaction_coordinator_metrics_partition_load_time_max[5m])",
+            "{{instance}}",
+            "ms",
+        ),
+        Panel(
+            "Dirtiest compacted log",
+            'kafka_log_LogCleanerManager_Value{name="max-dirty-percent"}',
+            "{{instance}}",
+            "percent",
+        ),
+    ),
+    "What read_committed consumers cannot see": (
+        Panel(
+            "Offsets above the last stable offset",
+            'topk(10, max by (topic, partition) (kafka_cluster_Partition_Value{name="LastStableOffsetLag"}))',
+            "{{topic}}-{{partition}}",
+        ),
+        Panel(
+            "The same in seconds of traffic",
+            "topk(10, max by (topic, partition) (eosctl:unstable:seconds))",
+            "{{topic}}-{{partition}}",
+            "s",
+        ),
+        Panel(
+            "Partitions with a late transaction",
+            'kafka_server_ReplicaManager_Value{name="PartitionsWithLateTransactionsCount"}',
+            "{{instance}}",
+        ),
+    ),
+    "Clients": (
+        Panel(
+            "Time spent in commits",
+            "rate(kafka_producer_producer_metrics_txn_commit_time_ns[5m]) / 1e9",
+            "{{client_id}}",
+            "percentunit",
+        ),
+        Panel("Records given up", "kafka_producer_producer_metrics_record_error_rate", "{{client_id}}", "reqps"),
+        Panel(
+            "Streams: longest commit",
+            "kafka_streams_stream_thread_metrics_commit_latency_max",
+            "{{thread_id}}",
+            "ms",
+        ),
+    ),
+}
+
+
+def dashboard_document() -> dict[str, Any]:
+    """Return the dashboard as Grafana imports it; the reader chooses the data source."""
+    return {
+        "uid": UID,
+        "title": "Kafka exactly-once",
+        "tags": ["kafka", "eosctl"],
+        "schemaVersion": SCHEMA_VERSION,
+        "editable": True,
+        "refresh": "30s",
+        "time": {"from": "now-3h", "to": "now"},
+        "templating": {
+            "list": [{"name": "datasource", "label": "Data source", "type": "datasource", "query": "prometheus"}]
+        },
+        "annotations": {"list": []},
+        "panels": _panels(),
+    }
+
+
+def _panels() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    top = 0
+    for title, panels in ROWS.items():
+        grid = {"h": 1, "w": WIDTH, "x": 0, "y": top}
+        found.append({"id": len(found) + 1, "type": "row", "title": title, "gridPos": grid, "panels": []})
+        top += 1
+        for number, panel in enumerate(panels):
+            line, column = divmod(number, COLUMNS)
+            width = WIDTH // COLUMNS
+            grid = {"h": HEIGHT, "w": width, "x": column * width, "y": top + line * HEIGHT}
+            found.append(_graph(len(found) + 1, panel, grid))
+        top += -(-len(panels) // COLUMNS) * HEIGHT
+    return found
+
+
+def _graph(number: int, panel: Panel, grid: dict[str, int]) -> dict[str, Any]:
+    return {
+        "id": number,
+        "type": "timeseries",
+        "title": panel.title,
+        "datasource": _DATASOURCE,
+        "gridPos": grid,
+        "fieldConfig": {"defaults": {"unit": panel.unit, "min": 0}, "overrides": []},
+        "options": {"legend": {"displayMode": "list", "placement": "bottom", "showLegend": True}},
+        "targets": [{"refId": "A", "datasource": _DATASOURCE, "expr": panel.expression, "legendFormat": panel.legend}],
+    }

@@ -1,0 +1,75 @@
+"""Configurations of the programs that carry metrics: jmx_exporter, Strimzi, the OpenTelemetry collector."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from eosctl.monitoring.alerts import rules_document
+from eosctl.monitoring.catalogue import load_metrics
+from eosctl.monitoring.metric import MetricKind
+
+NAME: Final = "eosctl-metrics"
+CONFIG_KEY: Final = "eosctl-jmx-exporter.yaml"
+
+
+def jmx_exporter_document() -> dict[str, Any]:
+    """Return a configuration of jmx_exporter (1.x) that keeps the catalogue's beans and their plain names.
+
+    It serves brokers and clients alike: beans that a JVM does not have match nothing. Without rules the exporter prints
+    each attribute under the bean's own name, which the alerts expect.
+    """
+    patterns = dict.fromkeys(metric.bean_pattern for metric in load_metrics() if metric.kind is not MetricKind.TEXT)
+    return {"lowercaseOutputName": False, "includeObjectNames": list(patterns)}
+
+
+def strimzi_documents(exporter_configuration: str) -> list[dict[str, Any]]:
+    """Return the ConfigMap for ``metricsConfig`` of a Kafka resource, a PodMonitor and a PrometheusRule.
+
+    Args:
+        exporter_configuration: `jmx_exporter_document` as YAML.
+    """
+    labels = {"app.kubernetes.io/part-of": "eosctl"}
+    return [
+        {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": NAME, "labels": labels},
+            "data": {CONFIG_KEY: exporter_configuration},
+        },
+        {
+            "apiVersion": "monitoring.coreos.com/v1",
+            "kind": "PodMonitor",
+            "metadata": {"name": NAME, "labels": labels},
+            "spec": {
+                "selector": {
+                    "matchExpressions": [
+                        {"key": "strimzi.io/kind", "operator": "In", "values": ["Kafka", "KafkaConnect"]},
+                    ]
+                },
+                "podMetricsEndpoints": [{"path": "/metrics", "port": "tcp-prometheus"}],
+            },
+        },
+        {
+            "apiVersion": "monitoring.coreos.com/v1",
+            "kind": "PrometheusRule",
+            "metadata": {"name": NAME, "labels": labels},
+            "spec": rules_document(),
+        },
+    ]
+
+
+def otel_document(targets: list[str]) -> dict[str, Any]:
+    """Return a configuration of the OpenTelemetry collector that scrapes exporters and sends OTLP.
+
+    Args:
+        targets: ``HOST:PORT`` of each exporter.
+    """
+    scrape = {"job_name": "kafka", "scrape_interval": "15s", "static_configs": [{"targets": targets}]}
+    return {
+        "receivers": {"prometheus": {"config": {"scrape_configs": [scrape]}}},
+        "processors": {"batch": {}},
+        "exporters": {"otlp": {"endpoint": "${env:OTEL_EXPORTER_OTLP_ENDPOINT}"}},
+        "service": {
+            "pipelines": {"metrics": {"receivers": ["prometheus"], "processors": ["batch"], "exporters": ["otlp"]}}
+        },
+    }

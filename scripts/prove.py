@@ -60,6 +60,10 @@ PROOFS = {
         (*PYTEST, "-n", "2", "tests/history"),
         (("EOSCTL_HISTORIES", "10000"),),
     ),
+    "simulate": Proof(
+        "Ten thousand fault schedules under clients of transaction version 2 break no promise and leave nothing stuck.",
+        (sys.executable, "-m", "eosctl", "sandbox", "simulate", "--seeds", "10000", "--clients", "tv2"),
+    ),
     "connections": Proof(
         "Ten thousand connections are served at once, in at most 24 KiB each, and greedy ones hurt nobody.",
         (*PYTEST, "tests/sandbox/test_many_connections.py"),

@@ -23,6 +23,7 @@ from eosctl.commands.sandbox_security import (
     mechanisms_of,
     users_of,
 )
+from eosctl.commands.sandbox_simulate import simulate
 from eosctl.commands.sandbox_status import sandbox_item, show_sandboxes
 from eosctl.errors import UsageError
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
@@ -134,6 +135,7 @@ def stop_sandbox(
 
 app.command("status")(show_sandboxes)
 app.command("logs")(show_logs)
+app.command("simulate")(simulate)
 
 
 @app.command("scenario")

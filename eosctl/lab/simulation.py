@@ -119,7 +119,7 @@ class _Listener:
     def __init__(self, core: ClusterCore, broker_id: int) -> None:
         self._core = core
         self._broker_id = broker_id
-        self._conversations: set[_Conversation] = set()
+        self._conversations: dict[_Conversation, None] = {}  # ordered, unlike a set
 
     def break_off(self) -> None:
         """Break every conversation without a word."""
@@ -137,7 +137,7 @@ class _Listener:
         if node is None or node.broker is None or not node.broker.is_ready:
             raise ConnectionRefusedError(f"broker {self._broker_id} is down")
         conversation = _Conversation(self._core, node.broker, transport, self._conversations)
-        self._conversations.add(conversation)
+        self._conversations[conversation] = None
         return conversation
 
 
@@ -145,7 +145,7 @@ class _Conversation:
     """One client's stream in front of a broker's sans-I/O connection."""
 
     def __init__(
-        self, core: ClusterCore, broker: Broker, transport: Transport, open_conversations: set[_Conversation]
+        self, core: ClusterCore, broker: Broker, transport: Transport, open_conversations: dict[_Conversation, None]
     ) -> None:
         self._ticks = core.ticks
         self._transport = transport
@@ -159,7 +159,7 @@ class _Conversation:
 
     def connection_lost(self, error: Exception | None) -> None:
         """Note that the client is gone."""
-        self._open_conversations.discard(self)
+        self._open_conversations.pop(self, None)
         self._connection.lost()
 
     def break_off(self) -> None:
@@ -181,4 +181,4 @@ class _Conversation:
     def _close(self) -> None:
         self._write()
         self._transport.close()
-        self._open_conversations.discard(self)
+        self._open_conversations.pop(self, None)

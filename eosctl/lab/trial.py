@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import random
 import tempfile
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from eosctl.client import Client, connect
 from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import TransactionDialect
-from eosctl.errors import EosctlError
+from eosctl.errors import ClusterUnreachable, EosctlError, RequestTimedOut
 from eosctl.history.anomaly import Anomaly
 from eosctl.history.check import check_history
 from eosctl.history.events import BatchSeen, History, ReplicaSeen
@@ -67,6 +67,7 @@ class Trial(NamedTuple):
         history: What clients did and saw.
         anomalies: What is wrong with the history.
         stuck: Why the cluster did not come to rest after all faults were healed; empty when it did.
+        crashes: Errors that nobody caught, in a broker or an application.
         virtual_ms: How much time passed in the simulation.
     """
 
@@ -75,17 +76,20 @@ class Trial(NamedTuple):
     history: History
     anomalies: tuple[Anomaly, ...]
     stuck: str
+    crashes: tuple[str, ...]
     virtual_ms: int
 
     @property
     def failed(self) -> bool:
         """Whether something is wrong."""
-        return bool(self.anomalies or self.stuck)
+        return bool(self.symptoms)
 
     @property
     def symptoms(self) -> frozenset[str]:
         """What is wrong, by name."""
-        return frozenset(str(anomaly.kind) for anomaly in self.anomalies) | ({"stuck"} if self.stuck else set())
+        anomalies = {str(anomaly.kind) for anomaly in self.anomalies}
+        rest = {"stuck": self.stuck, "crash": self.crashes}
+        return frozenset(anomalies | {name for name, found in rest.items() if found})
 
 
 def schedule_of(plan: TrialPlan, seed: int) -> Schedule:
@@ -105,7 +109,7 @@ def run_trial(plan: TrialPlan, seed: int, schedule: Schedule | None = None) -> T
         except (EosctlError, TimeoutError, VirtualDeadlock, VirtualStall) as error:
             stuck = f"{type(error).__name__}: {error}".splitlines()[0]
     history = stage.recorder.history
-    return Trial(seed, faults, history, check_history(history), stuck, stage.ended_ms)
+    return Trial(seed, faults, history, check_history(history), stuck, tuple(stage.crashes), stage.ended_ms)
 
 
 class _Stage:
@@ -118,17 +122,23 @@ class _Stage:
         self.recorder = Recorder(_virtual_ms, self._is_stale)
         self._simulation: Simulation | None = None
         self.ended_ms = 0
+        self.crashes: list[str] = []
         self._starts: dict[int, tuple[object, int]] = {}
 
     async def play(self, directory: Path) -> None:
         """Bring up the cluster, let everybody work while faults come and go, and look at what is left."""
         plan = self.plan
+        asyncio.get_running_loop().set_exception_handler(self._note_crash)
         shape = ClusterShape(plan.broker_count, Emulation(plan.emulate), plan.transaction_version, _SETTINGS, fast=True)
         try:
             async with asyncio.timeout(_LIMIT_S), simulate(shape, directory, seed=self.seed) as simulation:
                 await self._work(simulation)
         finally:
             self.ended_ms = _virtual_ms()
+
+    def _note_crash(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        self.crashes.append(str(context.get("message")) if error is None else f"{type(error).__name__}: {error}")
 
     async def _work(self, simulation: Simulation) -> None:
         self._simulation = simulation
@@ -269,14 +279,24 @@ def _virtual_ms() -> int:
     return int(asyncio.get_running_loop().time() * 1000)
 
 
-def _client(simulation: Simulation) -> AbstractAsyncContextManager[Client]:
+@asynccontextmanager
+async def _client(simulation: Simulation) -> AsyncIterator[Client]:
+    """Open a client, however long all brokers are down."""
     config = replace(
         simulation.config,
         connect_timeout_ms=_REQUEST_TIMEOUT_MS,
         request_timeout_ms=_REQUEST_TIMEOUT_MS,
         timeout_ms=_OPERATION_TIMEOUT_MS,
     )
-    return connect(config, connector=simulation.network, chance=random.Random(simulation.chance.random()))
+    chance = random.Random(simulation.chance.random())
+    async with AsyncExitStack() as stack:
+        while True:
+            try:
+                client = await stack.enter_async_context(connect(config, connector=simulation.network, chance=chance))
+                break
+            except (ClusterUnreachable, RequestTimedOut):
+                await asyncio.sleep(_OBSERVE_S)
+        yield client
 
 
 async def _partitions(client: Client, topic: str) -> tuple[TopicPartition, ...]:

@@ -1,0 +1,86 @@
+"""What came of simulated fault schedules."""
+
+from __future__ import annotations
+
+import msgspec
+
+from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
+
+
+class AnomalyItem(msgspec.Struct, frozen=True):
+    """A violation: its kind, what it is about, what the kind means, and the events that prove it."""
+
+    kind: str
+    subject: str
+    meaning: str
+    witness: tuple[str, ...]
+
+
+class FailedSeedItem(msgspec.Struct, frozen=True):
+    """A seed that broke a promise, with its faults and the fewest of them that still do."""
+
+    seed: int
+    symptoms: tuple[str, ...]
+    stuck: str
+    crashes: tuple[str, ...]
+    schedule: tuple[str, ...]
+    minimised: tuple[str, ...]
+    anomalies: tuple[AnomalyItem, ...]
+
+
+class SimulationItem(msgspec.Struct, frozen=True):
+    """A run over many seeds."""
+
+    plan: str
+    emulate: str
+    transaction_version: int | None
+    clients: str
+    first_seed: int
+    seed_count: int
+    event_count: int
+    faults: dict[str, int]
+    virtual_s: float
+    elapsed_s: float
+    cpu_s: float
+    schedules_per_minute: float
+    schedules_per_cpu_minute: float
+    failures: tuple[FailedSeedItem, ...]
+
+
+def render_simulations(item: SimulationItem, replay: str, style: Style = PLAIN) -> str:
+    """Tell how many schedules held, and show each that did not; ``replay`` is the command without its seed."""
+    last = item.first_seed + item.seed_count - 1
+    verdict = f"{len(item.failures)} of them failed" if item.failures else "none failed"
+    tone = "bold red" if item.failures else "bold green"
+    blocks: list[Block] = [
+        Line(f"{item.seed_count} fault schedules (seeds {item.first_seed} to {last}): {verdict}", tone),
+        Field("cluster", f"Kafka {item.emulate}, {item.clients} clients, plan {item.plan}"),
+        Field("history", f"{item.event_count:,} events over {item.virtual_s:,.0f} s of virtual time"),
+        Field(
+            "speed",
+            f"{item.schedules_per_minute:,.0f} schedules a minute, "
+            f"{item.schedules_per_cpu_minute:,.0f} in a minute of one core",
+        ),
+    ]
+    if any(item.faults.values()):
+        blocks.append(Grid(tuple((kind, str(count)) for kind, count in item.faults.items() if count), indent=2))
+    for failure in item.failures:
+        blocks += _failure(failure, replay)
+    return render_page(blocks, style)
+
+
+def _failure(failure: FailedSeedItem, replay: str) -> list[Block]:
+    blocks: list[Block] = [Line(f"Seed {failure.seed}: {', '.join(failure.symptoms)}", "bold")]
+    if failure.stuck:
+        blocks.append(Field("stuck", failure.stuck))
+    blocks += [Field("crash", crash) for crash in failure.crashes[:3]]
+    faults = failure.minimised or ("none: it fails without any",)
+    blocks += [Field("faults" if not number else "", fault) for number, fault in enumerate(faults)]
+    if len(failure.minimised) < len(failure.schedule):
+        blocks.append(Field("", f"(the smallest part of {len(failure.schedule)} that still fails)"))
+    for anomaly in failure.anomalies:
+        blocks.append(Field("anomaly", f"{anomaly.kind}: {anomaly.subject}"))
+        blocks.append(Field("", f"({anomaly.meaning})"))
+        blocks += [Field("", f"- {event}") for event in anomaly.witness]
+    blocks.append(Field("replay", f"{replay} --first-seed {failure.seed} --seeds 1"))
+    return blocks

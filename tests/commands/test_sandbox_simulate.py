@@ -1,0 +1,64 @@
+"""``sandbox simulate``: what it prints, when it fails, and what it leaves behind."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from eosctl.history.check import check_history
+from eosctl.history.encoding import decode_history
+from tests.commands.conftest import eosctl
+from tests.sandbox.test_planted_bugs import aborted_index_loses_an_entry
+
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "schemas" / "simulations.json").read_text())
+SIMULATE = ("sandbox", "simulate", "--seeds", "1")
+
+
+def test_schedules_that_hold_are_counted(tmp_path: Path) -> None:
+    kept = tmp_path / "history.jsonl"
+    done = eosctl(*SIMULATE, "--first-seed", "3", "--plan", "crashes", "--history", str(kept), "-o", "json")
+    assert done.code == 0, done.err
+    jsonschema.validate(done.json, SCHEMA)
+    item = done.json["items"][0]
+    assert (item["seed_count"], item["failures"]) == (1, [])
+    assert sum(item["faults"].values()) > 0
+    history = decode_history(kept.read_text().splitlines())
+    assert len(history) == item["event_count"]
+    assert check_history(history) == ()
+
+
+def test_a_schedule_that_breaks_a_promise_is_shown_with_its_proof_and_its_replay(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    aborted_index_loses_an_entry(monkeypatch)
+    done = eosctl(*SIMULATE, "--first-seed", "2")
+    assert done.code == 3
+    assert "Seed 2: aborted-read" in done.out
+    assert "Polled actor" in done.out
+    assert "eosctl sandbox simulate --plan all --emulate 4.3 --first-seed 2 --seeds 1" in done.out
+    machine = eosctl(*SIMULATE, "--first-seed", "2", "-o", "json")
+    assert machine.code == 3
+    jsonschema.validate(machine.json, SCHEMA)
+    (failure,) = machine.json["items"][0]["failures"]
+    assert "aborted-read" in {anomaly["kind"] for anomaly in failure["anomalies"]}
+    assert len(failure["minimised"]) <= len(failure["schedule"])
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (("--plan", "chaos"), "There is no plan 'chaos'"),
+        (("--emulate", "2.8"), "is not known"),
+        (("--clients", "tv9"), "is not known"),
+        (("--emulate", "3.9", "--clients", "tv2"), "has no transaction version 2"),
+        (("--history", "/nowhere/at/all"), "Cannot write"),
+    ],
+)
+def test_what_cannot_be_played_is_refused(options: tuple[str, str], reason: str) -> None:
+    done = eosctl(*SIMULATE, *options)
+    assert done.code == (1 if "--history" in options else 2)
+    assert reason in done.err
+    assert "Traceback" not in done.err

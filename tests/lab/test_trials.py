@@ -1,0 +1,113 @@
+"""Seeds with faults hold what exactly-once promises; planted bugs do not, and are named with the faults they need."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zlib
+from collections.abc import Callable
+from typing import NamedTuple
+
+import pytest
+
+from eosctl.client.transactions import TV1
+from eosctl.errors import UsageError
+from eosctl.history.encoding import encode_history
+from eosctl.lab.schedule import PLANS, FaultKind, Schedule, find_plan
+from eosctl.lab.trial import Trial, TrialPlan, run_trial, schedule_of
+from eosctl.lab.trials import fault_counts, minimise, run_trials
+from tests.sandbox import test_planted_bugs as bugs
+
+ALL = TrialPlan()
+
+
+def test_fault_schedules_break_no_promise() -> None:
+    failed = {trial.seed: (trial.symptoms, trial.stuck) for trial in run_trials(ALL, range(12)) if trial.failed}
+    assert failed == {}
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [TrialPlan(emulate="3.9"), TrialPlan(transaction_version=0), TrialPlan(dialect=TV1, kinds=PLANS["crashes"])],
+    ids=["3.9", "tv0", "old clients"],
+)
+def test_older_releases_and_clients_hold_too(plan: TrialPlan) -> None:
+    assert [trial.symptoms for trial in run_trials(plan, range(3)) if trial.failed] == []
+
+
+def test_a_seed_replays_exactly_and_seeds_differ() -> None:
+    first, again, other = run_trial(ALL, 4), run_trial(ALL, 4), run_trial(ALL, 5)
+    assert first == again
+    assert first.history != other.history
+
+
+def test_a_seed_replays_in_a_process_that_hashes_otherwise() -> None:
+    script = (
+        "import zlib; from eosctl.history.encoding import encode_history; from eosctl.lab.trial import *\n"
+        "print(zlib.crc32(encode_history(run_trial(TrialPlan(), 4).history).encode()))"
+    )
+    printed = {
+        subprocess.run(
+            [sys.executable, "-c", script],
+            env=os.environ | {"PYTHONHASHSEED": hash_seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for hash_seed in ("1", "2")
+    }
+    assert printed == {f"{zlib.crc32(encode_history(run_trial(ALL, 4).history).encode())}\n"}
+
+
+def test_every_kind_of_fault_is_drawn_and_schedules_depend_on_the_seed_alone() -> None:
+    assert min(fault_counts(ALL, range(300)).values()) > 0
+    assert schedule_of(ALL, 7) == schedule_of(ALL, 7) != schedule_of(ALL, 8)
+
+
+def test_an_unknown_plan_is_refused() -> None:
+    assert find_plan("clocks") == (FaultKind.SKEW_CLOCK,)
+    with pytest.raises(UsageError, match="no plan 'chaos'"):
+        find_plan("chaos")
+
+
+def test_without_faults_everything_is_written_and_copied() -> None:
+    trial = run_trial(TrialPlan(kinds=find_plan("none")), 1)
+    assert not trial.failed
+    assert trial.schedule == ()
+    assert {type(event).__name__ for event in trial.history} >= {"Sent", "OffsetFetched", "Drained", "BatchSeen"}
+
+
+class Planted(NamedTuple):
+    """A bug, the seed of the first schedule that shows it, and one of its symptoms."""
+
+    plant: Callable[[pytest.MonkeyPatch], None]
+    seed: int
+    symptom: str
+
+
+PLANTED = [
+    Planted(bugs.reinitialise_without_abort, 25, "duplicate"),
+    Planted(bugs.stable_offset_of_the_newest, 12, "aborted-read"),
+    Planted(bugs.aborted_index_loses_an_entry, 2, "aborted-read"),
+]
+
+
+@pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.plant.__name__)
+def test_a_planted_bug_is_found_and_named(planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
+    planted.plant(monkeypatch)
+    assert planted.symptom in run_trial(ALL, planted.seed).symptoms
+
+
+def test_a_failing_schedule_is_reduced_to_the_faults_that_matter() -> None:
+    """The trial is a stand-in, so that what matters is known."""
+    schedule = schedule_of(ALL, next(seed for seed in range(100) if len(schedule_of(ALL, seed)) == 5))
+    needed = {schedule[1], schedule[3]}
+
+    def run(_plan: TrialPlan, seed: int, faults: Schedule | None) -> Trial:
+        tried = faults or ()
+        return Trial(seed, tried, (), (), "stands still" if needed <= set(tried) else "", (), 0)
+
+    found = minimise(ALL, run(ALL, 3, schedule), run=run)
+    assert set(found.schedule) == needed
+    assert found.stuck == "stands still"

@@ -385,21 +385,3 @@ class GroupsOn39(Groups):
 @pytest.mark.parametrize(("machine", "examples"), [(Groups, 40), (GroupsOn39, 20)])
 def test_groups_keep_their_members_and_offsets(machine: type[Groups], examples: int) -> None:
     run_state_machine_as_test(machine, settings=settings(SETTINGS, max_examples=examples))
-
-
-class GroupsUnverified(Groups):
-    broker_settings: ClassVar[dict[str, str]] = {
-        **BROKER_SETTINGS,
-        "transaction.partition.verification.enable": "false",
-    }
-
-
-def test_clients_that_leave_adding_the_partition_to_the_broker_may_where_it_verifies_nothing() -> None:
-    groups = GroupsUnverified()
-    groups.create()
-    groups.init("a")
-    groups.commit_in_transaction("a", 0)
-    groups.offsets_are_what_was_committed()
-    groups.end("a", commit=True)
-    groups.offsets_are_what_was_committed()
-    groups.teardown()

@@ -1,0 +1,25 @@
+"""Offsets of a transaction whose coordinator was never told of the group."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from tests.sandbox.test_group_machine import BROKER_SETTINGS, Groups
+
+
+class GroupsUnverified(Groups):
+    broker_settings: ClassVar[dict[str, str]] = {
+        **BROKER_SETTINGS,
+        "transaction.partition.verification.enable": "false",
+    }
+
+
+def test_clients_that_leave_adding_the_partition_to_the_broker_may_where_it_verifies_nothing() -> None:
+    groups = GroupsUnverified()
+    groups.create()
+    groups.init("a")
+    groups.commit_in_transaction("a", 0)
+    groups.offsets_are_what_was_committed()
+    groups.end("a", commit=True)
+    groups.offsets_are_what_was_committed()
+    groups.teardown()

@@ -22,7 +22,7 @@ from eosctl.model.evidence import EvidenceKind
 from eosctl.model.plan import MarkerPlan
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import TopicPartition
-from eosctl.runbooks.probes import Parameter
+from eosctl.runbooks.probes import Parameter, with_defaults
 from eosctl.runbooks.readings import Arguments
 
 
@@ -84,6 +84,10 @@ class ChangeKind:
     def reversible(self) -> bool:
         """Whether it can be undone."""
         return not self.rollback.startswith("none")
+
+    async def plan(self, sees: Sees, arguments: Arguments) -> Prepared:
+        """Plan it; raises what ``prepare`` raises, and UsageError where an argument is no number."""
+        return await self.prepare(sees, with_defaults(self.name, self.parameters, arguments))
 
 
 class _Aim(NamedTuple):
@@ -203,9 +207,9 @@ async def _move_positions(sees: Sees, given: Arguments) -> Prepared:
 
 _TRANSACTION: Final = {
     "topic": Parameter("Its topic"),
-    "partition": Parameter("Its partition"),
-    "producer_id": Parameter("Its producer id"),
-    "first_offset": Parameter("Its first offset"),
+    "partition": Parameter("Its partition", is_number=True),
+    "producer_id": Parameter("Its producer id", is_number=True),
+    "first_offset": Parameter("Its first offset", is_number=True),
 }
 
 CHANGES: Final = (
@@ -247,7 +251,7 @@ CHANGES: Final = (
         Risk.DISRUPTIVE,
         "kafka-features.sh downgrade, where the feature allows it (transaction.version does)",
         _raise_feature,
-        {"feature": Parameter("Its name"), "level": Parameter("The level")},
+        {"feature": Parameter("Its name"), "level": Parameter("The level", is_number=True)},
     ),
     ChangeKind(
         "verification.enable",

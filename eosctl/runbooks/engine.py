@@ -246,7 +246,7 @@ class Run:
 
     async def _prepare(self, step: Action) -> Prepared:
         arguments = self._filled(step.arguments, self._position.known)
-        return await self._within(step.timeout, find_change(step.run).prepare(self._scene, arguments))
+        return await self._within(step.timeout, find_change(step.run).plan(self._scene, arguments))
 
     async def _act(self, step: Action) -> str | Ending:
         planned = self._planned.pop(step.id, None) or await self._prepare(step)

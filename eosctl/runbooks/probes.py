@@ -43,6 +43,22 @@ class Parameter(NamedTuple):
 
     about: str
     default: Value | None = None
+    is_number: bool = False
+
+
+def with_defaults(name: str, parameters: Mapping[str, Parameter], given: Arguments) -> Arguments:
+    """Fill defaults in, and turn numbers that were written as text into numbers.
+
+    Raises:
+        UsageError: What must be a number is none.
+    """
+    whole: dict[str, Value] = {key: p.default for key, p in parameters.items() if p.default is not None}
+    for key, value in given.items():
+        try:
+            whole[key] = int(value) if parameters[key].is_number else value
+        except ValueError:
+            raise UsageError(f"{name}: {key} is {value!r}, which is no number.", parameters[key].about) from None
+    return whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +84,7 @@ class ProbeKind:
 
     def facts_of(self, snapshot: ClusterSnapshot, arguments: Arguments) -> Facts:
         """Return the facts, ``complete`` among them."""
-        given = {name: p.default for name, p in self.parameters.items() if p.default is not None} | dict(arguments)
+        given = with_defaults(self.name, self.parameters, arguments)
         missing = [gap for gap in snapshot.gaps if gap.kind in self.kinds]
         return self.read(snapshot, given) | {COMPLETE: not missing}
 
@@ -101,7 +117,7 @@ PROBES: Final = (
             "unverified_brokers": "brokers whose partition verification is off",
         },
         read_open_transactions,
-        {"topic": _TOPIC, "partition": Parameter("Only this partition", -1)},
+        {"topic": _TOPIC, "partition": Parameter("Only this partition", -1, is_number=True)},
     ),
     ProbeKind(
         "transactions.one",
@@ -137,7 +153,7 @@ PROBES: Final = (
         read_fencings,
         {
             "transactional_id": Parameter("Only this id", ""),
-            "within_ms": Parameter("Only as old as this, ms", 900_000),
+            "within_ms": Parameter("Only as old as this, ms", 900_000, is_number=True),
         },
     ),
     ProbeKind(
@@ -167,7 +183,7 @@ PROBES: Final = (
             "is_up": "whether the broker asked for answers",
         },
         read_brokers,
-        {"broker": Parameter("A broker id", -1)},
+        {"broker": Parameter("A broker id", -1, is_number=True)},
     ),
     ProbeKind(
         "coordinators",

@@ -56,9 +56,10 @@ def with_client(bootstrap: str, work: Callable[[Client], Awaitable[Any]]) -> Any
 
 def run(bootstrap: str, book: str, *options: str) -> Done:
     """Run a runbook through the program."""
-    return eosctl("runbook", "run", book, "-b", bootstrap, "-o", "json", *options)
+    return eosctl("runbook", "run", book, "-b", bootstrap, "--second-look-after", "100ms", "-o", "json", *options)
 
 
 def item_of(done: Done) -> Any:
+    assert "items" in done.json, done.out
     (item,) = done.json["items"]
     return item

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +11,9 @@ from eosctl.commands.invocation import invocation_of, write_result
 from eosctl.commands.options import Output, OutputFile
 from eosctl.errors import EosctlError, UsageError
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
+
+if TYPE_CHECKING:
+    from eosctl.storage.survey import DataDirFacts
 
 FINDINGS = 3
 
@@ -43,16 +46,16 @@ def fsck(
     check = DataSetCheck()
     findings: list[FsckFinding] = []
     with show_progress() as tell:
-        for directory in directories:
-            if not directory.is_dir():
-                raise UsageError(f"{directory} is no directory.", "", "Name data directories, as in log.dirs.")
-            try:
-                findings += check.check_directory(survey_data_dir(directory), survey_partition, tell)
-            except OSError as error:
-                raise EosctlError(f"Cannot read {error.filename}.", error.strerror or str(error)) from error
+        try:
+            surveyed = [survey_data_dir(directory) for directory in _distinct(directories)]
+            _refuse_two_clusters(surveyed)
+            for facts in surveyed:
+                findings += check.check_directory(facts, survey_partition, tell)
+        except OSError as error:
+            raise EosctlError(f"Cannot read {error.filename}.", error.strerror or str(error)) from error
     if not check.partition_count:
         raise UsageError("There is no partition directory.", "", "Name data directories, as in log.dirs.")
-    findings += check.check_transactions()
+    findings += check.check_together()
     rank = [FsckSeverity.ERROR, FsckSeverity.WARNING, FsckSeverity.INFO]
     items = tuple(fsck_item(finding) for finding in sorted(findings, key=lambda found: rank.index(found.severity)))
     style = invocation.style()
@@ -67,3 +70,23 @@ def fsck(
             text += render_consequences(items, style)
     write_result(text, output_file)
     raise typer.Exit(FINDINGS if any(item.severity != FsckSeverity.INFO for item in items) else 0)
+
+
+def _distinct(directories: list[Path]) -> list[Path]:
+    """Drop directories that are named twice: a log is no replica of itself."""
+    for directory in directories:
+        if not directory.is_dir():
+            raise UsageError(f"{directory} is no directory.", "", "Name data directories, as in log.dirs.")
+    return list({directory.resolve(): directory for directory in reversed(directories)}.values())[::-1]
+
+
+def _refuse_two_clusters(surveyed: list[DataDirFacts]) -> None:
+    """Refuse directories of several clusters: whatever they have in common by name is not the same thing."""
+    named = {facts.cluster_id: facts.path for facts in reversed(surveyed) if facts.cluster_id}
+    if len(named) > 1:
+        (one, here), (other, there), *_ = reversed(named.items())
+        raise UsageError(
+            "The directories belong to different clusters.",
+            f"meta.properties of {here} names the cluster {one}, that of {there} {other}.",
+            "Check each cluster by itself.",
+        )

@@ -14,6 +14,7 @@ from eosctl.storage import offset_index, time_index
 from eosctl.storage.checkpoints import EpochStart, read_epoch_checkpoint, read_offset_checkpoint
 from eosctl.storage.errors import DamagedFile
 from eosctl.storage.index_file import IndexFile, read_index_file
+from eosctl.storage.meta_properties import read_meta_properties
 from eosctl.storage.names import (
     CLEAN_SHUTDOWN,
     CLEANER_CHECKPOINT,
@@ -84,6 +85,7 @@ class PartitionFacts(NamedTuple):
         metadata: What is wrong with `partition.metadata`, None when nothing is or it is absent.
         leftovers: Files of interrupted or delayed work.
         indexes_without_log: Live index files whose log is absent.
+        topic_id: The topic's id by `partition.metadata`, 16 bytes; None when it does not tell.
     """
 
     name: str
@@ -94,15 +96,20 @@ class PartitionFacts(NamedTuple):
     metadata: Unreadable | None
     leftovers: tuple[SegmentFile, ...]
     indexes_without_log: tuple[SegmentFile, ...]
+    topic_id: bytes | None = None
 
 
 class DataDirFacts(NamedTuple):
-    """One data directory, its partitions still to be surveyed one by one."""
+    """One data directory, its partitions still to be surveyed one by one.
+
+    The cluster's id is empty where `meta.properties` is absent or does not tell it.
+    """
 
     path: Path
     partitions: tuple[Path, ...]
     checkpoints: Mapping[str, dict[TopicPartition, int] | Unreadable]
     was_closed: bool
+    cluster_id: str = ""
 
 
 def survey_data_dir(path: Path) -> DataDirFacts:
@@ -118,8 +125,8 @@ def survey_data_dir(path: Path) -> DataDirFacts:
         name: _read(read_offset_checkpoint, path / name) for name in OFFSET_CHECKPOINTS if (path / name).exists()
     }
     if not inner and _is_partition(path) and any(child.suffix == ".log" for child in path.iterdir()):
-        return DataDirFacts(path.parent, (path,), {}, (path.parent / CLEAN_SHUTDOWN).exists())
-    return DataDirFacts(path, tuple(inner), checkpoints, (path / CLEAN_SHUTDOWN).exists())
+        return DataDirFacts(path.parent, (path,), {}, (path.parent / CLEAN_SHUTDOWN).exists(), _cluster_id(path.parent))
+    return DataDirFacts(path, tuple(inner), checkpoints, (path / CLEAN_SHUTDOWN).exists(), _cluster_id(path))
 
 
 def survey_partition(path: Path) -> PartitionFacts:
@@ -136,7 +143,7 @@ def survey_partition(path: Path) -> PartitionFacts:
     logs = [file.offset for file in live if file.suffix is Suffix.LOG]
     known = set(logs)
     metadata = path / PARTITION_METADATA
-    wrong = _read(read_partition_metadata, metadata) if metadata.exists() else None
+    identity = _read(read_partition_metadata, metadata) if metadata.exists() else None
     epochs = path / LEADER_EPOCH_CHECKPOINT
     return PartitionFacts(
         name=path.name,
@@ -146,12 +153,20 @@ def survey_partition(path: Path) -> PartitionFacts:
             (file.offset, _snapshot(path / file.name)) for file in live if file.suffix is Suffix.PRODUCER_SNAPSHOT
         ),
         epochs=_read(read_epoch_checkpoint, epochs) if epochs.exists() else None,
-        metadata=wrong if isinstance(wrong, Unreadable) else None,
+        metadata=identity if isinstance(identity, Unreadable) else None,
         leftovers=tuple(file for file in files if file.state is not FileState.LIVE),
         indexes_without_log=tuple(
             file for file in live if file.suffix is not Suffix.PRODUCER_SNAPSHOT and file.offset not in known
         ),
+        topic_id=identity if isinstance(identity, bytes) else None,
     )
+
+
+def _cluster_id(path: Path) -> str:
+    try:
+        return read_meta_properties(path).cluster_id
+    except (DamagedFile, FileNotFoundError):
+        return ""
 
 
 def _is_partition(path: Path) -> bool:

@@ -131,7 +131,7 @@ def test_mutated_files(seed: int, tmp_path: Path, capsys: pytest.CaptureFixture[
         made += len(files)
         check = DataSetCheck()
         exhaust(check.check_directory(survey_data_dir(tmp_path / "data"), survey_partition))
-        exhaust(check.check_transactions())
+        exhaust(check.check_together())
         for file in files:
             if file.suffix == ".log" and chance.random() < 0.3:
                 decode_in_every_way(file)

@@ -32,7 +32,7 @@ def check(*directories: Path) -> list[FsckFinding]:
         for directory in directories
         for finding in data_set.check_directory(survey_data_dir(directory), survey_partition)
     ]
-    return [*found, *data_set.check_transactions()]
+    return [*found, *data_set.check_together()]
 
 
 def meets(finding: FsckFinding, wanted: dict[str, Any]) -> bool:

@@ -175,6 +175,58 @@ CONSEQUENCES: Final[dict[str, Consequence]] = {
         "What was committed must get a COMMIT marker: aborting it would destroy committed data. What was aborted, or "
         "never belonged to a transaction, can be aborted on the running cluster: eosctl txn abort.",
     ),
+    "entry-without-data": Consequence(
+        "None for readers: nothing of it is in the partition.",
+        "The coordinator aborts it at its timeout and writes markers that end nothing.",
+        "Nothing to do.",
+    ),
+    "markers-without-data": Consequence(
+        "None by themselves: partitions that a transaction named and did not write to get a marker too, and markers "
+        "that were sent twice stay.",
+        "Nothing.",
+        "Nothing to do.",
+    ),
+    "commit-without-data": Consequence(
+        "A transaction was committed with this partition and has no record in it: they were refused and the producer "
+        "committed all the same, or they are lost.",
+        "Nothing.",
+        "Compare with the other replicas, and ask the producer's log for failed sends at that time: eosctl logs",
+    ),
+    "replica-diverged": Consequence(
+        "Records that only this replica has are lost when it follows a leader without them; those above the high "
+        "watermark were never acknowledged with acks=all.",
+        "The broker cuts its log where the leader's epochs say, and copies what the leader has.",
+        "Nothing, if the offsets are above the high watermark. Otherwise an unclean election has lost records: copy "
+        "this replica's segment before the broker starts, and compare with: eosctl decode segment",
+    ),
+    "replica-differs": Consequence(
+        "Readers get other records after each change of leader.",
+        "Nothing: brokers compare epochs and offsets, never contents.",
+        "Find out which one is right: eosctl decode segment on each. Delete the partition's directory on a broker "
+        "with a wrong one while it is stopped, one broker at a time; it copies the leader's.",
+    ),
+    "replica-of-another-topic": Consequence(
+        "This directory and the other one belong to two topics of the same name, one of them deleted.",
+        "The broker removes or renames the directory whose topic id the metadata does not know.",
+        "Compare with the id in: kafka-topics.sh --describe",
+    ),
+    "offset-beyond-log": Consequence(
+        "The group's next fetch is out of range: auto.offset.reset decides, so records are read again or passed over.",
+        "Nothing: offsets are not compared with logs.",
+        "Ask why the log is shorter than it was. Then set the offset: kafka-consumer-groups.sh --reset-offsets",
+    ),
+    "offset-pending": Consequence(
+        "A consumer that starts waits (UNSTABLE_OFFSET_COMMIT) or reads from the offset before.",
+        "It stays pending until a marker is written.",
+        "See what is said of the producer's transaction; on a cluster: eosctl group pending",
+    ),
+    "internal-topic-repartitioned": Consequence(
+        "Coordinators look for the ids that are astray in another partition and do not find them: groups lose their "
+        "offsets, transactional ids their state, and open transactions hang.",
+        "Nothing: ids are looked for where their hash points.",
+        "Partitions were added to the topic, which Kafka does not support. Producers and groups must start anew; "
+        "offsets can be read with eosctl decode offsets and set again.",
+    ),
     "prepare-without-marker": Consequence(
         "The transaction is decided, yet its readers wait until the marker is written.",
         "The coordinator sends the marker again when it loads its log and the partition has a leader.",

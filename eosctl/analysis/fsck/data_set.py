@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
 from eosctl.analysis.fsck.notes import ERROR, INFO, WARNING
-from eosctl.analysis.fsck.partition import STATE_TOPIC, PartitionCheck, PartitionReport
+from eosctl.analysis.fsck.offsets_log import OffsetsLog, judge_offsets
+from eosctl.analysis.fsck.partition import OFFSETS_TOPIC, STATE_TOPIC, PartitionCheck, PartitionReport
+from eosctl.analysis.fsck.placement import judge_placement
+from eosctl.analysis.fsck.replicas import Replica, compare_replicas
 from eosctl.analysis.fsck.state_log import StateLog
 from eosctl.analysis.fsck.transactions import judge_transactions
 from eosctl.model.fsck import FsckFinding
 from eosctl.model.transaction import TopicPartition
-from eosctl.storage.names import CLEANER_CHECKPOINT, LOG_START_CHECKPOINT
+from eosctl.storage.names import CLEANER_CHECKPOINT, HIGH_WATERMARK_CHECKPOINT, LOG_START_CHECKPOINT
 from eosctl.storage.survey import DataDirFacts, PartitionFacts, Unreadable
 
 
@@ -18,13 +21,16 @@ class DataSetCheck:
     """Checks the data directories of the brokers of one cluster.
 
     Partitions are fed in one by one and forgotten; what is kept is the newest state of each transactional id, the
-    open transactions, and where each log ends.
+    newest offsets of each group, the open transactions, and of each log where it ends and what its batches sum up to.
     """
 
     def __init__(self) -> None:
         self._newest: dict[TopicPartition, PartitionReport] = {}
         self._states: dict[int, tuple[tuple[int, int], StateLog]] = {}
         self._state_directory = ""
+        self._offsets: dict[int, tuple[tuple[int, int], OffsetsLog]] = {}
+        self._offsets_directory = ""
+        self._replicas: dict[TopicPartition, list[Replica]] = {}
         self.partition_count = 0
 
     def check_directory(
@@ -47,6 +53,7 @@ class DataSetCheck:
                 yield FsckFinding("checkpoint-malformed", ERROR, found.what, directory=directory, file=name)
         cleaner = facts.checkpoints.get(CLEANER_CHECKPOINT)
         starts = facts.checkpoints.get(LOG_START_CHECKPOINT)
+        committed = facts.checkpoints.get(HIGH_WATERMARK_CHECKPOINT)
         for path in facts.partitions:
             tell(path.name)
             try:
@@ -59,6 +66,8 @@ class DataSetCheck:
                 yield FsckFinding("changed-while-read", INFO, what, directory=directory, partition=path.name)
                 continue
             ends[partition.partition] = report.end_offset
+            high_watermark = committed.get(partition.partition) if isinstance(committed, dict) else None
+            self._replicas.setdefault(partition.partition, []).append(_replica(partition, report, high_watermark))
             yield from report.findings
         for name, offsets in facts.checkpoints.items():
             if isinstance(offsets, dict):
@@ -68,31 +77,58 @@ class DataSetCheck:
         self, directory: str, facts: PartitionFacts, cleaned_to: int | None, log_start: int | None
     ) -> PartitionReport:
         self.partition_count += 1
-        is_state = facts.partition.topic == STATE_TOPIC
-        states = StateLog() if is_state else None
-        report = PartitionCheck(directory, facts, cleaned_to, log_start, states).run()
+        number = facts.partition.partition
+        entries: StateLog | OffsetsLog | None = None
+        if facts.partition.topic == STATE_TOPIC:
+            entries = StateLog({number})
+        elif facts.partition.topic == OFFSETS_TOPIC:
+            entries = OffsetsLog()
+        report = PartitionCheck(directory, facts, cleaned_to, log_start, entries).run()
         rank = (report.last_epoch, report.end_offset)
-        if states is not None:
-            number = facts.partition.partition
-            states.partitions.add(number)
-            if report.is_damaged:
-                states.damaged.add(number)
-            if number not in self._states or self._states[number][0] < rank:
-                self._states[number] = (rank, states)
-                self._state_directory = directory
+        if entries is not None and report.damaged_at is not None:
+            entries.damaged.add(number)
+        if isinstance(entries, StateLog) and (number not in self._states or self._states[number][0] < rank):
+            self._states[number] = (rank, entries)
+            self._state_directory = directory
+        if isinstance(entries, OffsetsLog) and (number not in self._offsets or self._offsets[number][0] < rank):
+            self._offsets[number] = (rank, entries)
+            self._offsets_directory = directory
         other = self._newest.get(facts.partition)
         if other is None or (other.last_epoch, other.end_offset) < rank:
             self._newest[facts.partition] = report
         return report
 
-    def check_transactions(self) -> Iterable[FsckFinding]:
-        """Return what the state log and the partitions say together; of replicas the most advanced counts."""
-        merged = StateLog()
-        for _, states in self._states.values():
-            merged.absorb(states)
-        open_txns = [txn for report in self._newest.values() for txn in report.open_txns]
-        ends = {partition: report.end_offset for partition, report in self._newest.items()}
-        return judge_transactions(open_txns, merged, ends, self._state_directory)
+    def check_together(self) -> Iterator[FsckFinding]:
+        """Yield what replicas, coordinators' topics and partitions say together; the most advanced replica counts."""
+        for partition, replicas in self._replicas.items():
+            yield from compare_replicas(partition, replicas)
+        states, offsets = StateLog(), OffsetsLog()
+        for _, state_log in self._states.values():
+            states.absorb(state_log)
+        for _, offsets_log in self._offsets.values():
+            offsets.absorb(offsets_log)
+        yield from judge_placement(STATE_TOPIC, states.ids, self._state_directory)
+        yield from judge_placement(OFFSETS_TOPIC, offsets.ids, self._offsets_directory)
+        newest = self._newest.items()
+        open_txns = [txn for _, report in newest for txn in report.open_txns]
+        ends = {partition: report.end_offset for partition, report in newest}
+        whole = {partition: report.end_offset for partition, report in newest if report.damaged_at is None}
+        yield from judge_transactions(open_txns, states, ends, whole.keys(), self._state_directory)
+        yield from judge_offsets(offsets, whole, self._offsets_directory)
+
+
+def _replica(facts: PartitionFacts, report: PartitionReport, high_watermark: int | None) -> Replica:
+    end = report.end_offset if report.damaged_at is None else report.damaged_at
+    return Replica(
+        report.directory,
+        facts.name,
+        report.whole_from,
+        end,
+        report.end_offset,
+        high_watermark,
+        facts.topic_id,
+        report.batches,
+    )
 
 
 def _beyond_log(

@@ -7,7 +7,10 @@ from typing import Final, NamedTuple
 
 from eosctl.analysis.fsck.continuity import EpochOrder, OffsetOrder, SequenceOrder
 from eosctl.analysis.fsck.indexes import OffsetIndexCheck, TimeIndexCheck
+from eosctl.analysis.fsck.markers import BareMarkers
 from eosctl.analysis.fsck.notes import INFO, WARNING, Notes
+from eosctl.analysis.fsck.offsets_log import OffsetsLog
+from eosctl.analysis.fsck.replicas import LogPrint
 from eosctl.analysis.fsck.snapshots import check_last_snapshot, check_snapshot, note_unreadable
 from eosctl.analysis.fsck.state_log import StateLog
 from eosctl.analysis.fsck.txn_index import SeenAbort, check_txn_index
@@ -27,9 +30,10 @@ from eosctl.wire.errors import WireError
 from eosctl.wire.records.control import EndTxnMarker, decode_control
 
 STATE_TOPIC: Final = "__transaction_state"
+OFFSETS_TOPIC: Final = "__consumer_offsets"
 #: The coordinator writes every batch of a group's offsets with sequence 0.
-WITHOUT_SEQUENCES: Final = frozenset({"__consumer_offsets"})
-COMPACTED_TOPICS: Final = frozenset({STATE_TOPIC, "__consumer_offsets", "__share_group_state"})
+WITHOUT_SEQUENCES: Final = frozenset({OFFSETS_TOPIC})
+COMPACTED_TOPICS: Final = frozenset({STATE_TOPIC, OFFSETS_TOPIC, "__share_group_state"})
 
 
 class OpenTxn(NamedTuple):
@@ -58,13 +62,28 @@ class OpenTxn(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PartitionReport:
-    """What reading a partition has shown."""
+    """What reading a partition has shown.
+
+    Attributes:
+        partition: The partition.
+        directory: The data directory.
+        end_offset: Where its log ends.
+        last_epoch: The newest leader epoch of its batches.
+        damaged_at: First offset that could not be read; None when all could.
+        whole_from: First offset from which nothing was deleted, compacted away or is missing.
+        batches: What its batches are, up to the first damage.
+        findings: What is wrong.
+        open_txns: Transactions that no marker has ended.
+        dropped: How many findings were too many to keep.
+    """
 
     partition: TopicPartition
     directory: str
     end_offset: int
     last_epoch: int
-    is_damaged: bool
+    damaged_at: int | None
+    whole_from: int
+    batches: LogPrint
     findings: list[FsckFinding] = field(default_factory=list)
     open_txns: list[OpenTxn] = field(default_factory=list)
     dropped: int = 0
@@ -88,7 +107,7 @@ class PartitionCheck:
         facts: PartitionFacts,
         cleaned_to: int | None = None,
         log_start_offset: int | None = None,
-        states: StateLog | None = None,
+        entries: StateLog | OffsetsLog | None = None,
     ) -> None:
         """Prepare for a partition.
 
@@ -97,9 +116,9 @@ class PartitionCheck:
             facts: The partition's small files.
             cleaned_to: Where the cleaner's checkpoint says that it will go on; None when it does not name the log.
             log_start_offset: Where the log starts by the checkpoint; None when there is no such checkpoint.
-            states: Takes the records of a partition of the transaction state log.
+            entries: Takes the records of a partition of a coordinator's topic.
         """
-        self._facts, self._directory, self._states = facts, directory, states
+        self._facts, self._directory, self._entries = facts, directory, entries
         self._notes = notes = Notes(directory, facts.name)
         self._cleaned_to = cleaned_to or 0
         self._offsets = OffsetOrder(notes)
@@ -107,6 +126,8 @@ class PartitionCheck:
         self._epochs = EpochOrder(notes, epochs, log_start_offset)
         self._log_start = log_start_offset or 0
         self._sequences = SequenceOrder(notes)
+        self._print = LogPrint()
+        self._bare_markers = BareMarkers(notes)
         self._snapshots = list(facts.snapshots)
         first = facts.segments[0].base_offset if facts.segments else 0
         seed = next((found for offset, found in self._snapshots if offset == first and isinstance(found, list)), None)
@@ -133,7 +154,9 @@ class PartitionCheck:
             self._directory,
             self._log_end,
             self._last_epoch,
-            self._damaged_at is not None,
+            self._damaged_at,
+            max(self._first_offset, self._log_start, cleaned_to, self._gap_end),
+            self._print,
             self._notes.findings(cleaned_to),
             [txn for txn in self._open_txns() if txn.first_offset >= cleaned_to],
             self._notes.dropped,
@@ -252,8 +275,10 @@ class PartitionCheck:
         # else a copy: it has the epoch of its first place, and changes nothing that is true of its producer
         self._last_epoch = max(self._last_epoch, header.partition_leader_epoch)
         self._log_end = max(self._log_end, header.next_offset)
-        if self._states is not None and not header.is_control:
-            self._states.follow(batch, log, self._facts.partition.partition, self._notes)
+        if self._damaged_at is None:
+            self._print.add(header)
+        if self._entries is not None:
+            self._entries.follow(batch, log, self._facts.partition.partition, self._notes)
 
     def _note_gap(self) -> None:
         """Expect nothing of producers across a gap."""
@@ -272,6 +297,7 @@ class PartitionCheck:
         if header.is_control and marker is None:
             return
         lso_is_certain = self._in_full and self._damaged_at is None
+        is_known = producer_id in self._replay.producers
         completed = self._replay.apply(header, batch.buffer, batch.buffer_position)
         if marker is None:
             if header.is_transactional:
@@ -282,6 +308,8 @@ class PartitionCheck:
             return
         if not marker.committed:
             markers.add(header.base_offset)
+        if completed is None and lso_is_certain:
+            self._bare_markers.follow(batch, log, marker, is_known=is_known)
         if completed is not None and not completed.committed:
             in_full = self._in_full or producer_id in self._begun
             aborts.append(SeenAbort(completed, producer_id in self._filled, in_full, lso_is_certain))
@@ -334,6 +362,7 @@ class PartitionCheck:
             name = segment_file_name(at, Suffix.PRODUCER_SNAPSHOT)
             self._notes.add("snapshot-beyond-log", what, name, severity=WARNING)
         self._leftovers()
+        self._bare_markers.finish()
         if self._damaged_at is None:
             self._epochs.finish(max(self._first_offset, self._log_start), self._log_end, LEADER_EPOCH_CHECKPOINT)
 

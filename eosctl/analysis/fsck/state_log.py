@@ -48,15 +48,18 @@ class StateLog:
         partitions: The partitions that were read.
         states: The newest state by transactional id, of those that have not expired.
         damaged: The partitions with a record that could not be read: what is not found may have been in it.
+        ids: Every transactional id, expired ones too, with the partition that holds it.
     """
 
     partitions: set[int] = field(default_factory=set)
     states: dict[str, IdState] = field(default_factory=dict)
     damaged: set[int] = field(default_factory=set)
-    _ids: set[tuple[str, int]] = field(default_factory=set)
+    ids: set[tuple[str, int]] = field(default_factory=set)
 
     def follow(self, batch: LogBatch, log: str, partition: int, notes: Notes) -> None:
         """Take in the records of a batch."""
+        if batch.header.is_control:
+            return
         try:
             records = batch.records()
         except WireError as error:
@@ -72,7 +75,7 @@ class StateLog:
         for record in records:
             try:
                 transactional_id = decode_key(record.key or b"").transactional_id
-                self._ids.add((transactional_id, partition))
+                self.ids.add((transactional_id, partition))
                 if record.value is None:
                     self.states.pop(transactional_id, None)
                     continue
@@ -99,7 +102,7 @@ class StateLog:
         self.partitions |= other.partitions
         self.states |= other.states
         self.damaged |= other.damaged
-        self._ids |= other._ids
+        self.ids |= other.ids
 
     def is_complete(self) -> bool:
         """Tell whether all partitions of the topic seem to be here.
@@ -110,7 +113,7 @@ class StateLog:
         count = len(self.partitions)
         if not count or self.damaged or self.partitions != set(range(count)):
             return False
-        return all(partition_for(transactional_id, count) == partition for transactional_id, partition in self._ids)
+        return all(partition_for(transactional_id, count) == partition for transactional_id, partition in self.ids)
 
 
 def _state_of(transactional_id: str, value: TransactionValue, file: str, offset: int, log_partition: int) -> IdState:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from eosctl.analysis.fsck.notes import ERROR, INFO
 from eosctl.analysis.fsck.partition import OpenTxn
@@ -12,7 +12,11 @@ from eosctl.model.transaction import TopicPartition, TransactionState
 
 
 def judge_transactions(
-    open_txns: Iterable[OpenTxn], states: StateLog, end_offsets: Mapping[TopicPartition, int], directory: str
+    open_txns: Iterable[OpenTxn],
+    states: StateLog,
+    end_offsets: Mapping[TopicPartition, int],
+    readable: Collection[TopicPartition],
+    directory: str,
 ) -> Iterator[FsckFinding]:
     """Yield a finding for each open transaction, and for each id whose end was decided and not completed.
 
@@ -20,6 +24,7 @@ def judge_transactions(
         open_txns: The transactions that are open in the partitions at hand.
         states: The transaction state log.
         end_offsets: The partitions that were read, to know which could hold a marker.
+        readable: Those of them without damage.
         directory: The data directory of the state log.
     """
     owners: dict[int, IdState] = {}
@@ -27,7 +32,9 @@ def judge_transactions(
         for producer_id in state.producer_ids:
             owners[producer_id] = state
     unmarked: set[tuple[str, TopicPartition]] = set()
+    begun: set[tuple[int, TopicPartition]] = set()
     for txn in open_txns:
+        begun.add((txn.producer_id, txn.partition))
         owner = owners.get(txn.producer_id)
         if owner is not None and owner.state.is_prepared and txn.partition in owner.partitions:
             unmarked.add((owner.transactional_id, txn.partition))
@@ -35,6 +42,10 @@ def judge_transactions(
     for state in states.states.values():
         if state.state.is_prepared and state.log_partition not in states.damaged:
             yield _not_completed(state, unmarked, end_offsets, directory)
+        if state.state is TransactionState.ONGOING and state.log_partition not in states.damaged:
+            empty = {at for at in state.partitions if at in readable and not _has_begun(state, at, begun)}
+            if empty:
+                yield _without_data(state, empty, directory)
 
 
 def _judge(txn: OpenTxn, owner: IdState | None, states: StateLog) -> FsckFinding:
@@ -83,6 +94,27 @@ def _finding(txn: OpenTxn, kind: str, severity: FsckSeverity, message: str, owne
         producer_id=txn.producer_id,
         producer_epoch=txn.producer_epoch,
         transactional_id=None if owner is None else owner.transactional_id,
+    )
+
+
+def _has_begun(state: IdState, partition: TopicPartition, begun: Collection[tuple[int, TopicPartition]]) -> bool:
+    return any((producer_id, partition) in begun for producer_id in state.producer_ids)
+
+
+def _without_data(state: IdState, empty: Collection[TopicPartition], directory: str) -> FsckFinding:
+    names = ", ".join(map(str, sorted(empty)))
+    what = f"{state.transactional_id} is Ongoing with {names}, where its transaction has no record: partitions join "
+    what += "before their first record is written, so this is a producer that has stopped or failed in between"
+    return FsckFinding(
+        "entry-without-data",
+        INFO,
+        what,
+        directory=directory,
+        file=state.file,
+        offset=state.offset,
+        producer_id=state.producer_id,
+        producer_epoch=state.producer_epoch,
+        transactional_id=state.transactional_id,
     )
 
 

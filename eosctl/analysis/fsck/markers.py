@@ -1,0 +1,64 @@
+"""Transaction markers that end nothing: counted, since most of them are healthy and some clusters have millions."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from eosctl.analysis.fsck.notes import INFO, WARNING, Notes
+from eosctl.analysis.wording import count_text
+from eosctl.storage.scan import LogBatch
+from eosctl.wire.records.control import EndTxnMarker
+
+
+class _First(NamedTuple):
+    file: str
+    position: int
+    offset: int
+    producer_id: int
+    producer_epoch: int
+
+
+class BareMarkers:
+    """Gathers the markers of a partition before which their producer had no open transaction.
+
+    Aborts are written to every partition that a transaction has named, and a coordinator that was replaced sends
+    markers again. A commit of a producer that the whole log has never seen is another matter: a client commits only
+    what was acknowledged.
+    """
+
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
+        self._found: dict[bool, tuple[_First, int]] = {}
+
+    def follow(self, batch: LogBatch, file: str, marker: EndTxnMarker, *, is_known: bool) -> None:
+        """Take in a marker that has ended nothing.
+
+        Args:
+            batch: Its batch.
+            file: The log.
+            marker: The marker.
+            is_known: Whether the log holds anything of the producer before it.
+        """
+        header = batch.header
+        is_odd = marker.committed and not is_known
+        here = _First(file, batch.position, header.base_offset, header.producer_id, header.producer_epoch)
+        first, count = self._found.get(is_odd, (here, 0))
+        self._found[is_odd] = first, count + 1
+
+    def finish(self) -> None:
+        """Note what was found."""
+        for is_odd, (first, count) in self._found.items():
+            what = f"producer {first.producer_id} epoch {first.producer_epoch} at offset {first.offset}"
+            self._notes.add(
+                "commit-without-data" if is_odd else "markers-without-data",
+                f"{count_text(count, 'COMMIT marker')} of producers without any record before, the first of {what}"
+                if is_odd
+                else f"{count_text(count, 'marker')} that end no transaction, the first of {what}",
+                first.file,
+                severity=WARNING if is_odd else INFO,
+                since=first.offset,
+                position=first.position,
+                offset=first.offset,
+                producer_id=first.producer_id,
+                producer_epoch=first.producer_epoch,
+            )

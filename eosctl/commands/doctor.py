@@ -164,7 +164,7 @@ def doctor(
         files = read_deployment(paths)
         for broken in files.unreadable:
             note(f"error: {broken.error.what}")
-        if snapshot is None and not _names_a_cluster(connection):
+        if snapshot is None and not names_a_cluster(connection):
             if save_snapshot is not None:
                 raise UsageError(
                     "--save-snapshot was given, and no cluster.", "Files make no snapshot.", "Name a cluster."
@@ -176,7 +176,8 @@ def doctor(
     raise typer.Exit(present(evidence, ALL_CHECKS, request, invocation, files))
 
 
-def _names_a_cluster(connection: Connection) -> bool:
+def names_a_cluster(connection: Connection) -> bool:
+    """Tell whether options or environment name a cluster."""
     named = ("EOSCTL_BOOTSTRAP_SERVERS", "EOSCTL_COMMAND_CONFIG", "EOSCTL_PROFILE")
     return connection.is_given or any(os.environ.get(name) for name in named)
 
@@ -196,6 +197,7 @@ def present(
     from eosctl.model.snapshot import ClusterSnapshot
     from eosctl.render.diagnosis import render_diagnosis
     from eosctl.render.report import Report
+    from eosctl.runbooks.advice import name_runbooks
     from eosctl.settings.baseline import read_baseline
 
     # What is wrong with these must show before the cluster's answer is written.
@@ -208,7 +210,7 @@ def present(
         save_snapshot(evidence, request.save_snapshot)
         note(f"snapshot: {request.save_snapshot}")
     case = Case(evidence or ClusterSnapshot(captured_at_ms=now_ms, cluster_id=""))
-    diagnosis = diagnose(checks, case)
+    diagnosis = name_runbooks(diagnose(checks, case), case.bootstrap)
     if files is not None:
         from eosctl.checks.configuration.beside_cluster import joined, judge_beside
         from eosctl.checks.configuration.registry import CONFIGURATION_CHECKS

@@ -71,7 +71,8 @@ def show_runbook(
         case ShowFormat.HTML:
             text = render_page_of(book)
         case ShowFormat.TABLE:
-            text = render_page(show_blocks(book), invocation_of(context).style())
+            style = invocation_of(context).style()
+            text = render_page(show_blocks(book, style.width), style)
     write_result(text, output_file)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -15,6 +17,8 @@ from eosctl.runbooks.book import Action, Assert, Confirm, Manual, Notify, Outcom
 from eosctl.runbooks.changes import find_change
 from eosctl.runbooks.engine import Told
 from eosctl.runbooks.journal import Entry
+
+_HOLE: Final = re.compile(r"\{\{\s*([^}]*?)\s*\}\}")
 
 
 class ShowFormat(StrEnum):
@@ -157,8 +161,8 @@ def run_blocks(item: RunItem) -> list[Block]:
     return blocks
 
 
-def show_blocks(book: Runbook) -> list[Block]:
-    """Draw a runbook as a decision tree."""
+def show_blocks(book: Runbook, width: int | None = None) -> list[Block]:
+    """Draw a runbook as a decision tree, wrapped within its branches to ``width`` columns."""
     blocks: list[Block] = [Line(f"{book.id}  {book.title}", "bold"), Line(" ".join(book.about.split())), Line("")]
     blocks += [
         Field("input", f"{name}: {spec.about}" + ("" if spec.default is None else f" (default {spec.default!r})"))
@@ -168,7 +172,8 @@ def show_blocks(book: Runbook) -> list[Block]:
         blocks.append(Field("findings", ", ".join(book.findings)))
     blocks += [Field("never", text, "yellow") for text in book.never]
     blocks.append(Line(""))
-    blocks += [Line(line) for line in _tree(book)]
+    for twig in _tree(book):
+        blocks += [Line(line) for line in twig.lines(width)]
     return blocks
 
 
@@ -199,40 +204,57 @@ def step_text(step: Step) -> str:
             kind = find_change(step.run)
             what = f" {step.run}, {kind.risk.value}, {'reversible' if kind.reversible else 'irreversible'}"
         case Confirm():
-            what = f" {step.expect}"
+            what = f" by typing {step.expect}"
         case _:
             what = ""
     name = type(step).__name__.lower()
-    return f"{step.id} [{name}{what}] {' '.join(step.say.split())}"
+    # What is known only when it runs stands in angle brackets.
+    told = f"{step.id} [{name}{what}] {' '.join(step.say.split())}"
+    return _HOLE.sub(r"<\1>", told)
 
 
-def _tree(book: Runbook) -> Iterator[str]:
+class _Twig(NamedTuple):
+    """A line of the tree: ``margin`` before its first line, ``below`` before those that it is wrapped to."""
+
+    margin: str
+    below: str
+    text: str
+
+    def lines(self, width: int | None) -> list[str]:
+        if width is None:
+            return [self.margin + self.text]
+        # However deep the tree, a few words stand on a line.
+        room = max(width - len(self.below), 24)
+        first, *rest = textwrap.wrap(self.text, room) or [""]
+        return [self.margin + first, *(self.below + line for line in rest)]
+
+
+def _tree(book: Runbook) -> Iterator[_Twig]:
     seen: set[str] = set()
 
-    def draw(target: str, condition: str, margin: str, branch: str) -> Iterator[str]:
+    def draw(target: str, condition: str, margin: str, branch: str) -> Iterator[_Twig]:
         lead = f"{condition}: " if condition else ""
+        inner = margin + _under(branch)
         if target in set(Outcome):
-            yield f"{margin}{branch}{lead}=> {target.upper()}"
+            yield _Twig(margin + branch, inner, f"{lead}=> {target.upper()}")
             return
         if target in seen:
-            yield f"{margin}{branch}{lead}-> {target} (above)"
+            yield _Twig(margin + branch, inner, f"{lead}-> {target} (above)")
             return
         seen.add(target)
         step = book.step(target)
-        yield f"{margin}{branch}{lead}{step_text(step)}"
         ways = edges(book, step)
-        if len(ways) == 1 and not ways[0][0]:
+        decides = len(ways) != 1 or bool(ways[0][0])
+        yield _Twig(margin + branch, inner + ("│  " if decides and ways else "  "), f"{lead}{step_text(step)}")
+        if not decides:
             # A step with one way on continues the line; only decisions indent.
-            yield from draw(ways[0][1], "", margin + _under(branch, last=branch != "├─ "), "")
+            yield from draw(ways[0][1], "", inner, "")
             return
-        inner = margin + _under(branch, last=branch != "├─ ")
         for index, (when, goto) in enumerate(ways):
             yield from draw(goto, when, inner, "└─ " if index == len(ways) - 1 else "├─ ")
 
     yield from draw(book.steps[0].id, "", "", "")
 
 
-def _under(branch: str, *, last: bool) -> str:
-    if not branch:
-        return ""
-    return "   " if last else "│  "
+def _under(branch: str) -> str:
+    return {"": "", "├─ ": "│  "}.get(branch, "   ")

@@ -59,7 +59,7 @@ _COMMON: Final = frozenset(
         "brokers",
     ]
 )
-MIN_SCORE: Final = 1.0
+MIN_SCORE: Final = 0.2
 
 
 class Match(NamedTuple):

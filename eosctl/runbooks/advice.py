@@ -1,0 +1,52 @@
+"""From findings to the runbooks for them."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+
+from eosctl.model.finding import CheckResult, Command, Diagnosis, Finding
+from eosctl.runbooks.book import Runbook
+from eosctl.runbooks.load import runbooks_for
+
+
+def name_runbooks(diagnosis: Diagnosis, bootstrap: str) -> Diagnosis:
+    """Add the runbooks to the commands of each finding that one is for, behind those of its check."""
+    if not diagnosis.findings:
+        return diagnosis
+    return replace(diagnosis, results=tuple(_named(result, bootstrap) for result in diagnosis.results))
+
+
+def _named(result: CheckResult, bootstrap: str) -> CheckResult:
+    books = runbooks_for(result.check_id) if result.findings else ()
+    if not books:
+        return result
+
+    findings = tuple(
+        replace(finding, commands=finding.commands + tuple(_command(finding, book, bootstrap) for book in books))
+        for finding in result.findings
+    )
+    return replace(result, findings=findings)
+
+
+def _command(finding: Finding, book: Runbook, bootstrap: str) -> Command:
+    words = ["eosctl", "runbook", "run", book.id, "-b", bootstrap]
+    for name, value in _inputs(finding).items():
+        if name in book.inputs:
+            words += ["-i", f"{name}={value}"]
+    return Command(shlex.join(words), "the runbook; it only looks and plans without --yes")
+
+
+def _inputs(finding: Finding) -> dict[str, str]:
+    """Return what a finding says of a runbook's inputs."""
+    resource = finding.resource
+    match resource.kind:
+        case "group":
+            return {"group": resource.name}
+        case "transaction":
+            return {"transactional_id": resource.name}
+        case "partition":
+            topic, _, number = resource.name.rpartition("-")
+            return {"topic": topic, "partition": number}
+        case _:
+            return {}

@@ -1,0 +1,104 @@
+"""From a symptom or a finding to the runbook in one step, and the ways in which it is drawn."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from eosctl.lab.scenarios.hanging import run_hanging
+from eosctl.lab.scenarios.zombie import run_zombie
+from eosctl.runbooks.load import library
+from eosctl.testing import SandboxThread
+from tests.commands.conftest import eosctl
+from tests.runbooks.conftest import MANUAL, item_of, play, run
+
+SYMPTOMS = {
+    "consumer is stuck at the LSO": "consumer-stuck",
+    "hanging transaction": "hanging-transaction",
+    "ProducerFencedException": "producer-fenced",
+    "org.apache.kafka.common.errors.InvalidProducerEpochException": "producer-fenced",
+    "TaskMigratedException": "producer-fenced",
+    "transaction timeout exceeded": "transaction-timeout",
+    "commit latency high": "transaction-timeout",
+    "COORDINATOR_NOT_AVAILABLE": "coordinator-not-available",
+    "CoordinatorLoadInProgressException": "coordinator-not-available",
+    "coordinator overload": "coordinator-skew",
+    "__transaction_state under-replicated": "transaction-log-under-replicated",
+    "min ISR lost": "min-isr-lost",
+    "NotEnoughReplicasException": "min-isr-lost",
+    "disk full on a broker": "min-isr-lost",
+    "unstable offsets": "unstable-offsets",
+    "OffsetOutOfRangeException": "offsets-out-of-range",
+    "lost records suspected": "post-incident",
+    "controller failover": "controller-failover",
+    "rolling restart with EOS": "rolling-restart",
+    "upgrade transaction.version": "transaction-version-upgrade",
+    "EOS-TXN-001": "hanging-transaction",
+    "compaction stopped and the topic grows": "hanging-transaction",
+}
+
+
+@pytest.mark.parametrize("words", SYMPTOMS)
+def test_a_symptom_leads_to_its_runbook(words: str) -> None:
+    done = eosctl("diagnose", *words.split(), "-o", "json")
+    assert done.code == 0
+    assert SYMPTOMS[words] in [item["runbook"] for item in done.json["items"]][:2]
+
+
+def test_words_that_nothing_knows_are_answered_with_what_to_try() -> None:
+    done = eosctl("diagnose", "xylophone")
+    assert (done.code, done.out) == (2, "")
+    assert "eosctl doctor" in done.err
+
+
+def test_doctor_names_the_runbook_of_a_finding() -> None:
+    with SandboxThread() as cluster:
+        report = play(cluster.bootstrap, run_hanging, switch_verification_off=True)
+        done = eosctl("doctor", "-b", cluster.bootstrap, "-o", "json", "--exit-zero")
+    (finding,) = [item for item in done.json["items"] if item["check_id"] == "EOS-TXN-001"]
+    (command,) = [c["line"] for c in finding["commands"] if "runbook" in c["line"]]
+    assert command.startswith("eosctl runbook run hanging-transaction -b ")
+    assert f"-i topic={report.partition.topic}" in command
+
+
+def test_producers_that_fence_each_other_are_told_from_one_takeover() -> None:
+    with SandboxThread(transaction_version=1) as cluster:
+        assert run(cluster.bootstrap, "producer-fenced").code == 5
+        play(cluster.bootstrap, run_zombie)
+        once = run(cluster.bootstrap, "producer-fenced")
+        assert item_of(once)["step"] == "takeover", once.err
+        for _ in range(2):
+            report = play(cluster.bootstrap, run_zombie)
+        often = run(cluster.bootstrap, "producer-fenced", "--yes")
+        assert (often.code, item_of(often)["step"]) == (MANUAL, "two_instances"), often.err
+        assert report.transactional_id in item_of(often)["message"]
+        resumed = run(cluster.bootstrap, "producer-fenced", "--yes", "--resume", item_of(often)["run"])
+        assert (resumed.code, item_of(resumed)["outcome"]) == (0, "verified"), resumed.err
+        known = run(cluster.bootstrap, "transaction-timeout", "-i", f"transactional_id={report.transactional_id}")
+        assert item_of(known)["outcome"] == "no-action", known.err
+        nobody = run(cluster.bootstrap, "transaction-timeout", "-i", "transactional_id=nobody")
+        assert (nobody.code, item_of(nobody)["step"]) == (MANUAL, "unknown")
+
+
+@pytest.mark.parametrize("name", [source.book.id for source in library()])
+def test_every_runbook_is_drawn_whole(name: str) -> None:
+    (book,) = [source.book for source in library() if source.book.id == name]
+    tree, page, graph = (eosctl("runbook", "show", name, "-o", form) for form in ("table", "html", "mermaid"))
+    assert (tree.code, page.code, graph.code) == (0, 0, 0)
+    for step in book.steps:
+        assert f"{step.id} [" in tree.out
+        assert f'id="{step.id}"' in page.out
+        assert re.search(rf"^  {step.id}[\[{{]", graph.out, re.MULTILINE)
+    targets = set(re.findall(r"(?:-->|\| )\s*(\w+)$", graph.out, re.MULTILINE))
+    declared = set(re.findall(r"^  (\w+)[\[({]", graph.out, re.MULTILINE))
+    assert targets <= declared
+    assert "http" not in page.out
+
+
+@pytest.mark.parametrize("output", ["table", "wide", "json", "yaml", "tsv"])
+def test_lists_in_every_format(output: str) -> None:
+    for command in (["runbook", "list"], ["runbook", "lint"], ["runbook", "journal"], ["diagnose", "stuck"]):
+        done = eosctl(*command, "-o", output)
+        assert (done.code, done.err) == (0, "")
+        assert done.out or output == "tsv"

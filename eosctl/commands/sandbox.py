@@ -46,6 +46,9 @@ def start_sandbox(
     controllers: Annotated[
         int, typer.Option("--controllers", min=1, max=3, help="How many controllers vote on who leads: 1 or 3.")
     ] = 1,
+    log_dirs: Annotated[
+        int, typer.Option("--log-dirs", min=1, max=8, help="How many log directories each broker has.")
+    ] = 1,
     data_dir: Annotated[Path | None, typer.Option("--data-dir", help="Where the brokers keep their files.")] = None,
     ephemeral: Annotated[bool, typer.Option("--ephemeral", help="Remove the files when it stops.")] = False,
     emulate: Annotated[str, typer.Option("--emulate", metavar="3.9|4.3", help="The release to behave as.")] = "4.3",
@@ -95,6 +98,7 @@ def start_sandbox(
         data_dir=str((data_dir or places.default_data_dir(name)).absolute()),
         brokers=brokers,
         controllers=controllers,
+        log_dirs=log_dirs,
         emulate=emulate,
         transaction_version=transaction_version,
         port_base=port_base,

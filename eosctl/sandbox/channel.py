@@ -114,6 +114,8 @@ class NodeChannel:
                 self._fail(correlation_id)
 
     def _serve_self(self, api_key: int, version: int, message: Any, done: Done) -> None:
+        if self._runtime.stopped:
+            return  # the node halted in the turn in which it wrote to itself
         context = RequestContext(
             api_key, version, self._client_id, "127.0.0.1", CLUSTER_PRINCIPAL, INTER_BROKER_LISTENER, True, done
         )

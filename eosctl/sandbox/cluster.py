@@ -74,10 +74,12 @@ class Cluster:
             self._logs_dir,
             security=spec.security,
             controller_count=spec.controllers,
+            log_dir_count=spec.log_dirs,
         )
         core = ClusterCore(shape, Path(spec.data_dir), loop, time.time() * 1000 - loop.time() * 1000)
         self._core = core
         core.on_halt = self._disconnect
+        core.on_disconnect = self._drop_clients
         try:
             if spec.security != ListenerSecurity():
                 self._material = prepare_material(Path(spec.data_dir), spec.security, spec.users)
@@ -151,6 +153,10 @@ class Cluster:
         if node_id in self._servers:
             self._servers[node_id].close()
 
+    def _drop_clients(self, node_id: int) -> None:
+        if node_id in self._servers:
+            self._servers[node_id].drop_connections()
+
     # --- looking in ---------------------------------------------------------------------------------------------
 
     @property
@@ -205,10 +211,19 @@ class Cluster:
             await asyncio.wait_for(ready.wait(), START_TIMEOUT_S)
         await self._servers[broker_id].reopen()
 
-    def fail_disk(self, broker_id: int) -> None:
-        """Let a broker's disk fail: it halts, and what it has not answered is lost, as with a real broker."""
+    def fail_disk(self, broker_id: int, directory: int = 1) -> None:
+        """Let a log directory of a broker fail, the first one being that of the metadata log.
+
+        A broker without its first directory halts, and what it has not answered is lost, as with a real broker; without
+        another one it goes on, and the partitions in it are offline until it is started again.
+        """
         self._require_running(broker_id)
-        self.core.broker(broker_id).logs.fail(OSError(errno.EIO, os.strerror(errno.EIO)))
+        directories = self.core.broker(broker_id).logs.all
+        if not 1 <= directory <= len(directories):
+            raise EosctlError(
+                f"Broker {broker_id} has no log directory {directory}.", f"It has {len(directories)} (--log-dirs)."
+            )
+        directories[directory - 1].fail(OSError(errno.EIO, os.strerror(errno.EIO)))
 
     def _require_running(self, broker_id: int) -> None:
         if broker_id not in self.core.nodes:
@@ -231,7 +246,7 @@ class Cluster:
             return "started"
 
         async def fail_disk(arguments: dict[str, Any]) -> str:
-            self.fail_disk(int(arguments["broker"]))
+            self.fail_disk(int(arguments["broker"]), int(arguments.get("directory", 1)))
             return "failed"
 
         async def cut(arguments: dict[str, Any]) -> str:
@@ -309,6 +324,7 @@ class EmbeddedCluster:
         sasl: Sequence[str] = (),
         tls: bool = False,
         users: Sequence[str] = (ADMIN_USER,),
+        log_dirs: int = 1,
     ) -> None:
         self._temporary = None if data_dir is not None else Path(tempfile.mkdtemp(prefix="eosctl-"))
         spec = SandboxSpec(
@@ -323,6 +339,7 @@ class EmbeddedCluster:
             sasl=tuple(sasl),
             tls=tls,
             users=tuple(users),
+            log_dirs=log_dirs,
         )
         self.cluster = Cluster(spec)
 

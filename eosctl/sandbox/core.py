@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from eosctl.model.secret import Secret
 from eosctl.sandbox.broker.broker import Broker
+from eosctl.sandbox.log.directories import directory_paths
 from eosctl.sandbox.logging.log_files import LogFiles
 from eosctl.sandbox.metadata.image import ListenerEndpoint
 from eosctl.sandbox.network import Network
@@ -36,6 +37,7 @@ class ClusterShape(NamedTuple):
     logs_dir: Path | None = None  # where every node keeps its log files in a folder of its own; None for no logs
     security: ListenerSecurity = ListenerSecurity()
     controller_count: int = 1
+    log_dir_count: int = 1  # of each broker
 
 
 class ClusterCore:
@@ -58,6 +60,7 @@ class ClusterCore:
         self._wall_base_ms = wall_base_ms
         self.nodes: dict[int, Node] = {}
         self.on_halt: Callable[[int], None] = lambda _: None  # breaks a halting node's connections
+        self.on_disconnect: Callable[[int], None] = lambda _: None  # breaks those of a node that goes on
         self.addresses: dict[int, ListenerEndpoint] = {
             broker_id: self.listener_at("127.0.0.1", 9091 + broker_id) for broker_id in self.broker_ids
         }
@@ -93,20 +96,22 @@ class ClusterCore:
             raise ValueError(f"node {node_id} is running")
         is_broker, is_controller = node_id in self.broker_ids, node_id in self.controller_ids
         directory = self.directory_of(node_id)
+        log_dirs = directory_paths(directory, self.shape.log_dir_count) if is_broker else [directory]
         listeners = {self.addresses[node_id].name: self.addresses[node_id]} if is_broker else {}
         settings = {
-            **place_settings(directory, listeners, is_controller=is_controller, is_broker=is_broker),
+            **place_settings(log_dirs, listeners, is_controller=is_controller, is_broker=is_broker),
             **self.shape.security.settings(),
             **node_settings(node_id, self.shape.broker_count, fast=self.shape.fast, overrides=self.shape.settings),
         }
-        plan = NodePlan(node_id, is_broker, is_controller, directory, settings)
+        plan = NodePlan(node_id, is_broker, is_controller, log_dirs, settings)
         runtime = NodeRuntime(self.loop, self.ticks, self._wall_base_ms, self.random.getrandbits(64))
         if self.shape.logs_dir is not None:
             runtime.log = LogFiles(self.shape.logs_dir / directory.name, runtime.now_ms, self.ticks)
         node = Node(plan, self._plan, runtime, self.network, listeners)
         if node.broker is not None:
             node.broker.passwords = self.passwords
-        node.logs.on_failure = lambda _: self._halt(node_id)
+            node.broker.on_disconnect = lambda: self.on_disconnect(node_id)
+        node.logs.on_halt = lambda: self._halt(node_id)
         self.nodes[node_id] = node
         node.start()
         return node
@@ -134,7 +139,7 @@ class ClusterCore:
                 self.stop_node(node_id, clean=clean)
 
     def directory_of(self, node_id: int) -> Path:
-        """Return a node's data directory."""
+        """Return a node's data directory, the first one of a broker that has several."""
         return self.data_dir / (f"broker-{node_id}" if node_id in self.broker_ids else f"controller-{node_id}")
 
     def broker(self, broker_id: int) -> Broker:

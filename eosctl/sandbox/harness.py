@@ -164,7 +164,7 @@ class Harness:
         self.loop = VirtualLoop()
         self.core = ClusterCore(shape or ClusterShape(), data_dir, self.loop, start_ms, seed)
         self._clients: dict[int, HarnessClient] = {}
-        self.core.on_halt = self._halted
+        self.core.on_halt = self.core.on_disconnect = self._halted
         self.core.start()
         self.run_until(lambda: self.core.is_ready)
 

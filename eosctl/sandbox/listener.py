@@ -173,6 +173,10 @@ class ListenerServer:
         if self._server is not None:
             self._server.close()
             self._server = None
+        self.drop_connections()
+
+    def drop_connections(self) -> None:
+        """Break every connection; what was not sent is lost."""
         for protocol in tuple(self._open_sockets):
             protocol.abort()
         self._open_sockets.clear()

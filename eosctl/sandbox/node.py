@@ -17,6 +17,7 @@ from eosctl.sandbox.controller.quorum import Quorum
 from eosctl.sandbox.controller.quorum_store import QuorumStore
 from eosctl.sandbox.controller.raft import fetch_metadata
 from eosctl.sandbox.controller.routes import ROUTES, VOTER_ROUTES
+from eosctl.sandbox.log.directories import LogDirectories
 from eosctl.sandbox.log.directory import LogDirectory
 from eosctl.sandbox.log.topic_settings import TopicSettings
 from eosctl.sandbox.logging.node_events import NodeEvents
@@ -30,7 +31,6 @@ from eosctl.sandbox.ports import Emulation, RequestContext
 from eosctl.sandbox.runtime import NodeRuntime
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.codec import codec
-from eosctl.wire.uuid import parse_uuid
 
 
 class NodePlan(NamedTuple):
@@ -39,7 +39,7 @@ class NodePlan(NamedTuple):
     node_id: int
     is_broker: bool
     is_controller: bool
-    data_dir: Path
+    log_dirs: Sequence[Path]  # the first one has the metadata log
     settings: Mapping[str, str]
 
 
@@ -68,12 +68,11 @@ class Node:
         self.runtime = runtime
         self._network = network
         self.config = NodeConfig(cluster.emulation.release, plan.settings)
-        storage_events = StorageEvents(runtime.log, str(plan.data_dir), is_3_9=cluster.emulation.is_3_9)
-        self.logs = LogDirectory(plan.data_dir, runtime.ticks, storage_events)
-        meta = self.logs.open_directory(plan.node_id, cluster.cluster_id, runtime.random.randbytes(16))
+        self.logs = LogDirectories([self._log_directory(path) for path in plan.log_dirs])
+        self.logs.open_directories(plan.node_id, cluster.cluster_id, lambda: runtime.random.randbytes(16))
         self.channel = NodeChannel(plan.node_id, network, runtime, self, self._locate_controller)
         self.metadata_log = MetadataLog(
-            self.logs.open(METADATA_PARTITION, METADATA_TOPIC_ID, TopicSettings()), cluster.emulation.release
+            self.logs.open_metadata(METADATA_PARTITION, METADATA_TOPIC_ID, TopicSettings()), cluster.emulation.release
         )
         self.controller: Controller | None = None
         self.broker: Broker | None = None
@@ -98,7 +97,7 @@ class Node:
                 self.config,
                 cluster.emulation,
                 self.metadata_log,
-                QuorumStore(self.logs.directory_of(METADATA_PARTITION)),
+                QuorumStore(self.logs.metadata_directory.directory_of(METADATA_PARTITION)),
                 self.controller,
             )
         else:
@@ -114,13 +113,16 @@ class Node:
                 cluster.emulation,
                 self.logs,
                 listeners,
-                parse_uuid(meta.directory_id),
             )
 
         if self.broker is not None:
             self.events = self.broker.lifecycle.events
         else:
             self.events = NodeEvents(runtime.log, plan.node_id, cluster.emulation.release)
+
+    def _log_directory(self, path: Path) -> LogDirectory:
+        events = StorageEvents(self.runtime.log, str(path), is_3_9=self.cluster.emulation.is_3_9)
+        return LogDirectory(path, self.runtime.ticks, events)
 
     def start(self) -> None:
         """Join the network and begin."""

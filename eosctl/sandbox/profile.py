@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from eosctl.sandbox.metadata.image import ListenerEndpoint
@@ -58,11 +58,11 @@ def node_settings(
 
 
 def place_settings(
-    data_dir: Path, listeners: Mapping[str, ListenerEndpoint], *, is_controller: bool, is_broker: bool
+    log_dirs: Sequence[Path], listeners: Mapping[str, ListenerEndpoint], *, is_controller: bool, is_broker: bool
 ) -> dict[str, str]:
     """Return the settings that say where a node is and what it does; its listeners are settings of a broker alone."""
     roles = [role for role, has in (("broker", is_broker), ("controller", is_controller)) if has]
-    settings = {"process.roles": ",".join(roles), "log.dirs": str(data_dir)}
+    settings = {"process.roles": ",".join(roles), "log.dirs": ",".join(map(str, log_dirs))}
     if listeners:
         addresses = ",".join(f"{name}://{end.host}:{end.port}" for name, end in listeners.items())
         settings |= {"listeners": addresses, "advertised.listeners": addresses}

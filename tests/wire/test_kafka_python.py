@@ -37,8 +37,8 @@ CLASSES = load_classes()
 
 #: Kafka-python leaves these to brokers, or has not got to them yet.
 ABSENT = {
-    "AddRaftVoter", "AllocateProducerIds", "AlterPartition", "AlterShareGroupOffsets", "BeginQuorumEpoch",
-    "BrokerHeartbeat", "BrokerRegistration", "ConsumerGroupDescribe", "ConsumerGroupHeartbeat",
+    "AddRaftVoter", "AllocateProducerIds", "AlterPartition", "AlterShareGroupOffsets", "AssignReplicasToDirs",
+    "BeginQuorumEpoch", "BrokerHeartbeat", "BrokerRegistration", "ConsumerGroupDescribe", "ConsumerGroupHeartbeat",
     "CreateDelegationToken", "DeleteShareGroupOffsets", "DeleteShareGroupState", "DescribeDelegationToken",
     "DescribeShareGroupOffsets", "EndQuorumEpoch", "ExpireDelegationToken", "InitializeShareGroupState",
     "ReadShareGroupState", "ReadShareGroupStateSummary", "RemoveRaftVoter", "RenewDelegationToken",

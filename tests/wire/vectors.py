@@ -1,6 +1,6 @@
 """Messages that Kafka's own classes serialised, for the tests of this folder.
 
-`kafka-vectors.jsonl.gz` holds, for each version of each message, one with all fields set and a sparse one, as written
+`kafka-vectors*.jsonl.gz` hold, for each version of each message, one with all fields set and a sparse one, as written
 by the generated classes of Kafka 4.3.1 (3.9.2 for the versions that 4.3 no longer has), with their JSON form.
 """
 
@@ -38,8 +38,9 @@ class Vector(NamedTuple):
 @cache
 def load_vectors() -> dict[str, list[Vector]]:
     found: dict[str, list[Vector]] = {}
-    for vector in _read(FIXTURES / "kafka-vectors.jsonl.gz"):
-        found.setdefault(vector.name, []).append(vector)
+    for path in sorted(FIXTURES.glob("kafka-vectors*.jsonl.gz")):
+        for vector in _read(path):
+            found.setdefault(vector.name, []).append(vector)
     return found
 
 

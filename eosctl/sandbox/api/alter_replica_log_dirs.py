@@ -1,6 +1,7 @@
 """AlterReplicaLogDirs (key 34, versions 1 to 2; 3.9 serves 0 to 2): move replicas between directories (KIP-113).
 
-- A broker has one log directory: moving a replica there changes nothing, and there is no other.
+- A move goes on after the answer; DescribeLogDirs shows the future replica until it takes the current one's place.
+- Where a replica that is not here yet should be put is not remembered.
 - A topic whose name fills a directory's cannot be moved at all, since its copy would need a longer one.
 """
 
@@ -40,10 +41,13 @@ def handle(broker: Broker, context: RequestContext, request: AlterReplicaLogDirs
 def _move(broker: Broker, partition: TopicPartition, path: str) -> ErrorCode:
     if len(f"{partition.topic}-{partition.partition}") + SUFFIX_LENGTH > LONGEST_DIRECTORY_NAME:
         return ErrorCode.INVALID_TOPIC_EXCEPTION
-    if path != str(broker.logs.path):
+    directory = next((directory for directory in broker.logs.all if str(directory.path) == path), None)
+    if directory is None:
         return ErrorCode.LOG_DIR_NOT_FOUND
-    if partition in broker.replicas.partitions:
-        return ErrorCode.NONE
-    if broker.metadata.partition(partition) is None:
-        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    return ErrorCode.NOT_LEADER_OR_FOLLOWER
+    if directory.failed is not None:
+        return ErrorCode.KAFKA_STORAGE_ERROR
+    hosted = broker.replicas.partitions.get(partition)
+    if hosted is None:
+        return broker.replicas.absence(partition)
+    broker.moves.move(hosted, directory)
+    return ErrorCode.NONE

@@ -1,16 +1,19 @@
 """DescribeLogDirs (key 35, versions 1 to 5; 3.9 serves 0 to 4): bytes and lag per partition (KIP-113, KIP-827).
 
 - Null topics mean all; a partition that is not hosted here is left out.
-- There is one log directory, and no future replica.
+- A directory that failed answers KAFKA_STORAGE_ERROR and nothing else.
 """
 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.log.directory import LogDirectory
 from eosctl.sandbox.ports import RequestContext
+from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.describe_log_dirs import (
     DescribeLogDirsPartition,
     DescribeLogDirsRequest,
@@ -24,27 +27,38 @@ if TYPE_CHECKING:
 
 
 def handle(broker: Broker, context: RequestContext, request: DescribeLogDirsRequest) -> None:
-    """Describe the one log directory."""
+    """Describe every log directory."""
     hosted = broker.replicas.partitions
     if request.topics is None:
         wanted = list(hosted)
     else:
         wanted = [TopicPartition(topic.topic, index) for topic in request.topics for index in topic.partitions]
+    results = [_describe(broker, directory, wanted) for directory in broker.logs.all]
+    context.reply(DescribeLogDirsResponse(0, 0, results))
+
+
+def _describe(broker: Broker, directory: LogDirectory, wanted: Iterable[TopicPartition]) -> DescribeLogDirsResult:
+    if directory.failed is not None:
+        return DescribeLogDirsResult(ErrorCode.KAFKA_STORAGE_ERROR, str(directory.path))
     topics: dict[str, list[DescribeLogDirsPartition]] = {}
     for name in wanted:
-        partition = hosted.get(name)
-        if partition is not None:
+        partition = broker.replicas.partitions.get(name)
+        if partition is not None and broker.logs.home_of(name) is directory:
             log = partition.log
             lag = 0 if partition.is_leader else max(0, log.high_watermark - log.end_offset)
             topics.setdefault(name.topic, []).append(
                 DescribeLogDirsPartition(name.partition, log.store.size_bytes, lag, False)
             )
-    disk = shutil.disk_usage(broker.logs.path)
-    result = DescribeLogDirsResult(
+        move = broker.moves.under_way.get(name)
+        if move is not None and move.target is directory:
+            topics.setdefault(name.topic, []).append(
+                DescribeLogDirsPartition(name.partition, move.future.store.size_bytes, move.lag, True)
+            )
+    disk = shutil.disk_usage(directory.path)
+    return DescribeLogDirsResult(
         0,
-        str(broker.logs.path),
+        str(directory.path),
         [DescribeLogDirsTopic(name, partitions) for name, partitions in topics.items()],
         disk.total,
         disk.free,
     )
-    context.reply(DescribeLogDirsResponse(0, 0, [result]))

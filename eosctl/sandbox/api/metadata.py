@@ -9,12 +9,11 @@ KIP-4, KIP-430 (authorized operations), KIP-516 (topic ids), KIP-1102 (rebootstr
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from eosctl.sandbox.authorization import NOT_ASKED
 from eosctl.sandbox.controller.topics import topic_name_problem
-from eosctl.sandbox.metadata.image import PartitionState, TopicState
+from eosctl.sandbox.metadata.image import PartitionState, TopicState, directory_of
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.security.access import cluster_operations, operations_of
 from eosctl.sandbox.security.acls import ResourceType
@@ -142,7 +141,7 @@ def _describe(broker: Broker, context: RequestContext, topic: TopicState) -> Met
 
 def describe_partition(broker: Broker, listener: str, index: int, state: PartitionState) -> MetadataResponsePartition:
     """Describe one partition as the metadata cache of a broker does."""
-    offline = offline_replicas(broker, state.replicas)
+    offline = offline_replicas(broker, state)
     leader, error = state.leader, ErrorCode.NONE
     if leader < 0 or broker.endpoint_of(leader, listener) is None:
         error = ErrorCode.LEADER_NOT_AVAILABLE
@@ -150,7 +149,13 @@ def describe_partition(broker: Broker, listener: str, index: int, state: Partiti
     return MetadataResponsePartition(error, index, leader, state.leader_epoch, state.replicas, state.isr, offline)
 
 
-def offline_replicas(broker: Broker, replicas: Iterable[int]) -> list[int]:
-    """Return the replicas on brokers that do not serve."""
+def offline_replicas(broker: Broker, state: PartitionState) -> list[int]:
+    """Return the replicas on brokers that do not serve, and those in log directories that failed."""
     brokers = broker.metadata.brokers
-    return [replica for replica in replicas if replica not in brokers or brokers[replica].fenced]
+    return [
+        replica
+        for replica in state.replicas
+        if replica not in brokers
+        or brokers[replica].fenced
+        or not brokers[replica].has_directory(directory_of(state, replica))
+    ]

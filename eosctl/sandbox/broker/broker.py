@@ -16,8 +16,10 @@ from eosctl.sandbox.coordinator.group.coordinator import GroupCoordinator
 from eosctl.sandbox.coordinator.transaction.coordinator import TransactionCoordinator
 from eosctl.sandbox.coordinator.transaction.producer_ids import ProducerIdManager
 from eosctl.sandbox.coordinator.transaction.verification import VerificationManager
+from eosctl.sandbox.log.directories import LogDirectories
 from eosctl.sandbox.log.directory import LogDirectory
 from eosctl.sandbox.log.housekeeping import Housekeeping
+from eosctl.sandbox.log.moving import ReplicaMoves
 from eosctl.sandbox.log.partition_log import PartitionLog
 from eosctl.sandbox.log.topic_settings import TopicSettings
 from eosctl.sandbox.metadata.image import (
@@ -35,6 +37,7 @@ from eosctl.sandbox.ports import (
     Emulation,
     RequestContext,
 )
+from eosctl.sandbox.replication.assignments import DirectoryAssignments
 from eosctl.sandbox.replication.fetch_sessions import FetchSessions
 from eosctl.sandbox.replication.follower import FollowerManager
 from eosctl.sandbox.replication.isr import IsrManager
@@ -77,9 +80,8 @@ class Broker:
         channel: NodeChannel,
         config: NodeConfig,
         emulation: Emulation,
-        logs: LogDirectory,
+        logs: LogDirectories,
         listeners: Mapping[str, ListenerEndpoint],
-        directory_id: bytes,
     ) -> None:
         self.node_id = node_id
         self.cluster_id = cluster_id
@@ -88,12 +90,14 @@ class Broker:
         self.config = config
         self.emulation = emulation
         self.logs = logs
+        logs.on_lost = self._directory_lost
         self.listeners = dict(listeners)
         self.metadata = ClusterImage()
         self.passwords: Mapping[str, Secret] = {}
         self.authorizer = authorizer_of(config, self.metadata)
         self.is_ready = False
         self.on_ready: Callable[[], None] = _nothing
+        self.on_disconnect: Callable[[], None] = _nothing  # breaks the connections of all clients
         self.stopped = False
         self.request_counts: dict[tuple[int, int, bool], int] = {}  # by API key, version, whether a broker asked
         self.replicas = ReplicaManager(
@@ -109,7 +113,7 @@ class Broker:
         self.fetch_sessions = FetchSessions(
             runtime.random, config.get_int("max.incremental.fetch.session.cache.slots"), 120_000
         )
-        self.lifecycle = Lifecycle(self, runtime.random.randbytes(16), directory_id)
+        self.lifecycle = Lifecycle(self, runtime.random.randbytes(16))
         self.isr = IsrManager(
             self.replicas,
             runtime,
@@ -119,6 +123,8 @@ class Broker:
             is_active=self._is_active,
             max_lag_ms=lambda: config.get_int("replica.lag.time.max.ms"),
         )
+        self.assignments = DirectoryAssignments(node_id, runtime, channel, logs, lambda: self.lifecycle.broker_epoch)
+        self.moves = ReplicaMoves(runtime, logs, self.assignments.moved)
         self.followers = FollowerManager(self.replicas, runtime, channel, config.get_int("replica.fetch.wait.max.ms"))
         self.producer_ids = ProducerIdManager(
             node_id=node_id, runtime=runtime, channel=channel, broker_epoch=lambda: self.lifecycle.broker_epoch
@@ -154,7 +160,7 @@ class Broker:
         """Register and begin the periodic work; ``on_ready`` is called once the controller lets this broker serve."""
         self.lifecycle.start()
         self._every("replica.lag.time.max.ms", 0.5, self.isr.shrink_lagging)
-        self._every("replica.high.watermark.checkpoint.interval.ms", 1, lambda: self.logs.guarded(self.logs.checkpoint))
+        self._every("replica.high.watermark.checkpoint.interval.ms", 1, self.logs.checkpoint)
         self._every("producer.id.expiration.check.interval.ms", 1, self._expire_producers)
         Housekeeping(self.runtime, self.config, self.logs, self._own_logs).start()
 
@@ -203,6 +209,7 @@ class Broker:
             self.authorizer.replace(image.acls)
         if delta.partitions or delta.removed_topics:
             self.replicas.apply(image, delta, self.topic_settings)
+            self.assignments.reconcile(image, delta.partitions)
             if delta.removed_topics:
                 self.groups.partitions_deleted(
                     TopicPartition(topic.name, index)
@@ -213,6 +220,13 @@ class Broker:
             self.followers.leader_changed_state(broker_id)
             if broker_id == self.node_id:
                 self._note_own_state()
+
+    def _directory_lost(self, directory: LogDirectory) -> None:
+        """Go on without the partitions of a directory that failed; what it did not take is never acknowledged."""
+        if any(log.store.has_unwritten for _, log in directory.logs()):
+            self.on_disconnect()
+        self.replicas.take_offline([partition for partition, _ in directory.logs()])
+        self.lifecycle.hurry()
 
     def _apply_configs(self, delta: ImageDelta) -> None:
         image = self.metadata

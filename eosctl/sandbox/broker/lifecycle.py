@@ -23,10 +23,9 @@ REFUSED_RETRY_MS = 100
 class Lifecycle:
     """Keeps one broker registered."""
 
-    def __init__(self, broker: Broker, incarnation_id: bytes, directory_id: bytes) -> None:
+    def __init__(self, broker: Broker, incarnation_id: bytes) -> None:
         self._broker = broker
         self._incarnation_id = incarnation_id
-        self._directory_id = directory_id
         self._shutting_down: Callable[[], None] | None = None
         self._timer_armed = False
         self.broker_epoch = -1
@@ -47,7 +46,7 @@ class Lifecycle:
             ],
             broker.config.get_str("broker.rack") or None,
             False,
-            [self._directory_id],
+            [directory.directory_id for directory in broker.logs.live],
         )
         broker.channel.send_to_controller(ApiKey.BROKER_REGISTRATION, REGISTRATION_VERSION, request, self._registered)
 
@@ -72,6 +71,7 @@ class Lifecycle:
             broker.metadata.last_offset,
             False,
             self._shutting_down is not None,
+            broker.logs.lost_ids,
         )
         broker.channel.send_to_controller(
             ApiKey.BROKER_HEARTBEAT, HEARTBEAT_VERSION, request, self._heard, timeout_ms=4500
@@ -99,6 +99,11 @@ class Lifecycle:
         if not self._timer_armed:
             self._timer_armed = True
             self._broker.runtime.call_later(delay_ms, self._heartbeat)
+
+    def hurry(self) -> None:
+        """Send a heartbeat now: a log directory failed."""
+        if self.broker_epoch >= 0:
+            self._heartbeat()
 
     def shut_down(self, done: Callable[[], None]) -> None:
         """Hand over every leadership, then call ``done``."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from eosctl.sandbox.metadata.image import NO_LEADER, ClusterImage, PartitionState, TopicState
+from eosctl.sandbox.metadata.image import NO_LEADER, ClusterImage, PartitionState, TopicState, directory_of
 from eosctl.wire.messages.internal.metadata.partition_change_record import PartitionChangeRecord
 
 
@@ -37,6 +37,16 @@ def elect_leader(
     return Election(NO_LEADER, False)
 
 
+def serving(image: ClusterImage, state: PartitionState, is_active: Callable[[int], bool]) -> Callable[[int], bool]:
+    """Return whether a broker is active and the directory of its replica did not fail."""
+
+    def serves(broker_id: int) -> bool:
+        broker = image.brokers.get(broker_id)
+        return is_active(broker_id) and (broker is None or broker.has_directory(directory_of(state, broker_id)))
+
+    return serves
+
+
 def change_of(topic: TopicState, index: int, state: PartitionState, **changes: Any) -> PartitionChangeRecord:
     """Build the record for the fields that really change."""
     kept = {name: value for name, value in changes.items() if name == "leader" or tuple(value) != getattr(state, name)}
@@ -65,8 +75,30 @@ def remove_broker(
     The last in-sync replica stays in the ISR of a leaderless partition; with eligible leader replicas (KIP-966) it
     moves there instead once the ISR is smaller than ``min.insync.replicas``.
     """
+    return remove_replicas(
+        image,
+        broker_id,
+        partitions_with(image, broker_id),
+        is_active,
+        unclean_allowed,
+        min_isr,
+        eligible_replicas=eligible_replicas,
+    )
+
+
+def remove_replicas(
+    image: ClusterImage,
+    broker_id: int,
+    partitions: Iterable[tuple[TopicState, int, PartitionState]],
+    is_active: Callable[[int], bool],
+    unclean_allowed: Callable[[str], bool],
+    min_isr: Callable[[str], int],
+    *,
+    eligible_replicas: bool,
+) -> list[PartitionChangeRecord]:
+    """Take the replicas that a broker has of some partitions out of their ISRs, as :func:`remove_broker` does."""
     records = []
-    for topic, index, state in partitions_with(image, broker_id):
+    for topic, index, state in partitions:
         if broker_id not in state.isr and state.leader != broker_id:
             continue
         isr = tuple(broker for broker in state.isr if broker != broker_id)
@@ -78,7 +110,7 @@ def remove_broker(
         without = state._replace(isr=isr, eligible_leader_replicas=elr)
         election = elect_leader(
             without,
-            lambda broker: broker != broker_id and is_active(broker),
+            serving(image, state, lambda broker: broker != broker_id and is_active(broker)),
             allow_unclean=unclean_allowed(topic.name),
         )
         records.append(_apply_election(topic, index, state, without, election))
@@ -94,7 +126,7 @@ def add_broker(
         if state.leader == NO_LEADER:
             election = elect_leader(
                 state,
-                lambda broker: broker == broker_id or is_active(broker),
+                serving(image, state, lambda broker: broker == broker_id or is_active(broker)),
                 allow_unclean=unclean_allowed(topic.name),
             )
             if election.leader != NO_LEADER:

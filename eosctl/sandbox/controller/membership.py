@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from eosctl.sandbox.controller.controller import Controller
+from eosctl.sandbox.controller.directories import lose_directories
 from eosctl.sandbox.controller.elections import add_broker, remove_broker
 from eosctl.sandbox.metadata.image import BrokerState
 from eosctl.sandbox.ports import RequestContext
@@ -75,6 +76,7 @@ def broker_heartbeat(controller: Controller, context: RequestContext, request: B
     elif broker.fenced and caught_up and not request.want_fence:
         controller.events.unfences(broker.broker_id, broker.broker_epoch)
         records += _unfence(controller, broker)
+    records = [*lose_directories(controller, broker, request.offline_log_dirs), *records]
     controller.heartbeats.touch(request.broker_id, now_ms)
 
     def answer() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from eosctl.sandbox.controller.controller import Controller
-from eosctl.sandbox.controller.elections import change_of, elect, elect_leader
+from eosctl.sandbox.controller.elections import change_of, elect, elect_leader, serving
 from eosctl.sandbox.controller.reassignments import complete, move
 from eosctl.sandbox.metadata.image import NO_LEADER, PartitionState, TopicState
 from eosctl.sandbox.ports import RequestContext
@@ -147,7 +147,7 @@ def _elect_one(controller: Controller, name: str, index: int, election_type: int
         return ErrorCode.ELECTION_NOT_NEEDED, None
     election = elect_leader(
         state,
-        controller.is_broker_active,
+        serving(controller.image, state, controller.is_broker_active),
         allow_unclean=election_type == UNCLEAN,
         prefer_first=election_type == PREFERRED,
     )

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from eosctl.sandbox.controller.controller import Controller
-from eosctl.sandbox.controller.elections import change_of, elect_leader
-from eosctl.sandbox.controller.topics import Refused, check_assignment, directory_of
-from eosctl.sandbox.metadata.image import PartitionState, TopicState
+from eosctl.sandbox.controller.elections import change_of, elect_leader, serving
+from eosctl.sandbox.controller.topics import Refused, check_assignment, default_directory
+from eosctl.sandbox.metadata.image import PartitionState, TopicState, directory_of
 from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.alter_partition_reassignments import (
@@ -106,7 +106,11 @@ def complete(state: PartitionState) -> PartitionState:
 
 def move(controller: Controller, topic: TopicState, index: int, state: PartitionState, wanted: PartitionState) -> Any:
     """Build the record that leads from one state to the other, with a new leader when the old one is moved away."""
-    election = elect_leader(wanted, controller.is_broker_active, allow_unclean=controller.unclean_allowed(topic.name))
+    election = elect_leader(
+        wanted,
+        serving(controller.image, state, controller.is_broker_active),
+        allow_unclean=controller.unclean_allowed(topic.name),
+    )
     changes: dict[str, Any] = {
         "isr": wanted.isr,
         "replicas": wanted.replicas,
@@ -119,7 +123,10 @@ def move(controller: Controller, topic: TopicState, index: int, state: Partition
         ),
     }
     if wanted.replicas != state.replicas:
-        changes["directories"] = tuple(directory_of(controller, broker) for broker in wanted.replicas)
+        changes["directories"] = tuple(
+            directory_of(state, broker) if broker in state.replicas else default_directory(controller, broker)
+            for broker in wanted.replicas
+        )
     if election.leader != state.leader:
         changes["leader"] = election.leader
     return change_of(topic, index, state, **changes)

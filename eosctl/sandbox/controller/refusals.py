@@ -8,12 +8,14 @@ from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.allocate_producer_ids import AllocateProducerIdsResponse
 from eosctl.wire.messages.alter_partition import AlterPartitionResponse
+from eosctl.wire.messages.assign_replicas_to_dirs import AssignReplicasToDirsResponse
 from eosctl.wire.messages.broker_heartbeat import BrokerHeartbeatResponse
 from eosctl.wire.messages.broker_registration import BrokerRegistrationResponse
 
 _RESPONSES: dict[int, type[Any]] = {
     ApiKey.ALLOCATE_PRODUCER_IDS: AllocateProducerIdsResponse,
     ApiKey.ALTER_PARTITION: AlterPartitionResponse,
+    ApiKey.ASSIGN_REPLICAS_TO_DIRS: AssignReplicasToDirsResponse,
     ApiKey.BROKER_HEARTBEAT: BrokerHeartbeatResponse,
     ApiKey.BROKER_REGISTRATION: BrokerRegistrationResponse,
 }

@@ -8,6 +8,7 @@ from typing import Any
 from eosctl.sandbox.controller import (
     acls,
     configs,
+    directories,
     features,
     membership,
     partitions,
@@ -44,6 +45,7 @@ ROUTES: dict[int, ControllerHandler] = {
     ApiKey.ALTER_PARTITION: partitions.alter_partition,
     ApiKey.ALTER_PARTITION_REASSIGNMENTS: reassignments.alter_partition_reassignments,
     ApiKey.ALTER_USER_SCRAM_CREDENTIALS: scram.alter_user_scram_credentials,
+    ApiKey.ASSIGN_REPLICAS_TO_DIRS: directories.assign_replicas_to_dirs,
     ApiKey.BROKER_HEARTBEAT: membership.broker_heartbeat,
     ApiKey.BROKER_REGISTRATION: membership.register_broker,
     ApiKey.CREATE_ACLS: acls.create_acls,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from eosctl.sandbox.broker.config import check_topic_setting
 from eosctl.sandbox.controller.controller import Controller
 from eosctl.sandbox.controller.placement import Candidate, place_replicas
-from eosctl.sandbox.metadata.image import TOPIC_RESOURCE, TopicState
+from eosctl.sandbox.metadata.image import MIGRATING_DIRECTORY, TOPIC_RESOURCE, UNASSIGNED_DIRECTORY, TopicState
 from eosctl.sandbox.metadata.records import MAX_BATCH_RECORDS
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.settings import ConfigSource, InvalidSetting
@@ -36,7 +36,6 @@ from eosctl.wire.uuid import ZERO_UUID
 
 MAX_NAME_LENGTH = 249
 _LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+")
-_MIGRATING_DIRECTORY = bytes(16)
 
 
 TOO_LARGE = "Unable to perform excessively large batch operation."
@@ -248,14 +247,16 @@ def _partition_record(controller: Controller, topic_id: bytes, index: int, repli
             f"All brokers specified in the manual partition assignment for partition {index} are fenced or in "
             "controlled shutdown.",
         )
-    directories = [directory_of(controller, broker) for broker in replicas]
+    directories = [default_directory(controller, broker) for broker in replicas]
     return PartitionRecord(index, topic_id, list(replicas), isr, [], [], isr[0], 0, 0, directories)
 
 
-def directory_of(controller: Controller, broker_id: int) -> bytes:
-    """Return the id of the directory where a broker puts new replicas."""
+def default_directory(controller: Controller, broker_id: int) -> bytes:
+    """Return the directory of a new replica: a broker's only one, else the broker chooses and tells."""
     state = controller.image.brokers.get(broker_id)
-    return state.log_dirs[0] if state is not None and state.log_dirs else _MIGRATING_DIRECTORY
+    if state is None or not state.log_dirs:
+        return MIGRATING_DIRECTORY
+    return state.log_dirs[0] if len(state.log_dirs) == 1 else UNASSIGNED_DIRECTORY
 
 
 def _effective_configs(controller: Controller, overrides: dict[str, str]) -> list[CreatableTopicConfigs]:

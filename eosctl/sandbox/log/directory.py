@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
+from uuid import uuid4
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.log.leader_epochs import LeaderEpochs
@@ -43,11 +44,14 @@ from eosctl.storage.names import (
 from eosctl.storage.partition_metadata import read_partition_metadata, write_partition_metadata
 from eosctl.storage.producer_snapshot import ProducerSnapshotEntry, write_snapshot
 from eosctl.storage.recovery import open_log
-from eosctl.wire.uuid import render_uuid
+from eosctl.wire.uuid import parse_uuid, render_uuid
+
+FUTURE = "-future"  # how the directories of replicas end that move here (UnifiedLog.logFutureDirName) ...
+DELETED = "-delete"  # ... and of what is about to be deleted
 
 
 class LogDirectory:
-    """Opens, flushes and closes the logs of one node.
+    """Opens, flushes and closes the logs in one directory of a node.
 
     Partition directories appear with their first batch. What was appended in a turn is written at its end, one write
     per log; leader epochs and ``partition.metadata`` go with it. Checkpoints are written by :meth:`checkpoint`.
@@ -55,9 +59,10 @@ class LogDirectory:
 
     def __init__(self, path: Path, ticks: Ticks, events: StorageEvents = SILENT) -> None:
         self.path = path
-        self._events = events
+        self.directory_id = bytes(16)
+        self.events = events
         self.failed: OSError | None = None
-        self.on_failure: Callable[[OSError], None] = _nothing  # the disk refused: nothing here can be trusted any more
+        self.on_failure: Callable[[LogDirectory], None] = _nothing  # nothing here can be trusted any more
         self._ticks = ticks
         self._descriptors = Descriptors()
         self._logs: dict[TopicPartition, PartitionLog] = {}
@@ -87,6 +92,9 @@ class LogDirectory:
         else:
             meta = MetaProperties(node_id, cluster_id, render_uuid(directory_id))
             write_meta_properties(self.path, meta)
+        self.directory_id = parse_uuid(meta.directory_id)
+        for left in (*self.path.glob(f"*{FUTURE}"), *self.path.glob(f"*{DELETED}")):
+            self.delete_tree(left)
         self._clean = take_clean_shutdown(self.path) is not None
         self._high_watermarks = read_offset_checkpoint(self.path / HIGH_WATERMARK_CHECKPOINT)
         self._start_offsets = read_offset_checkpoint(self.path / LOG_START_CHECKPOINT)
@@ -101,7 +109,7 @@ class LogDirectory:
         directory = self.directory_of(partition)
         metadata = directory / PARTITION_METADATA
         if metadata.exists() and read_partition_metadata(metadata) != topic_id:
-            self._delete_tree(directory)
+            self.delete_tree(directory)
         opened = open_log(
             directory,
             log_config(settings),
@@ -122,7 +130,7 @@ class LogDirectory:
         log.dirty = self._note_dirty
         log.snapshot = self._write_snapshot
         if opened.log.log_end_offset:
-            self._events.loaded(partition, opened.recovered_segments, opened.log.log_end_offset)
+            self.events.loaded(partition, opened.recovered_segments, opened.log.log_end_offset)
         self._logs[partition] = log
         self._topic_ids[partition] = topic_id
         if not metadata.exists():
@@ -137,6 +145,49 @@ class LogDirectory:
         log.close(clean=False)
         log.store.delete()
 
+    # --- a log that moves here from another directory -----------------------------------------------------------
+
+    def open_future(self, partition: TopicPartition, settings: TopicSettings) -> PartitionLog:
+        """Begin a log that will take the place of one in another directory."""
+        path = self.path / f"{partition_directory_name(*partition)}.{uuid4().hex}{FUTURE}"
+        store = open_log(path, log_config(settings), self._descriptors, clean=False).log
+        return PartitionLog(partition, store, ProducerStateManager(), LeaderEpochs([]), settings)
+
+    def drop_future(self, future: PartitionLog) -> None:
+        """Delete a future log."""
+        future.close(clean=False)
+        future.store.delete()
+
+    def adopt(
+        self, partition: TopicPartition, future: PartitionLog, topic_id: bytes, former: PartitionLog
+    ) -> PartitionLog:
+        """Take a future log that holds what ``former`` holds, with what that knows of producers and epochs."""
+        future.close(clean=True)
+        directory = self.directory_of(partition)
+        if Path(future.store.directory).is_dir():
+            Path(future.store.directory).rename(directory)
+            write_partition_metadata(directory / PARTITION_METADATA, topic_id)
+        if future.store.segments:
+            self._recovery_points[partition] = future.store.segments[-1].base_offset
+        self._start_offsets[partition] = former.start_offset
+        log = self.open(partition, topic_id, former.settings)
+        log.producers, log.epochs = former.producers, former.epochs
+        log.epochs.dirty = True
+        log.high_watermark, log.cleaned_until = former.high_watermark, former.cleaned_until
+        self._write_epochs(log)
+        return log
+
+    def release(self, partition: TopicPartition, log: PartitionLog) -> Path | None:
+        """Let go of a log that went to another directory; returns what is to be deleted."""
+        self._logs.pop(partition, None)
+        self._topic_ids.pop(partition, None)
+        self._new_directories.discard(partition)
+        log.close(clean=False)
+        directory = self.directory_of(partition)
+        if not directory.is_dir():
+            return None
+        return directory.rename(self.path / f"{directory.name}.{uuid4().hex}{DELETED}")
+
     def directory_of(self, partition: TopicPartition) -> Path:
         """Return where a partition's files are."""
         return self.path / partition_directory_name(*partition)
@@ -150,8 +201,8 @@ class LogDirectory:
     def _write_snapshot(self, log: PartitionLog, offset: int) -> None:
         write_producer_snapshot(log, offset)
         if not log.closed:
-            self._events.rolled(log.partition, offset)
-        self._events.wrote_snapshot(log.partition, offset, len(log.producers.producers))
+            self.events.rolled(log.partition, offset)
+        self.events.wrote_snapshot(log.partition, offset, len(log.producers.producers))
 
     def _note_dirty(self, log: PartitionLog) -> None:
         self._ticks.at_flush(partial(self._flush, log))
@@ -178,8 +229,8 @@ class LogDirectory:
         """Give the directory up: after an error nobody knows what reached the disk (Kafka's LogDirFailureChannel)."""
         if self.failed is None:
             self.failed = error
-            self._events.failed(error, what)
-            self.on_failure(error)
+            self.events.failed(error, what)
+            self.on_failure(self)
 
     def _begin_directory(self, log: PartitionLog) -> None:
         topic_id = self._topic_ids.get(log.partition)
@@ -249,13 +300,14 @@ class LogDirectory:
             write_clean_shutdown(self.path, broker_epoch)
         self._descriptors.close()
 
-    def _delete_tree(self, directory: Path) -> None:
+    def delete_tree(self, directory: Path) -> None:
+        """Delete a partition's directory."""
         for path in directory.iterdir():
             path.unlink()
         directory.rmdir()
 
 
-def _nothing(_: OSError) -> None:
+def _nothing(_: LogDirectory) -> None:
     """Take a notice that nobody waits for."""
 
 

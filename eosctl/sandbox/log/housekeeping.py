@@ -8,7 +8,7 @@ from pathlib import Path
 
 from eosctl.sandbox.broker.config import NodeConfig
 from eosctl.sandbox.log.cleaning.manager import LogCleaner
-from eosctl.sandbox.log.directory import LogDirectory
+from eosctl.sandbox.log.directories import LogDirectories
 from eosctl.sandbox.log.partition_log import PartitionLog
 from eosctl.sandbox.log.retention import count_deletable, segment_facts
 from eosctl.sandbox.runtime import NodeRuntime
@@ -19,18 +19,17 @@ Logs = Callable[[], Iterable[PartitionLog]]
 class Housekeeping:
     """The periodic work on a broker's logs; ``logs`` gives those of its partitions."""
 
-    def __init__(self, runtime: NodeRuntime, config: NodeConfig, directory: LogDirectory, logs: Logs) -> None:
+    def __init__(self, runtime: NodeRuntime, config: NodeConfig, directories: LogDirectories, logs: Logs) -> None:
         self._runtime = runtime
         self._config = config
-        self._directory = directory
+        self._directories = directories
         self._logs = logs
-        self.cleaner = LogCleaner(runtime, config, logs, self._delete_later, directory.checkpoint_cleaned)
+        self.cleaner = LogCleaner(runtime, config, logs, self._delete_later, directories.checkpoint_cleaned)
 
     def start(self) -> None:
         """Begin; as in Kafka everything waits ``log.initial.task.delay.ms`` first, except the cleaner."""
-        files = self._directory
-        self._every("log.retention.check.interval.ms", lambda: files.guarded(self.apply_retention))
-        self._every("log.flush.offset.checkpoint.interval.ms", lambda: files.guarded(files.checkpoint_offsets))
+        self._every("log.retention.check.interval.ms", self.apply_retention)
+        self._every("log.flush.offset.checkpoint.interval.ms", self._directories.checkpoint_offsets)
         if self._config.get_bool("log.cleaner.enable"):
             self.cleaner.start()
 
@@ -38,15 +37,18 @@ class Housekeeping:
         """Retire every segment that is too old, too much or below its log's start."""
         now_ms = self._runtime.now_ms()
         for log in self._logs():
-            count = count_deletable(
-                segment_facts(log),
-                log_start_offset=log.start_offset,
-                high_watermark=log.high_watermark,
-                settings=log.settings,
-                now_ms=now_ms,
-            )
-            if count and not log.closed:
-                self._delete_later(log, log.retire_segments(count, now_ms))
+            self._directories.guarded(log, partial(self._retire, log, now_ms))
+
+    def _retire(self, log: PartitionLog, now_ms: int) -> None:
+        count = count_deletable(
+            segment_facts(log),
+            log_start_offset=log.start_offset,
+            high_watermark=log.high_watermark,
+            settings=log.settings,
+            now_ms=now_ms,
+        )
+        if count and not log.closed:
+            self._delete_later(log, log.retire_segments(count, now_ms))
 
     def _delete_later(self, log: PartitionLog, paths: list[Path]) -> None:
         self._runtime.call_later(log.settings.file_delete_delay_ms, partial(_delete, paths))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
 from eosctl.model.transaction import TopicPartition
@@ -44,13 +45,15 @@ class StorageEvents:
         self._log.write(unified, f"{where} Loading producer state till offset {end_offset}{version}")
 
     def failed(self, error: OSError, what: str) -> None:
-        """The disk refused; it was the only one, so the broker ends."""
+        """The disk refused: what is in this directory is served no more."""
         channel = "org.apache.kafka.storage.internals.log.LogDirFailureChannel"
         self._log.write(channel, what, level=ERROR, throwable=f"java.io.IOException: {error.strerror or error}")
-        manager = "kafka.log.LogManager"
-        self._log.write(manager, f"Stopping serving logs in dir {self._directory}", level=WARN)
-        halted = f"Shutdown broker because all log dirs in {self._directory} have failed"
-        self._log.write(manager, halted, level=ERROR)
+        self._log.write("kafka.log.LogManager", f"Stopping serving logs in dir {self._directory}", level=WARN)
+
+    def all_failed(self, directories: Sequence[Path]) -> None:
+        """The broker ends with its last log directory."""
+        text = f"Shutdown broker because all log dirs in {', '.join(map(str, directories))} have failed"
+        self._log.write("kafka.log.LogManager", text, level=ERROR)
 
     def _place(self, part: str, partition: TopicPartition) -> str:
         return f"[{part} partition={partition}, dir={self._directory}]"

@@ -20,6 +20,10 @@ QuotaEntity = frozenset[tuple[str, str | None]]
 """Whom a quota is for: types (``user``, ``client-id``, ``ip``) with names, None for the default."""
 
 
+MIGRATING_DIRECTORY = bytes(16)  # Kafka's DirectoryId: nobody said where it is, and it is there
+UNASSIGNED_DIRECTORY = bytes(15) + b"\x01"  # its broker will say
+
+
 class PartitionState(NamedTuple):
     """One partition as the controller decided it (Kafka's PartitionRegistration)."""
 
@@ -34,6 +38,13 @@ class PartitionState(NamedTuple):
     eligible_leader_replicas: tuple[int, ...] = ()
     last_known_elr: tuple[int, ...] = ()
     directories: tuple[bytes, ...] = ()
+
+
+def directory_of(state: PartitionState, broker_id: int) -> bytes:
+    """Return the directory that holds a broker's replica, MIGRATING where nobody said."""
+    if broker_id in state.replicas and state.directories:
+        return state.directories[state.replicas.index(broker_id)]
+    return MIGRATING_DIRECTORY
 
 
 class TopicState(NamedTuple):
@@ -64,6 +75,12 @@ class BrokerState(NamedTuple):
     fenced: bool
     in_controlled_shutdown: bool
     log_dirs: tuple[bytes, ...] = ()
+
+    def has_directory(self, directory_id: bytes) -> bool:
+        """Whether a replica that is assigned to this directory can be served (Kafka's DirectoryId.isOnline)."""
+        if directory_id in (UNASSIGNED_DIRECTORY, MIGRATING_DIRECTORY) or not self.log_dirs:
+            return True
+        return directory_id in self.log_dirs
 
     @property
     def is_active(self) -> bool:

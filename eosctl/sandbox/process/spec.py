@@ -36,6 +36,7 @@ class SandboxSpec:
     tls: bool = False
     users: tuple[str, ...] = (ADMIN_USER,)
     controllers: int = 1
+    log_dirs: int = 1  # of each broker
 
     @property
     def security(self) -> ListenerSecurity:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from typing import Protocol
 
@@ -12,7 +12,7 @@ from eosctl.sandbox.log.producer_state import VerificationGuard
 from eosctl.sandbox.log.topic_settings import TopicSettings
 from eosctl.sandbox.logging.append_events import AppendEvents
 from eosctl.sandbox.logging.replica_events import FormerRole, ReplicaEvents
-from eosctl.sandbox.metadata.image import ClusterImage, ImageDelta, PartitionState
+from eosctl.sandbox.metadata.image import ClusterImage, ImageDelta, PartitionState, directory_of
 from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC, AppendResult
 from eosctl.sandbox.replication.appends import LeaderAppends
 from eosctl.sandbox.replication.partition import Partition
@@ -27,8 +27,10 @@ from eosctl.wire.records.control import EndTxnMarker
 class LogOpener(Protocol):
     """Opens and removes the logs of a node's data directory."""
 
-    def open(self, partition: TopicPartition, topic_id: bytes, settings: TopicSettings) -> PartitionLog:
-        """Open the log of a partition, recovering it when files are there."""
+    def open(
+        self, partition: TopicPartition, topic_id: bytes, settings: TopicSettings, assigned: bytes
+    ) -> PartitionLog:
+        """Open the log of a partition, recovering it when files are there; else in the directory ``assigned``."""
 
     def remove(self, partition: TopicPartition, log: PartitionLog) -> None:
         """Delete a partition's files."""
@@ -63,6 +65,7 @@ class ReplicaManager:
         self.appends = LeaderAppends(self.partitions, runtime, self.deadlines, self.refusals)
         self.listeners: list[RoleListener] = []
         self.known: Callable[[TopicPartition], bool] = lambda _: False
+        self.offline: set[TopicPartition] = set()  # hosted here in a log directory that failed
         self._logs = logs
 
     # --- roles --------------------------------------------------------------------------------------------------
@@ -77,7 +80,7 @@ class ReplicaManager:
             state = topic.partitions.get(topic_partition.partition) if topic is not None else None
             if topic is None or state is None or self.broker_id not in state.replicas:
                 self._drop(topic_partition, None)
-            else:
+            elif topic_partition not in self.offline:
                 self._host(topic_partition, topic.topic_id, state, settings_of)
         for topic_partition in delta.partitions:
             partition = self.partitions.get(topic_partition)
@@ -100,7 +103,8 @@ class ReplicaManager:
     ) -> None:
         partition = self.partitions.get(topic_partition)
         if partition is None:
-            log = self._logs.open(topic_partition, topic_id, settings_of(topic_partition.topic))
+            assigned = directory_of(state, self.broker_id)
+            log = self._logs.open(topic_partition, topic_id, settings_of(topic_partition.topic), assigned)
             partition = self.partitions[topic_partition] = Partition(self.broker_id, topic_partition, topic_id, log)
             self.events.hosted(partition)
         former = FormerRole(partition.leader_id, partition.leader_epoch)
@@ -112,16 +116,29 @@ class ReplicaManager:
                 listener.became_leader(partition)
 
     def _drop(self, topic_partition: TopicPartition, topic_id: bytes | None) -> None:
+        self.offline.discard(topic_partition)
         partition = self.partitions.get(topic_partition)
         if partition is None or (topic_id is not None and partition.topic_id != topic_id):
             return
-        del self.partitions[topic_partition]
+        self._let_go(partition, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        self._logs.remove(topic_partition, partition.log)
+
+    def _let_go(self, partition: Partition, error: ErrorCode) -> None:
+        del self.partitions[partition.partition]
         partition.leader_id = -1
-        partition.fail_waits(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        partition.fail_waits(error)
         partition.poke_watchers()
         for listener in self.listeners:
             listener.became_follower(partition)
-        self._logs.remove(topic_partition, partition.log)
+
+    def take_offline(self, lost: Collection[TopicPartition]) -> None:
+        """Serve no more what was in a log directory that failed, until this broker is started again."""
+        for topic_partition in lost:
+            partition = self.partitions.get(topic_partition)
+            if partition is not None:
+                self.offline.add(topic_partition)
+                self._let_go(partition, ErrorCode.KAFKA_STORAGE_ERROR)
+                partition.log.close(clean=False)
 
     # --- lookups ------------------------------------------------------------------------------------------------
 
@@ -130,7 +147,13 @@ class ReplicaManager:
         partition = self.partitions.get(topic_partition)
         if partition is not None and partition.is_leader:
             return partition
-        if partition is not None or self.known(topic_partition):
+        return ErrorCode.NOT_LEADER_OR_FOLLOWER if partition is not None else self.absence(topic_partition)
+
+    def absence(self, topic_partition: TopicPartition) -> ErrorCode:
+        """Return what to answer about a partition that this broker does not serve."""
+        if topic_partition in self.offline:
+            return ErrorCode.KAFKA_STORAGE_ERROR
+        if self.known(topic_partition):
             return ErrorCode.NOT_LEADER_OR_FOLLOWER
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
@@ -176,8 +199,8 @@ class ReplicaManager:
     ) -> None:
         """Append an end-transaction marker as leader; ``done`` when it is replicated."""
         hosted = self.partitions.get(partition)
-        if hosted is None and not self.known(partition):
-            done(AppendResult(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
+        if hosted is None and self.absence(partition) is not ErrorCode.NOT_LEADER_OR_FOLLOWER:
+            done(AppendResult(self.absence(partition)))
             return
         if hosted is not None and partition.topic == CONSUMER_OFFSETS_TOPIC:
             done = partial(self._marker_done, hosted, producer_id, producer_epoch, committed, done)
@@ -224,9 +247,7 @@ class ReplicaManager:
         """Return what the local replica knows of every producer."""
         hosted = self.partitions.get(partition)
         if hosted is None:
-            if self.known(partition):
-                return ErrorCode.NOT_LEADER_OR_FOLLOWER
-            return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            return self.absence(partition)
         return [
             ProducerState(
                 entry.producer_id,

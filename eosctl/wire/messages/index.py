@@ -408,6 +408,12 @@ APIS: dict[int, Api] = {
         Message("ConsumerGroupDescribeResponse", "consumer_group_describe.response", 0, 1, 0, (0, 1)),
         {'3.9': (0, 0), '4.3': (0, 1)},
     ),
+    73: Api(
+        "AssignReplicasToDirs",
+        Message("AssignReplicasToDirsRequest", "assign_replicas_to_dirs.request", 0, 0, 0, (0,)),
+        Message("AssignReplicasToDirsResponse", "assign_replicas_to_dirs.response", 0, 0, 0, (0,)),
+        {'3.9': (0, 0), '4.3': (0, 0)},
+    ),
     74: Api(
         "ListConfigResources",
         Message("ListConfigResourcesRequest", "list_config_resources.request", 0, 1, 0, (0, 1)),

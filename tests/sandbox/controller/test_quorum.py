@@ -134,9 +134,8 @@ def test_a_restarted_cluster_elects_again_and_remembers(harness: Harness, tmp_pa
     leader = await_active(again)
     assert leader.leader_epoch > epoch
     assert "orders" in leader.image.topics
-    state = json.loads(
-        (again.core.nodes[leader.node_id].logs.directory_of(METADATA_PARTITION) / "quorum-state").read_text()
-    )
+    directory = again.core.nodes[leader.node_id].logs.metadata_directory
+    state = json.loads((directory.directory_of(METADATA_PARTITION) / "quorum-state").read_text())
     assert (state["leaderId"], state["leaderEpoch"]) == (leader.node_id, leader.leader_epoch)
     assert [voter["voterId"] for voter in state["currentVoters"]] == list(CONTROLLERS)
     again.close()

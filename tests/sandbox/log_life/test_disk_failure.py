@@ -70,6 +70,23 @@ def test_nothing_is_acknowledged_that_the_disk_refused(
     assert len(ends) == 1
 
 
+def test_a_second_directory_that_fails_leaves_its_broker_running(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with EmbeddedCluster(brokers=1, log_dirs=2, data_dir=tmp_path) as embedded:
+            cluster = embedded.cluster
+            commands = cluster.commands()
+            with pytest.raises(EosctlError, match="has no log directory 3"):
+                await commands["fail-disk"]({"broker": 1, "directory": 3})
+            assert await commands["fail-disk"]({"broker": 1, "directory": 2}) == "failed"
+            assert sorted(cluster.core.nodes) == [1]
+            host, _, port = cluster.bootstrap.rpartition(":")
+            socket.create_connection((host, int(port)), timeout=5).close()
+            assert await commands["fail-disk"]({"broker": 1}) == "failed"
+            assert not cluster.core.nodes
+
+    asyncio.run(scenario())
+
+
 def test_a_failed_disk_ends_its_broker_until_it_is_started_again(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with EmbeddedCluster(brokers=2, data_dir=tmp_path) as embedded:

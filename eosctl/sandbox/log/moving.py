@@ -1,0 +1,121 @@
+"""Moves replicas from one log directory of a broker to another (AlterReplicaLogDirs, KIP-113).
+
+A *future* log in the other directory copies the current one, batch by batch, while that goes on; when it has caught up
+it takes its place, in one turn of the cluster. A move that the broker's end interrupts is not taken up again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.log.directories import LogDirectories
+from eosctl.sandbox.log.directory import LogDirectory
+from eosctl.sandbox.log.partition_log import PartitionLog
+from eosctl.sandbox.replication.partition import Partition
+from eosctl.sandbox.runtime import NodeRuntime
+
+CHUNK_BYTES = 1 << 20  # what one turn copies at most
+
+
+class ReplicaMoves:
+    """The moves of one broker; ``moved`` hears of each that is done."""
+
+    def __init__(
+        self, runtime: NodeRuntime, directories: LogDirectories, moved: Callable[[Partition, LogDirectory], None]
+    ) -> None:
+        self._runtime = runtime
+        self._directories = directories
+        self._moved = moved
+        self.under_way: dict[TopicPartition, ReplicaMove] = {}
+
+    def move(self, partition: Partition, target: LogDirectory) -> None:
+        """Begin to move a replica; to where it is already: end a move that goes elsewhere."""
+        name = partition.partition
+        present = self.under_way.get(name)
+        if present is not None and present.target is target:
+            return
+        self.cancel(name)
+        if self._directories.home_of(name) is not target:
+            move = self.under_way[name] = ReplicaMove(partition, target)
+            self._step(move)
+
+    def cancel(self, name: TopicPartition) -> None:
+        """Give up a move and what it has copied."""
+        move = self.under_way.pop(name, None)
+        if move is not None:
+            move.give_up()
+
+    def _step(self, move: ReplicaMove) -> None:
+        name = move.partition.partition
+        if self.under_way.get(name) is not move:
+            return
+        if move.current.closed or move.target.failed is not None:
+            self.cancel(name)
+            return
+        move.target.guarded(partial(self._copy, move))
+
+    def _copy(self, move: ReplicaMove) -> None:
+        if not move.copy(self._runtime.now_ms()):
+            self._runtime.call_later(0, partial(self._step, move))
+            return
+        del self.under_way[move.partition.partition]
+        self._replace(move)
+
+    def _replace(self, move: ReplicaMove) -> None:
+        """Let the future log take the current one's place: both hold the same batches now."""
+        partition, old = move.partition, move.current
+        name = partition.partition
+        home = self._directories.home_of(name)
+        log = move.target.adopt(name, move.future, partition.topic_id, old)
+        self._directories.set_home(name, move.target)
+        partition.log = log
+        if home is not None:
+            home.guarded(partial(self._retire, home, name, old))
+        self._moved(partition, move.target)
+
+    def _retire(self, home: LogDirectory, name: TopicPartition, old: PartitionLog) -> None:
+        retired = home.release(name, old)
+        if retired is not None:
+            delete = partial(home.delete_tree, retired)
+            self._runtime.call_later(old.settings.file_delete_delay_ms, partial(home.guarded, delete))
+
+
+class ReplicaMove:
+    """One replica on its way into another directory."""
+
+    def __init__(self, partition: Partition, target: LogDirectory) -> None:
+        self.partition = partition
+        self.current = partition.log
+        self.target = target
+        self.future = target.open_future(partition.partition, partition.log.settings)
+
+    @property
+    def lag(self) -> int:
+        """How many offsets the copy is behind."""
+        return max(0, self.current.end_offset - self.future.end_offset)
+
+    def copy(self, now_ms: int) -> bool:
+        """Copy a piece; returns whether the future log holds all that the current one does."""
+        current, future = self.current, self.future
+        if current.start_offset > future.end_offset or self._has_diverged():
+            future.restart_at(current.start_offset)
+        data = current.read(future.end_offset, CHUNK_BYTES, current.end_offset)
+        if data:
+            future.append_as_follower(data, now_ms)
+            future.flush()
+        return future.end_offset >= current.end_offset
+
+    def _has_diverged(self) -> bool:
+        """Whether the current log was cut off below what is copied already; its leader epochs tell."""
+        current, future = self.current, self.future
+        if future.end_offset > current.end_offset:
+            return True
+        latest = future.epochs.latest
+        epoch, end_offset = current.epochs.end_offset_for(latest, current.end_offset)
+        return latest >= 0 and (epoch != latest or end_offset < future.end_offset)
+
+    def give_up(self) -> None:
+        """Delete the copy."""
+        self.target.guarded(lambda: self.target.drop_future(self.future))

@@ -43,6 +43,7 @@ COMMANDS = (
         "Collect evidence, run every check that applies, grade, say what to do next.",
     ),
     Entry("check", "check:app", DIAGNOSE, "The catalogue of checks."),
+    Entry("checklist", "checklist:app", DIAGNOSE, "Checklists: go-live, upgrades, drills, reviews."),
     Entry("config", "config:app", DIAGNOSE, "Configuration files of brokers and applications."),
     Entry(
         "bugs",
@@ -70,6 +71,12 @@ COMMANDS = (
         "Explain an error, an exception, a state or a concept: meaning, what clients do, usual causes, next command.",
     ),
     Entry("metrics", "metrics:app", DIAGNOSE, "Metrics and alerts of exactly-once."),
+    Entry(
+        "exporter",
+        "exporter:exporter",
+        DIAGNOSE,
+        "Serve Prometheus what no bean of Kafka tells: open and hanging transactions, what they pin, unstable offsets.",
+    ),
     Entry("snapshot", "snapshot:app", DIAGNOSE, "Evidence bundles: capture, show, compare."),
     Entry(
         "timeline",

@@ -105,6 +105,16 @@ ROWS: Final[dict[str, tuple[Panel, ...]]] = {
             'kafka_server_ReplicaManager_Value{name="PartitionsWithLateTransactionsCount"}',
             "{{instance}}",
         ),
+        Panel(
+            "Partitions with an open transaction (eosctl exporter)", "eosctl_open_transaction_partitions", "{{status}}"
+        ),
+        Panel(
+            "Age of open transactions (eosctl exporter)",
+            "topk(10, eosctl_open_transaction_age_seconds)",
+            "{{topic}}-{{partition}} {{status}}",
+            "s",
+        ),
+        Panel("Unstable offsets (eosctl exporter)", "topk(10, eosctl_unstable_offsets)", "{{group}}"),
     ),
     "Clients": (
         Panel(

@@ -64,6 +64,6 @@ def prove_moments(moments: Sequence[Moment], folder: Path) -> subprocess.Complet
 
 
 def selectors(expression: str) -> list[tuple[str, str]]:
-    """Return each series of Kafka in an expression with the value of its label ``name`` (a pattern), empty without."""
-    found = re.findall(r"(kafka_\w+)(?:\{([^}]*)\})?", expression)
+    """Return each scraped series of an expression with the value of its label ``name`` (a pattern), empty without."""
+    found = re.findall(r"((?:kafka|eosctl)_\w+)(?:\{([^}]*)\})?", expression)
     return [(name, (re.search(r'\bname=~?"([^"]*)"', labels) or [None, ""])[1] or "") for name, labels in found]

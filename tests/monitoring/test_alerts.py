@@ -40,6 +40,7 @@ CONTROLLER = f'kafka_controller_KafkaController_Value{{{WHERE},name="ActiveContr
 END_TXN_TIME = f'kafka_network_RequestMetrics_99thPercentile{{{WHERE},name="TotalTimeMs",request="EndTxn"}}'
 UNVERIFIED = f'kafka_server_AddPartitionsToTxnManager_Count{{{WHERE},name="VerificationFailureRate"}}'
 DEAD = f'kafka_log_LogCleaner_Value{{{WHERE},name="DeadThreadCount"}}'
+VERDICTS = "eosctl_open_transaction_partitions"
 COMMIT = f'kafka_streams_stream_thread_metrics_commit_latency_max{{{WHERE},thread_id="t"}}'
 FAILED = f'kafka_streams_stream_metrics_failed_stream_threads{{{WHERE},client_id="c"}}'
 DROPPED = f'kafka_producer_producer_metrics_record_error_rate{{{WHERE},client_id="c"}}'
@@ -101,6 +102,17 @@ CASES: dict[str, tuple[dict[str, str], float, list[dict[str, str]]]] = {
     "EosStreamsCommitNearTimeout": ({COMMIT: "9000x60"}, 7, [{COMMIT: "300x60"}]),
     "EosStreamsThreadFailed": ({FAILED: "0x8 1x20"}, 4, [{FAILED: "1x40"}]),
     "EosProducerDropsRecords": ({DROPPED: "0x4 2x20"}, 4, [{DROPPED: "0x40"}]),
+    "EosHangingTransaction": (
+        {VERDICTS + '{status="hanging"}': "0x4 1x40"}, 5, [{VERDICTS + '{status="hanging"}': "0x4 1x4 0x40"}],
+    ),
+    "EosTransactionLate": (
+        {VERDICTS + '{status="stalled"}': "0x4 1x40"}, 8, [{VERDICTS + '{status="open"}': "3x40"}],
+    ),
+    "EosUnstableOffsets": (
+        {'eosctl_unstable_offsets{group="g"}': "2x90"}, 12,
+        [{'eosctl_unstable_offsets{group="g"}': "2x8 stale _x10 1x60"}],
+    ),
+    "EosExporterBlind": ({"eosctl_up": "1x4 0x40"}, 8, [{"eosctl_up": "1x4 0x8 1x40"}]),
 }  # fmt: skip
 
 
@@ -118,7 +130,7 @@ def test_every_alert_has_a_case() -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_an_alert_fires_on_its_fault_alone(name: str, tmp_path: Path) -> None:
     fault, at, near_misses = CASES[name]
-    # Slow by what it is: a stuck record makes ids under load grow for hours, others need minutes.
+    # Growth over a day shows in hours of samples, the other faults in minutes.
     moments = [Moment(fault, at, frozenset({name}), "1m" if name == "EosProducerIdsGrow" else "15s")]
     moments += [moments[0]._replace(series=series, firing=frozenset()) for series in near_misses]
     done = prove_moments(moments, tmp_path)

@@ -12,6 +12,7 @@ import yaml
 
 from eosctl.monitoring.alerts import load_alerts, load_recordings, rules_document
 from eosctl.monitoring.catalogue import load_metrics
+from eosctl.monitoring.cluster_gauges import HELP
 from eosctl.monitoring.dashboard import ROWS
 from eosctl.monitoring.exports import jmx_exporter_document
 from eosctl.monitoring.metric import MetricKind
@@ -26,12 +27,12 @@ EXPRESSIONS = [
 
 
 def exported() -> dict[str, set[str]]:
-    """Return the series of the catalogue: names with the values that their label ``name`` has."""
+    """Return the series of the catalogue and of the exporter: names with the values that their label ``name`` has."""
     found: dict[str, set[str]] = {}
     for metric in load_metrics():
         for text in metric.prometheus:
             found.setdefault(text.partition("{")[0], set()).add(metric.name if metric.is_yammer else "")
-    return found
+    return found | {name: {""} for name in HELP}
 
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)

@@ -1,0 +1,109 @@
+"""``eosctl exporter``: serve Prometheus what no bean of Kafka tells."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from eosctl.commands.invocation import invocation_of, note, write_result
+from eosctl.commands.options import (
+    DEFAULT_SECOND_LOOK,
+    Bootstrap,
+    CommandConfig,
+    Overrides,
+    Profile,
+    SecondLookAfter,
+    Timeout,
+    parse_duration_ms,
+)
+from eosctl.commands.session import Connection, resolve_connection
+from eosctl.errors import UsageError
+from eosctl.model.evidence import EvidenceKind
+
+if TYPE_CHECKING:
+    from eosctl.model.snapshot import ClusterSnapshot
+    from eosctl.monitoring.cluster_gauges import Gauge
+
+# Neither records nor the transaction log are read: a look stays cheap however often it is taken.
+LOOKED_AT: Final = frozenset(
+    {
+        EvidenceKind.TRANSACTIONS,
+        EvidenceKind.PRODUCERS,
+        EvidenceKind.OFFSETS,
+        EvidenceKind.BROKER_CONFIGS,
+        EvidenceKind.GROUPS,
+        EvidenceKind.GROUP_OFFSETS,
+    }
+)
+
+
+def exporter(
+    context: typer.Context,
+    listen: Annotated[
+        str, typer.Option("--listen", metavar="HOST:PORT", help="Where Prometheus scrapes /metrics.")
+    ] = "127.0.0.1:9308",
+    interval: Annotated[
+        int, typer.Option("--interval", metavar="DURATION", parser=parse_duration_ms, help="Pause between two looks.")
+    ] = "30s",  # type: ignore[assignment]
+    once: Annotated[bool, typer.Option("--once", help="Look once, print the page and end, without listening.")] = False,
+    second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK,  # type: ignore[assignment]
+    bootstrap: Bootstrap = None,
+    command_config: CommandConfig = None,
+    overrides: Overrides = None,
+    profile: Profile = None,
+    timeout: Timeout = None,
+) -> None:
+    """Serve Prometheus what no bean of Kafka tells: open and hanging transactions, what they pin, unstable offsets.
+
+    It reads the cluster and changes nothing. While the cluster cannot be asked, eosctl_up is 0. Ctrl-C ends it.
+    """
+    from eosctl.client.client import connect
+    from eosctl.collect.allowed import READ_ONLY_APIS
+    from eosctl.collect.collector import Observer, collect_snapshot
+
+    host, port = parse_listen(listen)
+    resolved = resolve_connection(Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout))
+    invocation = invocation_of(context)
+
+    async def look() -> ClusterSnapshot:
+        observer = Observer(invocation.now_ms, second_look_after_ms=second_look_after)
+        async with connect(resolved.config, allowed_apis=READ_ONLY_APIS) as client:
+            return await collect_snapshot(client, observer, LOOKED_AT)
+
+    if once:
+        from eosctl.monitoring.cluster_gauges import measure_cluster
+
+        write_result(_render(measure_cluster(asyncio.run(look()))))
+        return
+
+    async def serve() -> None:
+        from eosctl.monitoring.exporter import Exporter
+
+        running = Exporter(look, _render, note)
+        async with await running.listen(host, port):
+            note(f"serving http://{listen}/metrics")
+            await running.refresh()
+            await running.keep_fresh(interval)
+
+    asyncio.run(serve())
+
+
+def _render(gauges: tuple[Gauge, ...]) -> str:
+    from eosctl.render.prometheus import Sample, gauge
+
+    return "".join(gauge(one.name, one.help, [Sample(*sample) for sample in one.samples]) for one in gauges)
+
+
+def parse_listen(text: str) -> tuple[str, int]:
+    """Parse ``HOST:PORT``; an IPv6 address stands in brackets.
+
+    Raises:
+        UsageError: It is none.
+    """
+    host, _, port = text.rpartition(":")
+    bare = host.removeprefix("[").removesuffix("]")
+    if not bare or (":" in bare) != host.startswith("[") or not port.isdecimal() or not 0 < int(port) < 65536:
+        raise UsageError(f"{text!r} is no address to listen on.", "", "Write HOST:PORT, e.g. 127.0.0.1:9308.")
+    return bare, int(port)

@@ -1,0 +1,101 @@
+"""What JMX lacks, measured on a snapshot: open and hanging transactions, what they pin, and unstable offsets."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from eosctl.analysis.hanging import classify_open_transactions
+from eosctl.model.hang import HangStatus, HangVerdict
+from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.model.transaction import TopicPartition
+
+Labels = tuple[tuple[str, str], ...]
+
+
+class GaugeSample(NamedTuple):
+    """One value with its labels."""
+
+    labels: Labels
+    value: int
+
+
+class Gauge(NamedTuple):
+    """A gauge with its help text and samples."""
+
+    name: str
+    help: str
+    samples: tuple[GaugeSample, ...]
+
+
+UP = "eosctl_up"
+HELP = {
+    UP: "Whether the cluster could be asked at the last look.",
+    "eosctl_captured_timestamp_seconds": "When the last look was taken, seconds since the epoch.",
+    "eosctl_evidence_gaps": "Pieces of evidence that could not be had at the last look.",
+    "eosctl_transactions": "Transactions that their coordinators hold, by state.",
+    "eosctl_open_transaction_partitions": "Partitions with a transaction open on their leader, by verdict.",
+    "eosctl_open_transaction_age_seconds": "Age of the oldest transaction open on a partition, by verdict.",
+    "eosctl_last_stable_offset_gap": "Offsets from the last stable offset to the high watermark, where there are any.",
+    "eosctl_unstable_offsets": "Offsets of a group that an open transaction holds back, where there are any.",
+}
+
+
+def measure_cluster(snapshot: ClusterSnapshot) -> tuple[Gauge, ...]:
+    """Measure a snapshot with transactions, producers, offsets, groups and their offsets.
+
+    Partitions and groups appear only while something is held back in them, and no transactional id is a label: the
+    number of series follows the trouble, not the cluster.
+    """
+    verdicts = classify_open_transactions(snapshot)
+    states = Counter(transaction.state for transaction in snapshot.transactions)
+    statuses = Counter(verdict.status for verdict in verdicts)
+    measured: dict[str, Iterable[GaugeSample]] = {
+        UP: [GaugeSample((), 1)],
+        "eosctl_captured_timestamp_seconds": [GaugeSample((), snapshot.captured_at_ms // 1000)],
+        "eosctl_evidence_gaps": [GaugeSample((), len(snapshot.gaps))],
+        "eosctl_transactions": [GaugeSample((("state", state),), count) for state, count in sorted(states.items())],
+        "eosctl_open_transaction_partitions": [
+            GaugeSample((("status", status.value),), statuses[status]) for status in HangStatus
+        ],
+        "eosctl_open_transaction_age_seconds": _ages(verdicts),
+        "eosctl_last_stable_offset_gap": _gaps(snapshot),
+        "eosctl_unstable_offsets": _unstable(snapshot),
+    }
+    return tuple(Gauge(name, HELP[name], tuple(samples)) for name, samples in measured.items())
+
+
+def unreachable() -> tuple[Gauge, ...]:
+    """Return what is known when the cluster could not be asked."""
+    return (Gauge(UP, HELP[UP], (GaugeSample((), 0),)),)
+
+
+def _ages(verdicts: Iterable[HangVerdict]) -> list[GaugeSample]:
+    oldest: dict[Labels, int] = {}
+    for verdict in verdicts:
+        age_ms = verdict.transaction.age_ms
+        if age_ms is not None:
+            labels = (*_place(verdict.transaction.partition), ("status", verdict.status.value))
+            oldest[labels] = max(oldest.get(labels, 0), age_ms // 1000)
+    return [GaugeSample(labels, age) for labels, age in sorted(oldest.items())]
+
+
+def _gaps(snapshot: ClusterSnapshot) -> list[GaugeSample]:
+    return [
+        GaugeSample(_place(info.partition), info.high_watermark - info.last_stable_offset)
+        for topic in snapshot.topics
+        for info in topic.partitions
+        if info.high_watermark is not None
+        and info.last_stable_offset is not None
+        and info.high_watermark > info.last_stable_offset
+    ]
+
+
+def _unstable(snapshot: ClusterSnapshot) -> list[GaugeSample]:
+    counts = {group.group_id: sum(one.unstable for one in group.offsets) for group in snapshot.groups}
+    return [GaugeSample((("group", group_id),), count) for group_id, count in sorted(counts.items()) if count]
+
+
+def _place(partition: TopicPartition) -> Labels:
+    return ("topic", partition.topic), ("partition", str(partition.partition))

@@ -1,0 +1,98 @@
+"""An endpoint for Prometheus beside a cluster: it looks every now and then, and answers with the last look."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from eosctl.errors import EosctlError
+from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.monitoring.cluster_gauges import Gauge, measure_cluster, unreachable
+
+CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+MAX_HEAD_BYTES: Final = 16 << 10
+REQUEST_TIMEOUT_S: Final = 10.0
+
+
+class Exporter:
+    """The last look at a cluster, as the text that Prometheus reads.
+
+    Args:
+        look: Takes a snapshot; an `EosctlError` means that the cluster cannot be asked now.
+        render: Writes gauges as text.
+        tell: Told when the cluster cannot be asked any more, and when it can again.
+    """
+
+    def __init__(
+        self,
+        look: Callable[[], Awaitable[ClusterSnapshot]],
+        render: Callable[[tuple[Gauge, ...]], str],
+        tell: Callable[[str], None],
+    ) -> None:
+        self._look = look
+        self._render = render
+        self._tell = tell
+        self._failure: str | None = None
+        self.page = render(unreachable())
+
+    async def refresh(self) -> None:
+        """Look once. A failure is shown as ``eosctl_up 0`` and told when it is a new one."""
+        try:
+            gauges, failure = measure_cluster(await self._look()), None
+        except EosctlError as error:
+            gauges, failure = unreachable(), str(error)
+        if failure != self._failure:
+            self._tell(failure or "the cluster can be asked again")
+        self._failure = failure
+        self.page = self._render(gauges)
+
+    async def keep_fresh(self, interval_ms: int) -> None:
+        """Look again and again, each time after a pause."""
+        while True:
+            await asyncio.sleep(interval_ms / 1000)
+            await self.refresh()
+
+    async def listen(self, host: str, port: int) -> asyncio.Server:
+        """Answer ``GET /metrics``.
+
+        Raises:
+            EosctlError: The address cannot be used.
+        """
+        try:
+            return await asyncio.start_server(self._answer, host, port, limit=MAX_HEAD_BYTES)
+        except OSError as error:
+            raise EosctlError(
+                f"{host}:{port} cannot be listened on.",
+                error.strerror or str(error),
+                "Stop the program that listens there, or choose another --listen.",
+            ) from error
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        # A client that says nothing, too much or nonsense is left alone.
+        with contextlib.suppress(OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), REQUEST_TIMEOUT_S)
+            writer.write(respond(head, self.page))
+            await asyncio.wait_for(writer.drain(), REQUEST_TIMEOUT_S)
+        writer.close()
+
+
+def respond(head: bytes, page: str) -> bytes:
+    """Answer a request: the page to ``GET`` or ``HEAD`` of ``/metrics`` or ``/``, else an error."""
+    words = head.split(b"\r\n", 1)[0].split()
+    if len(words) != 3 or not words[2].startswith(b"HTTP/1."):
+        return _response("400 Bad Request", b"GET /metrics\n")
+    method, target = words[0], words[1].split(b"?", 1)[0]
+    if method not in (b"GET", b"HEAD"):
+        return _response("405 Method Not Allowed", b"GET /metrics\n")
+    if target not in (b"/metrics", b"/"):
+        return _response("404 Not Found", b"GET /metrics\n")
+    return _response("200 OK", page.encode(), with_body=method == b"GET")
+
+
+def _response(status: str, body: bytes, *, with_body: bool = True) -> bytes:
+    head = (
+        f"HTTP/1.1 {status}\r\nContent-Type: {CONTENT_TYPE}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    )
+    return head.encode() + (body if with_body else b"")

@@ -1,0 +1,207 @@
+"""The exporter tells a hanging transaction, lives through a cluster that is gone, and speaks Prometheus' language."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import socket
+import subprocess
+import urllib.request
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from eosctl.client import connect
+from eosctl.client.producer import OutgoingRecord, TransactionalProducer
+from eosctl.client.topics import ensure_topic
+from eosctl.collect.allowed import READ_ONLY_APIS
+from eosctl.collect.collector import Observer, collect_snapshot
+from eosctl.collect.prometheus_text import parse_samples
+from eosctl.commands.exporter import LOOKED_AT, _render, parse_listen
+from eosctl.errors import ClusterUnreachable, UsageError
+from eosctl.lab.scenarios.hanging import run_hanging
+from eosctl.lab.scenarios.scenario import Stage
+from eosctl.lab.simulation import Simulation, simulate
+from eosctl.lab.virtual_loop import run_virtual
+from eosctl.model.snapshot import ClusterSnapshot, CommittedOffset, Group
+from eosctl.model.transaction import TopicPartition
+from eosctl.monitoring.cluster_gauges import HELP, measure_cluster, unreachable
+from eosctl.monitoring.exporter import Exporter, respond
+from eosctl.sandbox.core import ClusterShape
+from tests.commands.conftest import eosctl
+from tests.monitoring.promtool import requires_promtool
+from tests.render.story import unhappy_cluster
+
+HANG_ALLOWED = ClusterShape(3, settings={"transaction.partition.verification.enable": "false"}, fast=True)
+
+Page = dict[tuple[str, tuple[tuple[str, str], ...]], float]
+
+
+def page_of(snapshot: ClusterSnapshot) -> Page:
+    return parsed(_render(measure_cluster(snapshot)))
+
+
+def parsed(text: str) -> Page:
+    return {(one.name, tuple(one.labels.items())): one.value for one in parse_samples(text)}
+
+
+def verdicts(page: Page, status: str) -> float:
+    return page["eosctl_open_transaction_partitions", (("status", status),)]
+
+
+async def look(simulation: Simulation) -> ClusterSnapshot:
+    observer = Observer(simulation.now_ms, second_look_after_ms=500)
+    async with connect(
+        simulation.config,
+        connector=simulation.network,
+        chance=simulation.chance,
+        allowed_apis=READ_ONLY_APIS,
+    ) as client:
+        return await collect_snapshot(client, observer, LOOKED_AT)
+
+
+async def looks(folder: Path) -> tuple[Page, Page, Page]:
+    """Look at a cluster at rest, with a transaction at work, and with one that hangs."""
+    async with (
+        simulate(HANG_ALLOWED, folder, seed=3) as simulation,
+        connect(simulation.config, connector=simulation.network, chance=simulation.chance) as client,
+    ):
+        place = (await ensure_topic(client, "payments")).partitions[0].partition
+        at_rest = page_of(await look(simulation))
+        producer = TransactionalProducer(client, "app", now_ms=simulation.now_ms)
+        await producer.init_transactions()
+        await producer.send(place, [OutgoingRecord(b"k", b"v")] * 4)
+        await asyncio.sleep(3)
+        at_work = page_of(await look(simulation))
+        await producer.commit()
+        await run_hanging(Stage(simulation.config, simulation.now_ms, random.Random(7), simulation.network))
+        hanging = page_of(await look(simulation))
+    return at_rest, at_work, hanging
+
+
+def test_open_and_hanging_transactions_are_told_apart(tmp_path: Path) -> None:
+    at_rest, at_work, hanging = run_virtual(looks(tmp_path))
+    gap = "eosctl_last_stable_offset_gap"
+    assert all(page["eosctl_up", ()] == 1 for page in (at_rest, at_work, hanging))
+    assert not [name for name, _ in at_rest if name == gap]
+    assert (verdicts(at_work, "open"), verdicts(at_work, "hanging")) == (1, 0)
+    assert at_work["eosctl_transactions", (("state", "Ongoing"),)] == 1
+    assert at_work[gap, (("topic", "payments"), ("partition", "0"))] == 4
+    ages = {dict(labels)["topic"]: v for (name, labels), v in at_work.items() if name.endswith("age_seconds")}
+    assert ages["payments"] in (3, 4)
+    assert (verdicts(hanging, "open"), verdicts(hanging, "hanging")) == (0, 1)
+    assert [value for (name, _), value in hanging.items() if name == gap] == [pytest.approx(12)]
+
+
+def test_unstable_offsets_are_counted_by_group() -> None:
+    offsets = tuple(CommittedOffset(TopicPartition("t", number), 5, unstable=number < 2) for number in range(3))
+    groups = (Group('quoted"group', 1, "Stable", offsets=offsets), Group("well", 1, "Stable", offsets=offsets[2:]))
+    page = page_of(replace(unhappy_cluster(), groups=groups))
+    assert {k: v for k, v in page.items() if k[0] == "eosctl_unstable_offsets"} == {
+        ("eosctl_unstable_offsets", (("group", 'quoted"group'),)): 2
+    }
+
+
+@requires_promtool
+@pytest.mark.parametrize("gauges", [measure_cluster(unhappy_cluster()), unreachable()], ids=["measured", "unreachable"])
+def test_the_page_is_what_prometheus_reads(gauges: tuple[object, ...]) -> None:
+    done = subprocess.run(
+        ["promtool", "check", "metrics"],
+        input=_render(gauges),
+        capture_output=True,
+        text=True,
+        check=False,  # type: ignore[arg-type]
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_gauge_is_explained() -> None:
+    assert {gauge.name for gauge in measure_cluster(unhappy_cluster())} == HELP.keys()
+
+
+def test_a_cluster_that_goes_and_comes_back_is_told_once_each() -> None:
+    answers = [unhappy_cluster(), ClusterUnreachable("gone"), ClusterUnreachable("gone"), unhappy_cluster()]
+    told: list[str] = []
+
+    async def next_look() -> ClusterSnapshot:
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    async def run() -> list[float]:
+        exporter = Exporter(next_look, _render, told.append)
+        seen = [parsed(exporter.page)["eosctl_up", ()]]
+        for _ in range(4):
+            await exporter.refresh()
+            seen.append(parsed(exporter.page)["eosctl_up", ()])
+        return seen
+
+    assert asyncio.run(run()) == [0, 1, 0, 0, 1]
+    assert told == ["gone", "the cluster can be asked again"]
+
+
+def test_the_page_is_served() -> None:
+    async def next_look() -> ClusterSnapshot:
+        return unhappy_cluster()
+
+    async def run() -> str:
+        exporter = Exporter(next_look, _render, print)
+        await exporter.refresh()
+        async with await exporter.listen("127.0.0.1", 0) as server:
+            port = server.sockets[0].getsockname()[1]
+
+            def get() -> str:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60) as answer:
+                    return str(answer.read().decode())
+
+            return await asyncio.to_thread(get)
+
+    assert parsed(asyncio.run(run()))["eosctl_up", ()] == 1
+
+
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [
+        (b"GET /metrics HTTP/1.1\r\n\r\n", b"200"),
+        (b"GET /metrics?x=1 HTTP/1.1\r\n\r\n", b"200"),
+        (b"HEAD / HTTP/1.0\r\n\r\n", b"200"),
+        (b"GET /secrets HTTP/1.1\r\n\r\n", b"404"),
+        (b"POST /metrics HTTP/1.1\r\n\r\n", b"405"),
+        (b"\x16\x03\x01\r\n\r\n", b"400"),
+    ],
+)
+def test_requests_are_answered_as_http_wants(head: bytes, status: bytes) -> None:
+    answer = respond(head, "page\n")
+    assert answer.split()[1] == status
+    body = answer.partition(b"\r\n\r\n")[2]
+    assert (body == b"page\n") == (status == b"200" and head.startswith(b"GET"))
+
+
+def test_addresses_are_read() -> None:
+    assert parse_listen("127.0.0.1:9308") == ("127.0.0.1", 9308)
+    assert parse_listen("[::1]:9308") == ("::1", 9308)
+
+
+@pytest.mark.parametrize("text", ["9308", "host", ":9308", "host:0", "host:x", "::1:9308", "host:65536"])
+def test_other_addresses_are_refused(text: str) -> None:
+    with pytest.raises(UsageError):
+        parse_listen(text)
+    assert eosctl("exporter", "-b", "127.0.0.1:1", "--listen", text).code == 2
+
+
+def test_an_address_in_use_is_told() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        done = eosctl("exporter", "-b", "127.0.0.1:1", "--listen", f"127.0.0.1:{port}")
+    assert done.code == 1
+    assert "choose another --listen" in done.err
+
+
+def test_once_tells_of_a_cluster_that_is_gone() -> None:
+    done = eosctl("exporter", "-b", "127.0.0.1:1", "--once", "--timeout", "5s")
+    assert done.code == 1
+    assert "Traceback" not in done.err

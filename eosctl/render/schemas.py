@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from eosctl.model.capacity_simulation import SimulationReport
+from eosctl.model.checklist import Checklist, ChecklistRecord
 from eosctl.model.term import Term
 from eosctl.render.blame import BlameView
 from eosctl.render.bundle import BundleItem, ChangeItem
@@ -15,6 +16,7 @@ from eosctl.render.calibration import CalibrationItem
 from eosctl.render.capacity import PlanItem
 from eosctl.render.capacity_compare import ComparisonItem
 from eosctl.render.catalogue import CheckItem, ManualItem
+from eosctl.render.checklist import ChecklistSummary, RunView
 from eosctl.render.configuration import LintView
 from eosctl.render.configuration_change import RepairItem, UpgradeItem
 from eosctl.render.configuration_diff import Difference
@@ -61,6 +63,10 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "producers": (Listing[ProducerRow], "txn producers"),
     "check-manual": (ManualItem, "check explain"),
     "checks": (Listing[CheckItem], "check list"),
+    "checklist": (Checklist, "a file for checklist run"),
+    "checklist-record": (ChecklistRecord, "checklist run --record"),
+    "checklist-run": (RunView, "checklist run, checklist sign"),
+    "checklists": (Listing[ChecklistSummary], "checklist list"),
     "config-diff": (Listing[Difference], "config diff"),
     "config-fix": (Listing[RepairItem], "config fix"),
     "config-upgrade": (Listing[UpgradeItem], "config upgrade"),

@@ -1,0 +1,1 @@
+"""Checklists that come with eosctl."""

@@ -1,0 +1,125 @@
+"""Checklists: what must be so before something is done, and the record of one run through them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class ItemKind(StrEnum):
+    """How an item is answered: by checks, by a number with a limit, or by a person."""
+
+    AUTOMATIC = "automatic"
+    MEASURED = "measured"
+    MANUAL = "manual"
+
+
+class ItemState(StrEnum):
+    """What became of an item."""
+
+    DONE = "done"
+    FAILED = "failed"
+    OPEN = "open"
+    NOT_APPLICABLE = "not-applicable"
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """Between which values a number is good; None where there is no bound."""
+
+    unit: str
+    at_least: int | None = None
+    at_most: int | None = None
+
+    def holds(self, value: int) -> bool:
+        """Tell whether a value is good."""
+        return (self.at_least is None or value >= self.at_least) and (self.at_most is None or value <= self.at_most)
+
+    def __str__(self) -> str:
+        bounds = (("at least", self.at_least), ("at most", self.at_most))
+        return " and ".join(f"{word} {bound} {self.unit}" for word, bound in bounds if bound is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class ChecklistItem:
+    """One thing to make sure of.
+
+    Attributes:
+        id: Its name within the list.
+        kind: How it is answered.
+        title: What must be so; for a manual item the question.
+        why: What goes wrong otherwise.
+        fix: What to do when it is not so.
+        checks: Of an automatic item: the checks that must have run, and find nothing worse than information.
+        also: Checks whose findings count when there is evidence for them: files beside a cluster, or the reverse.
+        probe: Of a measured item: what eosctl reads off a cluster; empty when a person measures.
+        limit: Of a measured item: which values are good.
+    """
+
+    id: str
+    kind: ItemKind
+    title: str
+    why: str
+    fix: str
+    checks: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+    probe: str = ""
+    limit: Limit | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Checklist:
+    """A list of items with a purpose; ``version`` changes when an item changes."""
+
+    id: str
+    title: str
+    purpose: str
+    version: int
+    items: tuple[ChecklistItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The newest answer to an item.
+
+    Attributes:
+        item: The item's id.
+        state: What became of it.
+        evidence: Findings, a number, or the note of a person.
+        who: Who answered; ``eosctl`` for what it found out itself.
+        at: When, RFC 3339 in UTC.
+    """
+
+    item: str
+    state: ItemState
+    evidence: str
+    who: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """Somebody answers for a record. ``digest`` is the SHA-256 of the answers that were signed."""
+
+    who: str
+    at: str
+    note: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChecklistRecord:
+    """One run through a checklist, as it is kept in a file between sittings."""
+
+    schema: str
+    schema_version: int
+    checklist: str
+    version: int
+    cluster: str
+    started_at: str
+    answers: tuple[Answer, ...] = ()
+    signatures: tuple[Signature, ...] = ()
+
+    def answer(self, item: str) -> Answer | None:
+        """Return the answer to an item, or None."""
+        return next((one for one in self.answers if one.item == item), None)

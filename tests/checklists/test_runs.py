@@ -1,0 +1,148 @@
+"""A checklist from the first look to the signature."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from eosctl.collect.snapshot_file import save_snapshot
+from tests.checks.cases import build
+from tests.commands.conftest import Done, eosctl, own_home, snapshot_file
+
+__all__ = ["own_home", "snapshot_file"]
+ROOT = Path(__file__).parents[2]
+OWN = """
+id: own
+title: <b>Ours</b> | own
+purpose: To try.
+version: 1
+items:
+- {id: hangs, kind: automatic, title: Nothing hangs, why: w, fix: f, checks: [EOS-TXN-001]}
+- {id: time, kind: measured, title: Fast enough, why: w, fix: f, limit: {unit: ms, at_most: 10}}
+- {id: asked, kind: manual, title: 'Was it tried?', why: w, fix: f}
+"""
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    path = tmp_path / "own.yaml"
+    path.write_text(OWN, "utf-8")
+    return path
+
+
+@pytest.fixture
+def healthy(tmp_path: Path) -> Path:
+    path = tmp_path / "healthy.json"
+    save_snapshot(build({}), path)
+    return path
+
+
+def states(done: Done) -> dict[str, str]:
+    return {item["id"]: item["state"] for item in done.json["items"]}
+
+
+def test_from_open_to_signed(own: Path, healthy: Path, tmp_path: Path) -> None:
+    record = tmp_path / "record.json"
+    run = ("checklist", "run", own, "--record", record, "-o", "json")
+    assert eosctl(*run).code == 4
+    done = eosctl(*run, "--snapshot", healthy)
+    assert (done.code, states(done)) == (4, {"hangs": "done", "time": "open", "asked": "open"})
+    assert done.json["cluster"]
+    assert eosctl("checklist", "sign", record, "--checklist", own, "--who", "Ada").code == 2
+    done = eosctl(*run, "--measure", "time=11", "--who", "Ada")
+    assert (done.code, states(done)["time"], states(done)["hangs"]) == (3, "failed", "done")
+    done = eosctl(*run, "--measure", "time=10", "--answer", "asked=yes: on staging", "--who", "Ada")
+    assert done.code == 0
+    asked = done.json["items"][2]
+    assert (asked["state"], asked["evidence"], asked["who"]) == ("done", "on staging", "Ada")
+    assert eosctl("checklist", "sign", record, "--checklist", own, "--who", "Ada").code == 0
+    done = eosctl("checklist", "sign", record, "--checklist", own, "--who", "Grace", "--note", "seen", "-o", "json")
+    assert [one["who"] for one in done.json["signatures"]] == ["Ada", "Grace"]
+    assert eosctl(*run).code == 0
+    refused = eosctl(*run, "--measure", "time=9")
+    assert (refused.code, "is signed" in refused.err) == (2, True)
+
+
+def test_what_was_changed_after_the_signature_is_refused(own: Path, healthy: Path, tmp_path: Path) -> None:
+    record = tmp_path / "record.json"
+    answers = ("--measure", "time=10", "--answer", "asked=n/a: no staging")
+    assert eosctl("checklist", "run", own, "--record", record, "--snapshot", healthy, *answers).code == 0
+    assert eosctl("checklist", "sign", record, "--checklist", own).code == 0
+    body = json.loads(record.read_text("utf-8"))
+    body["answers"][2]["evidence"] = "everything is fine"
+    record.write_text(json.dumps(body), "utf-8")
+    for command in (("run", own, "--record", record), ("sign", record, "--checklist", own)):
+        done = eosctl("checklist", *command)
+        assert (done.code, "changed after it was signed" in done.err) == (2, True)
+
+
+def test_a_hanging_transaction_fails_the_item(own: Path, snapshot_file: Path) -> None:
+    done = eosctl("checklist", "run", own, "--snapshot", snapshot_file, "-o", "json")
+    assert (done.code, states(done)["hangs"]) == (3, "failed")
+    assert "EOS-TXN-001" in done.json["items"][0]["evidence"]
+
+
+def test_configuration_files_answer_too(tmp_path: Path) -> None:
+    path = tmp_path / "app.properties"
+    text = "application.id=a\nprocessing.guarantee=exactly_once_v2\ncommit.interval.ms=%d\n"
+    found = []
+    for interval_ms in (100, 30_000):
+        path.write_text(text % interval_ms, "utf-8")
+        found.append(states(eosctl("checklist", "run", "client-upgrade-eos-v2", path, "-o", "json"))["timeouts"])
+    assert found == ["done", "failed"]
+
+
+def test_records_of_others_are_refused(own: Path, healthy: Path, snapshot_file: Path, tmp_path: Path) -> None:
+    record = tmp_path / "record.json"
+    eosctl("checklist", "run", own, "--record", record, "--snapshot", healthy)
+    assert eosctl("checklist", "run", "dr-drill", "--record", record).code == 2
+    other = eosctl("checklist", "run", own, "--record", record, "--snapshot", snapshot_file)
+    assert (other.code, "of cluster" in other.err) == (2, True)
+    own.write_text(OWN.replace("version: 1", "version: 2"), "utf-8")
+    assert eosctl("checklist", "run", own, "--record", record).code == 2
+
+
+@pytest.mark.parametrize("output", ["table", "markdown", "html", "tsv", "yaml"])
+def test_formats_show_every_item_and_carry_no_markup(output: str, own: Path, healthy: Path) -> None:
+    done = eosctl("checklist", "run", own, "--snapshot", healthy, "-o", output)
+    for shown in ("Nothing hangs", "Fast enough", "Was it tried?", "EOS-TXN-001"):
+        assert shown in done.out
+    if output == "html":
+        assert "<b>Ours" not in done.out
+    if output == "markdown":
+        assert "<b>" not in done.out.replace("\\<b\\>", "")
+
+
+def test_json_follows_its_schemas(own: Path, healthy: Path, tmp_path: Path) -> None:
+    record = tmp_path / "record.json"
+    run = eosctl("checklist", "run", own, "--record", record, "--snapshot", healthy, "-o", "json").json
+    listed = eosctl("checklist", "list", "-o", "json").json
+    kept = json.loads(record.read_text("utf-8"))
+    for name, value in (("checklist-run", run), ("checklists", listed), ("checklist-record", kept)):
+        jsonschema.validate(value, json.loads((ROOT / "docs" / "schemas" / f"{name}.json").read_text("utf-8")))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("nothing",), "no checklist"),
+        (("eos-go-live", "--answer", "kill-test=maybe: x"), "no answer"),
+        (("eos-go-live", "--answer", "kill-test=yes"), "no answer"),
+        (("eos-go-live", "--answer", "brokers=yes: x"), "names no manual item"),
+        (("eos-go-live", "--measure", "latency=fast"), "whole number"),
+        (("eos-go-live", "--measure", "kill-test=1"), "names no measured item"),
+    ],
+)
+def test_bad_input(arguments: tuple[str, ...], told: str) -> None:
+    done = eosctl("checklist", "run", *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert told in done.err
+
+
+def test_a_list_that_names_what_there_is_not(own: Path) -> None:
+    own.write_text(OWN.replace("EOS-TXN-001", "EOS-TXN-999"), "utf-8")
+    done = eosctl("checklist", "run", own)
+    assert (done.code, "EOS-TXN-999" in done.err) == (2, True)

@@ -11,7 +11,7 @@ from typing import Any
 from eosctl.sandbox.coordinator.group.consumer import group as values
 from eosctl.sandbox.coordinator.group.consumer.consumer_records import group_by_topic
 from eosctl.sandbox.coordinator.group.consumer.driver import read_consumer_config
-from eosctl.sandbox.coordinator.group.consumer.heartbeat import preferred_assignor
+from eosctl.sandbox.coordinator.group.consumer.rebalance import preferred_assignor
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.security.access import operations_of
 from eosctl.sandbox.security.acls import ResourceType
@@ -25,8 +25,7 @@ from eosctl.wire.messages.consumer_group_describe import (
     TopicPartitions,
 )
 
-_CONSUMER_MEMBER = 1
-_DEAD = "Dead"
+_CLASSIC_MEMBER, _CONSUMER_MEMBER = 0, 1
 
 
 def handle(broker: Any, context: RequestContext, request: ConsumerGroupDescribeRequest) -> None:
@@ -53,7 +52,7 @@ def _describe(broker: Any, group_id: str) -> DescribedGroup:
     group = shard.groups.get(group_id)
     if not isinstance(group, values.ConsumerGroup):
         reason = "not found" if group is None else "is not a consumer group"
-        return DescribedGroup(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {reason}.", group_id, _DEAD)
+        return DescribedGroup(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {reason}.", group_id)
     return DescribedGroup(
         group_id=group_id,
         group_state=group.state,
@@ -72,7 +71,7 @@ def _describe(broker: Any, group_id: str) -> DescribedGroup:
                 member.subscribed_topic_regex,
                 _assignment(broker, member.assigned),
                 _assignment(broker, group.targets.get(member.member_id, values.NO_PARTITIONS)),
-                _CONSUMER_MEMBER,
+                _CLASSIC_MEMBER if member.uses_classic_protocol else _CONSUMER_MEMBER,
             )
             for member in group.members.values()
         ],

@@ -2,9 +2,8 @@
 
 - 3.9 has the coordinator for it switched off and answers 35
 - an error answer carries nothing but code and text
-
-Not validated: Classic members cannot join a consumer group that has members, nor the
-other way round (live migration between the protocols).
+- joining a classic group of consumers turns it into a consumer group (``group.consumer.migration.policy``); the last
+  member of this protocol to leave turns it back
 """
 
 from __future__ import annotations

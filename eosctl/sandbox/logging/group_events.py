@@ -152,6 +152,21 @@ class GroupEvents:
         """A member of a consumer group was removed by the coordinator."""
         self._about(index, f"[GroupId {group_id}] Member {member_id} fenced from the group because {reason}", stop="")
 
+    def downgraded(self, index: int, group: ClassicGroup, rebalances: bool) -> None:
+        """A consumer group became a classic one when its last member of the new protocol left."""
+        if rebalances:
+            self._about(
+                index,
+                f"Preparing to rebalance group {group.group_id} in state PreparingRebalance with old generation "
+                f"{group.generation_id} (reason: Downgrade group {group.group_id} from consumer to classic for member "
+                "leaving.)",
+            )
+        self._about(index, f"[GroupId {group.group_id}] Converted the consumer group to a classic group.", stop="")
+
+    def upgraded(self, index: int, group_id: str) -> None:
+        """A classic group became a consumer group when a member of the new protocol joined."""
+        self._about(index, f"[GroupId {group_id}] Converted the classic group to a consumer group.", stop="")
+
     # --- loggers ------------------------------------------------------------------------------------------------
 
     def _about(self, index: int, text: str, stop: str = ".") -> None:

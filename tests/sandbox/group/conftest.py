@@ -43,6 +43,7 @@ SETTINGS = {
     "group.consumer.max.size": 2**31 - 1,
     "group.consumer.regex.refresh.interval.ms": 600_000,
     "group.consumer.assignors": "uniform,range",
+    "group.consumer.migration.policy": "bidirectional",
 }
 
 

@@ -239,7 +239,7 @@ def test_an_empty_group_is_deleted_with_its_records(broker: Any) -> None:
     assert broker.ask(2, DeleteGroupsRequest(["g"])).results[0].error_code == ErrorCode.NONE
     broker.restart()
     missing = describe(broker)
-    assert (missing.error_code, missing.group_state) == (ErrorCode.GROUP_ID_NOT_FOUND, "Dead")
+    assert (missing.error_code, missing.group_state) == (ErrorCode.GROUP_ID_NOT_FOUND, "")
 
 
 def test_a_refused_record_takes_the_join_back(broker: Any) -> None:
@@ -253,7 +253,7 @@ def test_an_empty_classic_group_gives_its_name_to_a_consumer_group_and_back(brok
     offset = [OffsetCommitRequestTopic("orders", partitions=[OffsetCommitRequestPartition(0, 5)])]
     broker.ask(7, OffsetCommitRequest("g", topics=offset))
     assert join(broker, "a").error_code == ErrorCode.NONE
-    classic = JoinGroupRequest("g", 10_000, 10_000, "", None, "consumer", [JoinGroupRequestProtocol("range", b"")])
+    classic = JoinGroupRequest("g", 10_000, 10_000, "", None, "connect", [JoinGroupRequestProtocol("range", b"")])
     assert broker.ask(3, classic).error_code == ErrorCode.INCONSISTENT_GROUP_PROTOCOL
     assert broker.ask(5, DescribeGroupsRequest(["g"])).groups[0].group_state == "Dead"
     beat(broker, "a", -1)

@@ -64,14 +64,8 @@ class ClassicDriver:
     def join(self, shard: Shard, group_id: str, request: JoinRequest, done: JoinDone) -> None:
         """Handle JoinGroup; a newcomer creates a group that does not exist."""
         config = self._config
-        if not config.min_session_timeout_ms <= request.session_timeout_ms <= config.max_session_timeout_ms:
-            done(JoinResult(ErrorCode.INVALID_SESSION_TIMEOUT, request.member_id))
-            return
         group = shard.groups.get(group_id)
-        if isinstance(group, ConsumerGroup):
-            if not group.is_empty:
-                done(JoinResult(ErrorCode.INCONSISTENT_GROUP_PROTOCOL))
-                return
+        if isinstance(group, ConsumerGroup):  # an empty one makes room
             shard.stop_timers_of(group_id)
             shard.append(consumer_group_tombstones(group), _ignore, base_sequence=FIRST_SEQUENCE)
             group = None
@@ -131,6 +125,23 @@ class ClassicDriver:
         if len(group.members) > config.max_size:
             step = step.then(partial(prepare_rebalance, config=config, now_ms=self._now_ms()))
         self._run(shard, step)
+
+    def adopt(self, shard: Shard, group: ClassicGroup, rebalances: bool) -> None:
+        """Take over a group whose members now all speak the classic protocol."""
+        shard.groups[group.group_id] = group
+        step = Step(group, tuple(start_session(member) for member in group.members.values()))
+        if rebalances:
+            step = step.then(partial(prepare_rebalance, config=self._config, now_ms=self._now_ms()))
+            shard.groups[group.group_id] = step.group
+        self._run(shard, step)
+
+    def send_back(self, shard: Shard, group: ClassicGroup) -> None:
+        """Tell everybody who waits to join again, because the group has become a consumer group."""
+        for member_id in group.members:
+            join_waits = shard.waiting_joins.pop((group.group_id, member_id), _nobody)
+            join_waits(JoinResult(ErrorCode.REBALANCE_IN_PROGRESS, member_id))
+            sync_waits = shard.waiting_syncs.pop((group.group_id, member_id), _nobody)
+            sync_waits(SyncResult(ErrorCode.REBALANCE_IN_PROGRESS))
 
     def unloaded(self, shard: Shard, group: ClassicGroup) -> None:
         """Answer everybody who waits for a group that moves away."""

@@ -131,6 +131,15 @@ class ClassicGroup:
         """Return the group with this member added or replaced."""
         return replace(self, members={**self.members, member.member_id: member})
 
+    def with_protocol(self, protocol_name: str) -> ClassicGroup:
+        """Return the group with the protocol that its members agreed on."""
+        return replace(self, protocol_name=protocol_name)
+
+    def with_assignments(self, assignments: Mapping[str, bytes]) -> ClassicGroup:
+        """Return the group with the assignment of each member, by member id."""
+        members = {key: replace(member, assignment=assignments[key]) for key, member in self.members.items()}
+        return replace(self, members=members)
+
     def with_subscribed_topics(self, topics: frozenset[str] | None) -> ClassicGroup:
         """Return the group with what its members subscribe to."""
         return replace(self, subscribed_topics=topics)

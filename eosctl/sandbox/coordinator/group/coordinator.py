@@ -9,6 +9,8 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.coordinator.group.admin import GroupAdmin
 from eosctl.sandbox.coordinator.group.classic_driver import ClassicDriver
 from eosctl.sandbox.coordinator.group.classic_group import ClassicGroup
+from eosctl.sandbox.coordinator.group.classic_requests import ClassicRequests
+from eosctl.sandbox.coordinator.group.consumer.classic_member_driver import ClassicMemberDriver
 from eosctl.sandbox.coordinator.group.consumer.driver import ConsumerDriver
 from eosctl.sandbox.coordinator.group.host import GroupHost
 from eosctl.sandbox.coordinator.group.loader import LoadCounter, replay_log
@@ -38,9 +40,10 @@ class GroupCoordinator:
     def __init__(self, host: GroupHost, log: EventLog = NO_LOG, node_id: int = -1) -> None:
         self._host = host
         self._events = GroupEvents(log, node_id, is_3_9=host.emulation.is_3_9)
-        self.classic = ClassicDriver(host, self._events)
-        self.consumer = ConsumerDriver(host, self._events)
-        self.offsets = OffsetManager(host, self.classic)
+        self._classic = ClassicDriver(host, self._events)
+        self.consumer = ConsumerDriver(host, self._events, self._classic)
+        self.classic = ClassicRequests(host, self._classic, ClassicMemberDriver(host, self.consumer))
+        self.offsets = OffsetManager(host, self._classic)
         self.admin = GroupAdmin(host)
         self.materialise: Materialise = materialise_at_once
         self._shards: dict[int, Shard] = {}
@@ -94,7 +97,7 @@ class GroupCoordinator:
         self._events.resigned(partition_index, shard.leader_epoch, offset_count, len(shard.groups))
         for group in list(shard.groups.values()):
             if isinstance(group, ClassicGroup):
-                self.classic.unloaded(shard, group)
+                self._classic.unloaded(shard, group)
         shard.close()
 
     def marker_written(self, partition_index: int, producer_id: int, producer_epoch: int, committed: bool) -> None:
@@ -128,7 +131,7 @@ class GroupCoordinator:
         self._events.loaded(index, epoch, batches.record_count, batches.size_bytes, took_ms)
         for group in list(shard.groups.values()):
             if isinstance(group, ClassicGroup):
-                self.classic.loaded(shard, group)
+                self._classic.loaded(shard, group)
             else:
                 self.consumer.loaded(shard, group)
         if self._expiry is None:

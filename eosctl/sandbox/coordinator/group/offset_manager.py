@@ -9,6 +9,7 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.coordinator.group.append_errors import classify_offset_error
 from eosctl.sandbox.coordinator.group.classic_driver import ClassicDriver
 from eosctl.sandbox.coordinator.group.classic_group import ClassicGroup, ClassicState
+from eosctl.sandbox.coordinator.group.consumer.group import TopicIdPartition
 from eosctl.sandbox.coordinator.group.host import GroupHost
 from eosctl.sandbox.coordinator.group.offset_rules import (
     Committer,
@@ -69,7 +70,7 @@ class OffsetManager:
     ) -> None:
         """Handle OffsetCommit."""
         group = shard.groups.get(group_id)
-        error = validate_commit(group, committer, self._host.emulation.is_3_9)
+        error = validate_commit(group, committer, self._host.emulation.is_3_9, self._with_topic_ids(offsets))
         if error is not ErrorCode.NONE:
             done(dict.fromkeys(offsets, error))
             return
@@ -234,7 +235,9 @@ class OffsetManager:
         done: CommitDone,
     ) -> None:
         is_3_9 = self._host.emulation.is_3_9
-        error = validate_transactional_commit(shard.groups.get(group_id), committer, is_3_9)
+        error = validate_transactional_commit(
+            shard.groups.get(group_id), committer, is_3_9, self._with_topic_ids(offsets)
+        )
         if is_3_9 or error is ErrorCode.NONE:
             self._make_group(shard, group_id)
         if error is not ErrorCode.NONE:
@@ -301,6 +304,10 @@ class OffsetManager:
     def _make_group(self, shard: Shard, group_id: str) -> None:
         if group_id not in shard.groups:
             shard.groups[group_id] = ClassicGroup(group_id, ClassicState.EMPTY)
+
+    def _with_topic_ids(self, partitions: Iterable[TopicPartition]) -> list[TopicIdPartition]:
+        topic_id = self._host.metadata.topic_id
+        return [TopicIdPartition(topic_id(topic) or b"", index) for topic, index in partitions]
 
     def _within_metadata_limit(
         self, offsets: Mapping[TopicPartition, CommittedOffset]

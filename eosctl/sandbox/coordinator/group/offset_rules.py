@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from eosctl.sandbox.coordinator.group.classic_group import ClassicGroup, ClassicState, validate_member
-from eosctl.sandbox.coordinator.group.consumer.group import ConsumerGroup
+from eosctl.sandbox.coordinator.group.consumer.group import ConsumerGroup, ConsumerMember, TopicIdPartition
 from eosctl.sandbox.coordinator.group.offset_store import CommittedOffset
 from eosctl.sandbox.coordinator.group.subscription import CONSUMER_PROTOCOL_TYPE
 from eosctl.wire.error_codes import ErrorCode
@@ -24,8 +25,10 @@ class Committer(NamedTuple):
     api_version: int
 
 
-def validate_commit(group: Group | None, committer: Committer, is_3_9: bool) -> ErrorCode:
-    """Check an OffsetCommit; a group that does not exist is made by a commit without a generation."""
+def validate_commit(
+    group: Group | None, committer: Committer, is_3_9: bool, partitions: Iterable[TopicIdPartition] = ()
+) -> ErrorCode:
+    """Check an OffsetCommit of these partitions; without a generation it makes a group that does not exist."""
     if group is None:
         if committer.generation_id < 0:
             return ErrorCode.NONE
@@ -33,7 +36,7 @@ def validate_commit(group: Group | None, committer: Committer, is_3_9: bool) -> 
             return ErrorCode.ILLEGAL_GENERATION
         return ErrorCode.GROUP_ID_NOT_FOUND
     if isinstance(group, ConsumerGroup):
-        return _validate_consumer_commit(group, committer)
+        return _validate_consumer_commit(group, committer, partitions)
     error = _validate_classic(group, committer)
     if error is not ErrorCode.NONE:
         return error
@@ -44,7 +47,9 @@ def validate_commit(group: Group | None, committer: Committer, is_3_9: bool) -> 
     return ErrorCode.NONE
 
 
-def validate_transactional_commit(group: Group | None, committer: Committer, is_3_9: bool) -> ErrorCode:
+def validate_transactional_commit(
+    group: Group | None, committer: Committer, is_3_9: bool, partitions: Iterable[TopicIdPartition] = ()
+) -> ErrorCode:
     """Check a TxnOffsetCommit (KIP-447): a producer that names no member passes whatever the group's state.
 
     3.9 makes the group before it looks at the generation, so an unknown group answers UNKNOWN_MEMBER_ID there.
@@ -58,7 +63,7 @@ def validate_transactional_commit(group: Group | None, committer: Committer, is_
     if isinstance(group, ConsumerGroup):
         if committer.generation_id < 0 and group.is_empty:
             return ErrorCode.NONE
-        error = _validate_member_epoch(group, committer.member_id, committer.generation_id)
+        error = _validate_epoch_of_commit(group.members.get(committer.member_id), committer, partitions)
         return ErrorCode.ILLEGAL_GENERATION if error is ErrorCode.STALE_MEMBER_EPOCH else error
     return _validate_classic(group, committer)
 
@@ -122,16 +127,34 @@ def _validate_classic(group: ClassicGroup, committer: Committer) -> ErrorCode:
     return error
 
 
-def _validate_consumer_commit(group: ConsumerGroup, committer: Committer) -> ErrorCode:
+def _validate_consumer_commit(
+    group: ConsumerGroup, committer: Committer, partitions: Iterable[TopicIdPartition]
+) -> ErrorCode:
     if committer.generation_id < 0 and not group.members:
         return ErrorCode.NONE
-    if committer.member_id in group.members and committer.api_version < MEMBER_EPOCH_VERSION:
+    member = group.members.get(committer.member_id)
+    speaks_of_epochs = committer.api_version >= MEMBER_EPOCH_VERSION
+    if member is not None and not member.uses_classic_protocol and not speaks_of_epochs:
         return ErrorCode.UNSUPPORTED_VERSION
-    return _validate_member_epoch(group, committer.member_id, committer.generation_id)
+    return _validate_epoch_of_commit(member, committer, partitions)
+
+
+def _validate_epoch_of_commit(
+    member: ConsumerMember | None, committer: Committer, partitions: Iterable[TopicIdPartition]
+) -> ErrorCode:
+    if member is None:
+        return ErrorCode.UNKNOWN_MEMBER_ID
+    if member.may_commit_at(committer.generation_id, partitions):
+        return ErrorCode.NONE
+    return _stale(member)
 
 
 def _validate_member_epoch(group: ConsumerGroup, member_id: str, member_epoch: int) -> ErrorCode:
     member = group.members.get(member_id)
     if member is None:
         return ErrorCode.UNKNOWN_MEMBER_ID
-    return ErrorCode.NONE if member_epoch == member.member_epoch else ErrorCode.STALE_MEMBER_EPOCH
+    return ErrorCode.NONE if member_epoch == member.member_epoch else _stale(member)
+
+
+def _stale(member: ConsumerMember) -> ErrorCode:
+    return ErrorCode.ILLEGAL_GENERATION if member.uses_classic_protocol else ErrorCode.STALE_MEMBER_EPOCH

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from eosctl.sandbox.coordinator.group.consumer.group import (
     Assignment,
+    ClassicMembership,
     ConsumerGroup,
     ConsumerMember,
     MemberState,
@@ -57,7 +59,7 @@ def member_record(group_id: str, member: ConsumerMember) -> StoredRecord:
         subscribed_topic_regex=member.subscribed_topic_regex,
         rebalance_timeout_ms=member.rebalance_timeout_ms,
         server_assignor=member.server_assignor,
-        classic_member_metadata=None,
+        classic_member_metadata=None if member.classic is None else _encode_classic(member.classic),
     )
     return stored(member_metadata.ConsumerGroupMemberMetadataKey(group_id, member.member_id), value)
 
@@ -89,8 +91,8 @@ def current_record(group_id: str, member: ConsumerMember) -> StoredRecord:
         member.member_epoch,
         member.previous_member_epoch,
         member.state,
-        _current_topics(member.assigned),
-        _current_topics(member.pending_revocation),
+        _current_topics(member.assigned, member.assignment_epochs),
+        _current_topics(member.pending_revocation, member.assignment_epochs),
     )
     return stored(current_assignment.ConsumerGroupCurrentMemberAssignmentKey(group_id, member.member_id), value)
 
@@ -118,12 +120,16 @@ def member_tombstones(group_id: str, member_id: str) -> list[StoredRecord]:
 
 
 def consumer_group_tombstones(group: ConsumerGroup) -> list[StoredRecord]:
-    """Encode the removal of an empty group."""
+    """Encode the removal of a group with all that is known of its members."""
+    name = group.group_id
     return [
-        *(regex_tombstone(group.group_id, pattern) for pattern in group.regexes),
-        stored(target_metadata.ConsumerGroupTargetAssignmentMetadataKey(group.group_id)),
-        stored(partition_metadata.ConsumerGroupPartitionMetadataKey(group.group_id)),
-        stored(group_metadata.ConsumerGroupMetadataKey(group.group_id)),
+        *(stored(current_assignment.ConsumerGroupCurrentMemberAssignmentKey(name, key)) for key in group.members),
+        *(stored(target_member.ConsumerGroupTargetAssignmentMemberKey(name, key)) for key in group.members),
+        stored(target_metadata.ConsumerGroupTargetAssignmentMetadataKey(name)),
+        *(stored(member_metadata.ConsumerGroupMemberMetadataKey(name, key)) for key in group.members),
+        *(regex_tombstone(name, pattern) for pattern in group.regexes),
+        stored(partition_metadata.ConsumerGroupPartitionMetadataKey(name)),
+        stored(group_metadata.ConsumerGroupMetadataKey(name)),
     ]
 
 
@@ -168,6 +174,7 @@ def _replay_member(group: ConsumerGroup, member_id: str, value: Any | None) -> C
         subscribed_topic_regex=value.subscribed_topic_regex or "",
         rebalance_timeout_ms=value.rebalance_timeout_ms,
         server_assignor=value.server_assignor,
+        classic=None if value.classic_member_metadata is None else _restore_classic(value.classic_member_metadata),
     )
     return group.with_member(member)
 
@@ -184,16 +191,44 @@ def _replay_current(group: ConsumerGroup, member_id: str, value: Any | None) -> 
             state=MemberState(value.state),
             assigned=_restore(value.assigned_partitions),
             pending_revocation=_restore(value.partitions_pending_revocation),
+            assignment_epochs={
+                **_restore_epochs(value.assigned_partitions, value.member_epoch),
+                **_restore_epochs(value.partitions_pending_revocation, value.member_epoch),
+            },
         )
     )
 
 
-def _current_topics(assignment: Assignment) -> list[current_assignment.TopicPartitions]:
-    # 4.3.1 writes an assignment epoch of 0 beside each partition and does not read it yet (KIP-1251).
+def _current_topics(
+    assignment: Assignment, epochs: Mapping[TopicIdPartition, int]
+) -> list[current_assignment.TopicPartitions]:
     return [
-        current_assignment.TopicPartitions(topic_id, indexes, [0] * len(indexes))
+        current_assignment.TopicPartitions(
+            topic_id, indexes, [epochs.get(TopicIdPartition(topic_id, index), 0) for index in indexes]
+        )
         for topic_id, indexes in group_by_topic(assignment)
     ]
+
+
+def _restore_epochs(topics: Any, member_epoch: int) -> dict[TopicIdPartition, int]:
+    """Return since when partitions were held; releases before KIP-1251 did not say, so it counts from now."""
+    return {
+        TopicIdPartition(topic.topic_id, index): epoch
+        for topic in topics
+        for index, epoch in zip(
+            topic.partitions, topic.assignment_epochs or [member_epoch] * len(topic.partitions), strict=False
+        )
+    }
+
+
+def _encode_classic(classic: ClassicMembership) -> member_metadata.ClassicMemberMetadata:
+    protocols = [member_metadata.ClassicProtocol(name, metadata) for name, metadata in classic.protocols]
+    return member_metadata.ClassicMemberMetadata(classic.session_timeout_ms, protocols)
+
+
+def _restore_classic(value: member_metadata.ClassicMemberMetadata) -> ClassicMembership:
+    protocols = tuple((protocol.name, bytes(protocol.metadata)) for protocol in value.supported_protocols)
+    return ClassicMembership(value.session_timeout_ms, protocols)
 
 
 def _restore(topics: Any) -> Assignment:

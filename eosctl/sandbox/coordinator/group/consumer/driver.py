@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
 from eosctl.sandbox.coordinator.group.append_errors import classify_group_error
+from eosctl.sandbox.coordinator.group.classic_driver import ClassicDriver
 from eosctl.sandbox.coordinator.group.classic_group import ClassicGroup
 from eosctl.sandbox.coordinator.group.consumer.consumer_records import epoch_record, regex_record
 from eosctl.sandbox.coordinator.group.consumer.group import (
+    JOIN_EPOCH,
     STATIC_LEAVE_EPOCH,
     Assignment,
     ConsumerGroup,
@@ -19,12 +21,14 @@ from eosctl.sandbox.coordinator.group.consumer.group import (
     ResolvedRegex,
 )
 from eosctl.sandbox.coordinator.group.consumer.heartbeat import (
-    ConsumerConfig,
     HeartbeatResult,
     heartbeat,
-    leave,
+    leave_for_a_while,
+    leaving_member,
     remove,
 )
+from eosctl.sandbox.coordinator.group.consumer.migration import downgrade, may_downgrade, may_upgrade, upgrade
+from eosctl.sandbox.coordinator.group.consumer.rebalance import ConsumerConfig, MigrationPolicy
 from eosctl.sandbox.coordinator.group.consumer.request import (
     ConsumerHeartbeat,
     RefusedError,
@@ -51,8 +55,10 @@ class HeartbeatAnswer(NamedTuple):
 
 
 HeartbeatDone = Callable[[HeartbeatAnswer], None]
-_SESSION = "consumer-session"
+SESSION = "consumer-session"
+JOIN, SYNC = "classic-join", "classic-sync"
 _REBALANCE = "consumer-rebalance"
+MEMBER_TIMERS = (SESSION, JOIN, SYNC, _REBALANCE)
 _REGEX = "consumer-regex"
 
 
@@ -65,15 +71,18 @@ def read_consumer_config(host: GroupHost) -> ConsumerConfig:
         config.get_int("group.consumer.assignment.interval.ms"),
         config.get_int("group.consumer.max.size"),
         tuple(name.strip() for name in config.get_str("group.consumer.assignors").split(",")),
+        MigrationPolicy(config.get_str("group.consumer.migration.policy").lower()),
+        config.get_int("group.max.size"),
     )
 
 
 class ConsumerDriver:
     """Applies heartbeats and timers to consumer groups."""
 
-    def __init__(self, host: GroupHost, events: GroupEvents) -> None:
+    def __init__(self, host: GroupHost, events: GroupEvents, classic: ClassicDriver) -> None:
         self._host = host
         self._events = events
+        self._classic = classic
 
     def heartbeat(self, shard: Shard, request: ConsumerHeartbeat, done: HeartbeatDone) -> None:
         """Handle a heartbeat that :func:`check_request` accepted."""
@@ -93,55 +102,115 @@ class ConsumerDriver:
     def loaded(self, shard: Shard, group: ConsumerGroup) -> None:
         """Give the members of a group just loaded a whole session, and resume their revocations."""
         for member in group.members.values():
-            self._start_session(shard, group.group_id, member.member_id)
+            self.start_session(shard, group.group_id, member)
             self._start_rebalance(shard, group.group_id, member)
             if member.subscribed_topic_regex:
                 self._resolve_soon(shard, group.group_id)
 
     def _heartbeat(self, shard: Shard, request: ConsumerHeartbeat, done: HeartbeatDone) -> None:
         config, now_ms = read_consumer_config(self._host), self._host.runtime.now_ms()
-        tombstones: tuple[StoredRecord, ...] = ()
-        known = shard.groups.get(request.group_id)
-        if isinstance(known, ClassicGroup):
-            if not known.is_empty or request.leaves or request.member_epoch != 0:
-                message = f"Group {request.group_id} is not a consumer group."
-                raise RefusedError(ErrorCode.GROUP_ID_NOT_FOUND, message)
-            tombstones = (group_tombstone(request.group_id),)
+        former = shard.groups.get(request.group_id)
+        known, conversion = self._consumer_group(former, request, config)
+        if request.leaves:
+            self._leave(shard, known, request, done)
+            return
+        result = heartbeat(known, request, self._host.metadata, config, now_ms)
+        if isinstance(former, ClassicGroup):
             shard.stop_timers_of(request.group_id)
-            known = None
-        if request.leaves:
-            result = leave(known, request, self._host.metadata)
-        else:
-            result = heartbeat(known, request, self._host.metadata, config, now_ms)
-        self._keep(shard, request, result)
-        restore = partial(self._restore, shard, result.group, known)
-        if request.leaves:
-            answer = HeartbeatAnswer(ErrorCode.NONE, None, result.member.member_id, request.member_epoch)
-        else:
-            answer = HeartbeatAnswer(
-                ErrorCode.NONE,
-                None,
-                result.member.member_id,
-                result.member.member_epoch,
-                config.heartbeat_interval_ms,
-                result.assignment,
-            )
-        self._write(shard, (*tombstones, *result.records), partial(self._written, done, answer, restore))
+        self._keep(shard, result)
+        if isinstance(former, ClassicGroup) and known is not None:
+            for member in known.members.values():
+                self.start_session(shard, known.group_id, member)
+            self._events.upgraded(shard.partition.partition, known.group_id)
+            self._classic.send_back(shard, former)
+        answer = HeartbeatAnswer(
+            ErrorCode.NONE,
+            None,
+            result.member.member_id,
+            result.member.member_epoch,
+            config.heartbeat_interval_ms,
+            result.assignment,
+        )
+        restore = partial(self.restore, shard, result.group, former)
+        self.write(shard, (*conversion, *result.records), partial(self._written, done, answer, restore))
 
-    def _keep(self, shard: Shard, request: ConsumerHeartbeat, result: HeartbeatResult) -> None:
+    def _consumer_group(
+        self, group: ClassicGroup | ConsumerGroup | None, request: ConsumerHeartbeat, config: ConsumerConfig
+    ) -> tuple[ConsumerGroup | None, tuple[StoredRecord, ...]]:
+        """Return the group as a consumer group, None when it is yet to be made, and the records of its conversion."""
+        if not isinstance(group, ClassicGroup):
+            return group, ()
+        if request.member_epoch == JOIN_EPOCH:
+            if group.is_empty:
+                return None, (group_tombstone(group.group_id),)
+            if may_upgrade(group, config):
+                return upgrade(group, self._host.metadata)
+        raise RefusedError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group.group_id} is not a consumer group.")
+
+    def _leave(
+        self, shard: Shard, group: ConsumerGroup | None, request: ConsumerHeartbeat, done: HeartbeatDone
+    ) -> None:
+        member = leaving_member(group, request)
+        assert group is not None
+        answer = HeartbeatAnswer(ErrorCode.NONE, None, member.member_id, request.member_epoch)
+        if request.member_epoch == STATIC_LEAVE_EPOCH:
+            away, records = leave_for_a_while(group, member)
+            shard.groups[group.group_id] = away
+            self._start_rebalance(shard, group.group_id, away.members[member.member_id])
+            restore = partial(self.restore, shard, away, group)
+            self.write(shard, records, partial(self._written, done, answer, restore))
+            return
+        self.remove_members(shard, group, [member.member_id], partial(self._written, done, answer))
+
+    def remove_members(
+        self,
+        shard: Shard,
+        group: ConsumerGroup,
+        member_ids: Collection[str],
+        done: Callable[[Callable[[], None], ErrorCode], None] = lambda restore, error: None,
+    ) -> None:
+        """Take members out of a group; when only speakers of the classic protocol stay, it becomes a classic group.
+
+        ``done`` gets what takes the change back, and whether the records could be written.
+        """
+        for member_id in member_ids:
+            for kind in MEMBER_TIMERS:
+                shard.stop_timer((group.group_id, kind, member_id))
+        if may_downgrade(group, member_ids, read_consumer_config(self._host)):
+            now_ms = self._host.runtime.now_ms()
+            classic, records = downgrade(group, member_ids, self._host.metadata, now_ms)
+            self.become_classic(shard, group, classic, records, True, done)
+            return
+        remaining, records = remove(group, member_ids, self._host.metadata)
+        shard.groups[group.group_id] = remaining
+        self.write(shard, records, partial(done, partial(self.restore, shard, remaining, group)))
+
+    def become_classic(
+        self,
+        shard: Shard,
+        former: ConsumerGroup,
+        group: ClassicGroup,
+        records: tuple[StoredRecord, ...],
+        rebalances: bool,
+        done: Callable[[Callable[[], None], ErrorCode], None],
+    ) -> None:
+        """Hand a group over to the rules of classic groups, and write down that it is one."""
+        shard.stop_timers_of(group.group_id)
+        self._events.downgraded(shard.partition.partition, group, rebalances)
+        self._classic.adopt(shard, group, rebalances)
+        written = shard.groups[group.group_id]
+        self.write(shard, records, partial(done, partial(self.restore, shard, written, former)))
+
+    def _keep(self, shard: Shard, result: HeartbeatResult) -> None:
         group, member = result.group, result.member
         shard.groups[group.group_id] = group
-        if request.leaves and request.member_epoch != STATIC_LEAVE_EPOCH:
-            shard.stop_timer((group.group_id, _SESSION, member.member_id))
-            shard.stop_timer((group.group_id, _REBALANCE, member.member_id))
-            return
-        if not request.leaves:
-            self._start_session(shard, group.group_id, member.member_id)
+        self.start_session(shard, group.group_id, member)
         self._start_rebalance(shard, group.group_id, member)
         if result.new_regex is not None:
             self._resolve_soon(shard, group.group_id)
 
-    def _write(self, shard: Shard, records: tuple[StoredRecord, ...], done: Callable[[ErrorCode], None]) -> None:
+    def write(self, shard: Shard, records: tuple[StoredRecord, ...], done: Callable[[ErrorCode], None]) -> None:
+        """Append records, if there are any; ``done`` when they are replicated."""
         if records:
             shard.append(records, lambda error, _offset: done(error), base_sequence=FIRST_SEQUENCE)
         else:
@@ -155,23 +224,36 @@ class ConsumerDriver:
             restore()
         done(answer if shown is ErrorCode.NONE else HeartbeatAnswer(shown, shown.message))
 
-    def _restore(self, shard: Shard, written: ConsumerGroup, former: ConsumerGroup | None) -> None:
+    def restore(
+        self, shard: Shard, written: ConsumerGroup | ClassicGroup, former: ConsumerGroup | ClassicGroup | None
+    ) -> None:
         """Take back what could not be written, unless the group has moved on."""
         if shard.groups.get(written.group_id) is not written:
             return
         if former is None:
             del shard.groups[written.group_id]
+        elif isinstance(former, ClassicGroup):
+            shard.stop_timers_of(written.group_id)
+            self._classic.adopt(shard, former, rebalances=False)
         else:
             shard.groups[written.group_id] = former
 
-    def _start_session(self, shard: Shard, group_id: str, member_id: str) -> None:
+    def start_session(self, shard: Shard, group_id: str, member: ConsumerMember) -> None:
+        """(Re)start a member's session; one that speaks the classic protocol named its own timeout."""
+        classic = member.classic
         timeout_ms = read_consumer_config(self._host).session_timeout_ms
-        fence = partial(self._fence, shard, group_id, member_id, "the member session expired.")
-        shard.start_timer((group_id, _SESSION, member_id), timeout_ms, fence)
+        if classic is not None:
+            timeout_ms = classic.session_timeout_ms
+        self.fence_after(shard, group_id, member.member_id, SESSION, timeout_ms, "the member session expired.")
+
+    def fence_after(self, shard: Shard, group_id: str, member_id: str, kind: str, timeout_ms: int, reason: str) -> None:
+        """(Re)start a timer that removes the member; ``kind`` is one of ``MEMBER_TIMERS``."""
+        fence = partial(self._fence, shard, group_id, member_id, reason)
+        shard.start_timer((group_id, kind, member_id), timeout_ms, fence)
 
     def _start_rebalance(self, shard: Shard, group_id: str, member: ConsumerMember) -> None:
         key = (group_id, _REBALANCE, member.member_id)
-        if member.state is not MemberState.UNREVOKED_PARTITIONS:
+        if member.uses_classic_protocol or member.state is not MemberState.UNREVOKED_PARTITIONS:
             shard.stop_timer(key)
         elif not shard.has_timer(key):
             fence = partial(self._fence_if_stuck, shard, group_id, member.member_id, member.member_epoch)
@@ -189,12 +271,8 @@ class ConsumerDriver:
         group = shard.groups.get(group_id)
         if not isinstance(group, ConsumerGroup) or member_id not in group.members:
             return
-        shard.stop_timer((group_id, _SESSION, member_id))
-        shard.stop_timer((group_id, _REBALANCE, member_id))
         self._events.member_fenced(shard.partition.partition, group_id, member_id, reason)
-        remaining, records = remove(group, member_id, self._host.metadata)
-        shard.groups[group_id] = remaining
-        self._write(shard, records, lambda error: None)
+        self.remove_members(shard, group, [member_id])
 
     def _resolve_soon(self, shard: Shard, group_id: str) -> None:
         """Resolve patterns outside of the heartbeat, as Kafka's background thread does, and again at intervals."""
@@ -222,6 +300,6 @@ class ConsumerDriver:
             group = replace(group, group_epoch=group.group_epoch + 1, metadata_hash=topic_hash)
             records.append(epoch_record(group))
         shard.groups[group_id] = group
-        self._write(shard, tuple(records), lambda error: None)
+        self.write(shard, tuple(records), lambda error: None)
         interval_ms = self._host.config.get_int("group.consumer.regex.refresh.interval.ms")
         shard.start_timer((group_id, _REGEX), interval_ms, partial(self._resolve, shard, group_id))

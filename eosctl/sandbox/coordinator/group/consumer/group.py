@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from types import MappingProxyType
@@ -34,9 +34,20 @@ class MemberState(IntEnum):
     UNRELEASED_PARTITIONS = 2
 
 
+class ClassicMembership(NamedTuple):
+    """What a member that still speaks the classic protocol said when it joined; its protocols as (name, metadata)."""
+
+    session_timeout_ms: int
+    protocols: tuple[tuple[str, bytes], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class ConsumerMember:
-    """A member; ``subscribed_topic_regex`` is empty without a pattern, ``server_assignor`` None without a wish."""
+    """A member; ``subscribed_topic_regex`` is empty without a pattern, ``server_assignor`` None without a wish.
+
+    ``assignment_epochs`` tells since which member epoch the member has had each partition that it holds or must give
+    up (KIP-1251). ``classic`` is None for a member that speaks the protocol of KIP-848.
+    """
 
     member_id: str
     instance_id: str | None = None
@@ -52,12 +63,32 @@ class ConsumerMember:
     state: MemberState = MemberState.STABLE
     assigned: Assignment = NO_PARTITIONS
     pending_revocation: Assignment = NO_PARTITIONS
+    assignment_epochs: Mapping[TopicIdPartition, int] = field(default_factory=lambda: MappingProxyType({}))
+    classic: ClassicMembership | None = None
+
+    @property
+    def uses_classic_protocol(self) -> bool:
+        """Whether the member takes part through JoinGroup, SyncGroup and Heartbeat."""
+        return self.classic is not None
+
+    def with_assignment_epochs(self) -> ConsumerMember:
+        """Return the member with the epochs of its partitions completed: those that are new came with this epoch."""
+        held = self.assigned | self.pending_revocation
+        if held == self.assignment_epochs.keys():
+            return self
+        epochs = {partition: self.assignment_epochs.get(partition, self.member_epoch) for partition in held}
+        return replace(self, assignment_epochs=epochs)
 
     def at_epoch(self, member_epoch: int) -> ConsumerMember:
-        """Return the member in another epoch; its last one stays known, for an answer that got lost."""
-        if member_epoch == self.member_epoch:
-            return self
+        """Return the member in an epoch, mostly another one; its last one stays known, for an answer that got lost."""
         return replace(self, member_epoch=member_epoch, previous_member_epoch=self.member_epoch)
+
+    def may_commit_at(self, member_epoch: int, partitions: Iterable[TopicIdPartition]) -> bool:
+        """Whether a commit of this epoch counts: the current one, or one since which it holds these (KIP-1251)."""
+        if member_epoch == self.member_epoch:
+            return True
+        since = [self.assignment_epochs.get(partition, self.member_epoch) for partition in partitions]
+        return member_epoch < self.member_epoch and all(epoch <= member_epoch for epoch in since)
 
     def is_reconciled_to(self, assignment_epoch: int) -> bool:
         """Whether the member has fully adopted the target assignment of this epoch."""
@@ -134,6 +165,10 @@ class ConsumerGroup:
     def with_member(self, member: ConsumerMember) -> ConsumerGroup:
         """Return the group with this member added or replaced."""
         return replace(self, members={**self.members, member.member_id: member})
+
+    def with_metadata_hash(self, metadata_hash: int) -> ConsumerGroup:
+        """Return the group with the hash of its topics."""
+        return replace(self, metadata_hash=metadata_hash)
 
     def without_member(self, member_id: str) -> ConsumerGroup:
         """Return the group without a member, its target and a pattern that nobody else uses."""

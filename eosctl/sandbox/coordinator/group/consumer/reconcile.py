@@ -32,12 +32,13 @@ def reconcile(
         reported: What the member says it owns; None when the heartbeat does not say.
         subscription_changed: Whether this heartbeat changed the subscription.
     """
-    if member.state is MemberState.STABLE and member.member_epoch == target_epoch:
-        return _drop_unsubscribed(member, subscribed, reported) if subscription_changed else member
+    reconciled = member.is_reconciled_to(target_epoch)
     waits = member.state is MemberState.UNREVOKED_PARTITIONS and _owns(reported, member.pending_revocation)
-    if waits:
-        return _drop_unsubscribed(member, subscribed, reported) if subscription_changed else member
-    return _next_assignment(member, target & subscribed, target_epoch, owned_by_others, reported)
+    if not (reconciled or waits):
+        member = _next_assignment(member, target & subscribed, target_epoch, owned_by_others, reported)
+    elif subscription_changed:
+        member = _drop_unsubscribed(member, subscribed, reported)
+    return member.with_assignment_epochs()
 
 
 def _next_assignment(
@@ -52,7 +53,8 @@ def _next_assignment(
     wanted = target - kept
     free = wanted - owned_by_others
     if revoked and _owns(reported, revoked):
-        return replace(member, state=MemberState.UNREVOKED_PARTITIONS, assigned=kept, pending_revocation=revoked)
+        same = member.at_epoch(member.member_epoch)
+        return replace(same, state=MemberState.UNREVOKED_PARTITIONS, assigned=kept, pending_revocation=revoked)
     state = MemberState.STABLE if free == wanted else MemberState.UNRELEASED_PARTITIONS
     advanced = member.at_epoch(target_epoch)
     return replace(advanced, state=state, assigned=kept | free, pending_revocation=NO_PARTITIONS)

@@ -75,7 +75,8 @@ def plan_positions(snapshot: ClusterSnapshot, group_id: str) -> OffsetPlan:
             "A member would overwrite the position with its own, and brokers refuse the commit.",
             "Stop its application first.",
         )
-    if any(committed.unstable for committed in group.offsets):
+    pending = any(offset.group_id == group_id for offset in snapshot.pending_offsets)
+    if pending or any(committed.unstable for committed in group.offsets):
         raise PlanRefused(
             f"A transaction holds offsets of group {group_id}: nothing was changed.",
             "It would overwrite the position when it commits.",

@@ -194,7 +194,7 @@ async def _verify_partitions(sees: Sees, given: Arguments) -> Prepared:
 
 
 async def _move_positions(sees: Sees, given: Arguments) -> Prepared:
-    kinds = frozenset({EvidenceKind.OFFSETS, EvidenceKind.GROUPS, EvidenceKind.GROUP_OFFSETS})
+    kinds = _MARKED | {EvidenceKind.GROUPS, EvidenceKind.GROUP_OFFSETS, EvidenceKind.PENDING_OFFSETS}
     plan = plan_positions(await sees.look(kinds), str(given["group"]))
 
     async def apply() -> Done:

@@ -22,12 +22,13 @@ from eosctl.model.finding import CheckStatus
 from eosctl.model.hang import HangStatus, HangVerdict
 from eosctl.model.severity import Severity
 from eosctl.model.snapshot import ClusterSnapshot, PartitionInfo
-from eosctl.model.transaction import TransactionState
+from eosctl.model.transaction import TopicPartition, TransactionState
 from eosctl.runbooks.book import Value
 
 Arguments = Mapping[str, Value]
 Facts = dict[str, Value]
 
+CONSUMER_OFFSETS: Final = "__consumer_offsets"
 _WORST_FIRST: Final = (
     HangStatus.HANGING,
     HangStatus.STALLED,
@@ -207,7 +208,15 @@ def read_group(snapshot: ClusterSnapshot, given: Arguments) -> Facts:
     lags = measure_lag(snapshot, verdicts, [wanted])
     blocked = [lag for lag in lags if lag.blocked_offsets]
     pins = find_pins(snapshot, verdicts, [wanted])
-    holders = [lag.blocked_by for lag in blocked if lag.blocked_by] + [v for pin in pins for v in pin.holders]
+    # A group whose first offset is pending has no committed position that could be called unstable.
+    pending = [offset for offset in snapshot.pending_offsets if offset.group_id == wanted]
+    places = {(TopicPartition(CONSUMER_OFFSETS, offset.log_partition), offset.producer_id) for offset in pending}
+    holders = [
+        *(lag.blocked_by for lag in blocked if lag.blocked_by),
+        *(verdict for pin in pins for verdict in pin.holders),
+        *(v for v in verdicts if (v.transaction.partition, v.transaction.producer_id) in places),
+    ]
+    held = {offset.partition for offset in group.offsets if offset.unstable} | {p.partition for p in pending}
     holder = min(holders, key=lambda v: _WORST_FIRST.index(v.status), default=None)
     place = holder.transaction if holder else None
     moves = positions_out_of_range(snapshot, group)
@@ -217,7 +226,7 @@ def read_group(snapshot: ClusterSnapshot, given: Arguments) -> Facts:
         "members": len(group.members),
         "lag": sum(lag.lag_offsets or 0 for lag in lags),
         "blocked": sum(lag.blocked_offsets or 0 for lag in lags),
-        "unstable": sum(1 for offset in group.offsets if offset.unstable),
+        "unstable": len(held),
         "out_of_range": len(moves),
         "positions": len(group.offsets),
         "first_out_of_range": f"{moves[0].partition}: {moves[0].offset_before} -> {moves[0].offset}" if moves else "",

@@ -58,8 +58,8 @@ def test_the_transaction_that_holds_a_group_is_ended_by_its_coordinator() -> Non
 
         async def story() -> None:
             async with open_transaction(cluster.bootstrap):
-                await commit(cluster.bootstrap, "app", 0)
-                await asyncio.to_thread(unstable)
+                await asyncio.to_thread(unstable)  # its first offset: nothing is committed
+            await commit(cluster.bootstrap, "app", 0)
             async with open_transaction(cluster.bootstrap):
                 await asyncio.to_thread(stuck)
 

@@ -16,6 +16,7 @@ INTER_BROKER_APIS = frozenset(
     {
         ApiKey.ALTER_PARTITION,
         ApiKey.ALLOCATE_PRODUCER_IDS,
+        ApiKey.ASSIGN_REPLICAS_TO_DIRS,
         ApiKey.BROKER_REGISTRATION,
         ApiKey.BROKER_HEARTBEAT,
         ApiKey.VOTE,

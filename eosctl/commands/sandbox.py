@@ -49,6 +49,9 @@ def start_sandbox(
     log_dirs: Annotated[
         int, typer.Option("--log-dirs", min=1, max=8, help="How many log directories each broker has.")
     ] = 1,
+    rack: Annotated[
+        list[str] | None, typer.Option("--rack", help="Rack of a broker; repeatable, the brokers take them in turn.")
+    ] = None,
     data_dir: Annotated[Path | None, typer.Option("--data-dir", help="Where the brokers keep their files.")] = None,
     ephemeral: Annotated[bool, typer.Option("--ephemeral", help="Remove the files when it stops.")] = False,
     emulate: Annotated[str, typer.Option("--emulate", metavar="3.9|4.3", help="The release to behave as.")] = "4.3",
@@ -99,6 +102,7 @@ def start_sandbox(
         brokers=brokers,
         controllers=controllers,
         log_dirs=log_dirs,
+        racks=tuple(rack or ()),
         emulate=emulate,
         transaction_version=transaction_version,
         port_base=port_base,

@@ -75,6 +75,7 @@ class Cluster:
             security=spec.security,
             controller_count=spec.controllers,
             log_dir_count=spec.log_dirs,
+            racks=spec.racks,
         )
         core = ClusterCore(shape, Path(spec.data_dir), loop, time.time() * 1000 - loop.time() * 1000)
         self._core = core
@@ -325,6 +326,7 @@ class EmbeddedCluster:
         tls: bool = False,
         users: Sequence[str] = (ADMIN_USER,),
         log_dirs: int = 1,
+        racks: Sequence[str] = (),
     ) -> None:
         self._temporary = None if data_dir is not None else Path(tempfile.mkdtemp(prefix="eosctl-"))
         spec = SandboxSpec(
@@ -340,6 +342,7 @@ class EmbeddedCluster:
             tls=tls,
             users=tuple(users),
             log_dirs=log_dirs,
+            racks=tuple(racks),
         )
         self.cluster = Cluster(spec)
 

@@ -38,6 +38,7 @@ class ClusterShape(NamedTuple):
     security: ListenerSecurity = ListenerSecurity()
     controller_count: int = 1
     log_dir_count: int = 1  # of each broker
+    racks: Sequence[str] = ()  # of the brokers in turn
 
 
 class ClusterCore:
@@ -103,6 +104,8 @@ class ClusterCore:
             **self.shape.security.settings(),
             **node_settings(node_id, self.shape.broker_count, fast=self.shape.fast, overrides=self.shape.settings),
         }
+        if is_broker and self.shape.racks:
+            settings.setdefault("broker.rack", self.shape.racks[(node_id - 1) % len(self.shape.racks)])
         plan = NodePlan(node_id, is_broker, is_controller, log_dirs, settings)
         runtime = NodeRuntime(self.loop, self.ticks, self._wall_base_ms, self.random.getrandbits(64))
         if self.shape.logs_dir is not None:

@@ -31,6 +31,8 @@ class SandboxThread:
         sasl: Mechanisms by which clients log in: ``PLAIN``, ``SCRAM-SHA-256``, ``SCRAM-SHA-512``; none when empty.
         tls: Whether the listeners speak TLS; certificates are made, see :meth:`client_properties`.
         users: Who may log in; passwords are made.
+        log_dirs: How many log directories each broker has.
+        racks: Racks of the brokers, which take them in turn.
     """
 
     def __init__(
@@ -45,6 +47,8 @@ class SandboxThread:
         sasl: Sequence[str] = (),
         tls: bool = False,
         users: Sequence[str] = ("admin",),
+        log_dirs: int = 1,
+        racks: Sequence[str] = (),
     ) -> None:
         # Imported here because the plugin is loaded with test runs that use no sandbox at all.
         from eosctl.sandbox.cluster import EmbeddedCluster
@@ -59,6 +63,8 @@ class SandboxThread:
             sasl=sasl,
             tls=tls,
             users=users,
+            log_dirs=log_dirs,
+            racks=racks,
         )
         self._started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
         self._thread = threading.Thread(target=self._live, name="eosctl-sandbox", daemon=True)

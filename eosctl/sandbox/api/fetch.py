@@ -7,7 +7,9 @@ ids from version 13), KIP-595 (diverging epochs), KIP-951 (current leader from v
 - The first batch of the first partition with data comes even when it is larger than the limits.
 - The answer waits for ``min_bytes`` up to ``max_wait_ms``; an error, a lost leadership or, for a follower, a newer
   high watermark ends the wait. The last comes a few ms late, so that under load it travels with the next records.
-- Not done: reading from followers (``replica.selector.class``), quotas.
+- From version 11 on consumers may read from followers, up to the high watermark that these know of; with the
+  RackAwareReplicaSelector the leader sends them to one in their rack (KIP-392).
+- Not done: quotas.
 """
 
 from __future__ import annotations
@@ -25,7 +27,15 @@ from eosctl.sandbox.replication.fetch_sessions import (
     FetchKey,
 )
 from eosctl.sandbox.replication.partition import Partition
-from eosctl.sandbox.replication.reading import fetch_error, has_answer, read_partition, with_current_leader
+from eosctl.sandbox.replication.reading import (
+    check_leader_epoch,
+    fetch_error,
+    has_answer,
+    point_to_replica,
+    read_partition,
+    with_current_leader,
+)
+from eosctl.sandbox.replication.selection import RACK_AWARE_SELECTOR, select_replica
 from eosctl.sandbox.security.access import may
 from eosctl.sandbox.security.acls import CLUSTER_NAME, ResourceType
 from eosctl.sandbox.timing_wheel import WheelTimer
@@ -43,6 +53,7 @@ if TYPE_CHECKING:
     from eosctl.sandbox.broker.broker import Broker
 
 FIRST_CURRENT_LEADER_VERSION = 16
+FIRST_RACK_VERSION = 11
 HIGH_WATERMARK_DELAY_MS = 5
 LEADER_ERRORS = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
 
@@ -67,6 +78,7 @@ class Fetch:
         "_hurried",
         "_incremental",
         "_poked",
+        "_rack",
         "_replica_id",
         "_request",
         "_session",
@@ -79,6 +91,7 @@ class Fetch:
         self._request = request
         self._session, self._incremental = opened
         self._replica_id = request.replica_id if request.replica_id >= 0 else request.replica_state.replica_id
+        self._rack = self._client_rack()
         self._timer: WheelTimer | None = None
         self._poked = False
         self._hurried = False
@@ -124,12 +137,30 @@ class Fetch:
         if broker.authorizer is not None and not self._may_read(name):
             cached.watch(None)
             return fetch_error(index, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
-        found = broker.replicas.leader(TopicPartition(name, index))
+        may_follow = self._replica_id < 0 and self._context.api_version >= FIRST_RACK_VERSION
+        locate = broker.replicas.readable if may_follow else broker.replicas.leader
+        found = locate(TopicPartition(name, index))
         if isinstance(found, Partition):
             cached.watch(found)
             return found
         cached.watch(None)
         return fetch_error(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if name == METADATA_TOPIC else found)
+
+    def _client_rack(self) -> str:
+        """Return the rack within which the client wants to read; empty where no selector chooses for it."""
+        if self._replica_id >= 0 or not self._request.rack_id:
+            return ""
+        selector = self._broker.config.get_str("replica.selector.class")
+        return self._request.rack_id if selector == RACK_AWARE_SELECTOR else ""
+
+    def _preferred_replica(self, partition: Partition, cached: CachedPartition) -> int | None:
+        if not self._rack or not partition.is_leader:
+            return None
+        return select_replica(partition, cached.request.fetch_offset, self._rack, self._rack_of)
+
+    def _rack_of(self, broker_id: int) -> str | None:
+        address = self._broker.endpoint_of(broker_id, self._context.listener)
+        return address.rack if address is not None else None
 
     def _may_read(self, topic: str) -> bool:
         """Ask again for every answer: a session outlives changes of the access lists."""
@@ -145,7 +176,8 @@ class Fetch:
             results = self._read()
             size = sum([len(data.records) for _, data in results if data.records])
             if size >= self._request.min_bytes or any(
-                data.error_code or data.diverging_epoch.epoch >= 0 for _, data in results
+                data.error_code or data.diverging_epoch.epoch >= 0 or data.preferred_read_replica >= 0
+                for _, data in results
             ):
                 self._answer(results)
                 return True
@@ -168,7 +200,10 @@ class Fetch:
         return False
 
     def _has_answer(self, partition: Partition, cached: CachedPartition) -> bool:
-        return has_answer(partition, cached.request, self._request.isolation_level, self._replica_id)
+        return (
+            has_answer(partition, cached.request, self._request.isolation_level, self._replica_id)
+            or self._preferred_replica(partition, cached) is not None
+        )
 
     def _settle(self, partition: Partition, cached: CachedPartition) -> None:
         """Look no more at a partition whose reader knows all that there is, until it has news.
@@ -190,9 +225,15 @@ class Fetch:
         for cached in self._session.to_serve():
             target = self._locate(cached)
             if isinstance(target, Partition):
-                data = read_partition(
-                    target, cached.request, request.isolation_level, self._replica_id, left, at_least_one
-                )
+                preferred = self._preferred_replica(target, cached)
+                if preferred is not None and not check_leader_epoch(
+                    cached.request.current_leader_epoch, target.leader_epoch
+                ):
+                    data = point_to_replica(target, cached.request.partition, preferred)
+                else:
+                    data = read_partition(
+                        target, cached.request, request.isolation_level, self._replica_id, left, at_least_one
+                    )
                 if data.records:
                     left = max(0, left - len(data.records))
                     at_least_one = False

@@ -37,6 +37,7 @@ class SandboxSpec:
     users: tuple[str, ...] = (ADMIN_USER,)
     controllers: int = 1
     log_dirs: int = 1  # of each broker
+    racks: tuple[str, ...] = ()  # of the brokers in turn
 
     @property
     def security(self) -> ListenerSecurity:
@@ -53,6 +54,7 @@ class SandboxSpec:
         fields = json.loads(text)
         fields["settings"] = tuple((name, value) for name, value in fields["settings"])
         fields["sasl"], fields["users"] = tuple(fields["sasl"]), tuple(fields["users"])
+        fields["racks"] = tuple(fields.get("racks", ()))
         return cls(**fields)
 
 

@@ -82,6 +82,7 @@ class CachedPartition:
             or data.high_watermark != self.high_watermark
             or data.log_start_offset != self.log_start_offset
             or data.diverging_epoch.epoch >= 0
+            or data.preferred_read_replica >= 0
         )
         self.high_watermark = data.high_watermark if data.error_code == ErrorCode.NONE else -1
         self.log_start_offset = data.log_start_offset

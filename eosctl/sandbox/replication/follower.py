@@ -256,6 +256,8 @@ class ReplicaFetcher:
         high_watermark = min(data.high_watermark, log.end_offset)
         if high_watermark > log.high_watermark:
             log.advance_high_watermark(high_watermark)
+            if partition.watchers:  # consumers that read from this follower
+                partition.poke_watchers()
         if data.log_start_offset > log.start_offset:
             log.advance_start_offset(data.log_start_offset)
             self._changed[name] = partition

@@ -101,6 +101,12 @@ def read_partition(
     return PartitionData(index, 0, log.high_watermark, stable, log.start_offset, aborted, -1, records)
 
 
+def point_to_replica(partition: Partition, index: int, broker_id: int) -> PartitionData:
+    """Send a consumer to another replica, without records (KIP-392)."""
+    log = partition.log
+    return PartitionData(index, 0, log.high_watermark, log.last_stable_offset(), log.start_offset, None, broker_id, b"")
+
+
 def _aborted(partition: Partition, offset: int, records: bytes, bound: int) -> list[AbortedTransaction]:
     found = partition.log.aborted_transactions(offset, bound) if records else []
     if not found:

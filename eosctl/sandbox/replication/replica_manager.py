@@ -149,6 +149,10 @@ class ReplicaManager:
             return partition
         return ErrorCode.NOT_LEADER_OR_FOLLOWER if partition is not None else self.absence(topic_partition)
 
+    def readable(self, topic_partition: TopicPartition) -> Partition | ErrorCode:
+        """Return the partition when this broker has a replica, which consumers may read too, else what to answer."""
+        return self.partitions.get(topic_partition) or self.absence(topic_partition)
+
     def absence(self, topic_partition: TopicPartition) -> ErrorCode:
         """Return what to answer about a partition that this broker does not serve."""
         if topic_partition in self.offline:

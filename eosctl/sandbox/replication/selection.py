@@ -1,0 +1,41 @@
+"""Which replica a consumer should read from (KIP-392, Kafka's RackAwareReplicaSelector)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from eosctl.sandbox.replication.partition import Partition
+
+RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
+
+
+class ReplicaView(NamedTuple):
+    """A replica that a read may be sent to, the better the greater: furthest on, then last caught up."""
+
+    end_offset: int
+    caught_up_ms: int
+    broker_id: int
+
+
+def select_replica(
+    partition: Partition, offset: int, client_rack: str, rack_of: Callable[[int], str | None]
+) -> int | None:
+    """Choose a follower in the client's rack that holds the offset; None where the leader serves best.
+
+    Args:
+        partition: A partition that this broker leads.
+        offset: Where the client wants to read.
+        client_rack: The client's ``client.rack``, empty for none.
+        rack_of: The rack of a broker that serves, else None.
+    """
+    if not client_rack or rack_of(partition.broker_id) == client_rack:
+        return None
+    near = [
+        ReplicaView(follower.end_offset, follower.caught_up_ms, broker_id)
+        for broker_id, follower in partition.followers.items()
+        if broker_id in partition.isr
+        and follower.start_offset <= offset <= follower.end_offset
+        and rack_of(broker_id) == client_rack
+    ]
+    return max(near).broker_id if near else None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from eosctl.analysis.decode.selection import Only, Selection
-from eosctl.commands import decode_topics
+from eosctl.commands import decode_state, decode_topics
 from eosctl.commands.decode_live import Live
 from eosctl.commands.decode_options import (
     FILTER,
@@ -231,6 +231,7 @@ def decode_checkpoint(files: Files, strict: Strict = False, output: Form = Decod
 
 
 decode_topics.register(app)
+decode_state.register(app)
 
 
 def _index_entries(

@@ -1,0 +1,222 @@
+"""State directories of Kafka Streams: tasks, their stores, and up to which changelog offset each store is known to be.
+
+Below `state.dir` there is one directory for each application, in it `.lock`, `kafka-streams-process-metadata` and one
+directory for each task (`<subtopology>_<partition>`, below `__NAME__` for named topologies), and `global`. Up to 4.2 a
+task keeps its offsets in `.checkpoint`; since 4.3 (KIP-1035) each RocksDB store keeps them itself.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import re
+import struct
+import sys
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from eosctl.model.transaction import TopicPartition
+from eosctl.storage.checkpoints import read_offset_checkpoint
+from eosctl.storage.errors import DamagedFile
+
+CHECKPOINT: Final = ".checkpoint"
+LOCK: Final = ".lock"
+PROCESS_METADATA: Final = "kafka-streams-process-metadata"
+GLOBAL: Final = "global"
+ROCKSDB: Final = "rocksdb"
+#: What Streams writes for a store that is there while its offset is not known (`OffsetCheckpoint.OFFSET_UNKNOWN`).
+OFFSET_UNKNOWN: Final = -4
+
+_TASK: Final = re.compile(r"\d+_\d+", re.ASCII)
+_NAMED_TOPOLOGY: Final = re.compile(r"__.+__")
+_OFFSETS_FAMILY: Final = b'[CFOptions "offsets"]'
+_MOST_OPTIONS_BYTES: Final = 1 << 20
+#: `struct flock` of 64-bit Linux: type, whence, start, length, process id.
+_FLOCK: Final = struct.Struct("@hhlli0l")
+
+
+class LockState(StrEnum):
+    """Whether a running application holds a state directory."""
+
+    HELD = "held"
+    FREE = "free"
+    ABSENT = "absent"
+    UNKNOWN = "unknown"
+
+
+class OffsetHome(StrEnum):
+    """Where the changelog offset of a store is kept."""
+
+    CHECKPOINT = "checkpoint"
+    STORE = "store"
+    NOWHERE = "nowhere"
+
+
+class Application(NamedTuple):
+    """The state directory of an application.
+
+    Attributes:
+        path: The directory; its name is the `application.id`.
+        lock: Whether a process of this machine holds it.
+        lock_pid: That process, as far as it can be seen from here.
+        tasks: The directories of its tasks.
+    """
+
+    path: Path
+    lock: LockState
+    lock_pid: int | None
+    tasks: tuple[Path, ...]
+
+
+class StoreOffset(NamedTuple):
+    """A store of a task, or a changelog whose store has no directory.
+
+    Attributes:
+        store: The store's name; empty when the changelog is not named after it.
+        changelog: The topic from which the store is restored; empty where no file tells it.
+        partition: Its partition; None likewise.
+        offset: Offset of the last changelog record that is in the store; None when no file that can be read here
+            tells it.
+        offset_in: Where the offset is kept.
+        size_bytes: Size of the store's files; 0 for a store in memory.
+    """
+
+    store: str
+    changelog: str
+    partition: int | None
+    offset: int | None
+    offset_in: OffsetHome
+    size_bytes: int
+
+
+def find_applications(path: Path) -> list[Application]:
+    """Find what a directory holds: it may be the `state.dir`, an application's directory in it, or a task's.
+
+    Raises:
+        OSError: When it cannot be read.
+    """
+    if _TASK.fullmatch(path.name):
+        parent = path.parent.parent if _NAMED_TOPOLOGY.fullmatch(path.parent.name) else path.parent
+        return [_application(parent, (path,))]
+    if _is_application(path):
+        return [_application(path, tuple(_tasks(path)))]
+    inner = sorted(child for child in path.iterdir() if child.is_dir())
+    return [_application(child, tuple(_tasks(child))) for child in inner if _is_application(child)]
+
+
+def read_process_id(application: Path) -> str | None:
+    """Read the process id that an application keeps across restarts; None when it has not written one.
+
+    Raises:
+        DamagedFile: When the file is not what Streams writes.
+        OSError: When it cannot be read.
+    """
+    path = application / PROCESS_METADATA
+    if not path.exists():
+        return None
+    try:
+        content = json.loads(path.read_bytes())
+    except ValueError as error:
+        raise DamagedFile(path, f"no JSON: {error}", getattr(error, "pos", 0)) from None
+    process_id = content.get("processId") if isinstance(content, dict) else None
+    if not isinstance(process_id, str):
+        raise DamagedFile(path, "the text field processId was expected", 0)
+    return process_id
+
+
+def read_checkpoint(task: Path) -> dict[TopicPartition, int]:
+    """Read the offsets that a task has checkpointed by changelog; none where it has no checkpoint.
+
+    Raises:
+        DamagedFile: When the file is malformed; `offset` is the line, from 1.
+        OSError: When it cannot be read.
+    """
+    return read_offset_checkpoint(task / CHECKPOINT)
+
+
+def list_stores(task: Path, application_id: str, checkpoint: dict[TopicPartition, int]) -> list[StoreOffset]:
+    """List the stores of a task with their offsets, then changelogs that belong to none of the directories.
+
+    Args:
+        task: The task's directory.
+        application_id: The application's id, with which its changelogs begin.
+        checkpoint: The task's checkpoint.
+
+    Raises:
+        OSError: When a directory cannot be read.
+    """
+    left = dict(checkpoint)
+    found = []
+    for directory in _store_directories(task):
+        names = [at for at in left if at.topic == f"{application_id}-{directory.name}-changelog"]
+        size_bytes = sum(file.stat().st_size for file in directory.rglob("*") if file.is_file())
+        home = OffsetHome.STORE if _keeps_offsets(directory) else OffsetHome.NOWHERE
+        if not names:
+            found.append(StoreOffset(directory.name, "", None, None, home, size_bytes))
+        found += [_checkpointed(directory.name, at, left.pop(at), size_bytes) for at in names]
+    prefix, suffix = f"{application_id}-", "-changelog"
+    for at, offset in left.items():
+        is_named = at.topic.startswith(prefix) and at.topic.endswith(suffix)
+        found.append(_checkpointed(at.topic[len(prefix) : -len(suffix)] if is_named else "", at, offset, 0))
+    return found
+
+
+def _checkpointed(store: str, at: TopicPartition, offset: int, size_bytes: int) -> StoreOffset:
+    known = None if offset == OFFSET_UNKNOWN else offset
+    home = OffsetHome.NOWHERE if known is None else OffsetHome.CHECKPOINT
+    return StoreOffset(store, at.topic, at.partition, known, home, size_bytes)
+
+
+def _is_task(path: Path) -> bool:
+    return path.is_dir() and (path.name == GLOBAL or _TASK.fullmatch(path.name) is not None)
+
+
+def _is_application(path: Path) -> bool:
+    return (path / PROCESS_METADATA).exists() or any(_TASK.fullmatch(task.name) for task in _tasks(path))
+
+
+def _tasks(application: Path) -> Iterator[Path]:
+    for child in sorted(application.iterdir()):
+        if _is_task(child):
+            yield child
+        elif _NAMED_TOPOLOGY.fullmatch(child.name) and child.is_dir():
+            yield from (inner for inner in sorted(child.iterdir()) if _is_task(inner))
+
+
+def _store_directories(task: Path) -> Iterator[Path]:
+    for child in sorted(task.iterdir()):
+        if child.is_dir() and child.name == ROCKSDB:
+            yield from (inner for inner in sorted(child.iterdir()) if inner.is_dir())
+        elif child.is_dir():
+            yield child
+
+
+def _keeps_offsets(store: Path) -> bool:
+    """Tell whether a RocksDB store has the column family in which releases since 4.3 keep its offsets."""
+    newest = sorted(store.rglob("OPTIONS-*"))[-1:]
+    for path in newest:
+        with path.open("rb") as file:
+            return _OFFSETS_FAMILY in file.read(_MOST_OPTIONS_BYTES)
+    return False
+
+
+def _application(path: Path, tasks: tuple[Path, ...]) -> Application:
+    state, pid = _look_at_lock(path / LOCK)
+    return Application(path, state, pid, tasks)
+
+
+def _look_at_lock(path: Path) -> tuple[LockState, int | None]:
+    """Ask who holds a file's lock without taking it."""
+    if not path.exists():
+        return LockState.ABSENT, None
+    if sys.platform != "linux" or sys.maxsize < 1 << 32:
+        return LockState.UNKNOWN, None
+    with path.open("rb") as file:
+        try:
+            answer = fcntl.fcntl(file, fcntl.F_GETLK, _FLOCK.pack(fcntl.F_WRLCK, 0, 0, 0, 0))
+        except OSError:  # a file system without locks
+            return LockState.UNKNOWN, None
+    kind, _, _, _, pid = _FLOCK.unpack(answer)
+    return (LockState.FREE, None) if kind == fcntl.F_UNLCK else (LockState.HELD, pid if pid > 0 else None)

@@ -121,7 +121,9 @@ def test_any_other_unknown_request_closes_the_connection(harness: Harness, api_k
     assert still_serves(harness)
 
 
-@pytest.mark.parametrize("api_key", [ApiKey.ALTER_PARTITION, ApiKey.ALLOCATE_PRODUCER_IDS, ApiKey.ASSIGN_REPLICAS_TO_DIRS])
+@pytest.mark.parametrize(
+    "api_key", [ApiKey.ALTER_PARTITION, ApiKey.ALLOCATE_PRODUCER_IDS, ApiKey.ASSIGN_REPLICAS_TO_DIRS]
+)
 def test_requests_between_nodes_are_not_for_clients(harness: Harness, api_key: ApiKey) -> None:
     client = harness.client()
     client.feed(struct.pack(">ihhih", 30, api_key, 0, 1, -1) + bytes(20))

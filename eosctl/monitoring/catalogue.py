@@ -62,6 +62,8 @@ def _metrics(bean: dict[str, Any]) -> Iterator[Metric]:
             healthy=body["healthy"],
             since=parse_release(bean.get("since")),
             until=parse_release(bean.get("until")),
+            above=body.get("above"),
+            below=body.get("below"),
         )
 
 

@@ -52,6 +52,8 @@ class Metric:
         healthy: Which values are good; empty where none is bad.
         since: The first release that has it, None where that is older than what is told apart.
         until: The first release without it.
+        above: The limit above which a value is bad at any moment, None without one.
+        below: The limit below which it is.
     """
 
     name: str
@@ -65,6 +67,8 @@ class Metric:
     healthy: str
     since: Version | None = None
     until: Version | None = None
+    above: float | None = None
+    below: float | None = None
 
     @property
     def is_yammer(self) -> bool:
@@ -97,6 +101,15 @@ class Metric:
         labels = ([f'name="{self.name}"'] if self.is_yammer else []) + [f'{_safe(key)}="…"' for key in self.keys]
         inner = f"{{{','.join(labels)}}}" if labels else ""
         return tuple(exporter_name(self.domain, self.bean_type, attribute) + inner for attribute in self.attributes)
+
+    @property
+    def shown_attribute(self) -> str:
+        """The one attribute that tells most at a glance."""
+        if not self.is_yammer:
+            return self.name
+        if self.kind in (MetricKind.HISTOGRAM, MetricKind.TIMER):
+            return "99thPercentile"
+        return "OneMinuteRate" if self.kind is MetricKind.METER and self.unit == "ratio" else self.attributes[0]
 
     def exists_in(self, version: Version) -> bool:
         """Whether a release has this metric."""

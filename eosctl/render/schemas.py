@@ -30,6 +30,7 @@ from eosctl.render.life import LifeItem
 from eosctl.render.locate import LocatedItem
 from eosctl.render.logs import CategoryItem, LogsView
 from eosctl.render.logs_exceptions import ExceptionItem
+from eosctl.render.metric_readings import ReadingItem
 from eosctl.render.metrics import MetricItem
 from eosctl.render.minimal_access import AccessItem
 from eosctl.render.plan import MarkerView
@@ -76,6 +77,7 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "log-categories": (Listing[CategoryItem], "logs patterns"),
     "log-category": (CategoryItem, "logs explain"),
     "log-exceptions": (Listing[ExceptionItem], "logs exceptions"),
+    "metric-readings": (Listing[ReadingItem], "metrics show"),
     "metrics": (Listing[MetricItem], "metrics list, metrics explain"),
     "logs": (LogsView, "logs scan, logs report"),
     "diagnose": (Listing[MatchItem], "diagnose"),

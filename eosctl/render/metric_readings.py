@@ -1,0 +1,50 @@
+"""Scraped metrics, for people and programs."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from eosctl.monitoring.readings import Reading
+from eosctl.render.listing import Column
+
+
+class ReadingItem(msgspec.Struct, frozen=True):
+    """A metric of one endpoint. ``status`` is ``bad``, ``ok``, or ``-`` where no single value is bad."""
+
+    endpoint: str
+    metric: str
+    status: str
+    value: float | None
+    unit: str
+    where: dict[str, str]
+    series_count: int
+    healthy: str
+
+
+READING_COLUMNS: Final[tuple[Column[ReadingItem], ...]] = (
+    Column("STATUS", lambda item: item.status),
+    Column("METRIC", lambda item: item.metric),
+    Column("VALUE", lambda item: "NaN" if item.value is None else f"{item.value:,.6g}"),
+    Column("UNIT", lambda item: item.unit),
+    Column("WHERE", lambda item: ",".join(f"{key}={value}" for key, value in item.where.items()) or "-"),
+    Column("HEALTHY", lambda item: item.healthy, wide=True),
+    Column("ENDPOINT", lambda item: item.endpoint),
+)
+
+_STATUS: Final = {True: "bad", False: "ok", None: "-"}
+
+
+def reading_item(endpoint: str, reading: Reading) -> ReadingItem:
+    """Show a reading."""
+    return ReadingItem(
+        endpoint=endpoint,
+        metric=reading.metric.name,
+        status=_STATUS[reading.is_bad],
+        value=reading.value,
+        unit=reading.metric.unit,
+        where=dict(reading.where),
+        series_count=reading.series_count,
+        healthy=reading.metric.healthy,
+    )

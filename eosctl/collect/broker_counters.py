@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import asyncio
 import re
-import urllib.error
-import urllib.request
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
-from eosctl.collect.prometheus_text import Sample, parse_samples
+from eosctl.collect.metric_page import fetch_samples
+from eosctl.collect.prometheus_text import Sample
 from eosctl.errors import EosctlError, UsageError
 from eosctl.model.broker_counters import BrokerCounters, TopicCounters
 from eosctl.model.transaction import TopicPartition
 
-MAX_BYTES: Final = 256 << 20
 NO_ERROR: Final = "NONE"
 _PREFIX: Final = re.compile(r"kafka_(server_brokertopicmetrics|network_requestmetrics|log_log)_(.*)")
 _METRICS: Final = ("messagesin", "bytesin", "totalproducerequests", "requests", "errors", "logendoffset")
@@ -91,18 +89,7 @@ def _check(url: str) -> None:
 
 
 def _read_http(url: str, timeout_s: float) -> list[Counter]:
-    try:
-        with urllib.request.urlopen(url, timeout=timeout_s) as answer:
-            body = answer.read(MAX_BYTES)
-    except (OSError, urllib.error.URLError) as error:
-        reason = getattr(error, "reason", None) or error
-        raise EosctlError(f"{url} does not answer.", str(reason), "Check the address and the exporter.") from error
-    try:
-        return list(_counters(parse_samples(body.decode("utf-8", "replace"))))
-    except ValueError as error:
-        raise EosctlError(
-            f"{url} does not answer with metrics.", str(error), "Give the page that Prometheus scrapes."
-        ) from error
+    return list(_counters(fetch_samples(url, round(timeout_s * 1000))))
 
 
 def _counters(samples: Iterable[Sample]) -> Iterator[Counter]:

@@ -161,6 +161,54 @@ def test_a_pending_offset_outlives_its_coordinator(
     on_three_brokers(tmp_path, release, transaction_version, story)
 
 
+@pytest.mark.parametrize("committed", [True, False])
+@pytest.mark.parametrize(("release", "transaction_version"), [("3.9", 0), ("4.3", 2)])
+def test_an_outcome_that_is_decided_while_the_group_has_no_coordinator_is_found_by_every_later_one(
+    tmp_path: Path, release: str, transaction_version: int, committed: bool
+) -> None:
+    """The group moves before its transaction ends, while it ends, and once more."""
+
+    async def story(cluster: Cluster) -> None:
+        async def move(former: int, clean: bool) -> int:
+            cluster.core.stop_node(former, clean=clean)
+            while (moved := (await cluster.coordinator("g")).node_id) == former:
+                await asyncio.sleep(0.05)
+            return moved
+
+        async def end(identity: tuple[int, int], outcome: bool) -> None:
+            async def once() -> Any:
+                request = EndTxnRequest("app", *identity, outcome)
+                return await cluster.ask(await cluster.coordinator("app", 1), 3, request)
+
+            ended = await cluster.until(once, lambda answer: int(answer.error_code))
+            assert ended.error_code == ErrorCode.NONE
+
+        async def settled() -> tuple[int, int]:
+            while (found := await cluster.fetch())[1] == ErrorCode.UNSTABLE_OFFSET_COMMIT:
+                await asyncio.sleep(0.05)
+            return found
+
+        await end(await pend_an_offset(cluster, 3), True)
+        assert await settled() == (3, ErrorCode.NONE)
+        identity = await pend_an_offset(cluster, 5)
+        first = (await cluster.coordinator("g")).node_id
+        second = await move(first, clean=True)
+        assert await cluster.fetch() == (-1, ErrorCode.UNSTABLE_OFFSET_COMMIT)
+        cluster.core.start_node(first)
+        while first not in {broker.node_id for broker in cluster.core.brokers()} or not cluster.core.is_ready:
+            await asyncio.sleep(0.05)
+        cluster.core.stop_node(second, clean=False)
+        await end(identity, committed)
+        assert await settled() == (5 if committed else 3, ErrorCode.NONE)
+        cluster.core.start_node(second)
+        while second not in {broker.node_id for broker in cluster.core.brokers()} or not cluster.core.is_ready:
+            await asyncio.sleep(0.05)
+        await move((await cluster.coordinator("g")).node_id, clean=False)
+        assert await settled() == (5 if committed else 3, ErrorCode.NONE)
+
+    on_three_brokers(tmp_path, release, transaction_version, story)
+
+
 @pytest.mark.parametrize("release", ["3.9", "4.3"])
 def test_a_stable_group_goes_on_with_the_next_coordinator(tmp_path: Path, release: str) -> None:
     async def story(cluster: Cluster) -> None:

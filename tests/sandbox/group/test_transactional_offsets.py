@@ -66,6 +66,21 @@ def test_a_marker_of_another_producer_changes_nothing(broker: Any) -> None:
     assert fetch(broker) == (-1, ErrorCode.UNSTABLE_OFFSET_COMMIT)
 
 
+@pytest.mark.parametrize("committed", [True, False])
+def test_a_coordinator_that_led_before_finds_what_ended_while_it_did_not(broker: Any, committed: bool) -> None:
+    """It knew the offset as pending; the marker went to the log while another broker led the partition."""
+    commit(broker, 3)
+    txn_commit(broker, 5)
+    partition = broker.partition_of("g")
+    broker.groups.resign(partition.partition, 1)
+    broker.end_transaction("g", 9, committed)
+    broker.groups.become_leader(partition.partition, 2)
+    broker.runtime.drain()
+    assert fetch(broker) == (5 if committed else 3, ErrorCode.NONE)
+    broker.end_transaction("g", 9, not committed)  # of the producer's next transaction, which did not touch the group
+    assert fetch(broker) == (5 if committed else 3, ErrorCode.NONE)
+
+
 def test_pending_offsets_survive_a_restart_until_the_marker(broker: Any) -> None:
     commit(broker, 3)
     txn_commit(broker, 5)

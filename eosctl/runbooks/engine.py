@@ -262,7 +262,13 @@ class Run:
         self._scene.audit(f"runbook {step.run} begun", self._cluster_id, details)
         self._write("acting", step.id, change=step.run, summary=again.summary)
         self._position.acted = True
-        done: Done = await self._within(step.timeout, again.apply())
+        try:
+            done: Done = await self._within(step.timeout, again.apply())
+        except BaseException as error:
+            # Also a person's interrupt: the request may have arrived, and the record must say so.
+            self._write("not acted", step.id, error=str(error) or type(error).__name__)
+            self._scene.audit(f"runbook {step.run} broke off", self._cluster_id, details)
+            raise
         self._write("acted", step.id, verified=done.verified, detail=done.detail)
         verify = step.verify
         holds, facts = await self._until(AFTER, verify.run, verify.arguments, verify.until, verify.within)

@@ -43,6 +43,9 @@ async def _suffer(simulation: Simulation, fault: Fault) -> None:
             _start(simulation, fault.target)
         case FaultKind.DISCONNECT_CLIENTS:
             simulation.disconnect_clients(fault.target)
+        case FaultKind.STALL_CLIENTS:
+            simulation.stall_clients(fault.target, fault.duration_ms)
+            await _last(fault)
         case FaultKind.SLOW_CLIENTS:
             simulation.pace.extra_ms = fault.amount
             await _last(fault)

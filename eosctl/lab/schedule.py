@@ -24,6 +24,7 @@ class FaultKind(StrEnum):
     REORDER_FRAMES = "reorder-frames"
     DISCONNECT_CLIENTS = "disconnect-clients"
     SLOW_CLIENTS = "slow-clients"
+    STALL_CLIENTS = "stall-clients"
     SKEW_CLOCK = "skew-clock"
 
 
@@ -37,7 +38,7 @@ PLANS: Final[dict[str, tuple[FaultKind, ...]]] = {
         FaultKind.DUPLICATE_FRAMES,
         FaultKind.REORDER_FRAMES,
     ),
-    "clients": (FaultKind.DISCONNECT_CLIENTS, FaultKind.SLOW_CLIENTS),
+    "clients": (FaultKind.DISCONNECT_CLIENTS, FaultKind.SLOW_CLIENTS, FaultKind.STALL_CLIENTS),
     "clocks": (FaultKind.SKEW_CLOCK,),
     "all": tuple(FaultKind),
     "none": (),

@@ -77,6 +77,13 @@ class Simulation:
         """Break every client's connection to a broker; what has left one end still arrives."""
         self.listeners[broker_id].break_off()
 
+    def stall_clients(self, broker_id: int, duration_ms: float) -> None:
+        """Keep back what clients send to a broker on the connections that are open now; new ones are quick.
+
+        A client that gives up and connects again is then overtaken by nothing but its own past.
+        """
+        self.listeners[broker_id].stall(duration_ms)
+
     def restart(self, broker_id: int) -> None:
         """Start a broker again on its files."""
         self.core.start_node(broker_id)
@@ -127,6 +134,11 @@ class _Listener:
             conversation.break_off()
         self._conversations.clear()
 
+    def stall(self, duration_ms: float) -> None:
+        """Keep back what arrives on every open conversation."""
+        for conversation in tuple(self._conversations):
+            conversation.stall(duration_ms)
+
     def accept(self, transport: Transport) -> Receiver:
         """Begin a conversation with the running broker.
 
@@ -151,19 +163,42 @@ class _Conversation:
         self._transport = transport
         self._open_conversations = open_conversations
         self._connection = Connection(broker, CLIENT_LISTENER, "127.0.0.1", self._output_ready, self._hang_up)
+        self._loop = core.loop
+        self._held: list[bytes | None] | None = None  # what arrived in a stall; None at its end: the client is gone
 
     def data_received(self, data: bytes) -> None:
         """Handle what a client sent."""
+        if self._held is not None:
+            self._held.append(data)
+            return
         self._connection.feed(data)
         self._ticks.schedule()
 
+    def stall(self, duration_ms: float) -> None:
+        """Keep back what arrives from now on, also the end of the stream, as a network does."""
+        if self._held is None:
+            self._held = []
+            self._loop.call_later(duration_ms / 1000, self._release)
+
+    def _release(self) -> None:
+        held, self._held = self._held or [], None
+        for data in held:
+            if data is None:
+                self.connection_lost(None)
+            else:
+                self.data_received(data)
+
     def connection_lost(self, error: Exception | None) -> None:
         """Note that the client is gone."""
+        if self._held is not None:
+            self._held.append(None)
+            return
         self._open_conversations.pop(self, None)
         self._connection.lost()
 
     def break_off(self) -> None:
         """Break the stream; what was not sent yet never is."""
+        self._held = []  # and what was kept back never arrives
         self._connection.lost()
         self._transport.close()
 

@@ -103,6 +103,26 @@ def test_every_committed_record_is_copied_exactly_once(tmp_path: Path, seed: int
     check_exactly_once(ending)
 
 
+def test_stalled_connections_are_overtaken_by_new_ones(tmp_path: Path) -> None:
+    async def stall() -> tuple[float, float]:
+        now = asyncio.get_running_loop().time
+        async with (
+            simulate(ClusterShape(fast=True), tmp_path, seed=1) as simulation,
+            client_of(simulation) as old,
+        ):
+            simulation.stall_clients(1, 2_000)
+            began = now()
+            asking = asyncio.ensure_future(old.refresh_metadata([]))
+            async with client_of(simulation):
+                connected = now()
+            await asking
+            return connected - began, now() - began
+
+    new, old = run_virtual(stall())
+    assert new < 0.1
+    assert 2 <= old < 2.1
+
+
 def test_the_same_seed_gives_the_same_run_and_another_seed_another(tmp_path: Path) -> None:
     first, again, other = (
         run_virtual(play(tmp_path / name, seed, 2), seed) for name, seed in (("a", 5), ("b", 5), ("c", 6))

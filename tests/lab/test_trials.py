@@ -20,6 +20,8 @@ from eosctl.lab.trials import fault_counts, minimise, run_trials
 from tests.sandbox import test_planted_bugs as bugs
 
 ALL = TrialPlan()
+#: What seeds stand for depends on the kinds that are drawn from: here they stay as they are when a kind is added.
+TWELVE_KINDS = TrialPlan(kinds=tuple(kind for kind in FaultKind if kind is not FaultKind.STALL_CLIENTS))
 
 
 def test_fault_schedules_break_no_promise() -> None:
@@ -96,7 +98,7 @@ PLANTED = [
 @pytest.mark.parametrize("planted", PLANTED, ids=lambda planted: planted.plant.__name__)
 def test_a_planted_bug_is_found_and_named(planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
     planted.plant(monkeypatch)
-    assert planted.symptom in run_trial(ALL, planted.seed).symptoms
+    assert planted.symptom in run_trial(TWELVE_KINDS, planted.seed).symptoms
 
 
 def test_a_failing_schedule_is_reduced_to_the_faults_that_matter() -> None:

@@ -20,7 +20,7 @@ from eosctl.client.ports import WallClock
 from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.producer_errors import ProducerFenced, Severity, TransactionFailed
 from eosctl.client.transactions import GroupIdentity, OffsetToCommit, TransactionDialect
-from eosctl.errors import BrokerError, EosctlError
+from eosctl.errors import BrokerError, ClusterUnreachable, EosctlError, RequestTimedOut
 from eosctl.model.transaction import TopicPartition
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.records.record import Record
@@ -157,6 +157,14 @@ async def _give_up(producer: TransactionalProducer, error: EosctlError, otherwis
         try:
             await producer.abort()
             return Fate.ABORTED
+        except ProducerFenced:
+            raise
+        except EosctlError as refused:
+            error = refused
+    elif isinstance(error, RequestTimedOut | ClusterUnreachable) and otherwise is Fate.ABORTED:
+        # As Kafka's producer: end the transaction first, then take a new epoch.
+        try:
+            await producer.abort()
         except ProducerFenced:
             raise
         except EosctlError as refused:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from uuid import uuid4
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.log.leader_epochs import LeaderEpochs
@@ -147,9 +146,9 @@ class LogDirectory:
 
     # --- a log that moves here from another directory -----------------------------------------------------------
 
-    def open_future(self, partition: TopicPartition, settings: TopicSettings) -> PartitionLog:
+    def open_future(self, partition: TopicPartition, settings: TopicSettings, unique: str) -> PartitionLog:
         """Begin a log that will take the place of one in another directory."""
-        path = self.path / f"{partition_directory_name(*partition)}.{uuid4().hex}{FUTURE}"
+        path = self.path / f"{partition_directory_name(*partition)}.{unique}{FUTURE}"
         store = open_log(path, log_config(settings), self._descriptors, clean=False).log
         return PartitionLog(partition, store, ProducerStateManager(), LeaderEpochs([]), settings)
 
@@ -177,7 +176,7 @@ class LogDirectory:
         self._write_epochs(log)
         return log
 
-    def release(self, partition: TopicPartition, log: PartitionLog) -> Path | None:
+    def release(self, partition: TopicPartition, log: PartitionLog, unique: str) -> Path | None:
         """Let go of a log that went to another directory; returns what is to be deleted."""
         self._logs.pop(partition, None)
         self._topic_ids.pop(partition, None)
@@ -186,7 +185,7 @@ class LogDirectory:
         directory = self.directory_of(partition)
         if not directory.is_dir():
             return None
-        return directory.rename(self.path / f"{directory.name}.{uuid4().hex}{DELETED}")
+        return directory.rename(self.path / f"{directory.name}.{unique}{DELETED}")
 
     def directory_of(self, partition: TopicPartition) -> Path:
         """Return where a partition's files are."""

@@ -38,8 +38,12 @@ class ReplicaMoves:
             return
         self.cancel(name)
         if self._directories.home_of(name) is not target:
-            move = self.under_way[name] = ReplicaMove(partition, target)
+            move = self.under_way[name] = ReplicaMove(partition, target, self._unique())
             self._step(move)
+
+    def _unique(self) -> str:
+        """Return the part of a directory's name that no other one has."""
+        return self._runtime.random.randbytes(16).hex()
 
     def cancel(self, name: TopicPartition) -> None:
         """Give up a move and what it has copied."""
@@ -76,7 +80,7 @@ class ReplicaMoves:
         self._moved(partition, move.target)
 
     def _retire(self, home: LogDirectory, name: TopicPartition, old: PartitionLog) -> None:
-        retired = home.release(name, old)
+        retired = home.release(name, old, self._unique())
         if retired is not None:
             delete = partial(home.delete_tree, retired)
             self._runtime.call_later(old.settings.file_delete_delay_ms, partial(home.guarded, delete))
@@ -85,11 +89,11 @@ class ReplicaMoves:
 class ReplicaMove:
     """One replica on its way into another directory."""
 
-    def __init__(self, partition: Partition, target: LogDirectory) -> None:
+    def __init__(self, partition: Partition, target: LogDirectory, unique: str) -> None:
         self.partition = partition
         self.current = partition.log
         self.target = target
-        self.future = target.open_future(partition.partition, partition.log.settings)
+        self.future = target.open_future(partition.partition, partition.log.settings, unique)
 
     @property
     def lag(self) -> int:

@@ -314,7 +314,7 @@ def test_a_copy_that_was_cut_off_behind_begins_anew(tmp_path: Path) -> None:
     partition = Partition(1, TABLE, TOPIC_ID, disk.log)
     for number in range(10):
         disk.write(Sent(-1, False, ((b"key", b"%d" % number),)))
-    move = ReplicaMove(partition, other)
+    move = ReplicaMove(partition, other, "unique")
     assert any(move.copy(NOW) for _ in range(10))
     disk.log.truncate_to(5)
     for number in range(8):  # another leader's batches, beyond what is copied

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from eosctl.analysis.wording import count_text
-from eosctl.model.finding import CheckResult, CheckStatus
+from eosctl.model.finding import CheckResult, CheckStatus, Finding
 from eosctl.model.severity import Severity
 
 
@@ -22,5 +22,10 @@ def summarise(results: Iterable[CheckResult]) -> tuple[str, ...]:
     skipped = sum(1 for result in results if result.status is CheckStatus.SKIPPED)
     headline = f"{count_text(len(findings), 'finding')} ({', '.join(counts)})" if findings else "No findings"
     tail = f"{count_text(evaluated, 'check')} evaluated, {skipped} skipped"
-    impacts = (f.impact for f in findings if f.severity is Severity.CRITICAL and f.impact)
+    impacts = (_impact(f) for f in findings if f.severity is Severity.CRITICAL and f.impact)
     return (f"{headline}; {tail}.", *dict.fromkeys(impacts))
+
+
+def _impact(finding: Finding) -> str:
+    """Say which file is meant; all other impacts name what they are about."""
+    return f"{finding.resource.name}: {finding.impact}" if finding.resource.kind == "file" else finding.impact

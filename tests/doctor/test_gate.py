@@ -36,6 +36,7 @@ class TestFiles:
         assert done.code == 3
         (item,) = done.json["items"]
         assert (item["check_id"], item["facts"]["line"]) == ("EOS-CFG-001", 3)
+        assert done.json["summary"][1].startswith(f"{application}: ")
         assert not [check for check in done.json["checks"] if not check["id"].startswith("EOS-CFG-")]
 
     def test_beside_a_snapshot_both_are_judged(self, application: Path, snapshot_file: Path) -> None:

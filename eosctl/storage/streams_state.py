@@ -33,6 +33,8 @@ _TASK: Final = re.compile(r"\d+_\d+", re.ASCII)
 _NAMED_TOPOLOGY: Final = re.compile(r"__.+__")
 _OFFSETS_FAMILY: Final = b'[CFOptions "offsets"]'
 _MOST_OPTIONS_BYTES: Final = 1 << 20
+#: Streams writes some fifty bytes.
+_MOST_METADATA_BYTES: Final = 1 << 14
 #: `struct flock` of 64-bit Linux: type, whence, start, length, process id.
 _FLOCK: Final = struct.Struct("@hhlli0l")
 
@@ -117,8 +119,9 @@ def read_process_id(application: Path) -> str | None:
     if not path.exists():
         return None
     try:
-        content = json.loads(path.read_bytes())
-    except ValueError as error:
+        with path.open("rb") as file:
+            content = json.loads(file.read(_MOST_METADATA_BYTES))
+    except (ValueError, RecursionError) as error:
         raise DamagedFile(path, f"no JSON: {error}", getattr(error, "pos", 0)) from None
     process_id = content.get("processId") if isinstance(content, dict) else None
     if not isinstance(process_id, str):

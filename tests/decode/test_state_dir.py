@@ -6,12 +6,17 @@ import json
 import shutil
 import subprocess
 import sys
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from eosctl.storage.streams_state import LockState, find_applications
+from eosctl.storage.errors import DamagedFile
+from eosctl.storage.streams_state import LockState, find_applications, read_checkpoint, read_process_id
 from tests.decode.running import run
 
 STREAMS = Path(__file__).parent.parent / "fixtures" / "streams"
@@ -94,6 +99,18 @@ def test_damage_is_told_and_the_rest_is_read(copy: Path, capsys: pytest.CaptureF
     assert "line 3" in ran.err
     assert "kafka-streams-process-metadata" in ran.err
     assert run(capsys, "decode", "state-dir", copy, "--strict").code == 1
+
+
+@given(st.one_of(st.binary(max_size=200), st.just(b"[" * 100_000), st.just(b'{"processId":7}')))
+def test_no_content_of_the_small_files_crashes(content: bytes) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        task = Path(name) / "0_0"
+        task.mkdir()
+        (task / ".checkpoint").write_bytes(content)
+        (Path(name) / "kafka-streams-process-metadata").write_bytes(content)
+        for read, path in ((read_checkpoint, task), (read_process_id, Path(name))):
+            with suppress(DamagedFile):
+                read(path)
 
 
 def test_who_holds_the_directory_is_seen_without_taking_the_lock(copy: Path) -> None:

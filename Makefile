@@ -1,7 +1,7 @@
 # The commands of a developer; `make` alone lists them. Each first makes .venv when it is missing or out of date.
 
 .DEFAULT_GOAL := help
-.PHONY: help environment demo test coverage lint test-kafka mutate-checks transcripts prove bench docs logs-matrix
+.PHONY: help environment demo test coverage lint test-kafka mutate-checks transcripts prove bench docs logs-matrix diagnosis-matrix
 
 # Two workers suit the two cores that the time limits are meant for; JOBS=0 runs everything in one process.
 JOBS ?= 2
@@ -38,6 +38,9 @@ mutate-checks: environment ## Invert every comparison of the configuration rules
 
 transcripts: environment ## The recorded answers of real brokers against the sandbox, by area.
 	$(RUN) scripts/transcripts.py
+
+diagnosis-matrix: environment ## The verdicts on clusters against injected faults, one and two at a time (5 min).
+	$(RUN) -m scripts.diagnosis_matrix
 
 logs-matrix: environment ## The verdicts from logs against injected faults: precision, recall, F1.
 	$(RUN) -m scripts.logs_matrix

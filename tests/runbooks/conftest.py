@@ -1,4 +1,8 @@
-"""Runbooks on clusters with faults that were really made."""
+"""Runbooks on clusters with faults that were really made.
+
+Clusters have Kafka's own timers (``fast=False``): on a busy machine quick fencing can move a leader, and an abort is
+then rightly refused.
+"""
 
 from __future__ import annotations
 

@@ -20,6 +20,8 @@ from eosctl.commands.runbook_run import LiveScene, Order
 from eosctl.errors import UsageError
 from eosctl.lab.scenarios.hanging import HangingReport, run_hanging
 from eosctl.model.client_config import ClientConfig
+from eosctl.model.evidence import EvidenceKind
+from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.runbooks.engine import INPUTS, Ending, Position, Run, position_of
 from eosctl.runbooks.journal import Journal, journal_path, only_run, read_journal
 from eosctl.runbooks.load import find_runbook, parse_runbook
@@ -51,6 +53,12 @@ class Agreeable(LiveScene):
     """Agrees to everything; ``meanwhile`` is what somebody else does while the question stands."""
 
     meanwhile: Any = None
+    silent: bool = False
+
+    async def look(self, kinds: frozenset[EvidenceKind]) -> ClusterSnapshot:
+        if self.silent:
+            await asyncio.Event().wait()
+        return await super().look(kinds)
 
     async def confirm(self, question: str, expected: str) -> bool:
         if self.meanwhile is not None:
@@ -60,7 +68,7 @@ class Agreeable(LiveScene):
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[SandboxThread]:
-    with SandboxThread() as started:
+    with SandboxThread(fast=False) as started:
         yield started
 
 
@@ -79,6 +87,7 @@ async def walk(
         scene = Agreeable(client, Invocation(), Order("test", GIVEN, True, (), None, 50), run_id)
         scene.meanwhile = meanwhile
         cluster_id = (await scene.look(frozenset())).cluster_id
+        scene.silent = text == SLOW
         path = journal_path(run_id)
         entries = read_journal(path) if path.exists() else ()
         journal = MortalJournal(path, now_ms, entries)
@@ -120,7 +129,7 @@ def abort_it(aim: Aim) -> Any:
 
 
 def test_a_cluster_that_changes_between_plan_and_act_stops_the_step() -> None:
-    with SandboxThread() as own:
+    with SandboxThread(fast=False) as own:
         report = play(own.bootstrap, run_hanging, switch_verification_off=True)
         aim = Aim.of(report.partition.topic, report.partition.partition, None, None)
         ending = asyncio.run(walk(own, "changed", meanwhile=abort_it(aim)))

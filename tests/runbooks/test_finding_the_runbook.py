@@ -53,7 +53,7 @@ def test_words_that_nothing_knows_are_answered_with_what_to_try() -> None:
 
 
 def test_doctor_names_the_runbook_of_a_finding() -> None:
-    with SandboxThread() as cluster:
+    with SandboxThread(fast=False) as cluster:
         report = play(cluster.bootstrap, run_hanging, switch_verification_off=True)
         done = eosctl("doctor", "-b", cluster.bootstrap, "-o", "json", "--exit-zero")
     (finding,) = [item for item in done.json["items"] if item["check_id"] == "EOS-TXN-001"]
@@ -63,7 +63,7 @@ def test_doctor_names_the_runbook_of_a_finding() -> None:
 
 
 def test_producers_that_fence_each_other_are_told_from_one_takeover() -> None:
-    with SandboxThread(transaction_version=1) as cluster:
+    with SandboxThread(fast=False, transaction_version=1) as cluster:
         assert run(cluster.bootstrap, "producer-fenced").code == 5
         play(cluster.bootstrap, run_zombie)
         once = run(cluster.bootstrap, "producer-fenced")

@@ -54,7 +54,7 @@ def told(bootstrap: str, book: str, *options: str) -> Done:
 
 
 def test_the_transaction_that_holds_a_group_is_ended_by_its_coordinator() -> None:
-    with SandboxThread() as cluster:
+    with SandboxThread(fast=False) as cluster:
 
         async def story() -> None:
             async with open_transaction(cluster.bootstrap):
@@ -80,7 +80,7 @@ def test_the_transaction_that_holds_a_group_is_ended_by_its_coordinator() -> Non
 
 
 def test_a_position_out_of_range_is_moved_to_the_nearest_offset() -> None:
-    with SandboxThread() as cluster:
+    with SandboxThread(fast=False) as cluster:
 
         async def story() -> None:
             async with open_transaction(cluster.bootstrap) as producer:

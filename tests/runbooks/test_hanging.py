@@ -16,7 +16,7 @@ def open_items(bootstrap: str) -> list[object]:
 
 
 def test_a_hanging_transaction_is_ended_and_its_cause_removed() -> None:
-    with SandboxThread() as cluster:
+    with SandboxThread(fast=False) as cluster:
         report = play(cluster.bootstrap, run_hanging, switch_verification_off=True)
 
         planned = run(cluster.bootstrap, "hanging-transaction")

@@ -15,7 +15,7 @@ from tests.runbooks.conftest import BLOCKED, MANUAL, NO_ACTION, VERIFIED, item_o
 @pytest.fixture
 def cluster() -> Iterator[SandboxThread]:
     """Three brokers that have seen transactions."""
-    with SandboxThread(brokers=3, config={"auto.leader.rebalance.enable": "false"}) as started:
+    with SandboxThread(brokers=3, fast=False, config={"auto.leader.rebalance.enable": "false"}) as started:
         play(started.bootstrap, run_zombie)
         yield started
 
@@ -84,7 +84,7 @@ def test_a_restart_is_gated_before_and_after(cluster: SandboxThread) -> None:
 
 
 def test_an_upgrade_is_not_finalized_while_a_broker_is_away() -> None:
-    with SandboxThread(brokers=3, transaction_version=1) as cluster:
+    with SandboxThread(brokers=3, fast=False, transaction_version=1) as cluster:
         cluster.stop_broker(3)
         blocked = run(cluster.bootstrap, "transaction-version-upgrade", "--yes")
         assert (blocked.code, item_of(blocked)["step"]) == (BLOCKED, "all_up"), blocked.err

@@ -32,8 +32,8 @@ async def mirror(source: str, target: str) -> int:
 
 
 def test_a_region_is_lost_and_the_group_goes_on_in_the_other() -> None:
-    with SandboxThread() as second:
-        with SandboxThread() as first:
+    with SandboxThread(fast=False) as second:
+        with SandboxThread(fast=False) as first:
 
             async def before() -> None:
                 async with open_transaction(first.bootstrap):

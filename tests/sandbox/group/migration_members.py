@@ -266,7 +266,7 @@ class New:
             REBALANCE_MS if joins else -1,
             list(topics or ("four",)) if joins or topics else None,
             None,
-            None,
+            "range" if joins else None,  # unlike uniform it has one answer: it sorts the members
             [] if joins else owned if says_owned else None,
         )
         answer = self.client.ask(ApiKey.CONSUMER_GROUP_HEARTBEAT, 1, request)

@@ -98,6 +98,10 @@ def classic_members_join_a_consumer_group(stage: Stage) -> None:
     old.start_join(metadata=b"")
     old.joined()
     old.member_id = ""
+    old.start_join()
+    old.joined()
+    old.member_id = "a"  # any id will do; this one sorts before that of the newcomer
+    stage.names["a"] = "c1"
     old.join()
     stage.describe()
     old.sync()
@@ -114,7 +118,8 @@ def classic_members_join_a_consumer_group(stage: Stage) -> None:
     other.beat()
     other.sync()
     other.leave()
-    other.member_id = ""
+    other.member_id = "b"
+    stage.names["b"] = "c2"
     other.start_join(version=3)
     other.joined()
     other.sync()
@@ -168,11 +173,11 @@ def upgrade_during_a_rebalance(stage: Stage) -> None:
     third = Old(stage, "c3")
     third.start_join(version=3)
     stage.await_state("PreparingRebalance")
-    second.start_join()
     newcomer = New(stage, "n")
     newcomer.beat(epoch=0)
     third.joined()
-    second.joined()
+    third.member_id = "z"  # it was told no id, so it comes as another member; this one is sorted behind the others
+    stage.names["z"] = "c4"
     first.beat()
     for _ in range(4):
         for member in (first, second, third):

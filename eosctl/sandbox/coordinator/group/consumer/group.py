@@ -71,13 +71,16 @@ class ConsumerMember:
         """Whether the member takes part through JoinGroup, SyncGroup and Heartbeat."""
         return self.classic is not None
 
-    def with_assignment_epochs(self) -> ConsumerMember:
-        """Return the member with the epochs of its partitions completed: those that are new came with this epoch."""
-        held = self.assigned | self.pending_revocation
-        if held == self.assignment_epochs.keys():
-            return self
-        epochs = {partition: self.assignment_epochs.get(partition, self.member_epoch) for partition in held}
-        return replace(self, assignment_epochs=epochs)
+    def with_assignment_epochs(self, former: ConsumerMember) -> ConsumerMember:
+        """Return the member with the epochs of its partitions: those that it had not, or had to give up, are new."""
+        kept = (self.assigned & former.assigned) | self.pending_revocation
+        epochs = {
+            partition: former.assignment_epochs.get(partition, self.member_epoch)
+            if partition in kept
+            else self.member_epoch
+            for partition in self.assigned | self.pending_revocation
+        }
+        return self if epochs == self.assignment_epochs else replace(self, assignment_epochs=epochs)
 
     def at_epoch(self, member_epoch: int) -> ConsumerMember:
         """Return the member in an epoch, mostly another one; its last one stays known, for an answer that got lost."""

@@ -182,8 +182,9 @@ def _consumer_member(group: ClassicGroup, member: Member, metadata: MetadataView
         member_epoch=group.generation_id,
         previous_member_epoch=group.generation_id,
         assigned=assigned,
+        assignment_epochs=dict.fromkeys(assigned, group.generation_id),
         classic=ClassicMembership(member.session_timeout_ms, member.protocols),
-    ).with_assignment_epochs()
+    )
 
 
 def _classic_member(member: ConsumerMember, classic: ClassicMembership) -> Member:

@@ -32,13 +32,14 @@ def reconcile(
         reported: What the member says it owns; None when the heartbeat does not say.
         subscription_changed: Whether this heartbeat changed the subscription.
     """
+    former = member
     reconciled = member.is_reconciled_to(target_epoch)
     waits = member.state is MemberState.UNREVOKED_PARTITIONS and _owns(reported, member.pending_revocation)
     if not (reconciled or waits):
         member = _next_assignment(member, target & subscribed, target_epoch, owned_by_others, reported)
     elif subscription_changed:
         member = _drop_unsubscribed(member, subscribed, reported)
-    return member.with_assignment_epochs()
+    return member.with_assignment_epochs(former)
 
 
 def _next_assignment(

@@ -3,8 +3,8 @@
 .DEFAULT_GOAL := help
 .PHONY: help environment demo test coverage lint test-kafka mutate-checks transcripts prove bench docs logs-matrix diagnosis-matrix
 
-# Two workers suit the two cores that the time limits are meant for; JOBS=0 runs everything in one process.
-JOBS ?= 2
+# Three workers suit two cores, as many tests wait for other processes; JOBS=0 runs everything in one process.
+JOBS ?= 3
 EXTRAS ?= dev,spark
 RUN := .venv/bin/python
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import signal
 import socket
 import subprocess
@@ -14,6 +13,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from eosctl.sandbox.process.identity import is_readable_within
 from tests.commands.conftest import Done, eosctl
 
 ROOT = Path(__file__).parent.parent.parent
@@ -73,7 +73,7 @@ def test_the_refused_scenario_says_what_to_set(sandbox: dict[str, object]) -> No
 def test_a_killed_sandbox_is_recognised_and_cleared(sandbox: dict[str, object]) -> None:
     handle = os.pidfd_open(int(str(sandbox["pid"])))
     signal.pidfd_send_signal(handle, signal.SIGKILL)
-    assert select.select([handle], [], [], 20)[0]
+    assert is_readable_within(handle, 60)
     os.close(handle)
     (row,) = eosctl("sandbox", "status", "-o", "tsv").rows
     assert row[1] == "gone"

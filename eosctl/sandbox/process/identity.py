@@ -34,10 +34,17 @@ def wait_for_exit(pid: int, ticks: int, timeout_s: float) -> bool:
         if not is_same_process(pid, ticks):
             return True
         # A child of ours that nobody has waited for would stay a zombie; a pidfd becomes readable all the same.
-        ready, _, _ = select.select([handle], [], [], timeout_s)
-        return bool(ready)
+        return is_readable_within(handle, timeout_s)
     finally:
         os.close(handle)
+
+
+def is_readable_within(descriptor: int, timeout_s: float) -> bool:
+    """Wait until a descriptor can be read; False when ``timeout_s`` pass before."""
+    # Not select(): it refuses descriptors from 1,024 on.
+    waiting = select.poll()
+    waiting.register(descriptor, select.POLLIN)
+    return bool(waiting.poll(timeout_s * 1000))
 
 
 def send_signal(pid: int, ticks: int, number: signal.Signals) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import select
 import shutil
 import signal
 import subprocess
@@ -17,7 +16,7 @@ from typing import Any, Final
 from eosctl.errors import EosctlError, UsageError
 from eosctl.sandbox.process import places
 from eosctl.sandbox.process.control import ControlError, call_control
-from eosctl.sandbox.process.identity import is_same_process, send_signal, wait_for_exit
+from eosctl.sandbox.process.identity import is_readable_within, is_same_process, send_signal, wait_for_exit
 from eosctl.sandbox.process.spec import RunningSandbox, SandboxSpec
 
 #: Sandboxes that this process started. Whoever lives longer than they do must collect their exit status.
@@ -92,8 +91,7 @@ def _wait_until_ready(ready_read: int, process: subprocess.Popen[bytes], spec: S
     received = b""
     deadline = time.monotonic() + START_TIMEOUT_S
     while not received.endswith(b"\n"):
-        ready, _, _ = select.select([ready_read], [], [], max(0.0, deadline - time.monotonic()))
-        if not ready:
+        if not is_readable_within(ready_read, max(0.0, deadline - time.monotonic())):
             process.kill()
             process.wait()
             raise SandboxFailed(

@@ -2,10 +2,32 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
 
 from eosctl.sandbox.process.identity import is_same_process, send_signal, start_ticks, wait_for_exit
 
 SLEEPER = [sys.executable, "-c", "import signal; signal.pause()"]
+
+
+@contextmanager
+def sleeping_process() -> Iterator[subprocess.Popen[bytes]]:
+    with subprocess.Popen(SLEEPER) as process:
+        try:
+            yield process
+        finally:
+            process.kill()  # or a failed assertion would wait for it for ever
+
+
+@pytest.fixture
+def many_open_files() -> Iterator[None]:
+    """Take every descriptor that select() can wait for."""
+    taken = [os.open(os.devnull, os.O_RDONLY) for _ in range(1024)]
+    yield
+    for descriptor in taken:
+        os.close(descriptor)
 
 
 def test_a_process_is_known_by_id_and_start_time():
@@ -16,7 +38,7 @@ def test_a_process_is_known_by_id_and_start_time():
 
 
 def test_a_signal_reaches_only_the_process_that_was_meant():
-    with subprocess.Popen(SLEEPER) as process:
+    with sleeping_process() as process:
         ticks = start_ticks(process.pid)
         assert ticks is not None
         send_signal(process.pid, ticks + 1, signal.SIGKILL)
@@ -28,3 +50,13 @@ def test_a_signal_reaches_only_the_process_that_was_meant():
     assert start_ticks(process.pid) is None
     assert wait_for_exit(process.pid, ticks, 0)
     send_signal(process.pid, ticks, signal.SIGKILL)
+
+
+@pytest.mark.usefixtures("many_open_files")
+def test_the_end_of_a_process_is_seen_among_many_open_files():
+    with sleeping_process() as process:
+        ticks = start_ticks(process.pid)
+        assert ticks is not None
+        assert not wait_for_exit(process.pid, ticks, 0.01)
+        process.kill()
+        assert wait_for_exit(process.pid, ticks, 60)

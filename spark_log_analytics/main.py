@@ -48,7 +48,7 @@ def main(arguments: Sequence[str]) -> int:
     for summary in damaged:
         sys.stderr.write(f"not read to its end: {summary.file}: {summary.error}\n")
     sys.stdout.write(f"{len(collected)} events of {len(sources)} files, {len(incidents)} incidents: {options.out}\n")
-    return 1 if damaged or any(not one.reason.endswith("not a log") for one in unread) else 0
+    return 1 if damaged or any(one.is_failure for one in unread) else 0
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:

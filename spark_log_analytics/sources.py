@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 from datetime import tzinfo
@@ -48,6 +49,11 @@ _NOT_LOGS: Final = frozenset(
         ".snapshot",
     ]
 )
+_KAFKA_DATA: Final = re.compile(
+    r"\d{20}\.log(?:\.deleted|\.cleaned|\.swap)?|leader-epoch-checkpoint|partition\.metadata|quorum-state"
+    r"|(?:recovery-point|log-start|replication|cleaner)-offset-checkpoint|\d{20}-\d{10}\.checkpoint"
+)
+"""Files of a broker's data directories, by the names that Kafka gives them."""
 _ROTATION: Final = re.compile(
     r"(?:\.(?:gz|bz2|xz|zst|lz4|snappy|sz|\d{1,3}|current|out|log|json|txt|jsonl|ndjson|\d{4}-\d\d-\d\d(?:-\d\d)?)|-\d{4}-?\d\d-?\d\d)$"
 )
@@ -78,23 +84,48 @@ class SourceFile(NamedTuple):
 
 
 class Unread(NamedTuple):
-    """A file that is not scanned, and why."""
+    """A file that is not scanned, why, and whether it should have been: files that hold no log should not."""
 
     name: str
     reason: str
+    is_failure: bool
 
 
 def find_files(paths: Iterable[Path]) -> Iterator[Path]:
-    """Yield the files to look at: files as they are, directories down to their last folder, in order of their names."""
+    """Yield the files to look at: files as they are, directories down to their last folder, in order of their names.
+
+    A file that has several names comes once. Folders that cannot be listed and links that lead nowhere come too, so
+    that they are told of.
+    """
+    seen: set[tuple[int, int]] = set()
     for path in paths:
-        if path.is_dir():
-            yield from sorted(
-                file
-                for file in path.rglob("*")
-                if file.is_file() and file.suffix.lower() not in _NOT_LOGS and not file.name.startswith(".")
-            )
-        else:
-            yield path
+        for file in _files_below(path) if path.is_dir() else (path,):
+            try:
+                status = file.stat()
+            except OSError:
+                yield file
+                continue
+            identity = status.st_dev, status.st_ino
+            if identity not in seen:
+                seen.add(identity)
+                yield file
+
+
+def _files_below(folder: Path) -> list[Path]:
+    closed: list[Path] = []
+
+    def remember(error: OSError) -> None:
+        closed.append(Path(error.filename))
+
+    names = (Path(root, name) for root, _, files in os.walk(folder, onerror=remember) for name in files)
+    files = (
+        file
+        for file in names
+        if file.suffix.lower() not in _NOT_LOGS
+        and not file.name.startswith(".")
+        and (file.is_file() or (file.is_symlink() and not file.exists()))
+    )
+    return sorted((*files, *closed))
 
 
 def inspect_file(path: Path, zone: tzinfo | None = None, layouts: tuple[Layout, ...] = ()) -> SourceFile | Unread:
@@ -105,20 +136,24 @@ def inspect_file(path: Path, zone: tzinfo | None = None, layouts: tuple[Layout, 
         zone: The zone of stamps without an offset.
         layouts: Layouts to prefer to the known ones.
     """
+    if _KAFKA_DATA.fullmatch(path.name):
+        return Unread(str(path), "Kafka's data, not a log", False)
     try:
         status = path.stat()
+        if path.is_dir():
+            os.scandir(path).close()
         head = read_head(path, SAMPLE_BYTES)
     except OSError as error:
-        return Unread(str(path), error.strerror or str(error))
+        return Unread(str(path), error.strerror or str(error), True)
     compressed = bool(codec_of(head))
     sample = bytes(read_content(path).data[:SAMPLE_BYTES]) if compressed else head
     utf16 = head[:2] in (b"\xff\xfe", b"\xfe\xff")
     if utf16:
         sample = sample.decode("utf-16", "replace").encode()
     if _is_document(sample):
-        return Unread(str(path), "a JSON document, not a log")
+        return Unread(str(path), "a JSON document, not a log", False)
     if not utf16 and _is_binary(sample):
-        return Unread(str(path), "a binary file, not a log")
+        return Unread(str(path), "a binary file, not a log", False)
     wrapper = detect_wrapper(sample)
     verdict = _verdict(sample, wrapper, (*layouts, *LAYOUTS))
     if wrapper == "syslog" and verdict.unmatched_count * 2 > verdict.line_count:

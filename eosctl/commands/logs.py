@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import tzinfo
 
-    from eosctl.render.logs import CategoryItem, LogFindings
+    from eosctl.model.log_findings import LogFindings
+    from eosctl.render.logs import CategoryItem
     from spark_log_analytics.catalogue import Category
     from spark_log_analytics.scan import LogScan
 
@@ -213,15 +214,12 @@ def _read(
     engine: EngineChoice,
     categories: frozenset[str] | None,
 ) -> LogFindings:
-    from eosctl.analysis.incidents.judge import judge_incidents
-    from eosctl.render.logs import LogFindings
+    from eosctl.collect.log_findings import judge_scan
 
-    scan = _scan(existing(paths), zone_of(zone), pattern, engine)
-    incidents = judge_incidents(scan.events, scan.sources)
-    events = (
-        scan.events if categories is None else tuple(event for event in scan.events if event.category in categories)
-    )
-    return LogFindings(events, incidents, scan.sources, tuple((unread.name, unread.reason) for unread in scan.unread))
+    findings = judge_scan(_scan(existing(paths), zone_of(zone), pattern, engine))
+    if categories is None:
+        return findings
+    return findings._replace(events=tuple(event for event in findings.events if event.category in categories))
 
 
 def _scan(paths: Sequence[Path], zone: tzinfo | None, pattern: str | None, engine: EngineChoice) -> LogScan:
@@ -260,6 +258,4 @@ def category_item(category: Category) -> CategoryItem:
 
 
 def _completeness(findings: LogFindings) -> int:
-    damaged = any(source.error for source in findings.sources)
-    unreadable = any(not reason.endswith("not a log") for _, reason in findings.skipped)
-    return EXIT_INCOMPLETE if damaged or unreadable else 0
+    return 0 if findings.is_complete else EXIT_INCOMPLETE

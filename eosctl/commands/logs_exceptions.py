@@ -51,7 +51,7 @@ def count_exceptions(
 
     invocation = invocation_of(context)
     sources, unread = plan_scan(existing(paths), zone_of(zone), layouts_of(pattern))
-    unreadable = {one.name: one.reason for one in unread if not one.reason.endswith("not a log")}
+    unreadable = {one.name: one.reason for one in unread if one.is_failure}
     if takes_spark(engine, paths):
         with spark_session() as spark:
             from spark_log_analytics.trace_job import exceptions_on_spark

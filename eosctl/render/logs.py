@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 
 from eosctl.analysis.wording import time_text
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent, SourceSummary
+from eosctl.model.log_findings import LogFindings, SkippedFile
 from eosctl.render.listing import Column
 from eosctl.render.page import Block, Field, Grid, Line
 
@@ -100,15 +101,6 @@ class LogsView(msgspec.Struct, frozen=True):
     skipped: tuple[SkippedView, ...]
 
 
-class LogFindings(NamedTuple):
-    """What is rendered: the events and incidents of a scan, its files, and (file, reason) of those not read."""
-
-    events: Sequence[LogEvent]
-    incidents: Sequence[Incident]
-    sources: Sequence[SourceSummary]
-    skipped: Sequence[tuple[str, str]]
-
-
 def logs_view(findings: LogFindings, command: str, generated_at_ms: int) -> LogsView:
     """Put the result of a scan into its machine-readable form."""
     return LogsView(
@@ -119,7 +111,7 @@ def logs_view(findings: LogFindings, command: str, generated_at_ms: int) -> Logs
         items=tuple(event_view(event) for event in findings.events),
         incidents=tuple(_incident_view(incident) for incident in findings.incidents),
         sources=tuple(_source_view(source) for source in findings.sources),
-        skipped=tuple(SkippedView(*skipped) for skipped in findings.skipped),
+        skipped=tuple(SkippedView(one.file, one.reason) for one in findings.skipped),
     )
 
 
@@ -277,6 +269,31 @@ def _moment(time_ms: int | None) -> str | None:
     return None if time_ms is None else time_text(time_ms)
 
 
+def reading_text(findings: LogFindings) -> str:
+    """Say how much was read."""
+    records = sum(source.event_count for source in findings.sources)
+    size_mb = sum(source.size_bytes for source in findings.sources) / 1e6
+    return f"Read {count_text(len(findings.sources), 'file')}, {size_mb:.1f} MB, {count_text(records, 'record')}"
+
+
+def count_text(count: int, noun: str) -> str:
+    """Write a number with its noun."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def skipped_texts(skipped: Sequence[SkippedFile]) -> list[str]:
+    """Name each file that should have been read and was not; count those that hold no log, by the reason."""
+    others: dict[str, list[str]] = {}
+    for one in skipped:
+        if not one.is_failure:
+            others.setdefault(one.reason, []).append(one.file)
+    counted = [
+        f"{files[0]}: {reason}" if len(files) == 1 else f"{len(files)} files, e.g. {files[0]}: {reason}"
+        for reason, files in others.items()
+    ]
+    return [*(f"{one.file}: {one.reason}" for one in skipped if one.is_failure), *counted]
+
+
 def _evidence_lines(incident: Incident) -> Iterator[str]:
     for place in incident.evidence[:SHOWN_EVIDENCE]:
         yield f"{place.file}:{place.offset}"
@@ -297,12 +314,7 @@ def _tone(incidents: Sequence[Incident]) -> str:
 def _reading(findings: LogFindings) -> Iterator[Block]:
     """Say what was read, and everything that was not understood."""
     sources = findings.sources
-    records = sum(source.event_count for source in sources)
-    size_mb = sum(source.size_bytes for source in sources) / 1e6
-    yield Line(
-        f"Read {len(sources)} files, {size_mb:.1f} MB, {records} records, "
-        f"{len(findings.events)} of them in the catalogue."
-    )
+    yield Line(f"{reading_text(findings)}, {len(findings.events)} of them in the catalogue.")
     doubts = [
         f"{source.file}: {', '.join(doubt)} ({source.layout})"
         for source in sources
@@ -322,6 +334,6 @@ def _reading(findings: LogFindings) -> Iterator[Block]:
     if doubts:
         yield from _fields("doubt", doubts, "yellow")
     if findings.skipped:
-        yield from _fields("skipped", [f"{file}: {reason}" for file, reason in findings.skipped])
+        yield from _fields("skipped", skipped_texts(findings.skipped))
     if any(event.time_assumed for event in findings.events):
         yield Field("time", "Stamps without a zone were read as UTC; name the zone with --zone.", "yellow")

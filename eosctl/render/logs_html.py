@@ -9,7 +9,8 @@ from eosctl import __version__
 from eosctl.analysis.wording import time_text
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
-from eosctl.render.logs import LogFindings, headline, subject_text
+from eosctl.model.log_findings import LogFindings
+from eosctl.render.logs import headline, reading_text, skipped_texts, subject_text
 from eosctl.render.logs_picture import draw_timeline
 
 TOP_CATEGORIES: Final = 25
@@ -61,9 +62,8 @@ def render_logs_html(findings: LogFindings, generated_at_ms: int) -> str:
         cards=[_card(one, texts) for one in ordered],
         categories=counts.most_common(TOP_CATEGORIES),
         sources=findings.sources,
-        skipped=findings.skipped,
-        record_count=sum(source.event_count for source in findings.sources),
-        size_mb=sum(source.size_bytes for source in findings.sources) / 1e6,
+        skipped=skipped_texts(findings.skipped),
+        reading=reading_text(findings),
         assumed=any(event.time_assumed for event in findings.events),
     )
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from eosctl.analysis.wording import time_text
 from eosctl.model.incident import Incident
-from eosctl.render.logs import SHOWN_EVIDENCE, LogFindings, headline, subject_text
+from eosctl.model.log_findings import LogFindings
+from eosctl.render.logs import SHOWN_EVIDENCE, headline, reading_text, skipped_texts, subject_text
 
 _SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_{}[]<>|#"})
 
@@ -23,11 +24,8 @@ def render_logs_markdown(findings: LogFindings, generated_at_ms: int) -> str:
         lines.append("")
     for one in ordered:
         lines += _section(one)
-    record_count = sum(source.event_count for source in findings.sources)
-    lines.append(
-        f"Read {len(findings.sources)} files with {record_count} records; rendered {time_text(generated_at_ms)}."
-    )
-    lines += [f"- Not read: `{file}` ({_plain(reason)})" for file, reason in findings.skipped]
+    lines.append(f"{reading_text(findings)}; rendered {time_text(generated_at_ms)}.")
+    lines += [f"- Not read: {_plain(text)}" for text in skipped_texts(findings.skipped)]
     return "\n".join(lines) + "\n"
 
 

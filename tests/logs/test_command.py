@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from html.parser import HTMLParser
 from pathlib import Path
@@ -124,3 +125,53 @@ def test_without_java_spark_is_refused_and_the_scanner_still_serves(
     assert main(["logs", "scan", ZOMBIE, "--engine", "spark"]) == 1
     assert "leave --engine out" in capsys.readouterr().err
     assert main(["logs", "scan", ZOMBIE]) == 0
+
+
+def test_a_data_directory_is_one_line_of_the_report_and_fails_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = tmp_path / "orders-0"
+    data.mkdir()
+    for offset in range(40):
+        (data / f"{offset:020d}.log").write_bytes(bytes(64))
+    (data / "leader-epoch-checkpoint").write_text("0\n1\n0 0\n")
+    (data / "server.log").write_text("[2026-11-21 09:31:19,670] INFO Started (kafka.server.BrokerServer)\n")
+    assert main(["logs", "scan", str(tmp_path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if "Kafka's data" in line] == [
+        line for line in lines if line.strip().startswith("skipped") and "41 files" in line
+    ]
+    assert "Read 1 file, 0.0 MB, 1 record, 0 of them in the catalogue." in lines
+
+
+def test_files_that_cannot_be_read_are_named_and_the_rest_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.log").write_text("2026-11-21 09:31:19,670 ERROR [main] app.Main - it broke\n")
+    (tmp_path / "gone.log").symlink_to(tmp_path / "nowhere.log")
+    # Reading the first byte of a process's memory is an input/output error for everybody.
+    (tmp_path / "faulty.log").symlink_to("/proc/self/mem")
+    (tmp_path / "torn.log.gz").write_bytes(
+        gzip.compress(b"2026-11-21 09:31:20,670 ERROR [main] app.Main - too\n" * 99)[:-9]
+    )
+    assert main(["logs", "scan", str(tmp_path), "-o", "json"]) == 4
+    result = json.loads(capsys.readouterr().out)
+    assert {Path(one["file"]).name: one["reason"] for one in result["skipped"]} == {
+        "gone.log": "No such file or directory",
+        "faulty.log": "Input/output error",
+    }
+    assert {Path(one["file"]).name: bool(one["error"]) for one in result["sources"]} == {
+        "a.log": False,
+        "torn.log.gz": True,
+    }
+    assert {Path(one["file"]).name for one in result["items"]} >= {"a.log"}
+    assert main(["logs", "exceptions", str(tmp_path)]) == 4
+    assert "faulty.log: Input/output error" in capsys.readouterr().err
+
+
+def test_a_file_with_two_names_is_read_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "app.log"
+    log.write_text("2026-11-21 09:31:19,670 ERROR [main] app.Main - it broke\n")
+    (tmp_path / "current.log").symlink_to(log)
+    assert main(["logs", "scan", str(tmp_path), str(log), "-o", "json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["items"]) == 1

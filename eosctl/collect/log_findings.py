@@ -1,0 +1,45 @@
+"""Evidence from log files: events and judged incidents, for every command that takes logs beside a cluster.
+
+``collect_log_findings(paths, zone)`` returns a ``LogFindings``: ``incidents`` (each with kind, root cause, severity,
+confidence, subject, times, ``evidence`` as file and offset, explanation and next step), ``events`` (whose ``file`` and
+``offset`` are those of the evidence, so that records can be quoted), ``sources``, ``skipped`` and ``is_complete``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from eosctl.analysis.incidents.judge import judge_incidents
+from eosctl.model.log_findings import LogFindings, SkippedFile
+
+if TYPE_CHECKING:
+    from spark_log_analytics.layouts import Layout
+    from spark_log_analytics.scan import LogScan
+
+
+def collect_log_findings(
+    paths: Iterable[Path],
+    zone: tzinfo | None = None,
+    layouts: tuple[Layout, ...] = (),
+    on_file: Callable[[str], None] = lambda _: None,
+) -> LogFindings:
+    """Read logs in this process and judge what they say.
+
+    Args:
+        paths: Log files and directories.
+        zone: The zone of stamps without an offset; None means UTC, marked as assumed.
+        layouts: Layouts to prefer to the known ones.
+        on_file: Called with each file's name before it is read.
+    """
+    from spark_log_analytics.scan import scan_paths
+
+    return judge_scan(scan_paths(paths, zone, layouts, on_file))
+
+
+def judge_scan(scan: LogScan) -> LogFindings:
+    """Judge a scan, wherever it was made."""
+    skipped = tuple(SkippedFile(*one) for one in scan.unread)
+    return LogFindings(scan.events, judge_incidents(scan.events, scan.sources), scan.sources, skipped)

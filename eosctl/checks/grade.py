@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from eosctl.model.finding import CheckResult, CheckStatus, Deduction, Grade
@@ -12,6 +12,12 @@ FULL_SCORE: Final = 100
 POINTS: Final = {Severity.CRITICAL: 30, Severity.ERROR: 20, Severity.WARNING: 5, Severity.INFO: 0}
 LETTERS: Final = ((90, "A"), (80, "B"), (70, "C"), (60, "D"), (0, "F"))
 NO_LETTER: Final = "-"
+AT_MOST: Final = "grade_at_most"
+
+
+def at_most(letter: str) -> tuple[str, str]:
+    """Return the fact by which a finding says that no better grade is honest, whatever it costs in points."""
+    return AT_MOST, letter
 
 
 def grade(results: Iterable[CheckResult]) -> Grade:
@@ -19,7 +25,7 @@ def grade(results: Iterable[CheckResult]) -> Grade:
 
     A check counts once however many resources it found, so that a large cluster is not worse than a small one with
     the same fault. A critical finding allows no better than D, incomplete evidence no better than B, and without a
-    single evaluated check there is no letter.
+    single evaluated check there is no letter. A finding may limit the letter itself (`at_most`).
     """
     results = tuple(results)
     worst = [
@@ -40,6 +46,18 @@ def grade(results: Iterable[CheckResult]) -> Grade:
         return Grade(NO_LETTER, score, deductions, "no check could be evaluated")
     if Severity.CRITICAL in worst and letter < "D":
         return Grade("D", score, deductions, "a critical finding allows no better than D")
+    limit, title = max(_limits(results), default=("A", ""))
+    if letter < limit:
+        return Grade(limit, score, deductions, f"{title[:1].lower()}{title[1:]}: no better than {limit}")
     if letter == "A" and any(result.incomplete or result.status is CheckStatus.SKIPPED for result in results):
         return Grade("B", score, deductions, "incomplete evidence allows no better than B")
     return Grade(letter, score, deductions)
+
+
+def _limits(results: Iterable[CheckResult]) -> Iterator[tuple[str, str]]:
+    """Yield the letters that findings allow at most, each with the title of its check."""
+    for result in results:
+        for finding in result.findings:
+            letter = dict(finding.facts).get(AT_MOST)
+            if isinstance(letter, str):
+                yield letter, result.title

@@ -13,6 +13,7 @@ from eosctl.checks.broker.brokers_differ import brokers_differ
 from eosctl.checks.broker.log_cleaner_disabled import log_cleaner_disabled
 from eosctl.checks.broker.mixed_api_versions import mixed_api_versions
 from eosctl.checks.broker.partition_verification_disabled import partition_verification_disabled
+from eosctl.checks.broker.too_few_brokers import too_few_brokers
 from eosctl.checks.broker.transaction_log_not_durable import transaction_log_not_durable
 from eosctl.checks.broker.transaction_version_not_finalized import transaction_version_not_finalized
 from eosctl.checks.broker.unclean_leader_election_enabled import unclean_leader_election_enabled
@@ -74,6 +75,7 @@ ALL_CHECKS: Final[tuple[Check, ...]] = (
     long_running_transaction,
     aborted_by_timeout,
     transaction_log_not_durable,
+    too_few_brokers,
     partition_verification_disabled,
     unclean_leader_election_enabled,
     mixed_api_versions,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from eosctl.checks.declaration import Case
-from eosctl.checks.grade import POINTS, grade
+from eosctl.checks.grade import POINTS, at_most, grade
 from eosctl.checks.manual import ManualError, parse_manual
 from eosctl.checks.registry import ALL_CHECKS
 from eosctl.checks.runner import diagnose
@@ -54,6 +56,16 @@ def test_a_critical_finding_allows_no_better_than_d() -> None:
 def test_incomplete_evidence_allows_no_better_than_b() -> None:
     result = grade([PASSED, SKIPPED])
     assert (result.letter, result.score, "incomplete" in result.cap) == ("B", 100, True)
+
+
+def test_a_finding_may_limit_the_letter_and_costs_nothing() -> None:
+    limiting = replace(finding(Severity.INFO), facts=(at_most("C"),))
+    small = CheckResult("EOS-BRK-012", "Too few brokers", "BRK", CheckStatus.FAILED, (limiting,))
+    result = grade([PASSED, small])
+    assert (result.letter, result.score, result.cap) == ("C", 100, "too few brokers: no better than C")
+    assert grade([small, SKIPPED]).letter == "C"
+    assert grade([small, *[failed(Severity.ERROR)] * 3]).letter == "F"
+    assert grade([small, failed(Severity.CRITICAL)]).letter == "D"
 
 
 def test_the_score_ends_at_zero() -> None:

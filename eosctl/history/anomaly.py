@@ -19,6 +19,8 @@ class Kind(StrEnum):
     LOST_WRITE = "lost-write"
     DUPLICATE = "duplicate"
     TORN_TRANSACTION = "torn-transaction"
+    BROKEN_SUM = "broken-sum"
+    HANGING_TRANSACTION = "hanging-transaction"
     REAL_TIME_ORDER = "real-time-order"
     OFFSET_REGRESSION = "offset-regression"
     LOST_OFFSET = "lost-offset"
@@ -42,6 +44,8 @@ MEANING: dict[Kind, str] = {
     Kind.LOST_WRITE: "an acknowledged value that is committed was never given to a reader of everything",
     Kind.DUPLICATE: "one fact was given to readers of committed data at two offsets",
     Kind.TORN_TRANSACTION: "a part of a transaction is visible, another acknowledged part is not",
+    Kind.BROKEN_SUM: "what a transfer takes from one account and gives to another is not both visible",
+    Kind.HANGING_TRANSACTION: "readers of committed data cannot reach the end though every transaction has ended",
     Kind.REAL_TIME_ORDER: "a value lies before one that had been acknowledged before it was sent",
     Kind.OFFSET_REGRESSION: "a group's committed offset went back",
     Kind.LOST_OFFSET: "a group's offset lies below what a committed transaction had set",

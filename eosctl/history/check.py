@@ -6,9 +6,17 @@ from collections.abc import Callable, Iterator
 
 from eosctl.history.anomaly import Anomaly
 from eosctl.history.events import History
+from eosctl.history.ledger import check_sums
 from eosctl.history.offsets import check_origins, check_progress
 from eosctl.history.producers import check_epochs, check_owners, check_zombies
-from eosctl.history.records import check_duplicates, check_losses, check_order, check_positions, check_reads
+from eosctl.history.records import (
+    check_duplicates,
+    check_ends,
+    check_losses,
+    check_order,
+    check_positions,
+    check_reads,
+)
 from eosctl.history.replicas import check_bounds, check_leaders, check_logs
 
 CHECKERS: tuple[Callable[[History], Iterator[Anomaly]], ...] = (
@@ -16,6 +24,8 @@ CHECKERS: tuple[Callable[[History], Iterator[Anomaly]], ...] = (
     check_positions,
     check_duplicates,
     check_losses,
+    check_ends,
+    check_sums,
     check_order,
     check_progress,
     check_origins,

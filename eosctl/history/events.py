@@ -109,6 +109,16 @@ class Drained(NamedTuple):
     partition: TopicPartition
 
 
+class Undrained(NamedTuple):
+    """A reader could not reach the end of a partition, after all transactions had ended and long enough had passed."""
+
+    at_ms: int
+    actor: str
+    partition: TopicPartition
+    reached: int
+    end: int
+
+
 class OffsetAsked(NamedTuple):
     """Somebody asks for a group's stable committed offset."""
 
@@ -162,6 +172,24 @@ class BatchSeen(NamedTuple):
     checksum: int
 
 
+class FaultBegan(NamedTuple):
+    """Somebody began to disturb the cluster; ``target`` says whom or what, ``number`` which fault of the run it is."""
+
+    at_ms: int
+    number: int
+    kind: str
+    target: str
+
+
+class FaultEnded(NamedTuple):
+    """A fault is over: what it had done is put right."""
+
+    at_ms: int
+    number: int
+    kind: str
+    target: str
+
+
 Event: TypeAlias = (
     InitInvoked
     | Identified
@@ -172,9 +200,12 @@ Event: TypeAlias = (
     | Ended
     | Polled
     | Drained
+    | Undrained
     | OffsetAsked
     | OffsetFetched
     | ReplicaSeen
     | BatchSeen
+    | FaultBegan
+    | FaultEnded
 )
 History: TypeAlias = tuple[Event, ...]

@@ -18,6 +18,7 @@ from eosctl.history.events import (
     Polled,
     SendInvoked,
     Sent,
+    Undrained,
 )
 from eosctl.model.transaction import TopicPartition
 
@@ -120,6 +121,15 @@ def check_losses(history: History) -> Iterator[Anomaly]:
             yield Anomaly(Kind.TORN_TRANSACTION, subject, witness)
         elif end is not None and outcome is Outcome.COMMITTED:
             yield _lost(event, origin, event, end, end_of_partition)
+
+
+def check_ends(history: History) -> Iterator[Anomaly]:
+    """Yield partitions whose end no reader of committed data reaches."""
+    for event in history:
+        if isinstance(event, Undrained):
+            yield Anomaly(
+                Kind.HANGING_TRANSACTION, f"{event.partition} is readable to {event.reached} of {event.end}", (event,)
+            )
 
 
 def check_order(history: History) -> Iterator[Anomaly]:

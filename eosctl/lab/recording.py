@@ -99,11 +99,11 @@ class RecordedProducer(TransactionalProducer):
         tell(Identified(now_ms(), self.actor, *identity))
         return identity
 
-    async def send_value(self, partition: TopicPartition, value: str, source: str = "") -> None:
-        """Send one value in the present transaction."""
+    async def send_value(self, partition: TopicPartition, value: str, source: str = "", *, size_bytes: int = 0) -> None:
+        """Send one value in the present transaction, padded with blanks to a size."""
         tell, now_ms = self._recorder.tell, self._recorder.now_ms
         tell(SendInvoked(now_ms(), self.actor, self.transaction, partition, value, source))
-        offset = await self.send(partition, [OutgoingRecord(None, value.encode())])
+        offset = await self.send(partition, [OutgoingRecord(None, value.encode().ljust(size_bytes))])
         tell(Sent(now_ms(), self.actor, partition, value, offset))
 
     async def send_position(self, group_id: str, partition: TopicPartition, offset: int) -> None:
@@ -229,7 +229,7 @@ async def follow(
             except EosctlError:
                 continue
             positions[partition] = one.positions[partition]
-            _tell_records(recorder, actor, partition, found)
+            tell_records(recorder, actor, partition, found)
 
 
 async def drain(client: Client, recorder: Recorder, actor: str, partitions: Sequence[TopicPartition]) -> None:
@@ -242,15 +242,16 @@ async def drain(client: Client, recorder: Recorder, actor: str, partitions: Sequ
         start = await list_offset(client, partition, EARLIEST)
         reader = Reader(client, IsolationLevel.READ_COMMITTED, {partition: start})
         found = (await reader.drain(client.config.timeout_ms)).get(partition, [])
-        _tell_records(recorder, actor, partition, found)
+        tell_records(recorder, actor, partition, found)
         recorder.tell(Drained(recorder.now_ms(), actor, partition))
 
 
 def text_of(record: Record) -> str:
-    """Return a record's value as the history names it."""
-    return (record.value or b"").decode("utf-8", "backslashreplace")
+    """Return a record's value as the history names it, without its padding."""
+    return (record.value or b"").rstrip(b" ").decode("utf-8", "backslashreplace")
 
 
-def _tell_records(recorder: Recorder, actor: str, partition: TopicPartition, records: Sequence[Record]) -> None:
+def tell_records(recorder: Recorder, actor: str, partition: TopicPartition, records: Sequence[Record]) -> None:
+    """Tell of records that a reader of committed data was given."""
     for record in records:
         recorder.tell(Polled(recorder.now_ms(), actor, partition, record.offset, text_of(record)))

@@ -22,7 +22,9 @@ from eosctl.history.events import (
     ReplicaSeen,
     SendInvoked,
     Sent,
+    Undrained,
 )
+from eosctl.history.ledger import amount_of
 
 E = TypeVar("E", bound=Event)
 FAR = 1_000_000
@@ -108,6 +110,22 @@ def torn_transaction(events: list[Event], chance: random.Random) -> None:
     committed = names(events, Outcome.COMMITTED)
     sent = pick(events, chance, Sent, lambda e: transaction_of(events, e.value) in committed)
     forget_values(events, {sent.value})
+
+
+def broken_sum(events: list[Event], chance: random.Random) -> None:
+    committed = names(events, Outcome.COMMITTED)
+    sent = pick(
+        events,
+        chance,
+        SendInvoked,
+        lambda e: e.transaction in committed and amount_of(e.value) is not None,
+    )
+    forget_values(events, {sent.value})
+
+
+def hanging_transaction(events: list[Event], chance: random.Random) -> None:
+    read = pick(events, chance, Polled)
+    events.append(Undrained(0, LATE, read.partition, read.offset, read.offset + 1))
 
 
 def duplicate(events: list[Event], chance: random.Random) -> None:
@@ -220,7 +238,7 @@ MUTATIONS: dict[Kind, Callable[[list[Event], random.Random], None]] = {
     Kind[mutation.__name__.upper()]: mutation
     for mutation in (
         *(aborted_read, early_read, phantom_read, inconsistent_read, backward_read),
-        *(lost_write, duplicate, torn_transaction, real_time_order),
+        *(lost_write, duplicate, torn_transaction, real_time_order, broken_sum, hanging_transaction),
         *(offset_regression, lost_offset, aborted_offset, unstable_offset),
         *(epoch_regression, shared_producer_id, zombie_commit),
         *(watermark_order, watermark_regression, log_divergence, broken_isr),

@@ -112,9 +112,11 @@ def writer(world: World, actor: str, transactional_id: str, count: int) -> Itera
     world.tell(own)
     for number in range(count):
         name = f"{actor}/{number}"
-        for index in range(world.chance.randint(2, 4)):
+        values = [f"{name}/{index}" for index in range(world.chance.randint(2, 4))]
+        if world.chance.random() < 0.5:
+            values = [f"{name}/account-{index}${amount:+}" for index, amount in enumerate((-25, 25))]
+        for value in values:
             partition = world.chance.choice(PARTITIONS)
-            value = f"{name}/{index}"
             world.tell(SendInvoked(world.now_ms(), actor, name, partition, value))
             yield
             if world.identities[transactional_id] is not own:

@@ -28,7 +28,8 @@ from eosctl.wire.records.record import Record
 
 GROUP, TRANSACTION = 0, 1
 ACKS_ALL = -1
-PATIENCE = 200
+#: Between attempts. In all longer than a coordinator waits (30 s) for the answer to markers that got lost on the way.
+PAUSES_MS = (*[20] * 100, *[500] * 120)
 RETRIED = frozenset(
     {
         ErrorCode.COORDINATOR_NOT_AVAILABLE,
@@ -77,11 +78,11 @@ class EosClient:
 
     def leader(self, partition: TopicPartition) -> int:
         """Return the leader as a running broker knows it."""
-        for _ in range(PATIENCE):
+        for pause_ms in PAUSES_MS:
             leadership = self.harness.core.brokers()[0].metadata.leadership(partition)
             if leadership is not None and leadership.leader_id in self.harness.core.nodes:
                 return leadership.leader_id
-            self.harness.advance(20)
+            self.harness.advance(pause_ms)
         raise TimeoutError(f"{partition} has no leader")
 
     def coordinator(self, transactional_id: str) -> int:
@@ -93,11 +94,11 @@ class EosClient:
         return self._find_coordinator(FindCoordinatorRequest(group_id, GROUP))
 
     def _find_coordinator(self, request: FindCoordinatorRequest) -> int:
-        for _ in range(PATIENCE):
+        for pause_ms in PAUSES_MS:
             found = self.harness.request(self.any_broker(), ApiKey.FIND_COORDINATOR, 3, request)
             if found is not None and not found.error_code and found.node_id in self.harness.core.nodes:
                 return int(found.node_id)
-            self.harness.advance(20)
+            self.harness.advance(pause_ms)
         raise TimeoutError("no coordinator")
 
     # --- topics -------------------------------------------------------------------------------------------------
@@ -115,7 +116,7 @@ class EosClient:
 
     def init(self, transactional_id: str, timeout_ms: int = 60_000) -> Handle:
         """Initialise a producer; waits while an older transaction is being ended."""
-        for _ in range(PATIENCE):
+        for pause_ms in PAUSES_MS:
             answer = self.harness.request(
                 self.coordinator(transactional_id),
                 ApiKey.INIT_PRODUCER_ID,
@@ -125,7 +126,7 @@ class EosClient:
             if answer is not None and answer.error_code not in RETRIED:
                 assert answer.error_code == 0, answer
                 return Handle(transactional_id, answer.producer_id, answer.producer_epoch)
-            self.harness.advance(20)
+            self.harness.advance(pause_ms)
         raise TimeoutError("InitProducerId goes on answering retriable errors")
 
     def add_partition(self, handle: Handle, partition: TopicPartition) -> ErrorCode:
@@ -137,17 +138,17 @@ class EosClient:
             v3_and_below_topics=[AddPartitionsToTxnTopic(partition.topic, [partition.partition])],
         )
         error = ErrorCode.NONE
-        for _ in range(PATIENCE):
+        for pause_ms in PAUSES_MS:
             node = self.coordinator(handle.transactional_id or "")
             answer = self.harness.request(node, ApiKey.ADD_PARTITIONS_TO_TXN, 3, request)
             if answer is None:
-                self.harness.advance(20)
+                self.harness.advance(pause_ms)
                 continue
             (topic,) = answer.results_by_topic_v3_and_below
             error = ErrorCode(topic.results_by_partition[0].partition_error_code)
             if error not in RETRIED:
                 break
-            self.harness.advance(20)
+            self.harness.advance(pause_ms)
         if error is ErrorCode.NONE:
             handle.added.add(partition)
         return error
@@ -168,12 +169,12 @@ class EosClient:
             transactional=transactional,
         )
         error = ErrorCode.NONE
-        for _ in range(PATIENCE):
+        for pause_ms in PAUSES_MS:
             answer = self.append(partition, batch, handle.transactional_id if handle is not None else None)
             error = ErrorCode.NETWORK_EXCEPTION if answer is None else ErrorCode(answer.error_code)
             if answer is not None and error not in RETRIED:
                 break
-            self.harness.advance(20)
+            self.harness.advance(pause_ms)
         if error is ErrorCode.NONE and handle is not None:
             assert answer is not None
             handle.sequences[partition] = sequence + len(values)
@@ -200,7 +201,7 @@ class EosClient:
         version = 5 if self.implicit else 3
         request = EndTxnRequest(handle.transactional_id or "", handle.producer_id, handle.producer_epoch, commit)
         error = ErrorCode.NONE
-        for _ in range(PATIENCE):
+        for pause_ms in PAUSES_MS:
             answer = self.harness.request(
                 self.coordinator(handle.transactional_id or ""), ApiKey.END_TXN, version, request
             )
@@ -213,7 +214,7 @@ class EosClient:
                         handle.producer_id, handle.producer_epoch = answer.producer_id, answer.producer_epoch
                         handle.sequences.clear()
                 break
-            self.harness.advance(20)
+            self.harness.advance(pause_ms)
         return error
 
     # --- reading ------------------------------------------------------------------------------------------------

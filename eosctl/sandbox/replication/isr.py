@@ -183,9 +183,7 @@ class IsrManager:
             if answer.partition_epoch >= partition.partition_epoch:
                 self.shrink_count += len(answer.isr) < len(partition.isr)
                 self.expand_count += len(answer.isr) > len(partition.isr)
-                partition.isr = tuple(answer.isr)
-                partition.partition_epoch = answer.partition_epoch
-                partition.pending_isr = None
+                partition.take_isr(tuple(answer.isr), answer.partition_epoch)
                 self._replicas.events.changed_isr(partition)
                 partition.maybe_advance_high_watermark()
         else:

@@ -107,9 +107,7 @@ class Partition:
         self.leader_epoch = state.leader_epoch
         self.replicas = state.replicas
         if state.partition_epoch >= self.partition_epoch:
-            self.partition_epoch = state.partition_epoch
-            self.isr = state.isr
-            self.pending_isr = None
+            self.take_isr(state.isr, state.partition_epoch)
         if self.is_leader:
             if new_epoch or not was_leader:
                 self._lead(now_ms)
@@ -121,6 +119,15 @@ class Partition:
         if new_epoch or was_leader != self.is_leader:
             self.poke_watchers()
         return new_epoch
+
+    def take_isr(self, isr: tuple[int, ...], partition_epoch: int) -> None:
+        """Take over the replicas in sync that the controller knows of."""
+        has_lost_some = not set(self.isr) <= set(isr)
+        self.isr = isr
+        self.partition_epoch = partition_epoch
+        self.pending_isr = None
+        if has_lost_some:
+            self.poke_watchers()  # a session at rest does not look at followers in sync; these have to come back
 
     def _lead(self, now_ms: int) -> None:
         self.leader_start_offset = self.log.end_offset

@@ -114,6 +114,24 @@ def test_a_healed_follower_catches_up_and_joins_again(harness: Harness, client: 
     assert replica(harness, cut_off).log.end_offset == 3
 
 
+def test_a_follower_joins_again_that_fetched_before_the_leader_heard_that_it_had_left(
+    harness: Harness, client: EosClient
+) -> None:
+    leader = client.leader(ORDERS)
+    restarted = followers_of(harness, leader)[0]
+    harness.advance(1000)
+    (controller_id,) = harness.core.controller_ids
+    no_news = LinkFault(FaultAction.DROP, source=controller_id, destination=leader, api_key=ApiKey.FETCH)
+    harness.core.network.add_fault(no_news)
+    harness.kill(restarted)
+    harness.restart(restarted)
+    harness.advance(200)  # its fetches are at rest with the leader, which counts it as in sync still
+    assert restarted in replica(harness, leader).isr
+    assert restarted not in replica(harness, restarted).isr
+    harness.core.network.heal()
+    harness.run_until(lambda: restarted in replica(harness, restarted).isr)
+
+
 def test_below_min_isr_nothing_is_taken(harness: Harness, client: EosClient) -> None:
     leader = client.leader(ORDERS)
     for broker in followers_of(harness, leader):

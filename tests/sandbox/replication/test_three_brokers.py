@@ -114,9 +114,11 @@ def test_a_healed_follower_catches_up_and_joins_again(harness: Harness, client: 
     assert replica(harness, cut_off).log.end_offset == 3
 
 
-def test_a_follower_joins_again_that_fetched_before_the_leader_heard_that_it_had_left(
-    harness: Harness, client: EosClient
-) -> None:
+def test_a_follower_joins_again_that_fetched_before_the_leader_heard_that_it_had_left(tmp_path: Path) -> None:
+    patient = {**SETTINGS, "controller.quorum.request.timeout.ms": "2000"}  # with a controller that does not answer
+    harness = Harness(tmp_path, ClusterShape(3, settings=patient, fast=True), seed=3)
+    client = EosClient(harness)
+    client.create_topic("orders", 1, 3)
     leader = client.leader(ORDERS)
     restarted = followers_of(harness, leader)[0]
     harness.advance(1000)
@@ -130,6 +132,8 @@ def test_a_follower_joins_again_that_fetched_before_the_leader_heard_that_it_had
     assert restarted not in replica(harness, restarted).isr
     harness.core.network.heal()
     harness.run_until(lambda: restarted in replica(harness, restarted).isr)
+    assert client.leader(ORDERS) == leader
+    harness.close()
 
 
 def test_below_min_isr_nothing_is_taken(harness: Harness, client: EosClient) -> None:

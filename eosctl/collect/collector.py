@@ -20,13 +20,13 @@ from eosctl.collect.offsets import collect_offsets
 from eosctl.collect.pending import collect_pending
 from eosctl.collect.readable import collect_readable
 from eosctl.collect.reader import Asks, ReadOnly
-from eosctl.collect.transactions import look_at_transactions
+from eosctl.collect.transactions import EVERY_TRANSACTION, TransactionQuery, look_at_transactions
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.snapshot import ClusterSnapshot, Topic
 from eosctl.model.transaction import TransactionLook
 
-# Reading what groups still have before them costs as much as reading it.
-EVERYTHING: Final = frozenset(EvidenceKind) - {EvidenceKind.READABLE_RECORDS}
+# Reading what groups still have before them costs as much as reading it; metrics are not a cluster's to tell.
+EVERYTHING: Final = frozenset(EvidenceKind) - {EvidenceKind.READABLE_RECORDS, EvidenceKind.METRICS}
 TRANSACTION_STATE: Final = "__transaction_state"
 
 Progress = Callable[[str], None]
@@ -38,13 +38,14 @@ class Observer:
     """Who looks, and by which clock.
 
     ``second_look_after_ms`` is the pause before the second pass over transactions, taken only when the first saw one
-    open on a partition leader.
+    open on a partition leader. ``query`` narrows which transactional ids matter.
     """
 
     now_ms: Callable[[], int]
     name: str = "eosctl"
     second_look_after_ms: int = 500
     progress: Progress = field(default=lambda text: None)
+    query: TransactionQuery = EVERY_TRANSACTION
 
 
 async def collect_snapshot(
@@ -160,13 +161,13 @@ async def _looks(
     partitions = [info for topic in snapshot.topics for info in topic.partitions]
     broker_ids = _answering(snapshot)
     observer.progress("transactions")
-    first = await look_at_transactions(reader, broker_ids, partitions, observer.now_ms)
+    first = await look_at_transactions(reader, broker_ids, partitions, observer.now_ms, observer.query)
     gaps += first.gaps
     if not _needs_second_look(first.value):
         return (first.value,)
     observer.progress("transactions, a second look")
     await asyncio.sleep(observer.second_look_after_ms / 1000)
-    second = await look_at_transactions(reader, broker_ids, partitions, observer.now_ms)
+    second = await look_at_transactions(reader, broker_ids, partitions, observer.now_ms, observer.query)
     gaps += second.gaps
     return (first.value, second.value)
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_from_code, in_batches
@@ -20,6 +21,7 @@ from eosctl.model.transaction import (
     TopicPartition,
     Transaction,
     TransactionLook,
+    TransactionState,
 )
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
@@ -27,10 +29,42 @@ from eosctl.wire.messages import describe_producers, describe_transactions, list
 
 PARTITIONS_PER_REQUEST: Final = 500
 IDS_PER_REQUEST: Final = 1_000
+_IDLE: Final = frozenset({TransactionState.EMPTY, TransactionState.COMPLETE_COMMIT, TransactionState.COMPLETE_ABORT})
+
+
+@dataclass(frozen=True, slots=True)
+class TransactionQuery:
+    """Which transactional ids a look is about; whoever narrows it applies the same filter to the answer.
+
+    A broker that does not know a filter (``running_longer_than_ms`` came with 3.8, KIP-994) ignores it and lists more.
+
+    Attributes:
+        states: Only ids in these states, in the wire's words; all when empty.
+        producer_ids: Only ids with these producer ids; all when empty.
+        running_longer_than_ms: Only transactions that run longer, by the coordinator's clock.
+        describe_idle: Whether ids without a transaction are described too. Without, what leaders show open still is.
+    """
+
+    states: tuple[str, ...] = ()
+    producer_ids: tuple[int, ...] = ()
+    running_longer_than_ms: int | None = None
+    describe_idle: bool = True
+
+    def request(self) -> list_transactions.ListTransactionsRequest:
+        """Return the request that asks for them."""
+        duration = -1 if self.running_longer_than_ms is None else self.running_longer_than_ms
+        return list_transactions.ListTransactionsRequest(self.states, self.producer_ids, duration)
+
+
+EVERY_TRANSACTION: Final = TransactionQuery()
 
 
 async def look_at_transactions(
-    reader: ReadOnly, broker_ids: Sequence[int], partitions: Iterable[PartitionInfo], now_ms: Callable[[], int]
+    reader: ReadOnly,
+    broker_ids: Sequence[int],
+    partitions: Iterable[PartitionInfo],
+    now_ms: Callable[[], int],
+    query: TransactionQuery = EVERY_TRANSACTION,
 ) -> Probed[TransactionLook]:
     """Take one look.
 
@@ -39,10 +73,17 @@ async def look_at_transactions(
         broker_ids: The brokers to ask for their transactions; each coordinates some of them.
         partitions: The partitions whose leaders to ask for producers.
         now_ms: The observer's clock.
+        query: Which transactional ids matter.
     """
     started_at_ms = now_ms()
     producers = await collect_producers(reader, partitions)
-    transactions = await collect_transactions(reader, broker_ids)
+    held_open = frozenset(
+        state.producer_id
+        for where in producers.value
+        for state in where.producers
+        if state.current_txn_start_offset is not None
+    )
+    transactions = await collect_transactions(reader, broker_ids, query, held_open)
     look = TransactionLook(started_at_ms, now_ms(), producers.value, transactions.value)
     return Probed(look, producers.gaps + transactions.gaps)
 
@@ -110,19 +151,35 @@ async def _producers_of_leader(
     return Probed(found, tuple(missing))
 
 
-async def collect_transactions(reader: ReadOnly, broker_ids: Sequence[int]) -> Probed[tuple[Transaction, ...]]:
-    """Ask every broker for the transactions that it coordinates, then for their details (Kafka 3.0 and later)."""
-    answers = await asyncio.gather(*(_transactions_of_coordinator(reader, broker_id) for broker_id in broker_ids))
+async def collect_transactions(
+    reader: ReadOnly,
+    broker_ids: Sequence[int],
+    query: TransactionQuery = EVERY_TRANSACTION,
+    held_open: Collection[int] = (),
+) -> Probed[tuple[Transaction, ...]]:
+    """Ask every broker for the transactions that it coordinates, then for their details (Kafka 3.0 and later).
+
+    Args:
+        reader: The read-only client.
+        broker_ids: The brokers to ask.
+        query: Which transactional ids matter.
+        held_open: Producer ids that leaders show open; theirs are described whatever their state.
+    """
+    answers = await asyncio.gather(
+        *(_transactions_of_coordinator(reader, broker_id, query, held_open) for broker_id in broker_ids)
+    )
     found = [transaction for answer in answers for transaction in answer.value]
     gaps = tuple(gap for answer in answers for gap in answer.gaps)
     return Probed(tuple(sorted(found, key=lambda t: t.transactional_id)), gaps)
 
 
-async def _transactions_of_coordinator(reader: ReadOnly, broker_id: int) -> Probed[list[Transaction]]:
+async def _transactions_of_coordinator(
+    reader: ReadOnly, broker_id: int, query: TransactionQuery, held_open: Collection[int]
+) -> Probed[list[Transaction]]:
     listed, gaps = await attempt(
         EvidenceKind.TRANSACTIONS,
         f"broker {broker_id}",
-        lambda: reader.request(broker_id, ApiKey.LIST_TRANSACTIONS, list_transactions.ListTransactionsRequest()),
+        lambda: reader.request(broker_id, ApiKey.LIST_TRANSACTIONS, query.request()),
     )
     if listed is None:
         return Probed([], gaps)
@@ -139,7 +196,12 @@ async def _transactions_of_coordinator(reader: ReadOnly, broker_id: int) -> Prob
         for entry in listed.transaction_states
     }
     missing: list[EvidenceGap] = []
-    for ids in in_batches(list(known), IDS_PER_REQUEST):
+    wanted = [
+        entry.transactional_id
+        for entry in listed.transaction_states
+        if query.describe_idle or entry.transaction_state not in _IDLE or entry.producer_id in held_open
+    ]
+    for ids in in_batches(wanted, IDS_PER_REQUEST):
         details = await describe_ids(reader, broker_id, ids)
         missing += details.gaps
         known.update({transaction.transactional_id: transaction for transaction in details.value})
@@ -174,9 +236,11 @@ async def describe_ids(reader: ReadOnly, broker_id: int, ids: Sequence[str]) -> 
                 producer_epoch=state.producer_epoch,
                 timeout_ms=state.transaction_timeout_ms,
                 start_time_ms=state.transaction_start_time_ms if state.transaction_start_time_ms >= 0 else None,
-                partitions=tuple(
-                    sorted(TopicPartition(t.topic, index) for t in state.topics for index in t.partitions)
-                ),
+                partitions=_partitions(state.topics) if state.topics else (),
             )
         )
     return Probed(found, tuple(missing))
+
+
+def _partitions(topics: Iterable[describe_transactions.TopicData]) -> tuple[TopicPartition, ...]:
+    return tuple(sorted(TopicPartition(topic.topic, index) for topic in topics for index in topic.partitions))

@@ -13,6 +13,7 @@ from eosctl.errors import UsageError
 from eosctl.render.progress import show_progress
 
 if TYPE_CHECKING:
+    from eosctl.collect.transactions import TransactionQuery
     from eosctl.model.evidence import EvidenceKind
     from eosctl.model.snapshot import ClusterSnapshot
     from eosctl.settings.client_resolution import ResolvedClient
@@ -70,6 +71,7 @@ def capture(
     *,
     now_ms: Callable[[], int],
     second_look_after_ms: int,
+    query: TransactionQuery | None = None,
 ) -> ClusterSnapshot:
     """Collect a snapshot of the cluster that the options name.
 
@@ -78,6 +80,7 @@ def capture(
         kinds: What to collect; everything when None.
         now_ms: The observer's clock.
         second_look_after_ms: Pause between the two looks.
+        query: Which transactional ids matter; all when None.
 
     Raises:
         EosctlError: Nobody could be asked.
@@ -87,16 +90,25 @@ def capture(
     from eosctl.client.client import connect
     from eosctl.collect.allowed import READ_ONLY_APIS
     from eosctl.collect.collector import EVERYTHING, Observer, collect_snapshot
+    from eosctl.collect.transactions import EVERY_TRANSACTION
 
     resolved = resolve_connection(connection)
+    collected: list[ClusterSnapshot] = []
 
-    async def collect() -> ClusterSnapshot:
+    async def collect() -> None:
         with show_progress() as progress:
-            observer = Observer(now_ms, second_look_after_ms=second_look_after_ms, progress=progress)
+            observer = Observer(
+                now_ms,
+                second_look_after_ms=second_look_after_ms,
+                progress=progress,
+                query=query or EVERY_TRANSACTION,
+            )
             async with connect(resolved.config, allowed_apis=READ_ONLY_APIS) as client:
-                return await collect_snapshot(client, observer, EVERYTHING if kinds is None else kinds)
+                collected.append(await collect_snapshot(client, observer, EVERYTHING if kinds is None else kinds))
 
-    return replace(asyncio.run(collect()), command_config=str(resolved.command_config or ""))
+    # Not the task's result: asyncio.run, while it restores the signal handler, has every result printed by repr().
+    asyncio.run(collect())
+    return replace(collected[0], command_config=str(resolved.command_config or ""))
 
 
 def load_or_capture(
@@ -106,6 +118,7 @@ def load_or_capture(
     *,
     now_ms: Callable[[], int],
     second_look_after_ms: int,
+    query: TransactionQuery | None = None,
 ) -> ClusterSnapshot:
     """Return the saved snapshot if one is named, else a new one.
 
@@ -114,7 +127,7 @@ def load_or_capture(
         EosctlError: Neither can be read.
     """
     if snapshot_file is None:
-        return capture(connection, kinds, now_ms=now_ms, second_look_after_ms=second_look_after_ms)
+        return capture(connection, kinds, now_ms=now_ms, second_look_after_ms=second_look_after_ms, query=query)
     if connection.is_given:
         raise UsageError(
             "--snapshot and a cluster were both given.",

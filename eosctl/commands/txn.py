@@ -21,6 +21,7 @@ from eosctl.commands.options import (
     SecondLookAfter,
     SnapshotFile,
     Timeout,
+    parse_duration_ms,
 )
 from eosctl.commands.session import Connection, load_or_capture
 from eosctl.commands.txn_change import abort_transaction, complete_transaction, fence_transaction
@@ -30,6 +31,7 @@ from eosctl.render.formats import FOR_PEOPLE, OutputFormat
 
 if TYPE_CHECKING:
     import re
+    from collections.abc import Sequence
 
 app = typer.Typer(help="Transactions: list, describe, find what hangs, end it.", no_args_is_help=True)
 
@@ -49,8 +51,19 @@ def list_transactions(
         list[str] | None,
         typer.Option("--state", metavar="STATE", help="Only this state; repeatable.", rich_help_panel=FILTER),
     ] = None,
-    producer_id: Annotated[
-        int | None, typer.Option("--producer-id", help="Only this producer id.", rich_help_panel=FILTER)
+    producer_ids: Annotated[
+        list[int] | None,
+        typer.Option("--producer-id", help="Only this producer id; repeatable.", rich_help_panel=FILTER),
+    ] = None,
+    running_longer_than: Annotated[
+        int | None,
+        typer.Option(
+            "--running-longer-than",
+            metavar="DURATION",
+            parser=parse_duration_ms,
+            help="Only transactions that have been open for longer, e.g. 15m.",
+            rich_help_panel=FILTER,
+        ),
     ] = None,
     pattern: Annotated[
         str | None,
@@ -63,8 +76,12 @@ def list_transactions(
     output_file: OutputFile = None,
     require_complete: RequireComplete = False,
 ) -> None:
-    """List the transactions of all coordinators, open ones first, the oldest at the top."""
+    """List the transactions of all coordinators, open ones first, the oldest at the top.
+
+    Brokers filter by state, producer id and duration where they can; the filters are applied to their answer as well.
+    """
     from eosctl.analysis.lifetime import classify_transactions
+    from eosctl.collect.transactions import TransactionQuery
     from eosctl.commands.evidence import LISTED
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
@@ -73,15 +90,18 @@ def list_transactions(
     invocation = invocation_of(context)
     matches = _compile(pattern)
     connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
-    evidence = load_or_capture(connection, snapshot, LISTED, now_ms=invocation.now_ms, second_look_after_ms=0)
-    wanted = {state.lower() for state in states or ()}
+    wanted = _states(states or (), open_only=open_only or running_longer_than is not None)
+    query = TransactionQuery(wanted, tuple(producer_ids or ()), running_longer_than)
+    evidence = load_or_capture(
+        connection, snapshot, LISTED, now_ms=invocation.now_ms, second_look_after_ms=0, query=query
+    )
 
     def is_wanted(item: TransactionItem) -> bool:
         return (
-            (not wanted or item.state.lower() in wanted)
-            and producer_id in (None, item.producer_id)
+            (not wanted or item.state in wanted)
+            and (not producer_ids or item.producer_id in producer_ids)
             and (matches is None or matches.search(item.transactional_id) is not None)
-            and (not open_only or bool(item.status))
+            and (running_longer_than is None or (item.age_ms or 0) > running_longer_than)
         )
 
     items = transaction_items(evidence, classify_transactions(evidence))
@@ -186,6 +206,7 @@ def hanging_transactions(
     """
     from eosctl.analysis.bootstrap import bootstrap_of
     from eosctl.analysis.hanging import classify_open_transactions
+    from eosctl.collect.transactions import TransactionQuery
     from eosctl.commands.evidence import JUDGED, NEEDS_ACTION, NOT_WORTH_A_LOOK
     from eosctl.render.envelope import listing
     from eosctl.render.hanging_text import render_verdicts
@@ -195,7 +216,12 @@ def hanging_transactions(
     invocation = invocation_of(context)
     connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
     evidence = load_or_capture(
-        connection, snapshot, JUDGED, now_ms=invocation.now_ms, second_look_after_ms=second_look_after
+        connection,
+        snapshot,
+        JUDGED,
+        now_ms=invocation.now_ms,
+        second_look_after_ms=second_look_after,
+        query=TransactionQuery(describe_idle=False),
     )
     verdicts = classify_open_transactions(evidence)
     shown = [verdict for verdict in verdicts if show_all or verdict.status not in NOT_WORTH_A_LOOK]
@@ -266,6 +292,31 @@ def producers(
         render_listing(result, PRODUCER_COLUMNS, output, invocation.style(), empty="No producers."), output_file
     )
     raise typer.Exit(INCOMPLETE if require_complete and evidence.gaps else 0)
+
+
+def _states(names: Sequence[str], *, open_only: bool) -> tuple[str, ...]:
+    """Return the states that are meant, as Kafka spells them; none when all are."""
+    from eosctl.model.transaction import TransactionState
+
+    known = {state.lower(): state for state in TransactionState}
+    unknown = [name for name in names if name.lower() not in known]
+    if unknown:
+        raise UsageError(
+            f"There is no state {unknown[0]}.",
+            "",
+            f"Choose of: {', '.join(state.value for state in TransactionState)}.",
+        )
+    chosen = [known[name.lower()] for name in names] or list(TransactionState)
+    if not open_only:
+        return tuple(state.value for state in chosen) if names else ()
+    found = tuple(state.value for state in chosen if state.is_open)
+    if not found:
+        raise UsageError(
+            f"No transaction in state {', '.join(names)} is open.",
+            "--open and --running-longer-than are about transactions in Ongoing, PrepareCommit and PrepareAbort.",
+            "Leave one of the filters out.",
+        )
+    return found
 
 
 def _compile(pattern: str | None) -> re.Pattern[str] | None:

@@ -28,7 +28,14 @@ def render_tsv(rows: Iterable[Sequence[str]]) -> str:
 
     Tabs, line breaks and backslashes inside a cell are written as ``\\t``, ``\\n``, ``\\r`` and ``\\\\``.
     """
-    return "".join("\t".join(_escape(cell) for cell in row) + "\n" for row in rows)
+    return "".join(map(_line, rows))
+
+
+def _line(row: Sequence[str]) -> str:
+    line = "\t".join(row)
+    if "\\" in line or "\n" in line or "\r" in line or line.count("\t") >= len(row):
+        line = "\t".join(map(_escape, row))
+    return line + "\n"
 
 
 def _escape(cell: str) -> str:

@@ -1,7 +1,7 @@
 import asyncio
 
 from eosctl.collect.reader import ReadOnly
-from eosctl.collect.transactions import look_at_transactions
+from eosctl.collect.transactions import TransactionQuery, look_at_transactions
 from eosctl.model.evidence import EvidenceKind, GapReason
 from eosctl.model.snapshot import PartitionInfo
 from eosctl.model.transaction import ProducerState, TopicPartition, Transaction
@@ -45,9 +45,9 @@ def listing(*ids):
     return lt.ListTransactionsResponse(transaction_states=[lt.TransactionState(i, 9, "Ongoing") for i in ids])
 
 
-def look(cluster, brokers, partitions):
+def look(cluster, brokers, partitions, query=TransactionQuery()):  # noqa: B008 - immutable
     clock = iter(range(100, 200))
-    return asyncio.run(look_at_transactions(ReadOnly(cluster), brokers, partitions, lambda: next(clock)))
+    return asyncio.run(look_at_transactions(ReadOnly(cluster), brokers, partitions, lambda: next(clock), query))
 
 
 def test_leaders_are_asked_before_coordinators(cluster):
@@ -101,3 +101,30 @@ def test_many_partitions_are_asked_for_in_bounded_requests(cluster):
     sizes = [sum(len(t.partition_indexes) for t in request.topics) for _, _, request in cluster.asked]
     assert sizes == [500, 500, 201]
     assert len(answer.value.producers) == 1_201
+
+
+def test_brokers_are_asked_to_filter(cluster):
+    cluster.on(1, ApiKey.LIST_TRANSACTIONS, listing())
+    look(cluster, [1], [], TransactionQuery(("Ongoing",), (9, 4), 60_000))
+    ((_, _, request),) = cluster.asked
+    assert request == lt.ListTransactionsRequest(("Ongoing",), (9, 4), 60_000)
+
+
+def test_idle_ids_are_described_only_where_leaders_show_them_open(cluster):
+    states = [("open", 1, "Ongoing"), ("idle", 2, "Empty"), ("late", 9, "CompleteCommit"), ("new", 5, "Unheard")]
+    cluster.on(1, ApiKey.DESCRIBE_PRODUCERS, producers)
+    cluster.on(
+        1,
+        ApiKey.LIST_TRANSACTIONS,
+        lt.ListTransactionsResponse(transaction_states=[lt.TransactionState(*state) for state in states]),
+    )
+    cluster.on(
+        1,
+        ApiKey.DESCRIBE_TRANSACTIONS,
+        lambda request: dt.DescribeTransactionsResponse(
+            transaction_states=[dt.TransactionState(0, name, "Ongoing") for name in request.transactional_ids]
+        ),
+    )
+    answer = look(cluster, [1], [partition(ORDERS, 1)], TransactionQuery(describe_idle=False))
+    described = {t.transactional_id: t.described for t in answer.value.transactions}
+    assert described == {"open": True, "idle": False, "late": True, "new": True}

@@ -33,6 +33,14 @@ def test_list_and_its_filters(snapshot_file: Path) -> None:
     assert listed(snapshot_file, "--open") == []
 
 
+def test_what_filters_cannot_mean(snapshot_file: Path) -> None:
+    unknown = eosctl("txn", "list", "--snapshot", snapshot_file, "--state", "open")
+    assert (unknown.code, "There is no state open." in unknown.err, "PrepareCommit" in unknown.err) == (2, True, True)
+    idle = eosctl("txn", "list", "--snapshot", snapshot_file, "--state", "empty", "--open")
+    assert (idle.code, "Leave one of the filters out" in idle.err) == (2, True)
+    assert eosctl("txn", "list", "--snapshot", snapshot_file, "--running-longer-than", "soon").code == 2
+
+
 def test_a_bad_pattern_is_a_usage_error(snapshot_file: Path) -> None:
     done = eosctl("txn", "list", "--snapshot", snapshot_file, "--pattern", "(")
     assert (done.code, done.out) == (2, "")

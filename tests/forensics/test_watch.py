@@ -25,6 +25,22 @@ def test_what_is_open_is_counted_with_what_it_hides(one_broker: SandboxThread) -
     assert eosctl("txn", "watch", "--count", "1", "-b", one_broker.bootstrap, "-o", "yaml").code == 2
 
 
+def test_what_is_listed_can_be_narrowed(one_broker: SandboxThread) -> None:
+    one = on(one_broker.bootstrap, lambda client: leave_open(client, "shop-1"))
+    other = on(one_broker.bootstrap, lambda client: leave_open(client, "shop-2"))
+
+    def listed(*filters: str) -> list[str]:
+        done = eosctl("txn", "list", "-b", one_broker.bootstrap, "-o", "json", *filters)
+        assert done.code == 0, done.err
+        return [item["transactional_id"] for item in done.json["items"]]
+
+    assert sorted(listed("--state", "ongoing", "--running-longer-than", "1ms")) == ["shop-1", "shop-2"]
+    assert listed("--running-longer-than", "2h") == []
+    assert listed("--producer-id", str(one.producer_id), "--open") == ["shop-1"]
+    assert len(listed("--producer-id", str(one.producer_id), "--producer-id", str(other.producer_id))) == 2
+    assert listed("--state", "Empty", "--state", "CompleteAbort") == []
+
+
 def test_a_frame_shows_the_course_and_cuts_long_tables() -> None:
     calm = observe(two_looks([], [transaction("Empty")]))
     busy = observe(

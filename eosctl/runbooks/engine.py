@@ -44,6 +44,8 @@ from eosctl.runbooks.probes import COMPLETE, find_probe
 from eosctl.runbooks.readings import Facts
 
 POLL_MS: Final = 500
+# A long wait looks seldom: not much more often than so many times in all.
+LOOKS: Final = 60
 INPUTS: Final = "inputs"
 AFTER: Final = "after"
 MAX_STEPS: Final = 1_000
@@ -297,6 +299,7 @@ class Run:
     ) -> tuple[bool, Facts]:
         loop = asyncio.get_running_loop()
         deadline = loop.time() + duration_ms(within) / 1000
+        pause_ms, longest_ms = POLL_MS, max(POLL_MS, duration_ms(within) // LOOKS)
         facts: Facts = {}
         while True:
             try:
@@ -310,7 +313,8 @@ class Run:
                 pass
             if loop.time() >= deadline:
                 return False, facts
-            await self._scene.sleep(POLL_MS)
+            await self._scene.sleep(pause_ms)
+            pause_ms = min(pause_ms * 2, longest_ms)
 
     async def _facts(self, probe: str, arguments: Mapping[str, Value]) -> Facts:
         kind = find_probe(probe)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 PURE_ROOMS = ("analysis", "checks", "capacity", "history")
-INJECTED_ROOMS = ("client", "workloads", "sandbox", "lab", "runbooks", "verify")
+INJECTED_ROOMS = ("client", "workloads", "sandbox", "lab", "runbooks", "rehearsals", "verify")
 
 # Where an outside world is the point: these hand the clock and the chance of the machine to everybody else.
 ADAPTERS = {

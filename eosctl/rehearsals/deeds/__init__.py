@@ -1,0 +1,1 @@
+"""What stories do to clusters: faults, applications and people, each by requests and faults that really happen."""

@@ -1,0 +1,105 @@
+"""Brokers that come and go, settings that change, links that break."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import Final
+
+from eosctl.client.destinations import Role
+from eosctl.client.outcome import any_error, error_for_code
+from eosctl.rehearsals.place import Place
+from eosctl.sandbox.network import FaultAction, LinkFault
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
+
+SHUTDOWN_TIMEOUT_S: Final = 10
+_TOPIC: Final = 2
+_BROKER: Final = 4
+_SET: Final = 0
+
+
+async def kill_broker(place: Place, *, broker: int) -> None:
+    """End a broker as kill -9 does."""
+    place.inside.kill(broker)
+
+
+async def stop_broker(place: Place, *, broker: int) -> None:
+    """Shut a broker down in order: its leaderships move first."""
+    handed_over = asyncio.Event()
+    place.inside.core.broker(broker).lifecycle.shut_down(handed_over.set)
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(handed_over.wait(), SHUTDOWN_TIMEOUT_S)
+    place.inside.core.stop_node(broker, clean=True)
+    place.inside.disconnect_clients(broker)
+
+
+async def start_broker(place: Place, *, broker: int) -> None:
+    """Start a broker on its files, and return when it serves."""
+    place.inside.restart(broker)
+    node = place.inside.core.nodes[broker].broker
+    while node is None or not node.is_ready:
+        await asyncio.sleep(0.05)
+
+
+async def start_empty_broker(place: Place, *, broker: int) -> None:
+    """Start a broker whose disk was replaced: under its id, without any file."""
+    directory = place.inside.core.directory_of(broker)
+    directory.rename(directory.with_name(f"{directory.name}-lost"))
+    await start_broker(place, broker=broker)
+
+
+async def kill_controller(place: Place) -> None:
+    """End the one controller as kill -9 does: nothing is elected or registered any more."""
+    core = place.inside.core
+    core.stop_node(core.controller_ids[0], clean=False)
+
+
+async def start_controller(place: Place) -> None:
+    """Start the controller on its files."""
+    core = place.inside.core
+    core.start_node(core.controller_ids[0])
+
+
+async def cut_link(place: Place, *, source: int, destination: int) -> None:
+    """Lose every frame from one node to another, until links are mended."""
+    place.inside.core.network.add_fault(LinkFault(FaultAction.DROP, source=source, destination=destination))
+
+
+async def cut_api(place: Place, *, api: str) -> None:
+    """Lose every request of one API between nodes, until links are mended."""
+    key = ApiKey[api]
+    place.inside.core.network.add_fault(LinkFault(FaultAction.DROP, api_key=key, requests=True))
+
+
+async def mend_links(place: Place) -> None:
+    """Let every frame through again."""
+    place.inside.core.network.heal()
+
+
+async def pass_time(place: Place, *, ms: int) -> None:
+    """Let time pass."""
+    await asyncio.sleep(ms / 1000)
+
+
+async def set_brokers(place: Place, *, name: str, value: str) -> None:
+    """Set a dynamic setting of all brokers."""
+    await _alter(place, _BROKER, "", name, value)
+
+
+async def set_topic(place: Place, *, topic: str, name: str, value: str) -> None:
+    """Set a setting of a topic."""
+    await _alter(place, _TOPIC, topic, name, value)
+
+
+async def _alter(place: Place, kind: int, resource: str, name: str, value: str) -> None:
+    change = AlterConfigsResource(kind, resource, [AlterableConfig(name, _SET, value)])
+    answer = await place.client.request(
+        Role.CONTROLLER, ApiKey.INCREMENTAL_ALTER_CONFIGS, IncrementalAlterConfigsRequest([change])
+    )
+    if code := any_error(answer):
+        raise error_for_code(code, f"Setting {name}={value}")

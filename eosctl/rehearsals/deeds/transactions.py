@@ -1,0 +1,167 @@
+"""What transactional applications do, and what goes wrong with their transactions."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+
+from eosctl.actions.fence import apply_fence, plan_fence
+from eosctl.client.destinations import Role
+from eosctl.client.producer import OutgoingRecord, TransactionalProducer
+from eosctl.client.topics import ensure_topic
+from eosctl.client.transactions import TV1, GroupIdentity, OffsetToCommit, produce, wait_until_ended
+from eosctl.collect.collector import Observer, collect_snapshot
+from eosctl.lab.scenarios.hanging import run_hanging
+from eosctl.lab.scenarios.zombie import run_zombie
+from eosctl.model.evidence import EvidenceKind
+from eosctl.model.transaction import TopicPartition
+from eosctl.rehearsals.place import Place
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.messages.init_producer_id import InitProducerIdRequest
+from eosctl.wire.records.batch import encode_batch
+from eosctl.wire.records.record import Record
+
+
+async def begin(
+    place: Place,
+    *,
+    id: str,
+    topic: str = "orders",
+    partition: int = 0,
+    group: str = "",
+    offset: int = 0,
+    timeout_ms: int = 60_000,
+    records: int = 1,
+    old_protocol: bool = False,
+) -> None:
+    """Have a producer write in a transaction that stays open; with a group it holds an offset of it, too."""
+    await ensure_topic(place.client, topic)
+    producer = place.producers.get(id)
+    if producer is None:
+        producer = TransactionalProducer(
+            place.client,
+            id,
+            now_ms=place.now_ms,
+            transaction_timeout_ms=timeout_ms,
+            dialect=TV1 if old_protocol else None,
+        )
+        await producer.init_transactions()
+        place.producers[id] = producer
+    where = TopicPartition(topic, partition)
+    await producer.send(where, [_record(id, number) for number in range(records)])
+    if group:
+        await producer.send_offsets(GroupIdentity(group), {where: OffsetToCommit(offset)})
+
+
+async def commit(place: Place, *, id: str, wait: bool = True) -> None:
+    """Commit what a producer has open; without ``wait`` the markers may still be on their way."""
+    await place.producers[id].commit()
+    if wait:
+        await wait_until_ended(place.client, id)
+
+
+async def abort(place: Place, *, id: str) -> None:
+    """Abort what a producer has open."""
+    await place.producers[id].abort()
+    await wait_until_ended(place.client, id)
+
+
+async def write(
+    place: Place,
+    *,
+    id: str,
+    topic: str = "orders",
+    partition: int = 0,
+    group: str = "",
+    offset: int = 0,
+    records: int = 1,
+    times: int = 1,
+    old_protocol: bool = False,
+) -> None:
+    """Have a producer commit transactions, one after the other."""
+    for _ in range(times):
+        await begin(
+            place,
+            id=id,
+            topic=topic,
+            partition=partition,
+            group=group,
+            offset=offset,
+            records=records,
+            old_protocol=old_protocol,
+        )
+        await commit(place, id=id)
+
+
+async def initialise(place: Place, *, id: str, timeout_ms: int = 60_000) -> None:
+    """Have a new instance take an id over, which fences whoever had it."""
+    producer = TransactionalProducer(place.client, id, now_ms=place.now_ms, transaction_timeout_ms=timeout_ms)
+    await producer.init_transactions()
+    place.producers[id] = producer
+
+
+async def hang(place: Place, *, topic: str = "orders", id: str = "order-entry-late") -> None:
+    """Have data of an ended transaction arrive late, with partition verification off (KAFKA-9144)."""
+    await run_hanging(place.stage, topic=topic, transactional_id=id, switch_verification_off=True)
+
+
+async def take_over(place: Place, *, id: str = "payment-service", topic: str = "payments") -> None:
+    """Have a second instance with the same id cut off the first one's transaction, then go on."""
+    await run_zombie(place.stage, topic=topic, transactional_id=id)
+
+
+async def keep_taking_over(place: Place, *, id: str = "payment-service", every_ms: int = 1_000) -> None:
+    """Have two instances with one id fence each other until the story ends."""
+
+    async def fight() -> None:
+        while True:
+            await take_over(place, id=id)
+            await asyncio.sleep(every_ms / 1000)
+
+    place.in_background(fight())
+
+
+async def keep_timing_out(place: Place, *, id: str, timeout_ms: int = 1_000) -> None:
+    """Have a producer open transactions that reach their timeout, one after the other, until the story ends."""
+
+    async def dawdle() -> None:
+        for round_ in itertools.count():
+            await begin(place, id=id, timeout_ms=timeout_ms, records=1 + round_ % 2)
+            await wait_until_ended(place.client, id)
+            place.producers.pop(id)
+
+    place.in_background(dawdle())
+
+
+async def stop_background(place: Place) -> None:
+    """End what goes on in the background."""
+    for task in place.tasks:
+        task.cancel()
+    await asyncio.gather(*place.tasks, return_exceptions=True)
+    place.tasks.clear()
+
+
+async def fence(place: Place, *, id: str) -> None:
+    """Have an administrator end what an id has open."""
+    kinds = frozenset({EvidenceKind.TRANSACTIONS, EvidenceKind.BROKER_CONFIGS})
+    snapshot = await collect_snapshot(place.client, Observer(place.now_ms), kinds)
+    await apply_fence(place.client, plan_fence(snapshot, id))
+
+
+async def write_idempotent(place: Place, *, topic: str = "orders", producers: int = 1) -> None:
+    """Have idempotent producers without a transactional id write once each; partitions remember every one of them."""
+    await ensure_topic(place.client, topic)
+    for _ in range(producers):
+        request = InitProducerIdRequest(None, 60_000)
+        identity = await place.client.request(Role.ANY, ApiKey.INIT_PRODUCER_ID, request, cap=4)
+        batch = encode_batch(
+            [Record(0, place.now_ms(), None, b"once")],
+            producer_id=identity.producer_id,
+            producer_epoch=identity.producer_epoch,
+            base_sequence=0,
+        )
+        await produce(place.client, TopicPartition(topic, 0), batch, transactional_id=None, bounds=TV1.produce)
+
+
+def _record(key: str, number: int) -> OutgoingRecord:
+    return OutgoingRecord(f"{key}-{number}".encode(), b"%d" % number)

@@ -1,0 +1,91 @@
+"""A member of a classic group that takes part in rebalances and reads nothing: what its coordinator sees is real."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from eosctl.client.client import Client
+from eosctl.client.destinations import group_coordinator
+from eosctl.client.outcome import error_for_code, error_of
+from eosctl.errors import EosctlError
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.heartbeat import HeartbeatRequest
+from eosctl.wire.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
+from eosctl.wire.messages.leave_group import LeaveGroupRequest, MemberIdentity
+from eosctl.wire.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
+
+SESSION_MS: Final = 45_000
+REBALANCE_MS: Final = 60_000
+HEARTBEAT_S: Final = 3.0
+_AGAIN: Final = frozenset({ErrorCode.REBALANCE_IN_PROGRESS, ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION})
+
+
+class GroupMember:
+    """Joins, syncs and sends heartbeats until it leaves; joins again whenever the group asks for it.
+
+    Args:
+        client: A client of its own: a join waits for the other members.
+        group_id: The group.
+    """
+
+    def __init__(self, client: Client, group_id: str) -> None:
+        self._client = client
+        self._group_id = group_id
+        self._member_id = ""
+        self._generation = -1
+        self.joined = asyncio.Event()
+
+    async def live(self) -> None:
+        """Be a member until cancelled."""
+        while True:
+            try:
+                await self._join()
+                self.joined.set()
+                while True:
+                    await asyncio.sleep(HEARTBEAT_S)
+                    await self._beat()
+            except EosctlError:
+                await asyncio.sleep(HEARTBEAT_S)
+
+    async def leave(self) -> None:
+        """Leave the group."""
+        request = LeaveGroupRequest(self._group_id, members=[MemberIdentity(self._member_id)])
+        await self._client.request(group_coordinator(self._group_id), ApiKey.LEAVE_GROUP, request, floor=3, cap=3)
+
+    async def _join(self) -> None:
+        protocols = [JoinGroupRequestProtocol("range", b"")]
+        while True:
+            request = JoinGroupRequest(
+                self._group_id, SESSION_MS, REBALANCE_MS, self._member_id, None, "consumer", protocols
+            )
+            answer = await self._client.request(
+                group_coordinator(self._group_id), ApiKey.JOIN_GROUP, request, floor=5, cap=5, error_of=_nothing
+            )
+            if answer.error_code == ErrorCode.MEMBER_ID_REQUIRED:
+                self._member_id = answer.member_id
+                continue
+            if answer.error_code in _AGAIN:
+                self._member_id = ""
+                continue
+            if answer.error_code:
+                raise error_for_code(answer.error_code, f"JoinGroup of {self._group_id}")
+            break
+        self._member_id, self._generation = answer.member_id, answer.generation_id
+        shares = [SyncGroupRequestAssignment(member.member_id, b"") for member in answer.members]
+        sync = SyncGroupRequest(self._group_id, self._generation, self._member_id, assignments=shares)
+        await self._client.request(group_coordinator(self._group_id), ApiKey.SYNC_GROUP, sync, floor=3, cap=3)
+
+    async def _beat(self) -> None:
+        request = HeartbeatRequest(self._group_id, self._generation, self._member_id)
+        answer = await self._client.request(
+            group_coordinator(self._group_id), ApiKey.HEARTBEAT, request, floor=3, cap=3, error_of=_nothing
+        )
+        if error_of(answer) in _AGAIN:
+            await self._join()
+
+
+def _nothing(answer: object) -> ErrorCode:
+    """Leave errors to the caller: a member's are part of the protocol."""
+    return ErrorCode.NONE

@@ -1,0 +1,233 @@
+"""Play a story: make its fault, run its runbook, let people take their turns, look at the cluster afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+
+from eosctl.checks.declaration import Case
+from eosctl.checks.registry import ALL_CHECKS
+from eosctl.checks.runner import diagnose
+from eosctl.client.client import Client, connect
+from eosctl.collect.allowed import READ_ONLY_APIS
+from eosctl.collect.collector import EVERYTHING, Observer, collect_snapshot
+from eosctl.collect.snapshot_file import save_snapshot
+from eosctl.errors import EosctlError, UsageError
+from eosctl.lab.virtual_loop import run_virtual
+from eosctl.model.evidence import EvidenceKind
+from eosctl.model.severity import Severity
+from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.rehearsals.deeds.registry import bind, do
+from eosctl.rehearsals.place import HERE, Place, Places, open_places
+from eosctl.rehearsals.story import Story, Turn
+from eosctl.runbooks.book import Action, Outcome, Runbook, Step, Value, Wait, duration_ms
+from eosctl.runbooks.engine import INPUTS, Ending, Position, Run, Told, position_of
+from eosctl.runbooks.journal import Entry, Journal, read_journal
+from eosctl.runbooks.lint import required_inputs
+from eosctl.runbooks.ways import Way, ways_taken
+
+SECOND_LOOK_MS: Final = 100
+_WELL: Final = (Outcome.VERIFIED, Outcome.NO_ACTION)
+
+
+class Performance(NamedTuple):
+    """How a story went: ``failure`` is empty when it went as told."""
+
+    story: str
+    outcome: str
+    step: str
+    message: str
+    failure: str
+    ways: frozenset[Way]
+    told: tuple[Told, ...]
+
+
+class _Botched(EosctlError):  # noqa: N818
+    """The story did not go as told."""
+
+
+def rehearse(book: Runbook, story: Story) -> Performance:
+    """Play a story on clusters of its own, on virtual time.
+
+    Raises:
+        ConfigFileError: The story tells of a deed that there is none of.
+        UsageError: It lacks an input.
+    """
+    for deed in (*story.given, *(deed for turn in story.people for deed in turn.does)):
+        bind(deed)
+    missing = [name for name in required_inputs(book) if name not in story.inputs]
+    if missing:
+        raise UsageError(f"The story {story.name!r} lacks the input {missing[0]}.", book.inputs[missing[0]].about)
+    with tempfile.TemporaryDirectory(prefix="eosctl-rehearsal-") as directory:
+        return run_virtual(_play(book, story, Path(directory)))
+
+
+async def _play(book: Runbook, story: Story, directory: Path) -> Performance:
+    async with open_places(story, directory) as places:
+        for deed in story.given:
+            await do(places, deed)
+        scene = _Scene(places, places.named(HERE), directory, list(story.people))
+        run = _Rehearsal(_with_patience(book, story), story, scene, directory)
+        ending, failure = Ending(Outcome.FAILED, "", ""), ""
+        try:
+            await run.look_only()
+            ending = await run.to_the_end()
+            await _hold_to(story, ending, scene)
+        except EosctlError as error:
+            failure = str(error)
+        ways = ways_taken(run.book, read_journal(run.path)) if run.path.exists() else frozenset()
+        return Performance(
+            story.name, ending.outcome.value, ending.step, ending.message, failure, ways, tuple(scene.all_told)
+        )
+
+
+class _Rehearsal:
+    """A run that goes on after each hand-over for as long as people have something to do there."""
+
+    def __init__(self, book: Runbook, story: Story, scene: _Scene, directory: Path) -> None:
+        self.book = book
+        self.path = directory / "run.jsonl"
+        self._scene = scene
+        defaults = {name: spec.default for name, spec in book.inputs.items() if spec.default is not None}
+        self._inputs: dict[str, Value] = {**defaults, **story.inputs}
+
+    async def look_only(self) -> None:
+        """Run dry, with a client that can change nothing: a runbook must bear that from any state."""
+        place = self._scene.place
+        async with connect(
+            place.config, connector=place.connector, chance=place.chance, allowed_apis=READ_ONLY_APIS
+        ) as client:
+            scene = _Scene(self._scene.places, place, self._scene.directory, [], client)
+            cluster_id = (await scene.look(frozenset())).cluster_id
+            position = Position(self.book.steps[0].id, {INPUTS: self._inputs})
+            ending = await Run(self.book, scene, position, cluster_id).walk()
+            if ending.acted:
+                raise _Botched("The dry run changed something.")
+
+    async def to_the_end(self) -> Ending:
+        scene = self._scene
+        cluster_id = (await scene.look(frozenset())).cluster_id
+        journal = _Watched(self.path, scene)
+        journal.write("started", runbook=self.book.id, digest="", cluster_id=cluster_id, inputs=self._inputs, user="")
+        position = Position(self.book.steps[0].id, {INPUTS: self._inputs})
+        while True:
+            ending = await Run(self.book, scene, position, cluster_id, journal).walk()
+            if not scene.has_turn(ending.step) or not (
+                ending.next or ending.outcome in (Outcome.BLOCKED, Outcome.FAILED)
+            ):
+                return ending
+            await scene.take_turn(ending.step)
+            entries = read_journal(self.path)
+            position = position_of(self.book, entries)
+            journal = _Watched(self.path, scene, entries)
+            journal.write("resumed", position.at)
+
+
+@dataclass
+class _Scene:
+    """A cluster of a story, as the engine sees it."""
+
+    places: Places
+    place: Place
+    directory: Path
+    people: list[Turn]
+    reader: Client | None = None
+    all_told: list[Told] = field(default_factory=list)
+    _at: str = ""
+
+    @property
+    def client(self) -> Client:
+        return self.reader or self.place.client
+
+    async def look(self, kinds: frozenset[EvidenceKind]) -> ClusterSnapshot:
+        observer = Observer(self.place.now_ms, second_look_after_ms=SECOND_LOOK_MS)
+        return await collect_snapshot(self.client, observer, kinds)
+
+    async def sleep(self, ms: int) -> None:
+        if self.has_turn(self._at):
+            await self.take_turn(self._at)
+        await asyncio.sleep(ms / 1000)
+
+    async def confirm(self, question: str, expected: str) -> bool:
+        return await self.take_turn(self._at) if self.has_turn(self._at) else True
+
+    def tell(self, told: Told) -> None:
+        self.all_told.append(told)
+
+    def keep(self, snapshot: ClusterSnapshot, step: str) -> dict[str, str]:
+        path = self.directory / f"{step}.json"
+        save_snapshot(snapshot, path)
+        return {"file": path.name}
+
+    def audit(self, action: str, cluster_id: str, details: Mapping[str, Value]) -> None:
+        return None
+
+    def begun(self, step: str) -> None:
+        """Note where the run stands."""
+        self._at = step
+
+    def has_turn(self, step: str) -> bool:
+        """Whether the next turn of people is at this step."""
+        return bool(self.people) and self.people[0].at == step
+
+    async def take_turn(self, step: str) -> bool:
+        """Do what people do at a step, and return what they answer."""
+        turn = self.people.pop(0)
+        for deed in turn.does:
+            await do(self.places, deed)
+        return turn.answer
+
+
+class _Watched(Journal):
+    """A journal that tells the scene which step begins."""
+
+    def __init__(self, path: Path, scene: _Scene, entries: tuple[Entry, ...] = ()) -> None:
+        super().__init__(path, scene.place.now_ms, entries)
+        self._scene = scene
+
+    def write(self, event: str, step: str = "", **data: object) -> None:
+        if event == "begun":
+            self._scene.begun(step)
+        super().write(event, step, **data)
+
+
+async def _hold_to(story: Story, ending: Ending, scene: _Scene) -> None:
+    expected = story.ends
+    if (ending.outcome, ending.step) != (expected.outcome, expected.step):
+        raise _Botched(
+            f"It ended {ending.outcome.value} at {ending.step} and not {expected.outcome.value} at {expected.step}.",
+            ending.message,
+        )
+    if expected.says not in ending.message:
+        raise _Botched(f"Its last words lack {expected.says!r}.", ending.message)
+    if scene.people:
+        raise _Botched(f"The run never came to {scene.people[0].at}, where people had something to do.")
+    if ending.outcome in _WELL:
+        snapshot = await scene.look(EVERYTHING)
+        findings = [
+            f"{finding.check_id}: {finding.message}"
+            for finding in diagnose(ALL_CHECKS, Case(snapshot)).findings
+            if finding.severity.at_least(Severity.ERROR) and finding.check_id not in story.leaves
+        ]
+        gaps = [f"{gap.kind.value} of {gap.subject}: {gap.reason.value}" for gap in snapshot.gaps]
+        if findings or gaps:
+            raise _Botched("It ended well, but the cluster is not well.", " ".join([*findings, *gaps]))
+
+
+def _with_patience(book: Runbook, story: Story) -> Runbook:
+    """Bound every wait, which changes nothing but how long nobody helps."""
+    return msgspec.structs.replace(book, steps=tuple(_bounded(step, story.patience) for step in book.steps))
+
+
+def _bounded(step: Step, most: str) -> Step:
+    if isinstance(step, Wait) and duration_ms(step.within) > duration_ms(most):
+        return msgspec.structs.replace(step, within=most)
+    if isinstance(step, Action) and duration_ms(step.verify.within) > duration_ms(most):
+        return msgspec.structs.replace(step, verify=msgspec.structs.replace(step.verify, within=most))
+    return step

@@ -33,7 +33,7 @@ lint: environment ## Style, types and import contracts.
 test-kafka: environment ## The verdicts and bytes against real Apache Kafka (needs Java 17 and Maven).
 	$(RUN) -m pytest -m apache tests/apache
 
-mutate-checks: environment ## Invert every comparison of the configuration rules; a case must notice each.
+mutate-checks: environment ## Invert every comparison of every check; a case must notice each.
 	$(RUN) -m scripts.mutate_checks
 
 transcripts: environment ## The recorded answers of real brokers against the sandbox, by area.

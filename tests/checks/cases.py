@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 import yaml
 
+from eosctl.model.finding import CheckResult, Finding
 from eosctl.model.limits import Limits
 from eosctl.model.snapshot import ClusterSnapshot
 
@@ -59,3 +61,38 @@ def cases_of(path: Path) -> list[CheckCase]:
 
 def all_cases() -> list[CheckCase]:
     return [case for path in sorted(FIXTURES.glob("EOS-*.yaml")) for case in cases_of(path)]
+
+
+def differences(result: CheckResult, case: CheckCase) -> list[str]:
+    """Return what a check says otherwise than its case expects; nothing when it is right."""
+    places = [str(finding.resource) for finding in result.findings]
+    compared = [
+        ("status", result.status.value, case.expect),
+        ("incomplete", result.incomplete, case.incomplete),
+        ("resources", places, [expected["resource"] for expected in case.findings]),
+    ]
+    found = [f"{name}: {said}, expected {wanted}" for name, said, wanted in compared if said != wanted]
+    if case.reason not in result.reason:
+        found.append(f"reason: {result.reason!r}, expected {case.reason!r}")
+    if found:
+        return found
+    return [one for pair in zip(result.findings, case.findings, strict=True) for one in _differences(*pair)]
+
+
+def _differences(finding: Finding, expected: dict[str, Any]) -> Iterator[str]:
+    said = _everything_said(finding)
+    yield from (f"{words!r} is not said in {said!r}" for words in expected.get("says", ()) if words not in said)
+    for name, value in (("severity", finding.severity.value), ("confidence", finding.confidence.value)):
+        if value != expected.get(name, value):
+            yield f"{name}: {value}, expected {expected[name]}"
+    if expected.get("command", "") not in "\n".join(command.line for command in finding.commands):
+        yield f"no command has {expected['command']}"
+    facts = dict(finding.facts)
+    for name, value in expected.get("facts", {}).items():
+        if facts.get(name) != value:
+            yield f"fact {name}: {facts.get(name)}, expected {value}"
+
+
+def _everything_said(finding: Finding) -> str:
+    facts = [f"{evidence.source}: {evidence.name} {evidence.value}" for evidence in finding.evidence]
+    return "\n".join([finding.message, finding.cause, finding.impact, *finding.remedy, *facts])

@@ -18,7 +18,7 @@ def _mirrors(connector: Component) -> bool:
     "EOS-CFG-064",
     "MirrorMaker copies uncommitted records",
     Severity.ERROR,
-    roles=(Role.MIRROR_MAKER,),
+    roles=(Role.MIRROR_MAKER, Role.SOURCE_CONNECTOR),
     reads=("isolation.level", "exactly.once.source.support"),
     references=("KIP-618", "KIP-656"),
 )

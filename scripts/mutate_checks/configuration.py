@@ -1,0 +1,59 @@
+"""The rules over configuration files and their cases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple
+
+import yaml
+
+from eosctl.checks.configuration.judge import findings_of, judge
+from eosctl.checks.configuration.registry import ALL_RULES
+from eosctl.checks.configuration.rule import Rule
+from eosctl.model.deployment import Deployment
+from eosctl.settings.deployment_files import read_components
+from eosctl.settings.parameter_tables import load_tables, parse_release
+from scripts.mutate_checks.mutants import ROOT
+
+RULES: Final = ROOT / "eosctl" / "checks" / "configuration"
+CASES: Final = ROOT / "tests" / "fixtures" / "checks" / "configuration"
+
+
+class Expected(NamedTuple):
+    """Files, and what a rule says of them; severities are compared where a case names them."""
+
+    deployment: Deployment
+    status: str
+    places: list[str]
+    severities: list[str]
+
+
+def rules() -> Iterator[tuple[str, Callable[[Rule], bool]]]:
+    """Yield the name of each rule, which its file has too, with what tells whether a rule meets its cases."""
+    for rule in ALL_RULES:
+        yield rule.check.evaluate.__name__, meets(load_cases(rule.check.id))
+
+
+def meets(cases: list[Expected]) -> Callable[[Rule], bool]:
+    """Return what tells whether a rule says what all these cases expect."""
+    return lambda rule: all(_is_met(rule, case) for case in cases)
+
+
+def load_cases(check_id: str) -> list[Expected]:
+    """Return the cases of a rule, parsed once."""
+    loaded: list[dict[str, Any]] = yaml.safe_load((CASES / f"{check_id}.yaml").read_text("utf-8"))["cases"]
+    found = []
+    for case in loaded:
+        release = parse_release(case["kafka"]) if "kafka" in case else None
+        parts = [part for name, text in case["files"].items() for part in read_components(name, text, release=release)]
+        deployment = Deployment(tuple(parts), load_tables())
+        found.append(Expected(deployment, case["expect"], case.get("findings", []), case.get("severities", [])))
+    return found
+
+
+def _is_met(rule: Rule, case: Expected) -> bool:
+    (result,) = judge(case.deployment, [rule])
+    found = findings_of([result])
+    places = [f"{facts['file']}:{facts['line']}" for finding in found if (facts := dict(finding.facts))]
+    severities = [finding.severity.value for finding in found]
+    return (result.status.value, places) == (case.status, case.places) and case.severities in ([], severities)

@@ -1,0 +1,29 @@
+"""All mutants of all checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from scripts.mutate_checks import cluster, configuration
+from scripts.mutate_checks.mutants import Mutant, mutants, survives
+
+Judged = tuple[Path, str, Callable[[Any], bool]]
+
+
+def survivors() -> tuple[int, list[Mutant]]:
+    """Return how many mutants there were, and those that no case noticed."""
+    count, alive = 0, []
+    for path, name, meets_all_cases in _all():
+        for mutant in mutants(path, path.read_text("utf-8")):
+            count += 1
+            if survives(mutant, name, meets_all_cases):
+                alive.append(mutant)
+    return count, alive
+
+
+def _all() -> Iterator[Judged]:
+    for name, meets_all_cases in configuration.rules():
+        yield configuration.RULES / f"{name}.py", name, meets_all_cases
+    yield from cluster.checks()

@@ -15,7 +15,9 @@ from hypothesis import settings
 # A busy machine makes single examples slow; that says nothing about the code.
 settings.register_profile("eosctl", deadline=None)
 settings.register_profile("prove", deadline=None, max_examples=10_000)
-settings.load_profile(os.environ.get("EOSCTL_HYPOTHESIS_PROFILE", "eosctl"))
+# A gate answers the same for the same commit; new examples are for developers and for `make prove`.
+settings.register_profile("ci", deadline=None, derandomize=True, database=None, print_blob=True)
+settings.load_profile(os.environ.get("EOSCTL_HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "eosctl"))
 
 # A shell that starts the tests in the background lets them ignore SIGINT, and programs that they start inherit that;
 # tests that interrupt a program need the ordinary disposition.

@@ -14,11 +14,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
+from eosctl.collect.beans import BeanQuery
+from eosctl.collect.jmx import read_jmx
 from eosctl.collect.metric_page import fetch_samples
 from eosctl.collect.prometheus_text import Sample
 from eosctl.errors import EosctlError, UsageError
 from eosctl.model.broker_counters import BrokerCounters, TopicCounters
 from eosctl.model.transaction import TopicPartition
+from eosctl.settings.endpoint_credentials import NO_CREDENTIALS
 
 NO_ERROR: Final = "NONE"
 _PREFIX: Final = re.compile(r"kafka_(server_brokertopicmetrics|network_requestmetrics|log_log)_(.*)")
@@ -26,12 +29,12 @@ _METRICS: Final = ("messagesin", "bytesin", "totalproducerequests", "requests", 
 #: What is asked of JMX: each bean with the one attribute that counts.
 _BEANS: Final = (
     *(
-        f"kafka.server:type=BrokerTopicMetrics,name={name},*/Count"
+        BeanQuery(f"kafka.server:type=BrokerTopicMetrics,name={name},*", ("Count",))
         for name in ("MessagesInPerSec", "BytesInPerSec", "TotalProduceRequestsPerSec")
     ),
-    "kafka.network:type=RequestMetrics,name=RequestsPerSec,*/Count",
-    "kafka.network:type=RequestMetrics,name=ErrorsPerSec,*/Count",
-    "kafka.log:type=Log,name=LogEndOffset,*/Value",
+    BeanQuery("kafka.network:type=RequestMetrics,name=RequestsPerSec,*", ("Count",)),
+    BeanQuery("kafka.network:type=RequestMetrics,name=ErrorsPerSec,*", ("Count",)),
+    BeanQuery("kafka.log:type=Log,name=LogEndOffset,*", ("Value",)),
 )
 
 
@@ -111,32 +114,7 @@ def _is_count_of(words: str, metric: str) -> bool:
 
 
 def _read_jmx(url: str, timeout_s: float) -> list[Counter]:
-    try:
-        from jmxquery import JMXConnection, JMXQuery
-    except ImportError:
-        raise UsageError(
-            "Reading JMX needs the extra jmx.", "", "Install it: pip install 'eosctl[jmx]'; or give an exporter's page."
-        ) from None
-    parts = urlsplit(url)
-    service = f"service:jmx:rmi:///jndi/rmi://{parts.hostname}:{parts.port}/jmxrmi"
-    try:
-        found = JMXConnection(service).query([JMXQuery(bean) for bean in _BEANS], timeout=timeout_s)
-    except Exception as error:  # the library lets through whatever its Java program ends with
-        raise EosctlError(
-            f"{url} cannot be read.",
-            f"{type(error).__name__}: is Java here, and JMX there, open to this machine and without a password?",
-            "Check the port that JMX_PORT or com.sun.management.jmxremote.port gives.",
-        ) from error
-    return [counter for bean in found if (counter := _from_bean(bean.mBeanName, bean.value)) is not None]
-
-
-def _from_bean(name: str, value: object) -> Counter | None:
-    if not isinstance(value, int | float):
-        return None
-    keys = dict(part.split("=", 1) for part in name.split(":", 1)[1].split(",") if "=" in part)
-    words = keys.get("name", "").lower()
-    metric = next((m for m in _METRICS if _is_count_of(words, m)), None)
-    return None if metric is None else Counter(metric, keys, float(value))
+    return list(_counters(read_jmx(url, _BEANS, round(timeout_s * 1000), NO_CREDENTIALS)))
 
 
 def resolve_counters(source: str, read_at_ms: int, counters: Iterable[Counter]) -> BrokerCounters:

@@ -2,51 +2,22 @@
 
 from __future__ import annotations
 
-import http.client
-import urllib.request
-from typing import Final
-from urllib.parse import urlsplit
-
-from eosctl.collect.prometheus_text import Sample, parse_samples
-from eosctl.errors import EosctlError, UsageError
-
-MAX_BYTES: Final = 256 << 20
+from eosctl.collect.endpoint_http import fetch
+from eosctl.collect.prometheus_text import parse_samples
+from eosctl.errors import EosctlError
+from eosctl.model.metric_page import MetricSample
+from eosctl.settings.endpoint_credentials import NO_CREDENTIALS, EndpointCredentials
 
 
-def check_page_address(url: str) -> None:
-    """Refuse what is no address of a page, or carries a secret.
-
-    Raises:
-        UsageError: The address is not ``http://HOST:PORT/PATH``, or has a user name or password in it.
-    """
-    try:
-        parts = urlsplit(url)
-        known = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-        named = "@" in parts.netloc
-    except ValueError:
-        known, named = False, "@" in url
-    if named:
-        raise UsageError(
-            "The address of an endpoint has a user name or password in it.",
-            "Other users of this machine can read the arguments of a program.",
-            "Let the exporter listen where no password is needed, e.g. behind a tunnel.",
-        )
-    if not known:
-        raise UsageError(f"{url!r} is no address of metrics.", "", "Write http://HOST:PORT/metrics.")
-
-
-def fetch_samples(url: str, timeout_ms: int) -> tuple[Sample, ...]:
+def fetch_samples(
+    url: str, timeout_ms: int, credentials: EndpointCredentials = NO_CREDENTIALS
+) -> tuple[MetricSample, ...]:
     """Fetch a page and parse it.
 
     Raises:
         EosctlError: The endpoint does not answer, or with something else.
     """
-    try:
-        with urllib.request.urlopen(url, timeout=timeout_ms / 1000) as answer:
-            body = answer.read(MAX_BYTES)
-    except (OSError, http.client.HTTPException) as error:
-        reason = str(getattr(error, "reason", None) or error)
-        raise EosctlError(f"{url} does not answer.", reason, "Check the address and the exporter.") from error
+    body = fetch(url, timeout_ms, credentials)
     try:
         return tuple(parse_samples(body.decode("utf-8", "replace")))
     except ValueError as error:

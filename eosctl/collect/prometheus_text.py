@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final
+
+from eosctl.model.metric_page import MetricSample
 
 _SAMPLE: Final = re.compile(r"([a-zA-Z_:][\w:]*)(?:\{(.*)\})?\s+([^\s]+)(?:\s+-?\d+)?\s*", re.ASCII)
 _LABEL: Final = re.compile(r'\s*([a-zA-Z_]\w*)\s*=\s*"((?:[^"\\]|\\.)*)"\s*,?', re.ASCII)
 _ESCAPED: Final = re.compile(r"\\(.)")
 
-
-class Sample(NamedTuple):
-    """One value; ``labels`` without the metric's name."""
-
-    name: str
-    labels: dict[str, str]
-    value: float
+Sample = MetricSample
 
 
 def parse_samples(text: str) -> Iterator[Sample]:

@@ -10,7 +10,9 @@ from functools import cache
 from importlib import resources
 from typing import Any, Final
 
-from eosctl.monitoring.metric import Metric, MetricKind, MissingMetric, exporter_name, parse_release
+from eosctl.collect.beans import exporter_name
+from eosctl.collect.metric_source import WantedMetrics
+from eosctl.monitoring.metric import Metric, MetricKind, MissingMetric, parse_release
 
 _OBJECT: Final = re.compile(r"(?P<domain>[\w.]+):type=(?P<type>[\w-]+)(?P<keys>(?:,[\w-]+=\{[\w-]+\})*)")
 _NAME_KEY: Final = re.compile(r'\bname="?([\w-]+)')
@@ -38,6 +40,18 @@ def load_missing() -> tuple[MissingMetric, ...]:
         )
         for body in _load("missing.toml")["missing"]
     )
+
+
+@cache
+def wanted_metrics(extra_series: tuple[str, ...] = ()) -> WantedMetrics:
+    """Return what to read of a program to know every number of the catalogue that it has.
+
+    Args:
+        extra_series: Further series to ask of a Prometheus server.
+    """
+    numbers = [metric for metric in load_metrics() if metric.kind is not MetricKind.TEXT]
+    series = {name.partition("{")[0]: None for metric in numbers for name in metric.prometheus}
+    return WantedMetrics(tuple(dict.fromkeys(metric.query for metric in numbers)), (*series, *extra_series))
 
 
 def _load(file: str) -> dict[str, Any]:

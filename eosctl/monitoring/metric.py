@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from eosctl.collect.beans import BeanQuery, exporter_name, safe_name
 from eosctl.model.known_bug import Version, parse_version
 
 _PLACEHOLDER: Final = re.compile(r"[\w-]+=\{([\w-]+)\}")
-_NO_NAME: Final = re.compile(r"[^a-zA-Z0-9:_]")
 
 
 class MetricKind(StrEnum):
@@ -89,6 +89,16 @@ class Metric:
         return _PLACEHOLDER.sub(lambda key: key[0].replace(f"{{{key[1]}}}", "*"), self.bean)
 
     @property
+    def query(self) -> BeanQuery:
+        """What to ask of JMX for this metric."""
+        return BeanQuery(self.bean_pattern, self.attributes)
+
+    @property
+    def label_names(self) -> frozenset[str]:
+        """The labels of its series, the metric's own name aside."""
+        return frozenset(map(safe_name, self.keys))
+
+    @property
     def attributes(self) -> tuple[str, ...]:
         """The attributes of the bean that are worth reading."""
         return _YAMMER[self.kind] if self.is_yammer else (self.name,)
@@ -98,7 +108,7 @@ class Metric:
         """The series of jmx_exporter without rules, one an attribute; none of text."""
         if self.kind is MetricKind.TEXT:
             return ()
-        labels = ([f'name="{self.name}"'] if self.is_yammer else []) + [f'{_safe(key)}="…"' for key in self.keys]
+        labels = ([f'name="{self.name}"'] if self.is_yammer else []) + [f'{safe_name(key)}="…"' for key in self.keys]
         inner = f"{{{','.join(labels)}}}" if labels else ""
         return tuple(exporter_name(self.domain, self.bean_type, attribute) + inner for attribute in self.attributes)
 
@@ -114,18 +124,6 @@ class Metric:
     def exists_in(self, version: Version) -> bool:
         """Whether a release has this metric."""
         return (self.since is None or self.since <= version) and (self.until is None or version < self.until)
-
-
-def exporter_name(domain: str, bean_type: str, attribute: str) -> str:
-    """Return the name that jmx_exporter (1.x, without rules) gives to an attribute; keys but the type become labels.
-
-    Its untyped values lose the suffix ``_total``.
-    """
-    return _safe(f"{domain}_{bean_type}_{attribute}").removesuffix("_total")
-
-
-def _safe(text: str) -> str:
-    return _NO_NAME.sub("_", text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
-from eosctl.collect.prometheus_text import Sample
+from eosctl.collect.beans import exporter_name
+from eosctl.model.metric_page import MetricSample
 from eosctl.monitoring.catalogue import load_metrics
-from eosctl.monitoring.metric import Metric, MetricKind, exporter_name
+from eosctl.monitoring.metric import Metric, MetricKind
 
 COUNTED = frozenset({MetricKind.COUNTER, MetricKind.METER})
 
@@ -32,25 +34,40 @@ class Reading:
     is_bad: bool | None
 
 
-def read_metrics(samples: Iterable[Sample]) -> tuple[Reading, ...]:
-    """Read the metrics of the catalogue that a scrape has under their plain names, in the catalogue's order."""
-    wanted = {_key(metric): metric for metric in load_metrics() if metric.kind is not MetricKind.TEXT}
-    found: dict[Metric, list[Sample]] = {}
+def read_metrics(
+    samples: Iterable[MetricSample], limits: Mapping[str, float] = MappingProxyType({})
+) -> tuple[Reading, ...]:
+    """Read the metrics of the catalogue that a program has under their plain names, in the catalogue's order.
+
+    Labels that no bean has (``job``, ``instance``, ``pod``) are those of a Prometheus server and do not count.
+
+    Args:
+        samples: What was read of one program.
+        limits: Limits instead of the catalogue's, by name.
+    """
+    wanted = {_key(one): _limited(one, limits) for one in load_metrics() if one.kind is not MetricKind.TEXT}
+    label_names = frozenset[str]().union(*(metric.label_names for metric in wanted.values()))
+    found: dict[Metric, list[MetricSample]] = {}
     for sample in samples:
-        keys = frozenset(sample.labels) - {"name"}
-        metric = wanted.get((sample.name, sample.labels.get("name", ""), keys))
+        metric = wanted.get((sample.name, sample.labels.get("name", ""), label_names.intersection(sample.labels)))
         if metric is not None:
             found.setdefault(metric, []).append(sample)
     return tuple(_reading(metric, found[metric]) for metric in wanted.values() if metric in found)
 
 
+def _limited(metric: Metric, limits: Mapping[str, float]) -> Metric:
+    limit = limits.get(metric.name)
+    if limit is None:
+        return metric
+    return replace(metric, below=limit) if metric.below is not None else replace(metric, above=limit)
+
+
 def _key(metric: Metric) -> tuple[str, str, frozenset[str]]:
     series = exporter_name(metric.domain, metric.bean_type, metric.shown_attribute)
-    keys = frozenset(key.replace("-", "_") for key in metric.keys)
-    return series, metric.name if metric.is_yammer else "", keys
+    return series, metric.name if metric.is_yammer else "", metric.label_names
 
 
-def _reading(metric: Metric, samples: list[Sample]) -> Reading:
+def _reading(metric: Metric, samples: list[MetricSample]) -> Reading:
     known = [sample for sample in samples if not math.isnan(sample.value)]
     if not known:
         return Reading(metric, None, (), len(samples), None)
@@ -59,7 +76,7 @@ def _reading(metric: Metric, samples: list[Sample]) -> Reading:
     pick = max if metric.below is None else min
     worst = pick(known, key=lambda sample: sample.value)
     stands_out = len(known) == 1 or any(sample.value != worst.value for sample in known)
-    where = tuple((key, value) for key, value in worst.labels.items() if key != "name") if stands_out else ()
+    where = tuple((key, worst.labels[key]) for key in sorted(metric.label_names)) if stands_out else ()
     return Reading(metric, worst.value, where, len(samples), _is_bad(metric, worst.value))
 
 

@@ -6,12 +6,16 @@ from typing import Final
 
 import msgspec
 
+from eosctl.monitoring.derived import DerivedValue
 from eosctl.monitoring.readings import Reading
 from eosctl.render.listing import Column
 
 
 class ReadingItem(msgspec.Struct, frozen=True):
-    """A metric of one endpoint. ``status`` is ``bad``, ``ok``, or ``-`` where no single value is bad."""
+    """A metric of one endpoint, or one ``derived`` from all of them.
+
+    ``status`` is ``bad``, ``ok``, or ``-`` where no single value is bad.
+    """
 
     endpoint: str
     metric: str
@@ -21,6 +25,7 @@ class ReadingItem(msgspec.Struct, frozen=True):
     where: dict[str, str]
     series_count: int
     healthy: str
+    derived: bool = False
 
 
 READING_COLUMNS: Final[tuple[Column[ReadingItem], ...]] = (
@@ -47,4 +52,19 @@ def reading_item(endpoint: str, reading: Reading) -> ReadingItem:
         where=dict(reading.where),
         series_count=reading.series_count,
         healthy=reading.metric.healthy,
+    )
+
+
+def derived_item(value: DerivedValue) -> ReadingItem:
+    """Show a derived value."""
+    return ReadingItem(
+        endpoint="all",
+        metric=value.metric.name,
+        status=_STATUS[value.is_bad],
+        value=value.value,
+        unit=value.metric.unit,
+        where=dict(value.where),
+        series_count=0,
+        healthy=value.metric.healthy,
+        derived=True,
     )

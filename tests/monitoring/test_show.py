@@ -104,8 +104,11 @@ def test_bad_values_come_first_and_make_the_exit_status() -> None:
         done = eosctl("metrics", "show", url, "-o", "tsv")
         only_bad = eosctl("metrics", "show", url, "--bad", "-o", "json")
     assert done.code == only_bad.code == 3
-    assert [row[0] for row in done.rows] == ["bad", "ok", "-"]
-    assert [item["metric"] for item in only_bad.json["items"]] == ["UnknownDestinationQueueSize"]
+    assert [row[0] for row in done.rows] == ["bad", "bad", "ok", "-"]
+    assert [(item["metric"], item["derived"]) for item in only_bad.json["items"]] == [
+        ("marker-backlog", True),
+        ("UnknownDestinationQueueSize", False),
+    ]
 
 
 def test_healthy_pages_exit_with_0() -> None:

@@ -1,0 +1,77 @@
+"""One request to a metrics endpoint over HTTP, bounded in time and size, credentials sent to nobody else."""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import time
+import urllib.error
+import urllib.request
+from typing import IO, Final
+
+from eosctl.errors import AuthenticationFailed, EosctlError
+from eosctl.settings.endpoint_credentials import NO_CREDENTIALS, EndpointCredentials
+
+MAX_BYTES: Final = 256 << 20
+_CHUNK_BYTES: Final = 1 << 20
+_REFUSED: Final = frozenset({401, 403})
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """Whoever is named by a redirect gets no credentials; the redirect itself becomes the error."""
+
+    def redirect_request(
+        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: object, newurl: str
+    ) -> None:
+        return None
+
+
+def fetch(
+    url: str, timeout_ms: int, credentials: EndpointCredentials = NO_CREDENTIALS, body: bytes | None = None,
+    content_type: str = "application/json",
+) -> bytes:  # fmt: skip
+    """Get a page, or post a body and get the answer.
+
+    Raises:
+        AuthenticationFailed: The endpoint refuses the credentials, or wants some.
+        EosctlError: It does not answer in time, or with an error.
+    """
+    headers = {} if body is None else {"Content-Type": content_type}
+    if credentials.token is not None:
+        headers["Authorization"] = f"Bearer {credentials.token.reveal()}"
+    elif credentials.password is not None:
+        pair = f"{credentials.username}:{credentials.password.reveal()}".encode()
+        headers["Authorization"] = f"Basic {base64.b64encode(pair).decode()}"
+    request = urllib.request.Request(url, body, headers)
+    ends_at = time.monotonic() + timeout_ms / 1000
+    try:
+        with urllib.request.build_opener(_NoRedirects).open(request, timeout=timeout_ms / 1000) as answer:
+            return _read(answer, ends_at)
+    except urllib.error.HTTPError as error:
+        error.close()
+        if error.code in _REFUSED:
+            raise AuthenticationFailed(
+                f"{url} refuses to answer ({error.code} {error.reason}).",
+                "It refuses these credentials." if "Authorization" in headers else "It wants credentials.",
+                "Give --credentials FILE with username= and password=, or token=.",
+            ) from error
+        raise _no_answer(url, f"HTTP status {error.code} {error.reason}") from error
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        raise _no_answer(url, str(getattr(error, "reason", None) or error)) from error
+
+
+def _read(answer: http.client.HTTPResponse, ends_at: float) -> bytes:
+    chunks: list[bytes] = []
+    size = 0
+    while chunk := answer.read1(_CHUNK_BYTES):
+        size += len(chunk)
+        if size > MAX_BYTES:
+            raise OSError(f"the answer is larger than {MAX_BYTES >> 20} MiB")
+        if time.monotonic() > ends_at:
+            raise TimeoutError("the answer takes too long")
+        chunks.append(chunk)
+    return b"".join(chunks)
+
+
+def _no_answer(url: str, reason: str) -> EosctlError:
+    return EosctlError(f"{url} does not answer.", reason, "Check the address and the program behind it.")

@@ -1,0 +1,132 @@
+"""Beans through JMX: one Java program, that of the package jmxquery, reads all of them over one connection.
+
+The package's own Python part passes the password as an argument of that program, which everybody on the machine can
+read. Here the Java launcher reads all arguments from its standard input (``java @/dev/stdin``, Java 9 and later): the
+list of processes shows nothing else, and no file is written.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from eosctl.collect.beans import BeanQuery, bean_sample
+from eosctl.errors import AuthenticationFailed, EosctlError, UsageError
+from eosctl.model.metric_page import MetricSample
+from eosctl.model.secret import Secret
+from eosctl.settings.endpoint_credentials import EndpointCredentials
+
+_ESCAPES: Final = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t", "\f": r"\f"}
+
+
+def read_jmx(
+    url: str, queries: Sequence[BeanQuery], timeout_ms: int, credentials: EndpointCredentials
+) -> tuple[MetricSample, ...]:
+    """Read beans of ``jmx://HOST:PORT``; those that the program does not have are left out.
+
+    Raises:
+        UsageError: The extra ``jmx`` is not installed.
+        AuthenticationFailed: JMX wants other credentials.
+        EosctlError: There is no Java, or nobody answers.
+    """
+    jar, java = _find_jar(), _find_java()
+    try:
+        done = subprocess.run(
+            [java, "@/dev/stdin"],
+            input=_argument_file(_arguments(url, queries, credentials, jar)).reveal().encode(),
+            capture_output=True,
+            timeout=timeout_ms / 1000,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise EosctlError(
+            f"{url} does not answer in time.",
+            f"Nothing was read within {timeout_ms:,} ms, Java's start included.",
+            "Check that the port of com.sun.management.jmxremote.rmi.port is open too; give more --timeout.",
+        ) from error
+    except OSError as error:
+        raise EosctlError(
+            f"{java} cannot be run.", error.strerror or str(error), "Install Java 11 or later."
+        ) from error
+    return _samples(url, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"), credentials)
+
+
+def _find_jar() -> Path:
+    found = importlib.util.find_spec("jmxquery")
+    jars = sorted(Path(found.origin).parent.glob("*.jar")) if found is not None and found.origin else []
+    if not jars:
+        raise UsageError(
+            "Reading JMX needs the extra jmx.", "", "Install it: pip install 'eosctl[jmx]'; or give an exporter's page."
+        )
+    return jars[-1]
+
+
+def _find_java() -> str:
+    home = os.environ.get("JAVA_HOME")
+    found = (shutil.which("java", path=f"{home}/bin") if home else None) or shutil.which("java")
+    if found is None:
+        raise EosctlError(
+            "Reading JMX needs Java, which is not here.",
+            "JMX is a protocol of Java; no Python library speaks it.",
+            "Install Java 11 or later, or give the page of jmx_exporter or Jolokia's address.",
+        )
+    return found
+
+
+def _arguments(url: str, queries: Iterable[BeanQuery], credentials: EndpointCredentials, jar: Path) -> list[str]:
+    parts = urlsplit(url)
+    host = f"[{parts.hostname}]" if parts.hostname and ":" in parts.hostname else parts.hostname
+    wanted = ";".join(f"{query.pattern}/{attribute}" for query in queries for attribute in query.attributes)
+    # Without the counters of the JVM other programs of this user cannot see the arguments either.
+    arguments = ["-XX:-UsePerfData", "-Xshare:auto", "-XX:TieredStopAtLevel=1"]
+    if credentials.truststore:
+        arguments.append(f"-Djavax.net.ssl.trustStore={credentials.truststore}")
+    if credentials.truststore_password is not None:
+        arguments.append(f"-Djavax.net.ssl.trustStorePassword={credentials.truststore_password.reveal()}")
+    service = f"service:jmx:rmi:///jndi/rmi://{host}:{parts.port}/jmxrmi"
+    arguments += ["-jar", str(jar), "-url", service, "-json", "-q", wanted]
+    if credentials.password is not None:
+        arguments += ["-u", credentials.username, "-p", credentials.password.reveal()]
+    return arguments
+
+
+def _argument_file(arguments: Iterable[str]) -> Secret:
+    """Quote arguments as the Java launcher reads them from a file."""
+    quoted = ("".join(_ESCAPES.get(letter, letter) for letter in argument) for argument in arguments)
+    return Secret("".join(f'"{argument}"\n' for argument in quoted))
+
+
+def _samples(url: str, output: str, errors: str, credentials: EndpointCredentials) -> tuple[MetricSample, ...]:
+    if "Authentication failed" in errors or "Invalid username" in errors or "Credentials required" in errors:
+        raise AuthenticationFailed(
+            f"{url} refuses the connection: authentication failed.",
+            "It refuses this user name or password." if credentials.password else "It wants a user name and password.",
+            "Give --credentials FILE with username= and password=.",
+        )
+    try:
+        found = json.loads(output, strict=False)
+    except ValueError:
+        raise _unreadable(url, errors) from None
+    if not isinstance(found, list):
+        raise _unreadable(url, str(found.get("message", "")) if isinstance(found, dict) else "")
+    beans = (bean_sample(one["mBeanName"], one["attribute"], one.get("value")) for one in found)
+    return tuple(sample for sample in beans if sample is not None)
+
+
+def _unreadable(url: str, message: str) -> EosctlError:
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    # What Java says first names its own classes; the innermost cause names what happened.
+    causes = [line for line in lines if "exception is" in line.lower() or line.startswith(("java.", "Caused by"))]
+    why = (causes[-1] if causes else lines[0] if lines else "It said nothing.").removeprefix("Caused by: ").rstrip("]")
+    if "non-JRMP" in message or "SSL" in message:
+        why += " TLS is spoken there: name ssl.truststore.location in --credentials."
+    return EosctlError(
+        f"{url} cannot be read.", why[:300], "Check the port that JMX_PORT or com.sun.management.jmxremote.port gives."
+    )

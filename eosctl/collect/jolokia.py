@@ -1,0 +1,59 @@
+"""Beans through Jolokia, the JMX bridge over HTTP: one request reads all of them."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from eosctl.collect.beans import BeanQuery, bean_sample
+from eosctl.collect.endpoint_http import fetch
+from eosctl.errors import AuthenticationFailed, EosctlError
+from eosctl.model.metric_page import MetricSample
+from eosctl.settings.endpoint_credentials import EndpointCredentials
+
+_REFUSED = frozenset({401, 403})
+
+
+def read_jolokia(
+    url: str, queries: Sequence[BeanQuery], timeout_ms: int, credentials: EndpointCredentials
+) -> tuple[MetricSample, ...]:
+    """Read beans in one bulk request.
+
+    Beans and attributes that this program does not have are left out.
+
+    Raises:
+        EosctlError: Nobody answers, or with something else than Jolokia's answers.
+    """
+    wanted = [{"type": "read", "mbean": query.pattern, "attribute": list(query.attributes),
+               "config": {"ignoreErrors": "true"}} for query in queries]  # fmt: skip
+    # A path without the last slash is redirected by some containers.
+    body = fetch(url.rstrip("/") + "/", timeout_ms, credentials, json.dumps(wanted).encode())
+    try:
+        answers = json.loads(body)
+        if not isinstance(answers, list) or len(answers) != len(queries):
+            raise ValueError("the answers are not as many as the questions")
+        if answers and all(answer["status"] in _REFUSED for answer in answers):
+            raise AuthenticationFailed(
+                f"{url} refuses to read beans.", "Jolokia's policy does not allow it.", "Allow reading kafka.* there."
+            )
+        return tuple(sample for query, answer in zip(queries, answers, strict=True) for sample in _read(query, answer))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise EosctlError(
+            f"{url} does not answer as Jolokia does.", str(error)[:200], "Write http://HOST:PORT/jolokia."
+        ) from error
+
+
+def _read(query: BeanQuery, answer: dict[str, Any]) -> Iterator[MetricSample]:
+    if answer["status"] != 200:
+        return  # no such bean here
+    # A pattern is answered by object name, a single bean by its attributes.
+    beans: dict[str, Any] = answer["value"] if "*" in query.pattern else {query.pattern: answer["value"]}
+    for object_name, attributes in beans.items():
+        for attribute in query.attributes:
+            # JSON has no NaN: Jolokia writes null.
+            value = attributes.get(attribute, "")
+            sample = bean_sample(object_name, attribute, math.nan if value is None else value)
+            if sample is not None:
+                yield sample

@@ -1,0 +1,48 @@
+"""The newest samples of a Prometheus server: one instant query, parted by the programs that were scraped."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from urllib.parse import urlencode
+
+from eosctl.collect.endpoint_http import fetch
+from eosctl.errors import EosctlError
+from eosctl.model.metric_page import MetricSample
+from eosctl.settings.endpoint_credentials import EndpointCredentials
+
+
+def read_prometheus_server(
+    url: str, series: Iterable[str], timeout_ms: int, credentials: EndpointCredentials
+) -> dict[str, tuple[MetricSample, ...]]:
+    """Ask for series by their names.
+
+    Args:
+        url: ``http://HOST:PORT``, with the path below which the server stands where it has one.
+        series: The names.
+        timeout_ms: How long it may take.
+        credentials: Sent to the server.
+
+    Returns:
+        The samples of each ``instance``, with all of their labels.
+
+    Raises:
+        EosctlError: The server does not answer, or is none.
+    """
+    base = url.rstrip("/").removesuffix("/api/v1")
+    query = f'{{__name__=~"{"|".join(sorted(set(series)))}"}}'
+    form = urlencode({"query": query, "timeout": f"{timeout_ms}ms"}).encode()
+    body = fetch(f"{base}/api/v1/query", timeout_ms, credentials, form, "application/x-www-form-urlencoded")
+    found: dict[str, list[MetricSample]] = {}
+    try:
+        for one in json.loads(body)["data"]["result"]:
+            labels: dict[str, str] = dict(one["metric"])
+            sample = MetricSample(labels.pop("__name__"), labels, float(one["value"][1]))
+            found.setdefault(labels.get("instance", "-"), []).append(sample)
+    except (ValueError, KeyError, TypeError) as error:
+        raise EosctlError(
+            f"{url} does not answer as a Prometheus server does.",
+            "It is another program, e.g. an exporter.",
+            "Write http://HOST:PORT of the server, or http://HOST:PORT/metrics of an exporter.",
+        ) from error
+    return {instance: tuple(samples) for instance, samples in sorted(found.items())}

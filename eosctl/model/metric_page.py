@@ -1,0 +1,41 @@
+"""Values of metrics as they were read from one program at one moment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class MetricSample(NamedTuple):
+    """One value; ``labels`` without the metric's name.
+
+    Beans read through JMX or Jolokia have the names that jmx_exporter gives them without rules
+    (``kafka_cluster_Partition_Value`` with ``name``, ``topic`` and ``partition`` as labels), so that nobody who reads
+    samples needs to know where they came from.
+    """
+
+    name: str
+    labels: dict[str, str]
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class MetricPage:
+    """The samples of one program.
+
+    Attributes:
+        source: Where they were read: an address, behind a Prometheus server the ``instance`` of the series.
+        read_at_ms: When, by the observer's clock.
+        samples: What was read.
+    """
+
+    source: str
+    read_at_ms: int
+    samples: tuple[MetricSample, ...]
+
+    def values(self, series: str, **labels: str) -> Iterator[MetricSample]:
+        """Yield the samples of a series whose labels include the given ones."""
+        for sample in self.samples:
+            if sample.name == series and labels.items() <= sample.labels.items():
+                yield sample

@@ -1,0 +1,106 @@
+"""Metrics as evidence: `collect_metric_evidence` reads programs, `with_metrics` adds what they said to a snapshot."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from eosctl.collect.metric_source import MetricSource, SourceKind, WantedMetrics, distinct, read_pages
+from eosctl.errors import AuthenticationFailed, EosctlError, UsageError
+from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
+from eosctl.model.metric_page import MetricPage
+from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.monitoring.catalogue import wanted_metrics
+from eosctl.monitoring.cluster_gauges import HELP
+from eosctl.settings.endpoint_credentials import NO_CREDENTIALS, EndpointCredentials
+
+MAX_AT_ONCE: Final = 8
+
+
+class MetricEvidence(NamedTuple):
+    """What programs said of themselves, and which could not be read."""
+
+    pages: tuple[MetricPage, ...]
+    gaps: tuple[EvidenceGap, ...]
+
+
+def collect_metric_evidence(
+    urls: Sequence[str],
+    now_ms: Callable[[], int],
+    timeout_ms: int,
+    credentials: EndpointCredentials = NO_CREDENTIALS,
+) -> MetricEvidence:
+    """Read the metrics of exactly-once from programs, several at once; what cannot be read is a gap.
+
+    Args:
+        urls: Addresses as `eosctl.collect.metric_source` tells them apart; repeated ones are read once.
+        now_ms: The observer's clock.
+        timeout_ms: How long one program may take.
+        credentials: Shown to all of them.
+
+    Raises:
+        UsageError: An address is none, or a package is missing.
+    """
+    sources, wanted = distinct(urls), wanted_metrics(tuple(HELP))
+
+    def read(source: MetricSource) -> MetricEvidence:
+        try:
+            found = read_pages(source, wanted, now_ms, timeout_ms, credentials)
+        except UsageError:
+            raise
+        except EosctlError as error:
+            return MetricEvidence((), (_gap(source, error),))
+        pages = tuple(kept for page in found if (kept := _only(page, wanted)).samples)
+        return MetricEvidence(pages, () if pages else (_nothing(source),))
+
+    with ThreadPoolExecutor(min(MAX_AT_ONCE, max(1, len(sources)))) as pool:
+        parts = list(pool.map(read, sources))
+    return MetricEvidence(
+        tuple(page for part in parts for page in part.pages), tuple(gap for part in parts for gap in part.gaps)
+    )
+
+
+def with_metrics(snapshot: ClusterSnapshot, evidence: MetricEvidence) -> ClusterSnapshot:
+    """Return a snapshot with the pages and gaps; values that were not measured yet (NaN) are left out."""
+    pages = tuple(
+        replace(page, samples=tuple(one for one in page.samples if math.isfinite(one.value))) for page in evidence.pages
+    )
+    return replace(
+        snapshot,
+        metric_pages=(*snapshot.metric_pages, *pages),
+        collected=snapshot.collected | {EvidenceKind.METRICS},
+        gaps=(*snapshot.gaps, *evidence.gaps),
+    )
+
+
+def _only(page: MetricPage, wanted: WantedMetrics) -> MetricPage:
+    series = frozenset(wanted.series)
+    return replace(page, samples=tuple(one for one in page.samples if one.name in series))
+
+
+def _gap(source: MetricSource, error: EosctlError) -> EvidenceGap:
+    refused = isinstance(error, AuthenticationFailed)
+    return EvidenceGap(
+        EvidenceKind.METRICS,
+        source.url,
+        GapReason.NOT_AUTHORIZED if refused else GapReason.UNREACHABLE,
+        detail=f"{error.what} {error.why}".rstrip(),
+        next_step=error.next_step,
+    )
+
+
+def _nothing(source: MetricSource) -> EvidenceGap:
+    how = {
+        SourceKind.SERVER: "It scrapes no program of Kafka, or the exporters' rules rename or drop the beans.",
+        SourceKind.PAGE: "It is another program's page, or the exporter's rules rename or drop the beans.",
+    }.get(source.kind, "It is another program, or one that does nothing yet.")
+    return EvidenceGap(
+        EvidenceKind.METRICS,
+        source.url,
+        GapReason.UNSUPPORTED,
+        detail=f"{source.url} has none of the metrics of exactly-once under their plain names. {how}",
+        next_step="Give the exporter the configuration of: eosctl metrics export jmx-exporter",
+    )

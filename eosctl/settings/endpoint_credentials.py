@@ -1,0 +1,65 @@
+"""The credentials of programs whose metrics are read; kept in a file, because arguments are seen by everybody."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from eosctl.errors import ConfigFileError
+from eosctl.model.secret import Secret
+from eosctl.settings.properties_file import read_properties
+
+_KEYS: Final = ("username", "password", "token", "ssl.truststore.location", "ssl.truststore.password")
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointCredentials:
+    """What to show a metrics endpoint.
+
+    Attributes:
+        username: Of JMX, or of HTTP basic authentication.
+        password: The same's.
+        token: A bearer token, instead of a user.
+        truststore: A Java truststore with which JMX's certificate is checked; the JVM's own without.
+        truststore_password: The truststore's.
+    """
+
+    username: str = ""
+    password: Secret | None = None
+    token: Secret | None = None
+    truststore: str = ""
+    truststore_password: Secret | None = None
+
+
+NO_CREDENTIALS: Final = EndpointCredentials()
+
+
+def read_endpoint_credentials(path: Path) -> EndpointCredentials:
+    """Read a properties file with ``username`` and ``password``, or ``token``.
+
+    Raises:
+        ConfigFileError: The file cannot be read, holds another key, or half of a pair.
+    """
+    given = {key: one.text for key, one in read_properties(path).items()}
+    if unknown := sorted(given.keys() - set(_KEYS)):
+        raise ConfigFileError(
+            f"{path.name}: {unknown[0]!r} is no setting of credentials.", "", f"Known are {', '.join(_KEYS)}."
+        )
+    if ("username" in given) != ("password" in given):
+        raise ConfigFileError(f"{path.name}: username and password go together.", "One of them is missing.", "Add it.")
+    if not given.keys() & {"username", "token", "ssl.truststore.location"}:
+        raise ConfigFileError(f"{path.name} holds no credentials.", "", "Write username=… and password=…, or token=….")
+    if given.keys() >= {"username", "token"}:
+        raise ConfigFileError(f"{path.name}: token and username exclude each other.", "", "Keep one of them.")
+    return EndpointCredentials(
+        username=given.get("username", ""),
+        password=_secret(given.get("password")),
+        token=_secret(given.get("token")),
+        truststore=given.get("ssl.truststore.location", ""),
+        truststore_password=_secret(given.get("ssl.truststore.password")),
+    )
+
+
+def _secret(text: str | None) -> Secret | None:
+    return None if text is None else Secret(text)

@@ -198,6 +198,11 @@ class Harness:
         self._clients.pop(node_id, None)
         self.core.stop_node(node_id, clean=False)
 
+    def stop(self, node_id: int) -> None:
+        """End a node so that its files are complete."""
+        self._clients.pop(node_id, None)
+        self.core.stop_node(node_id, clean=True)
+
     def _halted(self, node_id: int) -> None:
         client = self._clients.pop(node_id, None)
         if client is not None:

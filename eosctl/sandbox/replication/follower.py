@@ -30,7 +30,13 @@ EARLIEST, LATEST = -2, -1
 
 
 class FollowerManager:
-    """Keeps every partition that this broker follows with the fetcher of its leader (a RoleListener)."""
+    """Keeps every partition that this broker follows with the fetcher of its leader (a RoleListener).
+
+    Attributes:
+        broker_epoch: Of this broker; it goes with every fetch.
+        trusts_high_watermark: Whether a new follower cuts its log at the high watermark that it knows of, and asks
+            for no leader epoch, as before KIP-101 (0.11): that loses acknowledged records and lets replicas differ.
+    """
 
     def __init__(self, replicas: ReplicaManager, runtime: NodeRuntime, channel: Channel, max_wait_ms: int) -> None:
         self._replicas = replicas
@@ -39,6 +45,7 @@ class FollowerManager:
         self._max_wait_ms = max_wait_ms
         self._fetchers: dict[int, ReplicaFetcher] = {}
         self.broker_epoch = -1
+        self.trusts_high_watermark = False
 
     def became_leader(self, partition: Partition) -> None:
         """Stop fetching: the log is the truth now."""
@@ -52,7 +59,10 @@ class FollowerManager:
             if leader_id != leader or not hosted:
                 fetcher.remove(partition)
         if hosted and leader >= 0 and leader != self._replicas.broker_id:
-            self._fetcher_of(leader).add(partition)
+            fetcher = self._fetcher_of(leader)
+            if self.trusts_high_watermark and not fetcher.follows(partition):
+                partition.log.truncate_to(partition.log.high_watermark)
+            fetcher.add(partition)
 
     def marker_replicated(self, partition: Partition, producer_id: int, producer_epoch: int, committed: bool) -> None:
         """Nothing to do: followers see markers in what they fetch."""
@@ -111,9 +121,13 @@ class ReplicaFetcher:
         self._sent_at = 0.0
         self._waking = False
 
+    def follows(self, partition: Partition) -> bool:
+        """Whether the partition is fetched here."""
+        return self._partitions.get(partition.partition) is partition
+
     def add(self, partition: Partition) -> None:
         """Fetch a partition from now on."""
-        if self._partitions.get(partition.partition) is not partition:
+        if not self.follows(partition):
             self._partitions[partition.partition] = partition
             self._by_id[partition.topic_id, partition.partition.partition] = partition
         self._paused.discard(partition.partition)
@@ -191,7 +205,7 @@ class ReplicaFetcher:
             partition.partition.partition,
             partition.leader_epoch,
             log.end_offset,
-            log.epochs.latest,
+            -1 if self._manager.trusts_high_watermark else log.epochs.latest,
             log.start_offset,
             MAX_BYTES,
         )

@@ -28,6 +28,8 @@ class EvidenceKind(StrEnum):
     QUORUM = "quorum"
     LOG_DIRS = "log-dirs"
     ACCESS_RULES = "access-rules"
+    LOGS = "logs"
+    METRICS = "metrics"
 
 
 class GapReason(StrEnum):

@@ -9,6 +9,8 @@ from eosctl.model.cluster_state import AccessRules, LogDirectory, QuorumReplica
 from eosctl.model.evidence import EvidenceGap, EvidenceKind
 from eosctl.model.fencing import AbortedRange
 from eosctl.model.history import TransactionLogEntry
+from eosctl.model.log_evidence import LoggedIncident
+from eosctl.model.metric_page import MetricPage
 from eosctl.model.setting import Setting
 from eosctl.model.transaction import PartitionProducers, TopicPartition, Transaction, TransactionLook
 
@@ -214,6 +216,8 @@ class ClusterSnapshot:
     quorum: QuorumInfo | None = None
     access_rules: AccessRules | None = None
     log_directories: tuple[LogDirectory, ...] = ()
+    logged_incidents: tuple[LoggedIncident, ...] = ()
+    metric_pages: tuple[MetricPage, ...] = ()
     collected: frozenset[EvidenceKind] = field(default_factory=frozenset)
     gaps: tuple[EvidenceGap, ...] = ()
 

@@ -9,6 +9,7 @@ import typer
 from eosctl.commands.invocation import invocation_of, write_result
 from eosctl.commands.metrics_export import export_metrics
 from eosctl.commands.metrics_show import show_metrics
+from eosctl.commands.metrics_watch import watch_metrics
 from eosctl.commands.options import Output, OutputFile
 from eosctl.errors import UsageError
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Metrics and alerts of exactly-once.", no_args_is_help=True)
 
 app.command("show")(show_metrics)
+app.command("watch")(watch_metrics)
 app.command("export")(export_metrics)
 
 COMPONENTS = ("broker", "producer", "consumer", "streams")

@@ -14,7 +14,7 @@ from eosctl.render.listing import Column
 class ReadingItem(msgspec.Struct, frozen=True):
     """A metric of one endpoint, or one ``derived`` from all of them.
 
-    ``status`` is ``bad``, ``ok``, or ``-`` where no single value is bad.
+    ``status`` is ``bad``, ``ok``, or ``-`` where no single value is bad; ``bean`` is empty of derived ones.
     """
 
     endpoint: str
@@ -25,6 +25,7 @@ class ReadingItem(msgspec.Struct, frozen=True):
     where: dict[str, str]
     series_count: int
     healthy: str
+    bean: str = ""
     derived: bool = False
 
 
@@ -34,6 +35,7 @@ READING_COLUMNS: Final[tuple[Column[ReadingItem], ...]] = (
     Column("VALUE", lambda item: "NaN" if item.value is None else f"{item.value:,.6g}"),
     Column("UNIT", lambda item: item.unit),
     Column("WHERE", lambda item: ",".join(f"{key}={value}" for key, value in item.where.items()) or "-"),
+    Column("BEAN", lambda item: item.bean or "-", wide=True),
     Column("HEALTHY", lambda item: item.healthy, wide=True),
     Column("ENDPOINT", lambda item: item.endpoint),
 )
@@ -52,6 +54,7 @@ def reading_item(endpoint: str, reading: Reading) -> ReadingItem:
         where=dict(reading.where),
         series_count=reading.series_count,
         healthy=reading.metric.healthy,
+        bean=reading.metric.bean,
     )
 
 

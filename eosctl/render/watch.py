@@ -53,15 +53,19 @@ def watch_item(moment: Moment) -> WatchItem:
     )
 
 
-def sparkline(values: Sequence[int], width: int = SPARK_WIDTH) -> str:
-    """Draw the last values as bars, from zero to the largest of them.
+def sparkline(values: Sequence[float | None], width: int = SPARK_WIDTH) -> str:
+    """Draw the last values as bars, from zero to the largest of them; a blank where there was no value.
 
-    >>> sparkline([0, 1, 2, 4, 8])
-    '▁▁▂▄█'
+    >>> sparkline([0, 1, 2, None, 4, 8])
+    '▁▁▂ ▄█'
     """
     shown = values[-width:]
-    most = max(shown, default=0)
-    return "".join(_BARS[value * (len(_BARS) - 1) // most] if most else _BARS[0] for value in shown)
+    most = max((value for value in shown if value is not None), default=0)
+    return "".join(" " if value is None else _bar(value, most) for value in shown)
+
+
+def _bar(value: float, most: float) -> str:
+    return _BARS[max(0, int(value * (len(_BARS) - 1) / most))] if most > 0 else _BARS[0]
 
 
 def render_frame(moments: Sequence[Moment], rows: int, style: Style = PLAIN) -> str:

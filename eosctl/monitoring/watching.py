@@ -1,0 +1,81 @@
+"""What ``metrics watch`` sees at one moment: derived values and the gauges that have a limit, over all programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from eosctl.model.evidence import EvidenceGap
+from eosctl.monitoring.derived import Labels, Looks, derive_values
+from eosctl.monitoring.readings import COUNTED, Reading, read_metrics
+
+#: Watched though nothing says at once that a value of theirs is bad.
+ALWAYS: Final = frozenset({"LastStableOffsetLag", "ProducerIdCount"})
+NO_LIMITS: Final[Mapping[str, float]] = MappingProxyType({})
+
+
+class Watched(NamedTuple):
+    """A value at a moment; ``bean`` is empty of derived ones, ``source`` where all programs count together."""
+
+    name: str
+    bean: str
+    unit: str
+    value: float | None
+    where: Labels
+    source: str
+    is_bad: bool | None
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What is the same metric at another moment."""
+        return self.bean, self.name
+
+
+class MetricMoment(NamedTuple):
+    """One look at all programs."""
+
+    at_ms: int
+    program_count: int
+    values: tuple[Watched, ...]
+    gaps: tuple[EvidenceGap, ...]
+
+    def value_of(self, key: tuple[str, str]) -> float | None:
+        """Return a metric's value, None where it was not read."""
+        return next((one.value for one in self.values if one.key == key), None)
+
+
+def observe_metrics(
+    at_ms: int, looks: Looks, gaps: tuple[EvidenceGap, ...] = (), limits: Mapping[str, float] = NO_LIMITS
+) -> MetricMoment:
+    """Judge a look: of each metric the worst program, what is bad first."""
+    values = [*_derived(looks, limits), *_read(looks, limits)]
+    values.sort(key=lambda one: not one.is_bad)
+    return MetricMoment(at_ms, len(looks.now), tuple(values), gaps)
+
+
+def _derived(looks: Looks, limits: Mapping[str, float]) -> Iterator[Watched]:
+    for one in derive_values(looks, limits):
+        yield Watched(one.metric.name, "", one.metric.unit, one.value, one.where, "", one.is_bad)
+
+
+def _read(looks: Looks, limits: Mapping[str, float]) -> Iterator[Watched]:
+    worst: dict[tuple[str, str], tuple[str, Reading]] = {}
+    for page in looks.now:
+        for reading in read_metrics(page.samples, limits):
+            metric = reading.metric
+            has_limit = metric.above is not None or metric.below is not None
+            if not (has_limit or (metric.name in ALWAYS and metric.kind not in COUNTED)):
+                continue
+            known = worst.get((metric.bean, metric.name))
+            if known is None or _is_worse(reading, known[1]):
+                worst[metric.bean, metric.name] = page.source, reading
+    for source, reading in worst.values():
+        metric = reading.metric
+        yield Watched(metric.name, metric.bean, metric.unit, reading.value, reading.where, source, reading.is_bad)
+
+
+def _is_worse(reading: Reading, known: Reading) -> bool:
+    if reading.value is None or known.value is None:
+        return known.value is None
+    return reading.value < known.value if reading.metric.below is not None else reading.value > known.value

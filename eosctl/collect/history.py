@@ -62,8 +62,12 @@ async def collect_history(
 
 
 async def _read_tail(reader: ReadOnly, info: PartitionInfo, records: int) -> Probed[list[TransactionLogEntry]]:
+    return await read_entries(reader, info, max(info.log_start_offset or 0, (info.high_watermark or 0) - records))
+
+
+async def read_entries(reader: ReadOnly, info: PartitionInfo, offset: int) -> Probed[list[TransactionLogEntry]]:
+    """Read a partition of ``__transaction_state`` from an offset up to its high watermark."""
     end = info.high_watermark or 0
-    offset = max(info.log_start_offset or 0, end - records)
     entries: list[TransactionLogEntry] = []
     while offset < end:
         fetched, lost = await fetch_batches(reader, EvidenceKind.TRANSACTION_HISTORY, info, offset)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from eosctl.model.snapshot import ClusterSnapshot
     from eosctl.monitoring.cluster_gauges import Gauge
 
-# Neither records nor the transaction log are read: a look stays cheap however often it is taken.
+# Records are not read: a look stays cheap however often it is taken.
 LOOKED_AT: Final = frozenset(
     {
         EvidenceKind.TRANSACTIONS,
@@ -48,6 +49,13 @@ def exporter(
         int, typer.Option("--interval", metavar="DURATION", parser=parse_duration_ms, help="Pause between two looks.")
     ] = "30s",  # type: ignore[assignment]
     once: Annotated[bool, typer.Option("--once", help="Look once, print the page and end, without listening.")] = False,
+    transaction_log: Annotated[
+        bool,
+        typer.Option(
+            "--transaction-log",
+            help="Follow __transaction_state as well, and count commits, aborts and timeouts; needs Read on the topic.",
+        ),
+    ] = False,
     second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK,  # type: ignore[assignment]
     bootstrap: Bootstrap = None,
     command_config: CommandConfig = None,
@@ -62,26 +70,34 @@ def exporter(
     from eosctl.client.client import connect
     from eosctl.collect.allowed import READ_ONLY_APIS
     from eosctl.collect.collector import Observer, collect_snapshot
+    from eosctl.collect.reader import ReadOnly
+    from eosctl.collect.transaction_ends import EndCounter
+    from eosctl.monitoring.cluster_gauges import measure_cluster, measure_ends
 
     host, port = parse_listen(listen)
     resolved = resolve_connection(Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout))
     invocation = invocation_of(context)
 
+    ends = EndCounter() if transaction_log else None
+
     async def look() -> ClusterSnapshot:
         observer = Observer(invocation.now_ms, second_look_after_ms=second_look_after)
         async with connect(resolved.config, allowed_apis=READ_ONLY_APIS) as client:
-            return await collect_snapshot(client, observer, LOOKED_AT)
+            snapshot = await collect_snapshot(client, observer, LOOKED_AT)
+            gaps = await ends.follow(ReadOnly(client), snapshot) if ends is not None else ()
+            return replace(snapshot, gaps=(*snapshot.gaps, *gaps))
+
+    def measure(snapshot: ClusterSnapshot) -> tuple[Gauge, ...]:
+        return measure_cluster(snapshot) if ends is None else (*measure_cluster(snapshot), measure_ends(ends.counts))
 
     if once:
-        from eosctl.monitoring.cluster_gauges import measure_cluster
-
-        write_result(_render(measure_cluster(asyncio.run(look()))))
+        write_result(_render(measure(asyncio.run(look()))))
         return
 
     async def serve() -> None:
         from eosctl.monitoring.exporter import Exporter
 
-        running = Exporter(look, _render, note)
+        running = Exporter(look, _render, note, measure)
         async with await running.listen(host, port):
             note(f"serving http://{listen}/metrics")
             await running.refresh()
@@ -91,9 +107,12 @@ def exporter(
 
 
 def _render(gauges: tuple[Gauge, ...]) -> str:
-    from eosctl.render.prometheus import Sample, gauge
+    from eosctl.render.prometheus import Sample, counter, gauge
 
-    return "".join(gauge(one.name, one.help, [Sample(*sample) for sample in one.samples]) for one in gauges)
+    return "".join(
+        (counter if one.is_counter else gauge)(one.name, one.help, [Sample(*sample) for sample in one.samples])
+        for one in gauges
+    )
 
 
 def parse_listen(text: str) -> tuple[str, int]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
 
 from eosctl.analysis.hanging import classify_open_transactions
+from eosctl.collect.transaction_ends import TransactionEnd
 from eosctl.model.hang import HangStatus, HangVerdict
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import TopicPartition
@@ -22,11 +23,12 @@ class GaugeSample(NamedTuple):
 
 
 class Gauge(NamedTuple):
-    """A gauge with its help text and samples."""
+    """A gauge, or a counter, with its help text and samples."""
 
     name: str
     help: str
     samples: tuple[GaugeSample, ...]
+    is_counter: bool = False
 
 
 UP = "eosctl_up"
@@ -40,6 +42,8 @@ HELP = {
     "eosctl_last_stable_offset_gap": "Offsets from the last stable offset to the high watermark, where there are any.",
     "eosctl_unstable_offsets": "Offsets of a group that an open transaction holds back, where there are any.",
 }
+ENDED: Final = "eosctl_transactions_completed_total"
+ENDED_HELP: Final = "Transactions decided since the exporter began to follow the transaction log, by outcome."
 
 
 def measure_cluster(snapshot: ClusterSnapshot) -> tuple[Gauge, ...]:
@@ -64,6 +68,12 @@ def measure_cluster(snapshot: ClusterSnapshot) -> tuple[Gauge, ...]:
         "eosctl_unstable_offsets": _unstable(snapshot),
     }
     return tuple(Gauge(name, HELP[name], tuple(samples)) for name, samples in measured.items())
+
+
+def measure_ends(counts: Mapping[TransactionEnd, int]) -> Gauge:
+    """Return the counter of transactions that ended, every outcome from zero on."""
+    samples = tuple(GaugeSample((("outcome", end.value),), counts.get(end, 0)) for end in TransactionEnd)
+    return Gauge(ENDED, ENDED_HELP, samples, is_counter=True)
 
 
 def unreachable() -> tuple[Gauge, ...]:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from eosctl.model.metric_page import MetricPage, MetricSample
+from eosctl.monitoring.cluster_gauges import ENDED
 
 FENCING_ERRORS: Final = frozenset({"PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH"})
 _REQUESTS: Final = "kafka_network_RequestMetrics"
@@ -19,7 +20,6 @@ _COMMIT_TIME: Final = "kafka_producer_producer_metrics_txn_commit_time_ns"
 _THREAD: Final = "kafka_streams_stream_thread_metrics"
 _OPEN: Final = "eosctl_open_transaction_partitions"
 _OFFSETS: Final = "eosctl_unstable_offsets"
-COMPLETED: Final = "eosctl_transactions_completed_total"
 
 Labels = tuple[tuple[str, str], ...]
 Chooser = Callable[[dict[str, str]], bool]
@@ -219,10 +219,10 @@ def _producer_commit(looks: Looks) -> Found | None:
 
 
 def _aborts(looks: Looks) -> Found | None:
-    ended = increase_per_s(looks, COMPLETED, lambda labels: True)
+    ended = increase_per_s(looks, ENDED, lambda labels: True)
     if not ended:
         return None
-    aborted = increase_per_s(looks, COMPLETED, lambda labels: labels.get("outcome") != "committed")
+    aborted = increase_per_s(looks, ENDED, lambda labels: labels.get("outcome") != "committed")
     return Found((aborted or 0.0) / ended)
 
 

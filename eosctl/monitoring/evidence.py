@@ -14,7 +14,7 @@ from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.metric_page import MetricPage
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.monitoring.catalogue import wanted_metrics
-from eosctl.monitoring.cluster_gauges import HELP
+from eosctl.monitoring.cluster_gauges import ENDED, HELP
 from eosctl.settings.endpoint_credentials import NO_CREDENTIALS, EndpointCredentials
 
 MAX_AT_ONCE: Final = 8
@@ -44,7 +44,7 @@ def collect_metric_evidence(
     Raises:
         UsageError: An address is none, or a package is missing.
     """
-    sources, wanted = distinct(urls), wanted_metrics(tuple(HELP))
+    sources, wanted = distinct(urls), wanted_metrics((*HELP, ENDED))
 
     def read(source: MetricSource) -> MetricEvidence:
         try:

@@ -23,6 +23,7 @@ class Exporter:
         look: Takes a snapshot; an `EosctlError` means that the cluster cannot be asked now.
         render: Writes gauges as text.
         tell: Told when the cluster cannot be asked any more, and when it can again.
+        measure: What to tell of a snapshot.
     """
 
     def __init__(
@@ -30,17 +31,19 @@ class Exporter:
         look: Callable[[], Awaitable[ClusterSnapshot]],
         render: Callable[[tuple[Gauge, ...]], str],
         tell: Callable[[str], None],
+        measure: Callable[[ClusterSnapshot], tuple[Gauge, ...]] = measure_cluster,
     ) -> None:
         self._look = look
         self._render = render
         self._tell = tell
+        self._measure = measure
         self._failure: str | None = None
         self.page = render(unreachable())
 
     async def refresh(self) -> None:
         """Look once. A failure is shown as ``eosctl_up 0`` and told when it is a new one."""
         try:
-            gauges, failure = measure_cluster(await self._look()), None
+            gauges, failure = self._measure(await self._look()), None
         except EosctlError as error:
             gauges, failure = unreachable(), str(error)
         if failure != self._failure:

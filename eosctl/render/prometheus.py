@@ -99,8 +99,17 @@ def render_lint_metrics(view: LintView) -> str:
 
 def gauge(name: str, help_text: str, samples: Iterable[Sample]) -> str:
     """Render one gauge in the text exposition format; nothing without a sample."""
+    return _family(name, "gauge", help_text, samples)
+
+
+def counter(name: str, help_text: str, samples: Iterable[Sample]) -> str:
+    """Render one counter in the text exposition format; nothing without a sample."""
+    return _family(name, "counter", help_text, samples)
+
+
+def _family(name: str, kind: str, help_text: str, samples: Iterable[Sample]) -> str:
     lines = [f"{name}{_labels(sample.labels)} {sample.value}\n" for sample in samples]
-    return f"# HELP {name} {help_text}\n# TYPE {name} gauge\n{''.join(lines)}" if lines else ""
+    return f"# HELP {name} {help_text}\n# TYPE {name} {kind}\n{''.join(lines)}" if lines else ""
 
 
 def _labels(labels: Labels) -> str:

@@ -18,6 +18,8 @@ from eosctl.client.topics import ensure_topic
 from eosctl.collect.allowed import READ_ONLY_APIS
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.collect.prometheus_text import parse_samples
+from eosctl.collect.reader import ReadOnly
+from eosctl.collect.transaction_ends import EndCounter, TransactionEnd
 from eosctl.commands.exporter import LOOKED_AT, _render, parse_listen
 from eosctl.errors import ClusterUnreachable, UsageError
 from eosctl.lab.scenarios.hanging import run_hanging
@@ -26,7 +28,7 @@ from eosctl.lab.simulation import Simulation, simulate
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.model.snapshot import ClusterSnapshot, CommittedOffset, Group
 from eosctl.model.transaction import TopicPartition
-from eosctl.monitoring.cluster_gauges import HELP, measure_cluster, unreachable
+from eosctl.monitoring.cluster_gauges import HELP, measure_cluster, measure_ends, unreachable
 from eosctl.monitoring.exporter import Exporter, respond
 from eosctl.sandbox.core import ClusterShape
 from tests.commands.conftest import eosctl
@@ -94,6 +96,44 @@ def test_open_and_hanging_transactions_are_told_apart(tmp_path: Path) -> None:
     assert [value for (name, _), value in hanging.items() if name == gap] == [pytest.approx(12)]
 
 
+async def ends_followed(folder: Path) -> list[dict[str, int]]:
+    """Follow a transaction log from before it exists, over commits, an abort and a timeout."""
+    seen: list[dict[str, int]] = []
+    async with (
+        simulate(HANG_ALLOWED, folder, seed=4) as simulation,
+        connect(simulation.config, connector=simulation.network, chance=simulation.chance) as client,
+    ):
+        early, late = EndCounter(), EndCounter()
+
+        async def follow(counter: EndCounter) -> None:
+            assert await counter.follow(ReadOnly(client), await look(simulation)) == ()
+            seen.append({end.value: count for end, count in counter.counts.items()})
+
+        await follow(early)
+        place = (await ensure_topic(client, "orders")).partitions[0].partition
+        producer = TransactionalProducer(client, "app", now_ms=simulation.now_ms)
+        await producer.init_transactions()
+        for number in range(5):
+            await producer.send(place, [OutgoingRecord(b"k", b"v")])
+            await (producer.abort() if number == 2 else producer.commit())
+        await follow(early)
+        await follow(late)
+        slow = TransactionalProducer(client, "slow", transaction_timeout_ms=5_000, now_ms=simulation.now_ms)
+        await slow.init_transactions()
+        await slow.send(place, [OutgoingRecord(b"k", b"v")])
+        await asyncio.sleep(60)
+        await follow(early)
+        await follow(early)
+        await follow(late)
+    return seen
+
+
+def test_ends_are_counted_from_the_transaction_log(tmp_path: Path) -> None:
+    seen = run_virtual(ends_followed(tmp_path))
+    once = {"committed": 4, "aborted": 1}
+    assert seen == [{}, once, {}, once | {"timed-out": 1}, once | {"timed-out": 1}, {"timed-out": 1}]
+
+
 def test_unstable_offsets_are_counted_by_group() -> None:
     offsets = tuple(CommittedOffset(TopicPartition("t", number), 5, unstable=number < 2) for number in range(3))
     groups = (Group('quoted"group', 1, "Stable", offsets=offsets), Group("well", 1, "Stable", offsets=offsets[2:]))
@@ -104,7 +144,14 @@ def test_unstable_offsets_are_counted_by_group() -> None:
 
 
 @requires_promtool
-@pytest.mark.parametrize("gauges", [measure_cluster(unhappy_cluster()), unreachable()], ids=["measured", "unreachable"])
+@pytest.mark.parametrize(
+    "gauges",
+    [
+        (*measure_cluster(unhappy_cluster()), measure_ends({TransactionEnd.COMMITTED: 3})),
+        unreachable(),
+    ],
+    ids=["measured", "unreachable"],
+)
 def test_the_page_is_what_prometheus_reads(gauges: tuple[object, ...]) -> None:
     done = subprocess.run(
         ["promtool", "check", "metrics"],

@@ -1,7 +1,7 @@
 # The commands of a developer; `make` alone lists them. Each first makes .venv when it is missing or out of date.
 
 .DEFAULT_GOAL := help
-.PHONY: help environment demo test coverage lint test-kafka mutate-checks transcripts prove bench docs logs-matrix diagnosis-matrix
+.PHONY: help environment demo test coverage lint test-kafka mutate-checks transcripts prove bench docs book logs-matrix diagnosis-matrix
 
 # Three workers suit two cores, as many tests wait for other processes; JOBS=0 runs everything in one process.
 JOBS ?= 3
@@ -39,7 +39,7 @@ mutate-checks: environment ## Invert every comparison of every check; a case mus
 transcripts: environment ## The recorded answers of real brokers against the sandbox, by area.
 	$(RUN) scripts/transcripts.py
 
-diagnosis-matrix: environment ## The verdicts on clusters against injected faults, one and two at a time (5 min).
+diagnosis-matrix: environment ## The verdicts on clusters against injected faults, one and two at a time (20 min).
 	$(RUN) -m scripts.diagnosis_matrix
 
 logs-matrix: environment ## The verdicts from logs against injected faults: precision, recall, F1.
@@ -62,3 +62,8 @@ bench: environment ## Measure against the named peers, one program after the oth
 
 docs: environment ## Generate the pages that are made from code.
 	$(RUN) -m scripts.generate_reference
+
+book: EXTRAS = dev,docs
+book: environment ## Build the documentation as a book, in build/book; a broken link fails it.
+	$(RUN) -m scripts.book
+	.venv/bin/sphinx-build -q -W --keep-going -b html docs build/book

@@ -117,31 +117,36 @@ def find_pins(
     if topic is None or not topic.partitions:
         return ()
     owners = view_of(snapshot.looks[-1]).by_producer_id if snapshot.looks else {}
+    committed = {(group.group_id, c.partition): c for group in snapshot.groups for c in group.offsets}
+    newest: dict[tuple[str, TopicPartition], PendingOffset] = {}
+    for pending in sorted(snapshot.pending_offsets, key=lambda p: p.log_offset):
+        newest[pending.group_id, pending.partition] = pending
     pins = []
-    for group in snapshot.groups:
-        if wanted and group.group_id not in wanted:
+    # Brokers do not name a partition of which nothing was committed yet; the log does.
+    for where in {where for where, found in committed.items() if found.unstable} | set(newest):
+        group_id, partition = where
+        if wanted and group_id not in wanted:
             continue
-        home = coordinator_partition(CONSUMER_OFFSETS_TOPIC, group.group_id, len(topic.partitions))
-        open_there = tuple(v for v in verdicts if v.transaction.partition == home)
-        for committed in group.offsets:
-            if not committed.unstable:
-                continue
-            pending = [
-                p
-                for p in snapshot.pending_offsets
-                if (p.group_id, p.partition) == (group.group_id, committed.partition)
-            ]
-            newest = max(pending, key=lambda p: p.log_offset, default=None)
-            owner = None if newest is None else next(iter(owners.get(newest.producer_id, ())), None)
-            pins.append(
-                Pin(
-                    group.group_id,
-                    committed.partition,
-                    committed.offset,
-                    home,
-                    newest,
-                    None if owner is None else owner.transactional_id,
-                    tuple(v for v in open_there if newest is None or v.transaction.producer_id == newest.producer_id),
-                )
+        home = coordinator_partition(CONSUMER_OFFSETS_TOPIC, group_id, len(topic.partitions))
+        held = newest.get(where)
+        holders = tuple(
+            v
+            for v in verdicts
+            if v.transaction.partition == home and (held is None or v.transaction.producer_id == held.producer_id)
+        )
+        before = committed.get(where)
+        if not holders and (before is None or not before.unstable):
+            continue  # it ended while it was read
+        owner = None if held is None else next(iter(owners.get(held.producer_id, ())), None)
+        pins.append(
+            Pin(
+                group_id,
+                partition,
+                None if before is None else before.offset,
+                home,
+                held,
+                None if owner is None else owner.transactional_id,
+                holders,
             )
+        )
     return tuple(sorted(pins, key=lambda pin: (pin.group_id, pin.partition)))

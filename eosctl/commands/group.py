@@ -149,7 +149,7 @@ def _each_once(verdicts: Iterable[HangVerdict]) -> list[HangVerdict]:
 
 
 def _check_known(evidence: ClusterSnapshot, groups: Sequence[str]) -> None:
-    known = {group.group_id for group in evidence.groups}
+    known = {group.group_id for group in evidence.groups} | {pending.group_id for pending in evidence.pending_offsets}
     missing = [group for group in groups if group not in known]
     if missing and not any(gap.kind is EvidenceKind.GROUPS for gap in evidence.gaps):
         raise UsageError(

@@ -127,6 +127,14 @@ class SandboxThread:
 
         return self._run(ask())
 
+    def control(self, command: str, **arguments: Any) -> str:
+        """Do what ``eosctl sandbox`` can do to a running cluster, as ``cut-link`` or ``fault``, and return its word."""
+
+        async def do() -> str:
+            return str(await self._embedded.cluster.commands()[command](arguments))
+
+        return self._run(do())
+
     def kill_broker(self, broker_id: int) -> None:
         """End a broker as kill -9 does: connections break, nothing is flushed or handed over."""
         self._run(self._embedded.cluster.kill_broker(broker_id))

@@ -179,6 +179,19 @@ def test_an_id_that_expired() -> None:
         assert (item["cause"], item["confidence"]) == ("id-expired", "certain")
 
 
+def test_epochs_that_are_used_up() -> None:
+    """A real broker gave the id another producer id in its answer to EndTxn (KIP-890), not to InitProducerId."""
+    directory = Path(__file__).parent.parent / "fixtures" / "storage" / "producer-id-rotation-1" / "data"
+    done = eosctl("txn", "blame", "long-lived", "--data-dir", directory, "-o", "json")
+    assert done.code == 0, done.err
+    found = [item for item in done.json["items"] if item["cause"] == "epoch-exhausted"]
+    assert [(item["loser"]["producer_id"], item["winner"]["producer_id"]) for item in found] == [(0, 1000)]
+    assert [(t["producer_id"], t["first_epoch"], t["last_epoch"]) for t in done.json["tenures"][2:]] == [
+        (0, 32_764, 32_766),
+        (1_000, 0, 0),
+    ]
+
+
 def listed(cluster: SandboxThread) -> str:
     return eosctl("txn", "list", "-b", cluster.bootstrap, "-o", "tsv").out
 

@@ -1,7 +1,8 @@
 """Cutting a transactional id's history into the times of its owners.
 
 Every InitProducerId leaves an Empty record (Dead and tombstone end the id altogether), and nothing else does: a record
-in state Empty begins a tenure.
+in state Empty begins a tenure. So does the first one with another producer id: from transaction version 2 on an EndTxn
+whose epochs are used up is answered with a new one (KIP-890).
 """
 
 from __future__ import annotations
@@ -33,13 +34,13 @@ def find_reigns(entries: Sequence[TransactionLogEntry], events: Iterable[LogEven
         events: Log events of any kind; those in which a client gets its identity name the instance.
     """
     instances = _instances(events)
-    return tuple(_reign(records, instances) for records in _cut(entries))
+    return tuple(_reign(records, instances, is_first=not at) for at, records in enumerate(_cut(entries)))
 
 
 def _cut(entries: Sequence[TransactionLogEntry]) -> Iterator[list[TransactionLogEntry]]:
     current: list[TransactionLogEntry] = []
     for entry in entries:
-        if current and (entry.state == TransactionState.EMPTY or not current[-1].state):
+        if current and _begins(entry, current[-1]):
             yield current
             current = []
         current.append(entry)
@@ -47,7 +48,15 @@ def _cut(entries: Sequence[TransactionLogEntry]) -> Iterator[list[TransactionLog
         yield current
 
 
-def _reign(records: Sequence[TransactionLogEntry], instances: dict[tuple[int, int], Instance]) -> Reign:
+def _begins(entry: TransactionLogEntry, before: TransactionLogEntry) -> bool:
+    if entry.state == TransactionState.EMPTY or not before.state:
+        return True
+    return bool(entry.state) and entry.producer_id != before.producer_id
+
+
+def _reign(
+    records: Sequence[TransactionLogEntry], instances: dict[tuple[int, int], Instance], *, is_first: bool
+) -> Reign:
     alive = [record for record in records if record.state]
     first, last = alive[0], alive[-1]
     # The fence's own epoch, one above the fenced producer's, was never anybody's.
@@ -59,7 +68,7 @@ def _reign(records: Sequence[TransactionLogEntry], instances: dict[tuple[int, in
         first_epoch=epochs[0],
         last_epoch=epochs[-1],
         timeout_ms=first.timeout_ms,
-        began_at_ms=first.written_at_ms if first.state == TransactionState.EMPTY else None,
+        began_at_ms=first.written_at_ms if first.state == TransactionState.EMPTY or not is_first else None,
         ended_at_ms=last.written_at_ms,
         transaction_count=sum(record.state.startswith("Prepare") for record in alive),
         partitions=tuple(sorted({where for record in alive for where in record.partitions})),

@@ -66,10 +66,15 @@ def _judge(txn: OpenTxn, owner: IdState | None, states: StateLog) -> FsckFinding
         what = f"{since} on {txn.partition}; no transactional id owns the producer id"
         return _finding(txn, "hanging-transaction", ERROR, what, owner)
     name = owner.transactional_id
+    is_stale = owner.log_partition in states.damaged
+    is_older = txn.producer_id == owner.producer_id and txn.producer_epoch < owner.producer_epoch
+    if txn.partition in owner.partitions and owner.state is TransactionState.ONGOING and is_older and not is_stale:
+        # A later transaction of the id, which the coordinator began when it held all markers of those before.
+        what = f"{since} on {txn.partition}; {name} is Ongoing there at epoch {owner.producer_epoch}"
+        return _finding(txn, "hanging-transaction", ERROR, what, owner)
     if txn.partition in owner.partitions and owner.state is TransactionState.ONGOING:
         what = f"open transaction of {name} from offset {txn.first_offset}, known to the coordinator (Ongoing)"
         return _finding(txn, "open-transaction", INFO, what, owner)
-    is_stale = owner.log_partition in states.damaged
     if txn.partition in owner.partitions and owner.state.is_prepared and not is_stale:
         what = f"{name} is {owner.state}: the marker for {txn.partition} is not written, "
         what += f"transaction from offset {txn.first_offset}"

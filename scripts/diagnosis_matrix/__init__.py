@@ -1,0 +1,1 @@
+"""Faults made on purpose, and whether the diagnoses name them and nothing else."""

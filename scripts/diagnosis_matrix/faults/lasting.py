@@ -1,0 +1,128 @@
+"""Faults of links and brokers that hold on: transactions that wait for somebody."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Final
+
+from eosctl.client import Client
+from eosctl.client.destinations import transaction_coordinator
+from eosctl.client.topics import ensure_topic
+from eosctl.client.transactions import wait_until_ended
+from scripts.diagnosis_matrix.site import Planted, Site, producer_of, says
+
+STATE_TOPIC: Final = "__transaction_state"
+STATE_LOG_OF_TWO: Final[Mapping[str, str]] = {
+    "transaction.state.log.replication.factor": "2",
+    "transaction.state.log.min.isr": "2",
+}
+
+
+def undelivered_marker(site: Site) -> Planted:
+    """Commit, and lose every marker on its way to the leader."""
+    return _markers(site, action="drop")
+
+
+def delivered_marker(site: Site) -> Planted:
+    """Hold the markers back for a while: a near miss."""
+    return _markers(site, action="delay", delay_ms=300)
+
+
+def _markers(site: Site, **fault: Any) -> Planted:
+    arrives = fault["action"] != "drop"
+    name = site.name("t")
+
+    async def play(client: Client) -> str:
+        found = await ensure_topic(client, site.name("topic"), partition_count=6, replica_count=1)
+        producer = producer_of(client, name)
+        await producer.init_transactions()
+        coordinator = await client.node_id(transaction_coordinator(name))
+        leader, partition = next(
+            (info.leader_id, info.partition)
+            for info in found.partitions
+            if info.leader_id is not None and info.leader_id != coordinator
+        )
+        await producer.send(partition, [site.record()])
+        site.cluster.control(
+            "fault", source=coordinator, destination=leader, api="write_txn_markers", requests=True, **fault
+        )
+        await producer.end(committed=True)
+        if arrives:
+            await wait_until_ended(client, name)
+        return str(partition)
+
+    where = site.run(play)
+    stuck = says(
+        ("hanging", "markers-undelivered", where),
+        ("fsck", "prepare-without-marker", where),
+        ("fsck", "prepare-not-completed", name),
+    )
+    return Planted((name,), frozenset() if arrives else stuck)
+
+
+def state_log_cannot_be_written(site: Site) -> Planted:
+    """Take a replica of the coordinator's log away, so that it may not write: nothing times out any more."""
+    return _timeout(site, writable=False)
+
+
+def state_log_can_be_written(site: Site) -> Planted:
+    """Take no replica away: the coordinator aborts what has timed out."""
+    return _timeout(site, writable=True)
+
+
+def _timeout(site: Site, *, writable: bool) -> Planted:
+    name = site.name("t")
+
+    async def play(client: Client) -> str:
+        producer = producer_of(client, name, timeout_ms=2_000)
+        await producer.init_transactions()
+        coordinator = await client.node_id(transaction_coordinator(name))
+        (log,) = (await ensure_topic(client, STATE_TOPIC)).partitions
+        follower = next(node for node in log.replicas if node != coordinator)
+        topics = await ensure_topic(client, site.name("topic"), partition_count=6, replica_count=1)
+        partition = next(
+            info.partition for info in topics.partitions if info.leader_id is not None and info.leader_id != follower
+        )
+        await producer.send(partition, [site.record()])
+        if not writable:
+            await asyncio.to_thread(site.cluster.stop_broker, follower)
+        else:
+            await wait_until_ended(client, name)
+        return str(partition)
+
+    where = site.run(play)
+    if writable:
+        return Planted((name,), says(("blame", "timeout-abort", name)))
+    return Planted((name,), says(("hanging", "coordinator-not-expiring", where), ("fsck", "open-transaction", where)))
+
+
+def coordinator_down(site: Site) -> Planted:
+    """Stop the coordinator of an open transaction, whose log has no other replica: nobody can judge it."""
+    return _stopped(site, coordinator=True)
+
+
+def bystander_down(site: Site) -> Planted:
+    """Stop a broker that has nothing to do with it: a near miss."""
+    return _stopped(site, coordinator=False)
+
+
+def _stopped(site: Site, *, coordinator: bool) -> Planted:
+    name = site.name("t")
+
+    async def play(client: Client) -> str:
+        producer = producer_of(client, name)
+        await producer.init_transactions()
+        home = await client.node_id(transaction_coordinator(name))
+        found = await ensure_topic(client, site.name("topic"), partition_count=6, replica_count=1)
+        leader, partition = next(
+            (info.leader_id, info.partition) for info in found.partitions if info.leader_id not in (None, home)
+        )
+        await producer.send(partition, [site.record()])
+        victim = home if coordinator else next(node for node in client.cluster.node_ids if node not in (home, leader))
+        await asyncio.to_thread(site.cluster.stop_broker, victim)
+        return str(partition)
+
+    where = site.run(play)
+    cause = "coordinator-unavailable" if coordinator else "within-timeout"
+    return Planted((), says(("hanging", cause, where), ("fsck", "open-transaction", where)))

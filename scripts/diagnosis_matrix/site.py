@@ -1,0 +1,120 @@
+"""Where faults are made, what a diagnosis says, and what belongs to making a fault."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, NamedTuple
+
+from eosctl.client import Client, connect
+from eosctl.client.producer import OutgoingRecord, TransactionalProducer
+from eosctl.client.topics import ensure_topic
+from eosctl.client.transactions import TV1, TransactionDialect
+from eosctl.lab.scenarios.scenario import Stage
+from eosctl.model.client_config import ClientConfig
+from eosctl.model.transaction import TopicPartition
+from eosctl.settings.endpoints import parse_endpoints
+from eosctl.testing import SandboxThread
+
+
+class Verdict(NamedTuple):
+    """What a diagnosis says of one subject: a partition, a transactional id, or a group."""
+
+    source: str
+    kind: str
+    subject: str
+
+
+class Planted(NamedTuple):
+    """A fault that was made: the ids that it is about, and the verdicts that must come of it, no others."""
+
+    transactional_ids: tuple[str, ...]
+    verdicts: frozenset[Verdict]
+
+
+class Site(NamedTuple):
+    """A cluster, and a source of names and choices."""
+
+    cluster: SandboxThread
+    chance: random.Random
+
+    def name(self, kind: str) -> str:
+        """Draw a name that tells nothing."""
+        return f"{kind}-{self.chance.getrandbits(32):08x}"
+
+    def stage(self) -> Stage:
+        """Return where scenarios of the lab can play."""
+        return Stage(self.config(), now_ms, self.chance)
+
+    def config(self) -> ClientConfig:
+        """Return how the cluster is reached."""
+        return ClientConfig(parse_endpoints(self.cluster.bootstrap, "sandbox"), client_id=self.name("c"))
+
+    def record(self) -> OutgoingRecord:
+        """Return a record."""
+        return OutgoingRecord(self.name("k").encode(), b"{}")
+
+    def run(self, work: Callable[[Client], Awaitable[Any]]) -> Any:
+        """Run a coroutine with a client of its own."""
+
+        async def with_client() -> Any:
+            async with connect(self.config(), chance=self.chance) as client:
+                return await work(client)
+
+        return asyncio.run(with_client())
+
+
+class Fault(NamedTuple):
+    """How to make a fault.
+
+    Attributes:
+        plant: Makes it and returns what must be said.
+        lasts: It holds on while the cluster is diagnosed (a link, a broker that is down), so it is made last, and never
+            two of them together.
+        alone: It changes what must be said of everything else, or takes long.
+        settings: What brokers need for it.
+        second_look_ms: How long after the first the second look must come for it to be told from what is in time.
+    """
+
+    plant: Callable[[Site], Planted]
+    lasts: bool = False
+    alone: bool = False
+    settings: Mapping[str, str] = {}
+    second_look_ms: int = 300
+
+    @property
+    def name(self) -> str:
+        """What the table calls it."""
+        return self.plant.__name__
+
+
+def now_ms() -> int:
+    """Return the time in ms."""
+    return time.time_ns() // 1_000_000
+
+
+def says(*verdicts: tuple[str, str, object]) -> frozenset[Verdict]:
+    """Return verdicts of source, kind and subject."""
+    return frozenset(Verdict(source, kind, str(subject)) for source, kind, subject in verdicts)
+
+
+def producer_of(
+    client: Client,
+    transactional_id: str,
+    *,
+    timeout_ms: int = 600_000,
+    clock_ms: Callable[[], int] = now_ms,
+    dialect: TransactionDialect | None = TV1,
+) -> TransactionalProducer:
+    """Return a producer that does not write before it is told."""
+    return TransactionalProducer(
+        client, transactional_id, now_ms=clock_ms, transaction_timeout_ms=timeout_ms, dialect=dialect
+    )
+
+
+async def partition_of(client: Client, site: Site, name: str | None = None) -> TopicPartition:
+    """Return the only partition of a topic, a new one if it has no name."""
+    found = await ensure_topic(client, name or site.name("topic"), partition_count=1, replica_count=1)
+    return found.partitions[0].partition

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -21,6 +22,7 @@ from eosctl.sandbox.core import ClusterCore, ClusterShape
 EPOCH_MS: Final = 1_767_225_600_000
 _READY_POLL_S: Final = 0.01
 _READY_TIMEOUT_S: Final = 60.0
+_SHUTDOWN_TIMEOUT_S: Final = 5.0
 
 
 @dataclass(slots=True)
@@ -87,6 +89,35 @@ class Simulation:
     def restart(self, broker_id: int) -> None:
         """Start a broker again on its files."""
         self.core.start_node(broker_id)
+
+    # --- as the host of a FaultEngine -----------------------------------------------------------------------------
+
+    async def kill_broker(self, broker_id: int) -> None:
+        """End a node as kill -9 does."""
+        self.core.stop_node(broker_id, clean=False)
+        self.drop_clients(broker_id)
+
+    async def stop_broker(self, broker_id: int) -> None:
+        """Shut a node down in order: leaderships move first, a controller says farewell."""
+        if broker_id in self.core.broker_ids:
+            handed_over = asyncio.Event()
+            self.core.broker(broker_id).lifecycle.shut_down(handed_over.set)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(handed_over.wait(), _SHUTDOWN_TIMEOUT_S)
+        self.core.stop_node(broker_id, clean=True)
+        self.drop_clients(broker_id)
+
+    async def start_broker(self, broker_id: int) -> None:
+        """Start a node on its files and wait until it serves."""
+        broker = self.core.start_node(broker_id).broker
+        async with asyncio.timeout(_READY_TIMEOUT_S):
+            while broker is not None and not broker.is_ready:
+                await asyncio.sleep(_READY_POLL_S)
+
+    def drop_clients(self, node_id: int) -> None:
+        """Break the connections of a broker's clients."""
+        if node_id in self.listeners:
+            self.disconnect_clients(node_id)
 
 
 @asynccontextmanager

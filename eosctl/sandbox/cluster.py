@@ -16,6 +16,8 @@ from typing import Any, Self
 from eosctl.errors import EosctlError
 from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.core import ClusterCore, ClusterShape
+from eosctl.sandbox.faults.control import fault_commands
+from eosctl.sandbox.faults.engine import FaultEngine
 from eosctl.sandbox.listener import ListenerServer
 from eosctl.sandbox.metrics.endpoint import MetricsEndpoints
 from eosctl.sandbox.network import FaultAction, LinkFault
@@ -52,6 +54,7 @@ class Cluster:
         self._core: ClusterCore | None = None
         self._material = SecurityMaterial({}, None)
         self._servers: dict[int, ListenerServer] = {}
+        self._faults: FaultEngine | None = None
 
     # --- start and stop -----------------------------------------------------------------------------------------
 
@@ -79,8 +82,11 @@ class Cluster:
         )
         core = ClusterCore(shape, Path(spec.data_dir), loop, time.time() * 1000 - loop.time() * 1000)
         self._core = core
+        self._faults = FaultEngine(self)
+        for name, on in spec.bugs:
+            self._faults.switch_bug(name, on)
         core.on_halt = self._disconnect
-        core.on_disconnect = self._drop_clients
+        core.on_disconnect = self.drop_clients
         try:
             if spec.security != ListenerSecurity():
                 self._material = prepare_material(Path(spec.data_dir), spec.security, spec.users)
@@ -154,7 +160,8 @@ class Cluster:
         if node_id in self._servers:
             self._servers[node_id].close()
 
-    def _drop_clients(self, node_id: int) -> None:
+    def drop_clients(self, node_id: int) -> None:
+        """Break the connections of a broker's clients."""
         if node_id in self._servers:
             self._servers[node_id].drop_connections()
 
@@ -171,6 +178,13 @@ class Cluster:
     def bootstrap(self) -> str:
         """Bootstrap servers: every broker's address, also of one that is down."""
         return ",".join(f"{HOST}:{server.port}" for _, server in sorted(self._servers.items()))
+
+    @property
+    def faults(self) -> FaultEngine:
+        """What can go wrong with it."""
+        if self._faults is None:
+            raise RuntimeError("the cluster is not started")
+        return self._faults
 
     def status(self) -> dict[str, Any]:
         """Describe controllers, brokers, partitions and open transactions, as the control socket answers it."""
@@ -276,6 +290,7 @@ class Cluster:
             "fault": fault,
             "heal": heal,
             "skew-clock": skew,
+            **fault_commands(self.faults),
         }
 
 

@@ -62,6 +62,7 @@ class ClusterCore:
         self.nodes: dict[int, Node] = {}
         self.on_halt: Callable[[int], None] = lambda _: None  # breaks a halting node's connections
         self.on_disconnect: Callable[[int], None] = lambda _: None  # breaks those of a node that goes on
+        self.on_start: Callable[[Node], None] = lambda _: None  # hears of every node that is about to start
         self.addresses: dict[int, ListenerEndpoint] = {
             broker_id: self.listener_at("127.0.0.1", 9091 + broker_id) for broker_id in self.broker_ids
         }
@@ -116,6 +117,7 @@ class ClusterCore:
             node.broker.on_disconnect = lambda: self.on_disconnect(node_id)
         node.logs.on_halt = lambda: self._halt(node_id)
         self.nodes[node_id] = node
+        self.on_start(node)
         node.start()
         return node
 
@@ -129,6 +131,25 @@ class ClusterCore:
         if node_id in self.nodes:
             self.on_halt(node_id)
             self.stop_node(node_id, clean=False)
+
+    def pause_node(self, node_id: int) -> None:
+        """Let a node stand still as SIGSTOP does: connections stay open, nothing is answered, no timer fires."""
+        node = self.nodes[node_id]
+        self.network.pause(node_id)
+        node.runtime.timers.pause()
+        if node.broker is not None and node.broker.paused is None:
+            node.broker.paused = []
+
+    def resume_node(self, node_id: int) -> None:
+        """Let a paused node go on with all that has come meanwhile."""
+        node = self.nodes[node_id]
+        broker = node.broker
+        if broker is not None:
+            waiting, broker.paused = broker.paused or [], None
+            for pump in waiting:
+                self.ticks.post(pump)
+        self.network.resume(node_id)
+        node.runtime.timers.resume()
 
     def stop_node(self, node_id: int, *, clean: bool) -> None:
         """End a node: in order, or as kill -9 does."""

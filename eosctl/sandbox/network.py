@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from enum import StrEnum
 from functools import partial
@@ -10,6 +11,8 @@ from typing import NamedTuple
 from eosctl.sandbox.ticks import Loop, Ticks
 
 REORDER_LIMIT_MS = 50.0
+CLIENTS = -1
+"""The end of a link at which all clients are (:mod:`eosctl.sandbox.broker.client_stream`)."""
 
 
 class Frame(NamedTuple):
@@ -29,14 +32,15 @@ class FaultAction(StrEnum):
     DELAY = "delay"
     DUPLICATE = "duplicate"
     REORDER = "reorder"
+    DISCONNECT = "disconnect"  # of a client, whose connection breaks; between nodes the frame is lost
 
 
 class LinkFault:
     """A fault on the frames of some links.
 
-    None matches everything. The first ``skip`` matching frames pass, the next ``count`` (None: all) are hit.
-    ``REORDER`` keeps one frame back until the next frame on the same link has passed, or ``delay_ms`` (by default
-    :data:`REORDER_LIMIT_MS`) are over.
+    None matches everything; of what matches, a share of ``probability`` counts. The first ``skip`` of these pass, the
+    next ``count`` (None: all) are hit. ``REORDER`` keeps one frame back until the next frame on the same link has
+    passed, or ``delay_ms`` (by default :data:`REORDER_LIMIT_MS`) are over.
     """
 
     def __init__(
@@ -50,6 +54,8 @@ class LinkFault:
         skip: int = 0,
         count: int | None = None,
         delay_ms: float = 0.0,
+        probability: float = 1.0,
+        chance: random.Random | None = None,
     ) -> None:
         self.action = action
         self.source = source
@@ -59,6 +65,8 @@ class LinkFault:
         self.skip = skip
         self.count = count
         self.delay_ms = delay_ms
+        self._probability = probability
+        self._chance = chance
         self.hit_count = 0
         self.held: list[Frame] = []
 
@@ -70,6 +78,8 @@ class LinkFault:
             and self.api_key in (None, frame.api_key)
             and self.requests in (None, frame.is_request)
         ):
+            return False
+        if self._chance is not None and self._probability < 1 and self._chance.random() >= self._probability:
             return False
         if self.skip > 0:
             self.skip -= 1
@@ -97,6 +107,7 @@ class Network:
         self._ticks = ticks
         self._ports: dict[int, Port] = {}
         self._faults: list[LinkFault] = []
+        self._paused: dict[int, list[Callable[[], None]]] = {}
 
     @property
     def has_faults(self) -> bool:
@@ -110,8 +121,16 @@ class Network:
     def detach(self, node_id: int) -> None:
         """Break all connections of a node; the others notice, as TCP would tell them."""
         self._ports.pop(node_id, None)
-        for port in tuple(self._ports.values()):
-            self._ticks.post(partial(port.disconnected, node_id))
+        self._paused.pop(node_id, None)
+        for other in tuple(self._ports):
+            self._ticks.post(partial(self._tell_disconnected, other, node_id))
+
+    def _tell_disconnected(self, node_id: int, gone: int) -> None:
+        port = self._ports.get(node_id)
+        if node_id in self._paused:
+            self._paused[node_id].append(partial(self._tell_disconnected, node_id, gone))
+        elif port is not None:
+            port.disconnected(gone)
 
     def is_attached(self, node_id: int) -> bool:
         """Whether a connection to the node would be accepted."""
@@ -143,6 +162,15 @@ class Network:
         self._faults.extend(faults)
         return faults
 
+    def pause(self, node_id: int) -> None:
+        """Deliver nothing to a node until :meth:`resume`: its process stands still, its connections stay open."""
+        self._paused.setdefault(node_id, [])
+
+    def resume(self, node_id: int) -> None:
+        """Deliver what a paused node has missed, in order."""
+        for call in self._paused.pop(node_id, ()):
+            self._ticks.post(call)
+
     def send(self, frame: Frame) -> bool:
         """Send a frame; False when nothing listens at the destination (connection refused)."""
         if frame.destination not in self._ports:
@@ -171,7 +199,7 @@ class Network:
                 fault.held.append(frame)
                 limit_ms = fault.delay_ms or REORDER_LIMIT_MS
                 self._loop.call_later(limit_ms / 1000, self._release, fault, frame)
-            case FaultAction.DROP:
+            case FaultAction.DROP | FaultAction.DISCONNECT:
                 pass
 
     def _release(self, fault: LinkFault, frame: Frame) -> None:
@@ -184,7 +212,9 @@ class Network:
 
     def _arrive(self, frame: Frame) -> None:
         port = self._ports.get(frame.destination)
-        if port is not None:
+        if frame.destination in self._paused:
+            self._paused[frame.destination].append(partial(self._arrive, frame))
+        elif port is not None:
             port.receive(frame)
 
 

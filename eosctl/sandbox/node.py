@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -205,6 +206,12 @@ class Node:
             if api_key == ApiKey.FETCH and request.topics and request.topics[0].topic_id == METADATA_TOPIC_ID:
                 fetch_metadata(self.controller, context, request)
                 return
-        if self.broker is not None:
-            self.broker.count_request(api_key, version, from_broker=True)
-            peer_route(api_key, version).handle(self.broker, context, request)
+        broker = self.broker
+        if broker is None:
+            return
+        if not broker.is_ready:
+            # As Kafka, it answers nobody before the controller has told it who leads what by now.
+            broker.early_requests.append(partial(self.serve, api_key, version, context, request))
+            return
+        broker.count_request(api_key, version, from_broker=True)
+        peer_route(api_key, version).handle(broker, context, request)

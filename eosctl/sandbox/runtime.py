@@ -27,6 +27,7 @@ class Timers:
         self._armed: Handle | None = None
         self._armed_tick = 0
         self.stopped = False
+        self._overdue: list[WheelTimer] | None = None  # while paused: what was due without a delay
 
     def _tick(self) -> int:
         return int(self._loop.time() * 1000 + ROUNDING_MS)
@@ -42,6 +43,8 @@ class Timers:
         now_ms = self._loop.time() * 1000 + ROUNDING_MS
         due = ceil(now_ms + delay_ms - 2 * ROUNDING_MS)
         timer = self._wheel.add(due, call, int(now_ms))
+        if self._overdue is not None:
+            return timer
         if self._armed is None or due < self._armed_tick:
             self._arm(due)
         return timer
@@ -62,16 +65,36 @@ class Timers:
 
     def _fire(self, timer: WheelTimer) -> None:
         """Make the call as work of a turn, in which other work may still cancel it."""
-        if not self.stopped:
+        if self._overdue is not None:
+            self._overdue.append(timer)
+        elif not self.stopped:
             self._ticks.post(timer.run)
+
+    def pause(self) -> None:
+        """Let no timer fire until :meth:`resume`: the process stands still while time goes on."""
+        if self._overdue is None:
+            self._overdue = []
+            self._disarm()
+
+    def resume(self) -> None:
+        """Go on: what has become due meanwhile fires now."""
+        overdue, self._overdue = self._overdue, None
+        for timer in overdue or ():
+            self._fire(timer)
+        following = self._wheel.next_tick()
+        if following is not None and not self.stopped:
+            self._arm(following)
+
+    def _disarm(self) -> None:
+        if self._armed is not None:
+            self._armed.cancel()
+            self._armed = None
 
     def stop(self) -> None:
         """Cancel every timer and start none any more."""
         self.stopped = True
         self._wheel.clear()
-        if self._armed is not None:
-            self._armed.cancel()
-            self._armed = None
+        self._disarm()
 
 
 class NodeRuntime:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from eosctl.model.secret import Secret
 from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.broker.client_stream import ClientFaults
 from eosctl.sandbox.broker.config import ConfigSources, NodeConfig
 from eosctl.sandbox.broker.connection import Exchange
 from eosctl.sandbox.broker.lifecycle import Lifecycle
@@ -97,8 +98,11 @@ class Broker:
         self.authorizer = authorizer_of(config, self.metadata)
         self.is_ready = False
         self.on_ready: Callable[[], None] = _nothing
+        self.early_requests: list[Callable[[], None]] = []  # of other nodes, that came before it was ready
         self.on_disconnect: Callable[[], None] = _nothing  # breaks the connections of all clients
         self.stopped = False
+        self.client_faults = ClientFaults()
+        self.paused: list[Callable[[], None]] | None = None  # while this process stands still: who waits to be served
         self.request_counts: dict[tuple[int, int, bool], int] = {}  # by API key, version, whether a broker asked
         self.replicas = ReplicaManager(
             node_id,
@@ -244,6 +248,8 @@ class Broker:
         own = self.metadata.brokers.get(self.node_id)
         if own is not None and not own.fenced and own.broker_epoch == self.lifecycle.broker_epoch and not self.is_ready:
             self.is_ready = True
+            for serve in self.early_requests:
+                self.runtime.call_soon(serve)
             self.on_ready()
 
     def topic_settings(self, topic: str) -> TopicSettings:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from eosctl.sandbox.api.registry import Route, client_route
+from eosctl.sandbox.broker.client_stream import END, ClientStream
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.security.guards import guarded
 from eosctl.sandbox.security.login import MAX_FRAME_BYTES as MAX_LOGIN_BYTES
@@ -43,7 +44,9 @@ class Exchange:
             self._connection.abort()
         else:
             form = self._route.codec
-            self._connection.answer(encode_response(form.api_key, form.version, self._correlation_id, response))
+            frame = encode_response(form.api_key, form.version, self._correlation_id, response)
+            stream = self._connection.disturbed_stream()
+            self._connection.answer(frame if stream is None or stream.answer(form.api_key, frame) else b"")
 
     def without_answer(self) -> None:
         """End the request without an answer (acks=0)."""
@@ -84,20 +87,41 @@ class Connection:
         self.on_drained: Callable[[], None] | None = None  # called once no request waits for its turn any more
         self._login = Login(self, broker.passwords) if broker.needs_login(listener) else None
         self._session_end_ms: int | None = None
+        self._stream: ClientStream | None = None
+
+    def disturbed_stream(self) -> ClientStream | None:
+        """Return what faults do to this connection; None while there never was one and none is about."""
+        if self._stream is None and self.broker.client_faults.faults:
+            self._stream = ClientStream(self.broker.node_id, self.broker.runtime, self.broker.client_faults, self)
+        return self._stream
 
     def feed(self, data: bytes) -> None:
         """Take bytes of the client; handles every complete request that is not behind a waiting one."""
         if self.closed:
             return
         try:
-            self._frames.extend(self._splitter.feed(data))
+            frames: Sequence[bytes] = self._splitter.feed(data)
         except WireError:
             self.abort()
             return
+        stream = self.disturbed_stream()
+        if stream is not None and self._login is None:
+            frames = stream.arrive(frames)
+        self._frames.extend(frames)
         if self._login is not None and self._splitter.buffered_bytes > MAX_LOGIN_BYTES:
             self.abort()  # nobody may fill the broker's memory before it is known who it is
             return
         self._pump()
+
+    def take(self, frames: Sequence[bytes]) -> None:
+        """Handle requests that a fault kept back."""
+        self._frames.extend(frames)
+        self._pump()
+
+    def emit(self, frame: bytes) -> None:
+        """Send an answer that a fault kept back."""
+        if not self.closed:
+            self._queue(frame)
 
     def authenticated(self, principal: str, lifetime_ms: int) -> None:
         """Go on as this principal, for ``lifetime_ms`` or, when that is 0, for good."""
@@ -110,13 +134,16 @@ class Connection:
         if self.closed:
             return
         if frame:
-            if not self._output:
-                self._on_output()
-            self._output.append(frame)
-            self._output_bytes += len(frame)
+            self._queue(frame)
         self._muted = False
         if self._frames and not self._pumping:
             self._pump()
+
+    def _queue(self, frame: bytes) -> None:
+        if not self._output:
+            self._on_output()
+        self._output.append(frame)
+        self._output_bytes += len(frame)
 
     def take_output(self) -> bytes:
         """Return and forget the queued answers."""
@@ -149,11 +176,16 @@ class Connection:
             self._on_close()
 
     def lost(self) -> None:
-        """Note that the client hung up."""
+        """Note that the client hung up; what it sent before may still be on its way."""
+        if self._stream is not None and not self._stream.ends():
+            return
         self.closed = True
         self._frames.clear()
 
     def _pump(self) -> None:
+        if self.broker.paused is not None:
+            self.broker.paused.append(self._pump)
+            return
         self._pumping = True
         frames = self._frames
         try:
@@ -172,6 +204,9 @@ class Connection:
             self.on_drained()
 
     def _handle(self, frame: bytes) -> None:
+        if frame is END:
+            self.lost()
+            return
         if self._login is not None:
             self._login.take(frame)
             return

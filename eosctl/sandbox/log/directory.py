@@ -61,6 +61,7 @@ class LogDirectory:
         self.directory_id = bytes(16)
         self.events = events
         self.failed: OSError | None = None
+        self.refusal: OSError | None = None  # what the next write to a log meets, such as a full disk
         self.on_failure: Callable[[LogDirectory], None] = _nothing  # nothing here can be trusted any more
         self._ticks = ticks
         self._descriptors = Descriptors()
@@ -213,6 +214,8 @@ class LogDirectory:
 
     def _flush(self, log: PartitionLog) -> None:
         try:
+            if self.refusal is not None and log.store.has_unwritten:
+                raise self.refusal
             log.flush()
         except OSError as error:
             self.fail(error, f"Error while appending records to {log.partition} in dir {self.path}")

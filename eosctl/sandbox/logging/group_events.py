@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from eosctl.sandbox.coordinator.group.classic_group import ClassicGroup, ClassicState, Member
-from eosctl.sandbox.logging.event_log import EventLog
+from eosctl.sandbox.logging.event_log import ERROR, EventLog
 from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC
 
 _SCALA: Final = "kafka.coordinator.group"
@@ -63,6 +63,17 @@ class GroupEvents:
             self._runtime(f"Scheduling unloading of metadata for {partition} with epoch OptionalInt[{epoch}]")
             self._runtime(f"Started unloading metadata for {partition} with epoch OptionalInt[{epoch}].")
             self._runtime(f"Finished unloading metadata for {partition} with epoch OptionalInt[{epoch}].")
+
+    def completion_failed(self, producer_id: int, group_id: str) -> None:
+        """Offsets were to be committed whose own record is not appended yet (KAFKA-17507)."""
+        self._log.write(
+            "org.apache.kafka.server.util.KafkaScheduler",
+            f"Uncaught exception in scheduled task 'handleTxnCompletion-{producer_id}'",
+            level=ERROR,
+            throwable="java.lang.IllegalStateException: Trying to complete a transactional offset commit for "
+            f"producerId {producer_id} and groupId {group_id} even though the offset commit record itself hasn't been "
+            "appended to the log.",
+        )
 
     # --- classic groups -----------------------------------------------------------------------------------------
 

@@ -38,6 +38,7 @@ class SandboxSpec:
     controllers: int = 1
     log_dirs: int = 1  # of each broker
     racks: tuple[str, ...] = ()  # of the brokers in turn
+    bugs: tuple[tuple[str, bool], ...] = ()  # switches of known bugs
 
     @property
     def security(self) -> ListenerSecurity:
@@ -55,6 +56,7 @@ class SandboxSpec:
         fields["settings"] = tuple((name, value) for name, value in fields["settings"])
         fields["sasl"], fields["users"] = tuple(fields["sasl"]), tuple(fields["users"])
         fields["racks"] = tuple(fields.get("racks", ()))
+        fields["bugs"] = tuple((name, on) for name, on in fields.get("bugs", ()))
         return cls(**fields)
 
 

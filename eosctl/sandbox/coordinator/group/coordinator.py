@@ -22,10 +22,10 @@ from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC, Timer
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.internal.partitioner import partition_for
 
-Materialise = Callable[[Callable[[], None]], None]
+Materialise = Callable[[int, Callable[[], None]], None]
 
 
-def materialise_at_once(end_transaction: Callable[[], None]) -> None:
+def materialise_at_once(_producer_id: int, end_transaction: Callable[[], None]) -> None:
     """End a transaction's offsets before its marker is acknowledged."""
     end_transaction()
 
@@ -104,7 +104,12 @@ class GroupCoordinator:
         """Commit or drop the pending offsets of a producer; a shard that is loading reads the marker from its log."""
         shard = self._shards.get(partition_index)
         if shard is not None and not shard.is_loading:
-            self.materialise(partial(shard.end_transaction, producer_id, committed))
+            self.materialise(producer_id, partial(self._end_transaction, shard, producer_id, committed))
+
+    def _end_transaction(self, shard: Shard, producer_id: int, committed: bool) -> None:
+        lost = [] if shard.is_closed else shard.end_transaction(producer_id, committed)
+        if lost:
+            self._events.completion_failed(producer_id, lost[0][0])
 
     def partitions_deleted(self, partitions: Iterable[TopicPartition]) -> None:
         """Remove the offsets of deleted partitions from all groups."""

@@ -54,11 +54,17 @@ FetchDone = Callable[[ErrorCode, Sequence[FetchedOffset]], None]
 
 
 class OffsetManager:
-    """The offsets' side of the group coordinator."""
+    """The offsets' side of the group coordinator.
+
+    ``refused_commit_drops_pending`` is a bug of 3.9: a zombie's refused commit erases what its successor wrote.
+    """
 
     def __init__(self, host: GroupHost, classic: ClassicDriver) -> None:
         self._host = host
         self._classic = classic
+        self.refused_commit_drops_pending = host.emulation.is_3_9
+        self.on_pending: Callable[[int], None] = _ignore  # hears of a producer whose offsets are about to be appended
+        self.on_appended: Callable[[int], None] = _ignore  # and of one whose offsets are
 
     def commit(
         self,
@@ -252,10 +258,12 @@ class OffsetManager:
             partition: shard.offsets.put_pending(producer_id, group_id, partition, value)
             for partition, value in accepted.items()
         }
+        self.on_pending(producer_id)
 
         def appended(append_error: ErrorCode, base_offset: int) -> None:
             if append_error is ErrorCode.NONE:
                 self._note_appended(shard, producer_id, group_id, accepted, base_offset)
+                self.on_appended(producer_id)
             else:
                 self._undo_pending(shard, producer_id, group_id, accepted, former)
             done(self._commit_errors(offsets, accepted, append_error))
@@ -287,11 +295,10 @@ class OffsetManager:
         refused: Mapping[TopicPartition, CommittedOffset],
         former: Mapping[TopicPartition, CommittedOffset | None],
     ) -> None:
-        # 3.9 drops whatever is pending for the producer id there, even what a fenced-in successor wrote before.
         for partition, value in refused.items():
             current = shard.offsets.get_pending(producer_id, group_id, partition)
             previous = former[partition]
-            if self._host.emulation.is_3_9 or (current == value and previous is None):
+            if self.refused_commit_drops_pending or (current == value and previous is None):
                 shard.offsets.drop_pending(producer_id, group_id, partition)
             elif current == value and previous is not None:
                 shard.offsets.put_pending(producer_id, group_id, partition, previous)
@@ -325,3 +332,7 @@ class OffsetManager:
         return {
             partition: shown if partition in accepted else ErrorCode.OFFSET_METADATA_TOO_LARGE for partition in offsets
         }
+
+
+def _ignore(_: int) -> None:
+    """Take a notice that nobody waits for."""

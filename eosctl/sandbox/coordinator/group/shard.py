@@ -70,9 +70,9 @@ class Shard:
         else:
             self._waiting.append((self._appends_started, call))
 
-    def end_transaction(self, producer_id: int, committed: bool) -> None:
-        """Commit or drop the pending offsets of a producer."""
-        self.offsets.end_transaction(producer_id, committed)
+    def end_transaction(self, producer_id: int, committed: bool) -> list[tuple[str, TopicPartition]]:
+        """Commit or drop the pending offsets of a producer; returns those that were lost (KAFKA-17507)."""
+        return self.offsets.end_transaction(producer_id, committed)
 
     def start_timer(self, key: tuple[Any, ...], delay_ms: float, call: Callable[[], None]) -> None:
         """(Re)start the timer of this key."""

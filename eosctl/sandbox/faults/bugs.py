@@ -1,0 +1,110 @@
+"""Known bugs of Kafka that a broker of the sandbox can have or lack, each with its own switch.
+
+What a release has by itself is on from the start (``--emulate``); ``--bug NAME`` and ``--bug NAME=off`` change it.
+KAFKA-17754 needs no switch: up to EndTxn 4 the protocol itself cannot tell a late request, on every release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from eosctl.errors import UsageError
+from eosctl.sandbox.broker.broker import Broker
+from eosctl.sandbox.coordinator.group.coordinator import materialise_at_once
+from eosctl.sandbox.faults.kinds import Moment
+from eosctl.sandbox.faults.materialisation import LateMaterialisation
+
+GROUP_THREAD_LAG_MS: Final = 20.0
+"""Up to so long the busy group thread takes where KAFKA-17507 is on and no fault says otherwise."""
+
+
+class KnownBug(NamedTuple):
+    """A bug and how to switch it.
+
+    Attributes:
+        name: Its ticket, or a name where there is none.
+        releases: The emulated releases whose code can have it.
+        is_default: Whether these releases have it unless it is switched off.
+        effect: What it does.
+        switch: Gives it to a broker or takes it away.
+    """
+
+    name: str
+    releases: tuple[str, ...]
+    is_default: bool
+    effect: str
+    switch: Callable[[Broker, bool], None]
+
+
+def _switch_17507(broker: Broker, on: bool) -> None:
+    if on:
+        broker.groups.materialise = LateMaterialisation(
+            broker, Moment.LATER, lambda: broker.runtime.random.uniform(0, GROUP_THREAD_LAG_MS)
+        )
+    else:
+        broker.groups.materialise = materialise_at_once
+
+
+def _switch_20734(broker: Broker, on: bool) -> None:
+    broker.transactions.markers.skips_leaderless_partitions = on
+
+
+def _switch_zombie_commit(broker: Broker, on: bool) -> None:
+    broker.groups.offsets.refused_commit_drops_pending = on
+
+
+BUGS: Final = (
+    KnownBug(
+        "kafka-17507",
+        ("3.9",),
+        False,
+        "offsets of a transaction become visible some time after its marker is acknowledged (up to 3.9.0)",
+        _switch_17507,
+    ),
+    KnownBug(
+        "kafka-20734",
+        ("4.3",),
+        True,
+        "the marker of a partition without a leader is skipped, and the transaction hangs there",
+        _switch_20734,
+    ),
+    KnownBug(
+        "zombie-txn-offset-commit",
+        ("3.9",),
+        True,
+        "a zombie's refused TxnOffsetCommit erases the pending offset of its successor",
+        _switch_zombie_commit,
+    ),
+)
+
+
+def find_bug(name: str, release: str) -> KnownBug:
+    """Return the bug of a name.
+
+    Raises:
+        UsageError: There is none, or the emulated release has no such code.
+    """
+    bug = next((bug for bug in BUGS if bug.name == name.lower()), None)
+    if bug is None:
+        known = ", ".join(bug.name for bug in BUGS)
+        raise UsageError(f"There is no switch for a bug {name!r}.", f"There are: {known}.", "Name one of these.")
+    if release not in bug.releases:
+        raise UsageError(
+            f"A broker that behaves as {release} cannot have {bug.name}.",
+            f"The code is that of {', '.join(bug.releases)}.",
+            f"Start the sandbox with --emulate {bug.releases[0]}.",
+        )
+    return bug
+
+
+def parse_switch(text: str) -> tuple[str, bool]:
+    """Read ``NAME``, ``NAME=on`` or ``NAME=off``.
+
+    Raises:
+        UsageError: The value is neither on nor off.
+    """
+    name, _, value = text.partition("=")
+    if value not in ("", "on", "off"):
+        raise UsageError(f"--bug {text!r} is not NAME, NAME=on or NAME=off.", "A bug is on or off.", "Mend it.")
+    return name.lower(), value != "off"

@@ -1,0 +1,106 @@
+"""Move a coordinator, as an administrator would: reassign its partition, and elect the preferred leader."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Final
+
+from eosctl.errors import EosctlError
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.core import ClusterCore
+from eosctl.sandbox.faults.order import FaultOrder
+from eosctl.sandbox.metadata.image import PartitionState
+from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC, TRANSACTION_STATE_TOPIC
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.internal.partitioner import partition_for
+from eosctl.wire.messages.alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    ReassignablePartition,
+    ReassignableTopic,
+)
+from eosctl.wire.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
+
+_TIMEOUT_MS: Final = 10_000
+_LOOK_S: Final = 0.02
+_PREFERRED: Final = 0
+
+
+async def move_coordinator(core: ClusterCore, order: FaultOrder) -> str:
+    """Let another replica lead the partition that a group or a transactional id belongs to.
+
+    Returns:
+        What was done.
+
+    Raises:
+        EosctlError: The partition does not exist, has no other replica, or did not move in time.
+    """
+    partition = _partition_of(core, order)
+    state = _state(core, partition)
+    to = order.to if order.to is not None else _next_replica(state, partition)
+    if to not in state.isr:
+        raise EosctlError(
+            f"Broker {to} cannot coordinate {partition} now.",
+            f"In sync are {_words(state.isr)}.",
+            "Choose one of these.",
+        )
+    former = state.leader
+    replicas = [to, *(replica for replica in state.replicas if replica != to)]
+    topic = ReassignableTopic(partition.topic, [ReassignablePartition(partition.partition, replicas)])
+    await _ask(
+        core, ApiKey.ALTER_PARTITION_REASSIGNMENTS, 0, AlterPartitionReassignmentsRequest(_TIMEOUT_MS, True, [topic])
+    )
+    wanted = [TopicPartitions(partition.topic, [partition.partition])]
+    await _ask(core, ApiKey.ELECT_LEADERS, 2, ElectLeadersRequest(_PREFERRED, wanted, _TIMEOUT_MS))
+    async with asyncio.timeout(_TIMEOUT_MS / 1000):
+        while any(state.leader != to for state in _states(core, partition)):
+            await asyncio.sleep(_LOOK_S)
+    return f"{partition} is led by {to} instead of {former}"
+
+
+def _partition_of(core: ClusterCore, order: FaultOrder) -> TopicPartition:
+    topic, key = (
+        (CONSUMER_OFFSETS_TOPIC, order.group) if order.group else (TRANSACTION_STATE_TOPIC, order.transactional_id)
+    )
+    brokers = core.brokers()
+    count = brokers[0].metadata.partition_count(topic) if brokers else 0
+    if not count:
+        raise EosctlError(f"There is no {topic} yet, so nobody coordinates {key}.", "", "Use the group or id first.")
+    return TopicPartition(topic, partition_for(key, count))
+
+
+def _states(core: ClusterCore, partition: TopicPartition) -> list[PartitionState]:
+    found = (broker.metadata.partition(partition) for broker in core.brokers())
+    return [state for state in found if state is not None]
+
+
+def _state(core: ClusterCore, partition: TopicPartition) -> PartitionState:
+    return _states(core, partition)[0]
+
+
+def _next_replica(state: PartitionState, partition: TopicPartition) -> int:
+    others = [replica for replica in state.isr if replica != state.leader]
+    if not others:
+        raise EosctlError(
+            f"{partition} has no other replica in sync.",
+            f"Its replicas are {_words(state.replicas)}.",
+            "Use more brokers.",
+        )
+    return others[0]
+
+
+async def _ask(core: ClusterCore, api: ApiKey, version: int, request: Any) -> None:
+    answered: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+
+    def take(answer: Any | None) -> None:
+        if not answered.done():
+            answered.set_result(answer)
+
+    core.brokers()[0].channel.send_to_controller(api, version, request, take)
+    core.ticks.schedule()
+    answer = await asyncio.wait_for(answered, _TIMEOUT_MS / 1000)
+    if answer is None or answer.error_code:
+        raise EosctlError(f"The controller did not take {api.name}.", f"It answered {answer}.", "Is one running?")
+
+
+def _words(nodes: tuple[int, ...]) -> str:
+    return ", ".join(map(str, nodes)) or "none"

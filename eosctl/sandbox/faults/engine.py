@@ -1,0 +1,383 @@
+"""The engine of faults: injects them by their words, ends them, and keeps a record of both.
+
+Use::
+
+    engine = FaultEngine(host, seed=7)
+    active = await engine.inject(parse_order("delay from=clients api=END_TXN ms=500 count=1"))
+    await engine.end(active.number)      # or by itself, with for=5s
+    await engine.heal()                  # ends everything that lasts, starts every node
+
+It works on any `FaultHost`: a cluster on sockets, or a simulated one. Faults that belong to a broker (its clients'
+streams, its clock, its bugs) are put on it again when it starts anew, as they belong to the machine and the release.
+Chance (``node=any``, ``chance=0.1``) comes from the seed alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, NamedTuple, Protocol
+
+from eosctl.errors import EosctlError, UsageError
+from eosctl.sandbox.broker.broker import Broker
+from eosctl.sandbox.core import ClusterCore
+from eosctl.sandbox.faults.bugs import BUGS, find_bug
+from eosctl.sandbox.faults.coordinators import move_coordinator
+from eosctl.sandbox.faults.disks import lose_page_cache
+from eosctl.sandbox.faults.kinds import FaultKind
+from eosctl.sandbox.faults.links import is_of_clients, link_faults, node_of_stream
+from eosctl.sandbox.faults.materialisation import LateMaterialisation
+from eosctl.sandbox.faults.order import ANY_NODE, FaultOrder
+from eosctl.sandbox.log.directories import directory_paths
+from eosctl.sandbox.network import LinkFault
+from eosctl.sandbox.node import Node
+
+EVENT_LIMIT: Final = 10_000
+LATE_LIMIT_MS: Final = 1_000.0
+"""How long a late materialisation waits for its moment at most, unless told otherwise."""
+
+_AT_ONCE: Final = frozenset({FaultKind.START, FaultKind.RESTART, FaultKind.FAIL_DISK, FaultKind.MOVE_COORDINATOR})
+
+
+class FaultHost(Protocol):
+    """A cluster to which faults happen."""
+
+    @property
+    def core(self) -> ClusterCore:
+        """The nodes."""
+
+    async def kill_broker(self, broker_id: int) -> None:
+        """End a node as kill -9 does."""
+
+    async def stop_broker(self, broker_id: int) -> None:
+        """Shut a node down in order."""
+
+    async def start_broker(self, broker_id: int) -> None:
+        """Start a node that is down."""
+
+    def drop_clients(self, node_id: int) -> None:
+        """Break the connections of a broker's clients."""
+
+
+class FaultEvent(NamedTuple):
+    """An entry of the record: ``at_ms`` is the time since the cluster's start by its own clock."""
+
+    at_ms: int
+    number: int
+    what: str
+    order: str
+
+
+@dataclass(slots=True)
+class ActiveFault:
+    """A fault that lasts, under the number by which it is ended."""
+
+    number: int
+    order: FaultOrder
+    began_ms: int
+    link_faults: tuple[LinkFault, ...] = ()
+    undo: list[Callable[[], None]] = field(default_factory=list)
+
+    @property
+    def hit_count(self) -> int:
+        """How many frames it has hit so far."""
+        return sum(fault.hit_count for fault in self.link_faults)
+
+
+class FaultEngine:
+    """Faults of one cluster, by number."""
+
+    def __init__(self, host: FaultHost, *, seed: int = 0, record: Callable[[FaultEvent], None] | None = None) -> None:
+        self._host = host
+        self._chance = random.Random(seed)
+        self._record = record
+        self._active: dict[int, ActiveFault] = {}
+        self._number = 0
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self.events: list[FaultEvent] = []
+        self._bugs: dict[str, bool] = {}
+        self._core.on_start = self._started
+
+    @property
+    def _core(self) -> ClusterCore:
+        return self._host.core
+
+    @property
+    def active(self) -> Sequence[ActiveFault]:
+        """The faults that last, oldest first."""
+        return tuple(self._active.values())
+
+    def reseed(self, seed: int) -> None:
+        """Let chance begin anew."""
+        self._chance.seed(seed)
+
+    def bug_states(self) -> dict[str, bool]:
+        """Return which known bugs the brokers have, of those that their release can have."""
+        release = self._core.shape.emulation.release
+        return {bug.name: self._bugs.get(bug.name, bug.is_default) for bug in BUGS if release in bug.releases}
+
+    def switch_bug(self, name: str, on: bool) -> None:
+        """Give all brokers a known bug, or take it from them, for good.
+
+        Raises:
+            UsageError: There is no such bug, or the emulated release cannot have it.
+        """
+        bug = find_bug(name, self._core.shape.emulation.release)
+        self._bugs[bug.name] = on
+        for broker in self._core.brokers():
+            bug.switch(broker, on)
+
+    async def inject(self, order: FaultOrder) -> ActiveFault:
+        """Let a fault happen; returns when it has begun.
+
+        Raises:
+            EosctlError: It cannot happen to this cluster now: no such node, the node is down, no other replica.
+        """
+        order = self._with_chosen_nodes(order)
+        self._check(order)
+        self._number += 1
+        active = ActiveFault(self._number, order, self._now_ms())
+        what = await self._begin(active)
+        self._note(active.number, what or "begins", order)
+        if order.kind not in _AT_ONCE:
+            self._active[active.number] = active
+            if order.for_ms is not None:
+                self._core.loop.call_later(order.for_ms / 1000, self._end_soon, active.number)
+        return active
+
+    async def end(self, number: int) -> None:
+        """Undo a fault: heal a link, start a node that was killed, set a clock right; harmless when it has ended.
+
+        Raises:
+            EosctlError: A node that is to come back does not.
+        """
+        active = self._active.pop(number, None)
+        if active is None:
+            return
+        for fault in active.link_faults:
+            self._remove(fault)
+        for undo in active.undo:
+            undo()
+        await self._bring_back(active.order)
+        self._core.ticks.schedule()
+        self._note(number, "ends", active.order)
+
+    async def heal(self) -> None:
+        """End everything that lasts, the last one first, and start every node that is down."""
+        for number in sorted(self._active, reverse=True):
+            await self.end(number)
+        for node_id in self._core.node_ids:
+            if node_id not in self._core.nodes:
+                await self._host.start_broker(node_id)
+
+    # --- beginning ----------------------------------------------------------------------------------------------
+
+    async def _begin(self, active: ActiveFault) -> str:
+        order, node = active.order, active.order.node or 0
+        match order.kind:
+            case FaultKind.KILL | FaultKind.RESTART:
+                return await self._kill(order)
+            case FaultKind.STOP:
+                await self._host.stop_broker(node)
+            case FaultKind.START:
+                await self._host.start_broker(node)
+            case FaultKind.PAUSE:
+                self._core.pause_node(node)
+            case FaultKind.MOVE_COORDINATOR:
+                return await move_coordinator(self._core, order)
+            case FaultKind.FULL_DISK | FaultKind.FAIL_DISK:
+                self._break_disk(active)
+            case FaultKind.DISCONNECT if order.api is None:
+                for broker_id in self._core.broker_ids if order.node is None else [order.node]:
+                    self._host.drop_clients(broker_id)
+            case FaultKind.BUG:
+                before = self.bug_states()[order.name]
+                self.switch_bug(order.name, order.on)
+                active.undo.append(lambda: self.switch_bug(order.name, before))
+            case FaultKind.SKEW | FaultKind.LATE_MATERIALISATION:
+                for each in self._core.nodes.values():
+                    self._affect(active, each)
+            case _:
+                self._disturb_links(active)
+        return ""
+
+    async def _kill(self, order: FaultOrder) -> str:
+        node = order.node or 0
+        await self._host.kill_broker(node)
+        what = "killed"
+        if order.lose or order.torn:
+            directories = directory_paths(self._core.directory_of(node), self._core.shape.log_dir_count)
+            lost = lose_page_cache(directories, max(1, order.lose), torn=order.torn)
+            what += ", its disk lost " + (", ".join(f"{name} {size} bytes" for name, size in lost.items()) or "nothing")
+        if order.kind is FaultKind.RESTART:
+            await self._host.start_broker(node)
+            what += ", started again"
+        return what
+
+    def _break_disk(self, active: ActiveFault) -> None:
+        order = active.order
+        directories = self._core.broker(order.node or 0).logs.all
+        if not 1 <= order.directory <= len(directories):
+            raise EosctlError(
+                f"Broker {order.node} has no log directory {order.directory}.",
+                f"It has {len(directories)}.",
+                "See --log-dirs.",
+            )
+        directory = directories[order.directory - 1]
+        if order.kind is FaultKind.FAIL_DISK:
+            directory.fail(OSError(errno.EIO, os.strerror(errno.EIO)))
+            return
+
+        def free() -> None:
+            directory.refusal = None
+
+        directory.refusal = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        active.undo.append(free)
+
+    def _disturb_links(self, active: ActiveFault) -> None:
+        active.link_faults = link_faults(active.order, self._core.node_ids, self._chance)
+        for fault in active.link_faults:
+            if not is_of_clients(fault):
+                self._core.network.add_fault(fault)
+            else:
+                for broker in self._core.brokers():
+                    self._put_on_streams(fault, broker)
+
+    def _put_on_streams(self, fault: LinkFault, broker: Broker) -> None:
+        if node_of_stream(fault) in (None, broker.node_id):
+            broker.client_faults.faults.append(fault)
+
+    def _remove(self, fault: LinkFault) -> None:
+        if not is_of_clients(fault):
+            self._core.network.remove_fault(fault)
+        for broker in self._core.brokers():
+            if fault in broker.client_faults.faults:
+                broker.client_faults.faults.remove(fault)
+
+    def _affect(self, active: ActiveFault, node: Node) -> None:
+        """Do to one node what belongs to it: its clock, or its group coordinator's haste."""
+        order = active.order
+        if order.node not in (None, node.plan.node_id):
+            return
+        if order.kind is FaultKind.SKEW:
+            node.runtime.skew_ms += order.ms
+
+            def set_right() -> None:
+                node.runtime.skew_ms -= order.ms
+
+            active.undo.append(set_right)
+        elif order.kind is FaultKind.LATE_MATERIALISATION and node.broker is not None:
+            active.undo.append(_delay_materialisation(node.broker, order))
+
+    # --- ending -------------------------------------------------------------------------------------------------
+
+    async def _bring_back(self, order: FaultOrder) -> None:
+        node = order.node or 0
+        match order.kind:
+            case FaultKind.KILL | FaultKind.STOP | FaultKind.FULL_DISK if node not in self._core.nodes:
+                await self._host.start_broker(node)
+            case FaultKind.PAUSE if node in self._core.nodes:
+                self._core.resume_node(node)
+
+    def _end_soon(self, number: int) -> None:
+        task = asyncio.ensure_future(self._end_by_itself(number))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _end_by_itself(self, number: int) -> None:
+        order = self._active[number].order if number in self._active else None
+        try:
+            await self.end(number)
+        except (EosctlError, OSError, TimeoutError) as error:
+            if order is not None:
+                self._note(number, f"could not be undone: {error}", order)
+
+    # --- who and when -------------------------------------------------------------------------------------------
+
+    def _started(self, node: Node) -> None:
+        broker = node.broker
+        for active in self._active.values():
+            if active.order.kind in (FaultKind.SKEW, FaultKind.LATE_MATERIALISATION):
+                self._affect(active, node)
+            for fault in active.link_faults if broker is not None else ():
+                if is_of_clients(fault):
+                    self._put_on_streams(fault, broker)  # type: ignore[arg-type]
+        for name, on in self._bugs.items() if broker is not None else ():
+            find_bug(name, self._core.shape.emulation.release).switch(broker, on)  # type: ignore[arg-type]
+
+    def _with_chosen_nodes(self, order: FaultOrder) -> FaultOrder:
+        def chosen(end: int | None) -> int | None:
+            if end != ANY_NODE:
+                return end
+            running = [broker.node_id for broker in self._core.brokers()]
+            if not running:
+                raise EosctlError("No broker runs, so none can be chosen.", "", "eosctl sandbox fault start node=1")
+            return self._chance.choice(running)
+
+        return replace(
+            order,
+            node=chosen(order.node),
+            other=chosen(order.other),
+            source=chosen(order.source),
+            destination=chosen(order.destination),
+        )
+
+    def _check(self, order: FaultOrder) -> None:
+        known = self._core.node_ids
+        named = [order.node, *order.nodes, order.to]
+        named += [end for end in (order.source, order.destination, order.other) if end is not None and end >= 0]
+        for node in named:
+            if node is not None and node not in known:
+                words = ", ".join(map(str, known))
+                raise EosctlError(f"There is no node {node}.", f"The nodes of this sandbox are {words}.", "Name one.")
+        node = order.node
+        if order.kind in _NEEDS_RUNNING and node not in self._core.nodes:
+            raise EosctlError(f"Node {node} does not run.", "", f"Start it: eosctl sandbox fault start node={node}")
+        if order.kind is FaultKind.START and node in self._core.nodes:
+            raise EosctlError(f"Node {node} runs already.", "", "See who runs: eosctl sandbox status")
+        if order.kind in _NEEDS_BROKER and node is not None and node not in self._core.broker_ids:
+            raise EosctlError(
+                f"Node {node} is a controller.", f"Only brokers can suffer {order.kind}.", "Name a broker."
+            )
+        if order.kind is FaultKind.BUG:
+            find_bug(order.name, self._core.shape.emulation.release)
+        if order.kind is FaultKind.LATE_MATERIALISATION and not self._core.shape.emulation.is_3_9:
+            raise UsageError(
+                "The group coordinator of 4.x has no late materialisation.",
+                "KAFKA-17507 is in the classic coordinator, up to 3.9.0.",
+                "Start the sandbox with --emulate 3.9.",
+            )
+
+    def _now_ms(self) -> int:
+        return int(self._core.loop.time() * 1000)
+
+    def _note(self, number: int, what: str, order: FaultOrder) -> None:
+        event = FaultEvent(self._now_ms(), number, what, str(order))
+        self.events.append(event)
+        del self.events[:-EVENT_LIMIT]
+        if self._record is not None:
+            self._record(event)
+
+
+_NEEDS_RUNNING: Final = frozenset(
+    {FaultKind.KILL, FaultKind.STOP, FaultKind.RESTART, FaultKind.PAUSE, FaultKind.FULL_DISK, FaultKind.FAIL_DISK}
+)
+_NEEDS_BROKER: Final = frozenset({FaultKind.FULL_DISK, FaultKind.FAIL_DISK, FaultKind.DISCONNECT})
+
+
+def _delay_materialisation(broker: Broker, order: FaultOrder) -> Callable[[], None]:
+    groups = broker.groups
+    former, hooks = groups.materialise, (groups.offsets.on_pending, groups.offsets.on_appended)
+    late = LateMaterialisation(broker, order.when, lambda: order.ms or LATE_LIMIT_MS)
+    groups.materialise = late
+
+    def in_time() -> None:
+        late.release_all()
+        groups.materialise = former
+        groups.offsets.on_pending, groups.offsets.on_appended = hooks
+
+    return in_time

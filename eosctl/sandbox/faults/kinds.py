@@ -1,0 +1,127 @@
+"""What can go wrong, by name: the kinds of faults, their settings and their meanings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Final
+
+
+class FaultKind(StrEnum):
+    """What can be done to a cluster."""
+
+    KILL = "kill"
+    STOP = "stop"
+    START = "start"
+    RESTART = "restart"
+    PAUSE = "pause"
+    SLOW = "slow"
+    DISCONNECT = "disconnect"
+    CUT = "cut"
+    PARTITION = "partition"
+    DELAY = "delay"
+    DROP = "drop"
+    DUPLICATE = "duplicate"
+    REORDER = "reorder"
+    LATE_MARKERS = "late-markers"
+    LATE_END_TXN = "late-end-txn"
+    LATE_PRODUCE = "late-produce"
+    SLOW_DISK = "slow-disk"
+    FULL_DISK = "full-disk"
+    FAIL_DISK = "fail-disk"
+    SKEW = "skew"
+    MOVE_COORDINATOR = "move-coordinator"
+    LATE_MATERIALISATION = "late-materialisation"
+    BUG = "bug"
+
+
+class Side(StrEnum):
+    """Which frames of a link are hit."""
+
+    REQUESTS = "requests"
+    ANSWERS = "answers"
+
+
+class Moment(StrEnum):
+    """When a late materialisation runs at last (KAFKA-17507)."""
+
+    BEFORE_APPEND = "before-append"
+    AFTER_APPEND = "after-append"
+    LATER = "later"
+
+
+_LINK: Final = ("from", "to", "api", "side", "skip", "count", "chance")
+
+#: What each kind takes besides ``for``.
+SETTINGS: Final[Mapping[FaultKind, tuple[str, ...]]] = {
+    FaultKind.KILL: ("node", "lose", "torn"),
+    FaultKind.STOP: ("node",),
+    FaultKind.START: ("node",),
+    FaultKind.RESTART: ("node", "lose", "torn"),
+    FaultKind.PAUSE: ("node",),
+    FaultKind.SLOW: ("node", "ms"),
+    FaultKind.DISCONNECT: ("node", "api", "side", "skip", "count", "chance"),
+    FaultKind.CUT: ("node", "other"),
+    FaultKind.PARTITION: ("nodes",),
+    FaultKind.DELAY: (*_LINK, "ms"),
+    FaultKind.DROP: _LINK,
+    FaultKind.DUPLICATE: _LINK,
+    FaultKind.REORDER: (*_LINK, "ms"),
+    FaultKind.LATE_MARKERS: ("to", "ms", "skip", "count"),
+    FaultKind.LATE_END_TXN: ("to", "ms", "skip", "count"),
+    FaultKind.LATE_PRODUCE: ("to", "ms", "skip", "count"),
+    FaultKind.SLOW_DISK: ("node", "ms"),
+    FaultKind.FULL_DISK: ("node", "directory"),
+    FaultKind.FAIL_DISK: ("node", "directory"),
+    FaultKind.SKEW: ("node", "ms"),
+    FaultKind.MOVE_COORDINATOR: ("group", "transactional-id", "to"),
+    FaultKind.LATE_MATERIALISATION: ("node", "when", "ms"),
+    FaultKind.BUG: ("name", "on"),
+}
+
+#: What must be there.
+NEEDED: Final[Mapping[FaultKind, tuple[str, ...]]] = {
+    FaultKind.KILL: ("node",),
+    FaultKind.STOP: ("node",),
+    FaultKind.START: ("node",),
+    FaultKind.RESTART: ("node",),
+    FaultKind.PAUSE: ("node",),
+    FaultKind.CUT: ("node",),
+    FaultKind.FULL_DISK: ("node",),
+    FaultKind.FAIL_DISK: ("node",),
+    FaultKind.SLOW: ("node", "ms"),
+    FaultKind.SLOW_DISK: ("node", "ms"),
+    FaultKind.SKEW: ("node", "ms"),
+    FaultKind.PARTITION: ("nodes",),
+    FaultKind.DELAY: ("ms",),
+    FaultKind.LATE_MARKERS: ("ms",),
+    FaultKind.LATE_END_TXN: ("ms",),
+    FaultKind.LATE_PRODUCE: ("ms",),
+    FaultKind.BUG: ("name",),
+}
+
+MEANINGS: Final[Mapping[FaultKind, str]] = {
+    FaultKind.KILL: "end a node as kill -9 does; lose=N takes the last batches of every log, torn leaves half of one",
+    FaultKind.STOP: "shut a node down in order",
+    FaultKind.START: "start a node that is down",
+    FaultKind.RESTART: "kill a node and start it again",
+    FaultKind.PAUSE: "let a node stand still as SIGSTOP does",
+    FaultKind.SLOW: "every request to a node, of clients and nodes, takes ms longer",
+    FaultKind.DISCONNECT: "break clients' connections now, or at the request or answer that is named",
+    FaultKind.CUT: "cut a node off from every other one, from one of them, or from the clients (other=clients)",
+    FaultKind.PARTITION: "cut some nodes off from all the others; clients still reach both sides",
+    FaultKind.DELAY: "hold frames back for ms; a client's stream keeps its order",
+    FaultKind.DROP: "lose frames; of a client's stream all that follows",
+    FaultKind.DUPLICATE: "deliver frames twice",
+    FaultKind.REORDER: "let frames be overtaken; a client's request by those of other connections",
+    FaultKind.LATE_MARKERS: "WriteTxnMarkers reach leaders ms late",
+    FaultKind.LATE_END_TXN: "EndTxn reaches the coordinator ms late, even after its client has given up (KAFKA-17754)",
+    FaultKind.LATE_PRODUCE: "Produce reaches the leader ms late; behind the marker it hangs where nobody verifies",
+    FaultKind.SLOW_DISK: "what a node has to write (Produce, markers, what it fetches) takes ms longer",
+    FaultKind.FULL_DISK: "the next write to a log directory finds no space",
+    FaultKind.FAIL_DISK: "a log directory fails now",
+    FaultKind.SKEW: "a node's wall clock is ms ahead (negative: behind)",
+    FaultKind.MOVE_COORDINATOR: "let another replica coordinate a group or a transactional id",
+    FaultKind.LATE_MATERIALISATION: "offsets follow their marker late (KAFKA-17507; --emulate 3.9)",
+    FaultKind.BUG: "switch a known bug on or off (on=false)",
+}

@@ -1,0 +1,277 @@
+"""The words for faults, the same on the command line, in scenario files and in tests.
+
+A fault is its kind and settings, ``pause node=2 for=5s`` or ``delay from=clients api=END_TXN ms=500 count=1``. Every
+fault takes ``for=DURATION``, after which it ends by itself; :mod:`eosctl.sandbox.faults.kinds` has the kinds.
+
+Links are named by their ends, a node id or ``clients``. Between nodes frames are hit one by one. The stream of a client
+keeps its order as TCP does, see :mod:`eosctl.sandbox.broker.client_stream`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Final
+
+from eosctl.errors import UsageError
+from eosctl.sandbox.faults.kinds import MEANINGS, NEEDED, SETTINGS, FaultKind, Moment, Side
+from eosctl.sandbox.network import CLIENTS
+from eosctl.wire.api_keys import ApiKey
+
+ANY_NODE: Final = -2
+"""``node=any``: the engine's seed chooses a running broker."""
+
+
+@dataclass(frozen=True, slots=True)
+class FaultOrder:
+    """One fault to be injected.
+
+    Attributes:
+        kind: What it does.
+        node: The node that it is done to; None for all that it can be done to.
+        other: The other end of a link that is cut.
+        nodes: The smaller side of a partition.
+        source: Where the frames that are hit come from.
+        destination: Where they go.
+        api: Only frames of this API.
+        side: Only requests or only answers.
+        skip: So many frames pass first.
+        count: So many are hit; None for all.
+        chance: How likely each frame is hit, 0 to 1.
+        ms: How long: of a delay, of skew (may be negative).
+        lose: Batches that every log of a killed broker loses at its end, as they were never forced to disk.
+        torn: Whether half of the first lost batch is left.
+        directory: The log directory, from 1.
+        group: The group whose coordinator moves.
+        transactional_id: The id whose coordinator moves.
+        to: Where it moves; the next replica when None.
+        when: The moment of a late materialisation.
+        name: The bug.
+        on: Whether the bug is switched on.
+        for_ms: After how long the fault ends by itself; None for not before it is healed.
+    """
+
+    kind: FaultKind
+    node: int | None = None
+    other: int | None = None
+    nodes: tuple[int, ...] = ()
+    source: int | None = None
+    destination: int | None = None
+    api: ApiKey | None = None
+    side: Side | None = None
+    skip: int = 0
+    count: int | None = None
+    chance: float = 1.0
+    ms: float = 0.0
+    lose: int = 0
+    torn: bool = False
+    directory: int = 1
+    group: str = ""
+    transactional_id: str = ""
+    to: int | None = None
+    when: Moment = Moment.LATER
+    name: str = ""
+    on: bool = True
+    for_ms: float | None = None
+
+    def __str__(self) -> str:
+        words = [str(self.kind)]
+        for each in fields(self)[1:]:
+            value = getattr(self, each.name)
+            if value != each.default:
+                words.append(f"{_WORD_OF.get(each.name, each.name.replace('_', '-'))}={_render(each.name, value)}")
+        return " ".join(words)
+
+
+_FIELD_OF: Final = {"from": "source", "to-node": "destination", "for": "for_ms", "transactional-id": "transactional_id"}
+_WORD_OF: Final = {"source": "from", "destination": "to", "for_ms": "for"}
+_CLIENT_APIS: Final = frozenset(
+    {
+        ApiKey.PRODUCE,
+        ApiKey.LIST_OFFSETS,
+        ApiKey.METADATA,
+        ApiKey.OFFSET_COMMIT,
+        ApiKey.OFFSET_FETCH,
+        ApiKey.FIND_COORDINATOR,
+        ApiKey.JOIN_GROUP,
+        ApiKey.HEARTBEAT,
+        ApiKey.LEAVE_GROUP,
+        ApiKey.SYNC_GROUP,
+        ApiKey.INIT_PRODUCER_ID,
+        ApiKey.ADD_OFFSETS_TO_TXN,
+        ApiKey.END_TXN,
+        ApiKey.TXN_OFFSET_COMMIT,
+        ApiKey.CONSUMER_GROUP_HEARTBEAT,
+    }
+)
+_UNITS_MS: Final = {"": 1.0, "ms": 1.0, "s": 1_000.0, "m": 60_000.0, "h": 3_600_000.0}
+
+
+def parse_order(words: Iterable[str] | str) -> FaultOrder:
+    """Read a fault, e.g. ``pause node=2 for=5s``.
+
+    Raises:
+        UsageError: There is no such fault, or a setting is not one of it, is missing, or has a wrong value.
+    """
+    kind_word, *rest = (words.split() if isinstance(words, str) else [*words]) or [""]
+    settings = {}
+    for word in rest:
+        name, equals, value = word.partition("=")
+        if not equals:
+            raise UsageError(f"{word!r} is not NAME=VALUE.", "A fault is its kind and settings.", _shape_of(kind_word))
+        settings[name] = value
+    return read_order(kind_word, settings)
+
+
+def read_order(kind_word: str, settings: Mapping[str, object]) -> FaultOrder:
+    """Make a fault of its kind and settings, as a scenario file has them.
+
+    Raises:
+        UsageError: As `parse_order`.
+    """
+    try:
+        kind = FaultKind(kind_word)
+    except ValueError:
+        known = ", ".join(FaultKind)
+        raise UsageError(f"There is no fault {kind_word!r}.", f"There are: {known}.", "Name one of these.") from None
+    allowed = (*SETTINGS[kind], "for")
+    values: dict[str, object] = {}
+    for name, value in settings.items():
+        if name not in allowed:
+            raise UsageError(f"The fault {kind} has no setting {name!r}.", f"It has: {', '.join(allowed)}.", "Mend it.")
+        field = _field_of(kind, name)
+        values[field] = _parse(field, name, str(value))
+    missing = [name for name in NEEDED.get(kind, ()) if _field_of(kind, name) not in values]
+    if missing:
+        raise UsageError(f"The fault {kind} needs {missing[0]}=.", MEANINGS[kind].capitalize() + ".", _shape_of(kind))
+    if kind is FaultKind.MOVE_COORDINATOR and len({"group", "transactional_id"} & set(values)) != 1:
+        raise UsageError("A coordinator is that of a group or of a transactional id.", "", "Name one of them.")
+    return _with_ends(FaultOrder(kind, **values))  # type: ignore[arg-type]
+
+
+def _with_ends(order: FaultOrder) -> FaultOrder:
+    """Take clients for the source of what only they send, and refuse what no stream can do."""
+    if order.source is None and order.kind in _LINK_KINDS and order.api in _CLIENT_APIS:
+        order = replace(order, source=CLIENTS)
+    is_answer = order.side is Side.ANSWERS
+    if CLIENTS in (order.source, order.destination) and is_answer and order.kind in _REQUESTS_ONLY:
+        raise UsageError(
+            f"Answers to clients cannot be hit by {order.kind}.", "A stream keeps its order.", "Use delay."
+        )
+    if order.source is None and order.destination == CLIENTS:
+        order = replace(order, side=Side.ANSWERS)
+    return order
+
+
+_LINK_KINDS: Final = (FaultKind.DELAY, FaultKind.DROP, FaultKind.DUPLICATE, FaultKind.REORDER)
+_REQUESTS_ONLY: Final = (FaultKind.DUPLICATE, FaultKind.REORDER)
+
+
+def _field_of(kind: FaultKind, name: str) -> str:
+    if name == "to" and kind is not FaultKind.MOVE_COORDINATOR:
+        return "destination"
+    return _FIELD_OF.get(name, name)
+
+
+def _shape_of(kind_word: str) -> str:
+    try:
+        kind = FaultKind(kind_word)
+    except ValueError:
+        return "Write for example: pause node=2 for=5s"
+    needed = NEEDED.get(kind, ())
+    shown = [f"{name}=" if name in needed else f"[{name}=]" for name in (*SETTINGS[kind], "for")]
+    return f"Write: {kind} {' '.join(shown)}"
+
+
+def _parse(field: str, name: str, text: str) -> object:
+    try:
+        return _read(field, text)
+    except (ValueError, KeyError):
+        raise UsageError(f"{name}={text} is not a value of {name}.", _EXPECTED.get(field, ""), "Mend it.") from None
+
+
+def _read(field: str, text: str) -> object:
+    match field:
+        case "node" | "source" | "destination" | "other" | "to":
+            return _end(text)
+        case "nodes":
+            return tuple(int(part) for part in text.split(","))
+        case "skip" | "count" | "lose" | "directory":
+            return _positive(int(text))
+        case "chance":
+            return _within_one(float(text))
+        case "ms" | "for_ms":
+            return parse_ms(text)
+        case "torn" | "on":
+            return {"true": True, "on": True, "false": False, "off": False}[text.lower()]
+        case "api":
+            return _api(text)
+        case "side":
+            return Side(text)
+        case "when":
+            return Moment(text)
+        case _:
+            return text
+
+
+_EXPECTED: Final = {
+    "node": "A node is its id, or any.",
+    "source": "An end of a link is a node id or clients.",
+    "destination": "An end of a link is a node id or clients.",
+    "other": "An end of a link is a node id or clients.",
+    "chance": "A probability is between 0 and 1.",
+    "ms": "A time is a number of ms, or has a unit: 200ms, 5s, 2m.",
+    "for_ms": "A time is a number of ms, or has a unit: 200ms, 5s, 2m.",
+    "api": "An API has Kafka's name or key: END_TXN, EndTxn or 26.",
+    "side": "One of requests, answers.",
+    "when": f"One of {', '.join(Moment)}.",
+    "torn": "One of true, false.",
+    "on": "One of true, false.",
+}
+
+
+def parse_ms(text: str) -> float:
+    """Read a time: ``250``, ``250ms``, ``5s``, ``-2m``.
+
+    Raises:
+        ValueError: It is none.
+    """
+    found = re.fullmatch(r"(-?\d+(?:\.\d+)?)\s*(ms|s|m|h|)", text.strip())
+    if found is None:
+        raise ValueError(text)
+    return float(found[1]) * _UNITS_MS[found[2]]
+
+
+def _end(text: str) -> int:
+    return {"clients": CLIENTS, "any": ANY_NODE}.get(text) or _positive(int(text))
+
+
+def _api(text: str) -> ApiKey:
+    if text.isdigit():
+        return ApiKey(int(text))
+    return {each.name.replace("_", ""): each for each in ApiKey}[text.upper().replace("_", "").replace("-", "")]
+
+
+def _positive(number: int) -> int:
+    if number < 0:
+        raise ValueError(number)
+    return number
+
+
+def _within_one(number: float) -> float:
+    if not 0 < number <= 1:
+        raise ValueError(number)
+    return number
+
+
+def _render(field: str, value: object) -> str:
+    if field in ("node", "source", "destination", "other", "to"):
+        return {CLIENTS: "clients", ANY_NODE: "any"}.get(int(str(value)), str(value))
+    if field == "nodes" and isinstance(value, tuple):
+        return ",".join(map(str, value))
+    if isinstance(value, ApiKey):
+        return value.name
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)

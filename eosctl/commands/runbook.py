@@ -19,6 +19,7 @@ from eosctl.commands.options import (
     SecondLookAfter,
     Timeout,
 )
+from eosctl.commands.runbook_test import test_runbooks
 from eosctl.commands.session import Connection
 from eosctl.errors import UsageError
 from eosctl.render.formats import OutputFormat
@@ -60,7 +61,7 @@ def show_runbook(
     from eosctl.render.runbook import show_blocks
     from eosctl.render.runbook_graph import render_mermaid, render_page_of
 
-    book = _sound(name)
+    book = sound(name)
     match output:
         case ShowFormat.JSON:
             text = render_json(book)
@@ -112,7 +113,7 @@ def run_runbook(
     from eosctl.render.page import render_page
     from eosctl.render.runbook import run_blocks
 
-    book = _sound(name)
+    book = sound(name)
     if resume is not None and not yes:
         raise UsageError("--resume needs --yes.", "A dry run has no journal, so only real runs go on.", "Add --yes.")
     invocation = invocation_of(context)
@@ -191,18 +192,24 @@ def lint(
 def new_runbook(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to write it; it must not exist.")],
 ) -> None:
-    """Write a small runbook that runs, to start one's own from."""
+    """Write a small runbook that runs, with stories that test it, to start one's own from."""
+    from eosctl.rehearsals.story import example_stories, stories_path
     from eosctl.runbooks.load import example
 
     if file.suffix not in (".yaml", ".yml"):
         raise UsageError(f"{file} is no name for a runbook.", "Its name ends in .yaml.", "Choose another name.")
-    if file.exists():
-        raise UsageError(f"{file} exists: nothing was written.", "", "Choose another name.")
+    for path in (file, stories_path(file)):
+        if path.exists():
+            raise UsageError(f"{path} exists: nothing was written.", "", "Choose another name.")
     write_file(example(file.stem), file)
-    note(f"runbook: {file}\ncheck it with: eosctl runbook lint {file}")
+    write_file(example_stories(file.stem), stories_path(file))
+    note(f"runbook: {file}\ncheck it with: eosctl runbook lint {file}\ntest it with:  eosctl runbook test {file}")
 
 
-def _sound(name: str) -> Runbook:
+app.command("test")(test_runbooks)
+
+
+def sound(name: str) -> Runbook:
     """Return a runbook without a flaw."""
     from eosctl.runbooks.lint import lint_runbook
     from eosctl.runbooks.load import find_runbook

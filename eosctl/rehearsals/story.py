@@ -12,10 +12,11 @@ import yaml
 
 from eosctl.errors import ConfigFileError, UsageError
 from eosctl.runbooks.book import Duration, Outcome, Text, Value
+from eosctl.runbooks.load import as_id
 
 MAX_BYTES = 1_000_000
 Deed = dict[str, Value]
-"""What is done: ``do`` names it, ``on`` the cluster (``here`` when left out), the rest are its arguments."""
+"""What is done: ``do`` names it, ``in`` the cluster (``here`` when left out), the rest are its arguments."""
 
 
 class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -127,7 +128,7 @@ def rehearsal_of(runbook: str) -> Rehearsal:
         ConfigFileError: The file is none.
     """
     if runbook.endswith((".yaml", ".yml")):
-        path = Path(runbook).with_suffix(".stories.yaml")
+        path = stories_path(Path(runbook))
         if not path.exists():
             raise UsageError(
                 f"{runbook} has no stories: nothing was tested.",
@@ -139,3 +140,14 @@ def rehearsal_of(runbook: str) -> Rehearsal:
         return rehearsals()[runbook]
     except KeyError:
         raise UsageError(f"The runbook {runbook} has no stories.", "Nothing was tested.") from None
+
+
+def stories_path(runbook: Path) -> Path:
+    """Return the file with the stories of a runbook's file."""
+    return runbook.with_suffix(".stories.yaml")
+
+
+def example_stories(book_id: str) -> str:
+    """Return stories for the example of a runbook, which take its every way."""
+    text = (files("eosctl.rehearsals") / "example.yaml").read_text(encoding="utf-8")
+    return text.replace("runbook: my-runbook", f"runbook: {as_id(book_id)}")

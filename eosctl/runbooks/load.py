@@ -97,9 +97,13 @@ def example(book_id: str) -> str:
     """Return the text of a small runbook that runs.
 
     Args:
-        book_id: What it shall be called; letters that an id cannot have become hyphens.
+        book_id: What it shall be called, see `as_id`.
     """
-    slug = re.sub("[^a-z0-9]+", "-", book_id.lower()).strip("-")
-    name = slug if slug[:1].isalpha() else f"runbook-{slug}".rstrip("-")
     text = (files("eosctl.runbooks") / "example.yaml").read_text(encoding="utf-8")
-    return text.replace("id: my-runbook", f"id: {name}")
+    return text.replace("id: my-runbook", f"id: {as_id(book_id)}")
+
+
+def as_id(text: str) -> str:
+    """Return a text as an id: letters that an id cannot have become hyphens."""
+    slug = re.sub("[^a-z0-9]+", "-", text.lower()).strip("-")
+    return slug if slug[:1].isalpha() else f"runbook-{slug}".rstrip("-")

@@ -103,3 +103,16 @@ async def _alter(place: Place, kind: int, resource: str, name: str, value: str) 
     )
     if code := any_error(answer):
         raise error_for_code(code, f"Setting {name}={value}")
+
+
+async def skew_clock(place: Place, *, broker: int, ms: int) -> None:
+    """Set a broker's clock forward, or back when negative."""
+    place.inside.core.nodes[broker].runtime.skew_ms = ms
+
+
+async def start_killed(place: Place) -> None:
+    """Start every broker that is down, on its files."""
+    core = place.inside.core
+    for broker in core.broker_ids:
+        if broker not in core.nodes:
+            await start_broker(place, broker=broker)

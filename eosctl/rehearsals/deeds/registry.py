@@ -10,12 +10,12 @@ from typing import Any, Final, get_type_hints
 import msgspec
 
 from eosctl.errors import ConfigFileError
-from eosctl.rehearsals.deeds import cluster, groups, topics, transactions
+from eosctl.rehearsals.deeds import cluster, groups, replicas, topics, transactions
 from eosctl.rehearsals.place import HERE, Place, Places
 from eosctl.rehearsals.story import Deed
 
 Doing = Callable[..., Awaitable[None]]
-_MODULES: Final[tuple[ModuleType, ...]] = (cluster, transactions, groups, topics)
+_MODULES: Final[tuple[ModuleType, ...]] = (cluster, replicas, transactions, groups, topics)
 
 DEEDS: Final[dict[str, Doing]] = {
     name: found
@@ -34,7 +34,7 @@ async def do(places: Places, deed: Deed) -> None:
     """
     doing, arguments = bind(deed)
     first = next(iter(inspect.signature(doing).parameters.values()))
-    target: Place | Places = places if first.name == "places" else places.named(str(deed.get("on", HERE)))
+    target: Place | Places = places if first.name == "places" else places.named(str(deed.get("in", HERE)))
     await doing(target, **arguments)
 
 
@@ -48,7 +48,7 @@ def bind(deed: Deed) -> tuple[Doing, dict[str, Any]]:
     if name not in DEEDS:
         raise ConfigFileError(f"There is no deed {name!r}.", f"There are: {', '.join(sorted(DEEDS))}.")
     doing = DEEDS[str(name)]
-    given = {key: value for key, value in deed.items() if key not in ("do", "on")}
+    given = {key: value for key, value in deed.items() if key not in ("do", "in")}
     hints = get_type_hints(doing)
     try:
         inspect.signature(doing).bind(None, **given)

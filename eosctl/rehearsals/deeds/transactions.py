@@ -3,23 +3,48 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
+from typing import Final, NamedTuple
 
-from eosctl.actions.fence import apply_fence, plan_fence
-from eosctl.client.destinations import Role
+from eosctl.actions.abort import plan_abort
+from eosctl.actions.marker import apply_marker
+from eosctl.analysis.fencing import ADMIN_FENCE_TIMEOUT_MS
+from eosctl.analysis.hanging import classify_open_transactions
+from eosctl.client.destinations import Role, transaction_coordinator
 from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.topics import ensure_topic
-from eosctl.client.transactions import TV1, GroupIdentity, OffsetToCommit, produce, wait_until_ended
-from eosctl.collect.collector import Observer, collect_snapshot
+from eosctl.client.transactions import (
+    TV1,
+    GroupIdentity,
+    OffsetToCommit,
+    commit_offsets_in_txn,
+    init_producer_id,
+    produce,
+    wait_until_ended,
+)
+from eosctl.collect.collector import EVERYTHING, Observer, collect_snapshot
+from eosctl.errors import EosctlError
 from eosctl.lab.scenarios.hanging import run_hanging
+from eosctl.lab.scenarios.verification import disable_verification
 from eosctl.lab.scenarios.zombie import run_zombie
-from eosctl.model.evidence import EvidenceKind
 from eosctl.model.transaction import TopicPartition
+from eosctl.rehearsals.deeds.cluster import cut_link, kill_broker, start_broker, stop_broker
 from eosctl.rehearsals.place import Place
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.init_producer_id import InitProducerIdRequest
 from eosctl.wire.records.batch import encode_batch
 from eosctl.wire.records.record import Record
+
+# Twice replica.lag.time.max.ms.
+ISR_SHRINKS_S: Final = 60
+LOG_WRITES: Final = 6
+
+
+class _Aim(NamedTuple):
+    partition: TopicPartition
+    producer_id: int | None
+    start_offset: int | None
 
 
 async def begin(
@@ -142,10 +167,8 @@ async def stop_background(place: Place) -> None:
 
 
 async def fence(place: Place, *, id: str) -> None:
-    """Have an administrator end what an id has open."""
-    kinds = frozenset({EvidenceKind.TRANSACTIONS, EvidenceKind.BROKER_CONFIGS})
-    snapshot = await collect_snapshot(place.client, Observer(place.now_ms), kinds)
-    await apply_fence(place.client, plan_fence(snapshot, id))
+    """Have an administrator fence an id, as Admin.fenceProducers does."""
+    await init_producer_id(place.client, id, ADMIN_FENCE_TIMEOUT_MS)
 
 
 async def write_idempotent(place: Place, *, topic: str = "orders", producers: int = 1) -> None:
@@ -165,3 +188,59 @@ async def write_idempotent(place: Place, *, topic: str = "orders", producers: in
 
 def _record(key: str, number: int) -> OutgoingRecord:
     return OutgoingRecord(f"{key}-{number}".encode(), b"%d" % number)
+
+
+async def skip_marker(place: Place, *, id: str, topic: str = "orders", committed: bool = True) -> None:
+    """End a transaction while its partition has no leader, whose marker is then skipped (KAFKA-20734)."""
+    found = await ensure_topic(place.client, topic, partition_count=6, replica_count=1)
+    producer = TransactionalProducer(place.client, id, now_ms=place.now_ms)
+    await producer.init_transactions()
+    coordinator = await place.client.node_id(transaction_coordinator(id))
+    leader, partition = next((p.leader_id, p.partition) for p in found.partitions if p.leader_id != coordinator)
+    await producer.send(partition, [_record(id, 0)])
+    assert leader is not None
+    await stop_broker(place, broker=leader)
+    await producer.end(committed=committed)
+    await wait_until_ended(place.client, id)
+    await start_broker(place, broker=leader)
+    await ensure_topic(place.client, topic)
+
+
+async def kill_coordinator(place: Place, *, id: str) -> None:
+    """End the broker that coordinates an id, as kill -9 does."""
+    await kill_broker(place, broker=await place.client.node_id(transaction_coordinator(id)))
+
+
+async def abort_hanging(place: Place) -> None:
+    """Have an administrator write the ABORT marker of every transaction that hangs."""
+    snapshot = await collect_snapshot(place.client, Observer(place.now_ms, second_look_after_ms=100), EVERYTHING)
+    verdicts = classify_open_transactions(snapshot)
+    for verdict in verdicts:
+        if verdict.can_abort:
+            where = verdict.transaction
+            aim = _Aim(where.partition, where.producer_id, where.first_offset)
+            await apply_marker(place.client, plan_abort(snapshot, verdicts, aim))
+
+
+async def hold_offsets_late(place: Place, *, id: str, group: str, topic: str = "orders") -> None:
+    """Have offsets of an ended transaction arrive late, with partition verification off: nobody will end them."""
+    await disable_verification(place.client)
+    await begin(place, id=id, topic=topic, group=group, offset=1, old_protocol=True)
+    identity = place.producers[id].identity
+    await commit(place, id=id)
+    late = {TopicPartition(topic, 0): OffsetToCommit(1)}
+    await commit_offsets_in_txn(place.client, identity, GroupIdentity(group), late, TV1)
+
+
+async def fall_behind(place: Place, *, follower: int, leader: int, topic: str = "orders") -> None:
+    """Keep a follower from fetching from a leader while applications write, until it has left the ISR."""
+    await cut_link(place, source=follower, destination=leader)
+    found = await ensure_topic(place.client, topic)
+    batch = encode_batch([Record(0, place.now_ms(), None, b"behind")])
+    for where in found.partitions:
+        await produce(place.client, where.partition, batch, transactional_id=None, bounds=TV1.produce, acks=1)
+    for number in range(LOG_WRITES):
+        # Its partition of the transaction log may wait for that follower.
+        with contextlib.suppress(EosctlError):
+            await initialise(place, id=f"writer-{number}")
+    await asyncio.sleep(ISR_SHRINKS_S)

@@ -1,0 +1,86 @@
+"""What came of rehearsing runbooks, for people and for machines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import msgspec
+
+from eosctl.rehearsals.rehearse import Performance
+from eosctl.render.listing import Column
+from eosctl.render.page import Block, Field, Line
+from eosctl.runbooks.book import Runbook
+from eosctl.runbooks.ways import ways_of
+
+
+class StoryItem(msgspec.Struct, frozen=True):
+    """One story; ``failure`` is empty when it went as told."""
+
+    name: str
+    outcome: str
+    step: str
+    failure: str
+
+
+class RehearsalItem(msgspec.Struct, frozen=True):
+    """A runbook: its stories, and the ways out of its steps that none of them took."""
+
+    runbook: str
+    stories: tuple[StoryItem, ...]
+    way_count: int
+    untaken: tuple[str, ...]
+
+    @property
+    def failed(self) -> tuple[StoryItem, ...]:
+        """The stories that did not go as told."""
+        return tuple(story for story in self.stories if story.failure)
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether every story went as told and no way was left out."""
+        return not self.failed and not self.untaken
+
+
+REHEARSAL_COLUMNS: Final = (
+    Column[RehearsalItem]("RUNBOOK", lambda item: item.runbook),
+    Column[RehearsalItem]("STORIES", lambda item: str(len(item.stories))),
+    Column[RehearsalItem]("FAILED", lambda item: str(len(item.failed))),
+    Column[RehearsalItem]("WAYS", lambda item: f"{item.way_count - len(item.untaken)} of {item.way_count}"),
+    Column[RehearsalItem]("WRONG", lambda item: "; ".join(wrongs(item))),
+)
+
+
+def rehearsal_item(book: Runbook, performances: Sequence[Performance]) -> RehearsalItem:
+    """Shape what came of a runbook's stories."""
+    taken = frozenset[object]().union(*(performance.ways for performance in performances))
+    ways = ways_of(book)
+    return RehearsalItem(
+        book.id,
+        tuple(StoryItem(p.story, p.outcome, p.step, " ".join(p.failure.split())) for p in performances),
+        len(ways),
+        tuple(str(way) for way in ways if way not in taken),
+    )
+
+
+def rehearsal_blocks(items: Sequence[RehearsalItem], *, ways: bool) -> list[Block]:
+    """Show what came of it: a line for each runbook, and below it what is wrong; ``ways`` counts those not taken."""
+    blocks: list[Block] = []
+    for item in items:
+        went = len(item.stories) - len(item.failed)
+        taken = f", {item.way_count - len(item.untaken)} of {item.way_count} ways taken" if ways else ""
+        bad = item.failed or (ways and item.untaken)
+        blocks.append(
+            Line(f"{item.runbook}: {went} of {len(item.stories)} stories as told{taken}", "red" if bad else "")
+        )
+        blocks += [Field("failed", f"{story.name}: {story.failure}") for story in item.failed]
+        blocks += [Field("not taken", way) for way in item.untaken if ways]
+    return blocks
+
+
+def wrongs(item: RehearsalItem) -> Iterator[str]:
+    """Tell what is wrong: stories that failed, ways that were not taken."""
+    for story in item.failed:
+        yield f"{story.name}: {story.failure}"
+    for way in item.untaken:
+        yield f"not taken: {way}"

@@ -1,0 +1,24 @@
+"""Every runbook of the library, from faults that are really made to the end, by every way that it can take."""
+
+from __future__ import annotations
+
+import pytest
+
+from eosctl.rehearsals.rehearse import rehearse
+from eosctl.rehearsals.story import rehearsals
+from eosctl.runbooks.load import find_runbook, library
+from eosctl.runbooks.ways import ways_of
+
+
+def test_every_runbook_has_stories() -> None:
+    assert list(rehearsals()) == [source.book.id for source in library()]
+    assert all(name == rehearsal.runbook for name, rehearsal in rehearsals().items())
+
+
+@pytest.mark.parametrize("name", rehearsals())
+def test_a_runbook_goes_as_told_and_takes_every_way(name: str) -> None:
+    book = find_runbook(name).book
+    performances = [rehearse(book, story) for story in rehearsals()[name].stories]
+    assert {p.story: p.failure for p in performances if p.failure} == {}
+    taken = frozenset().union(*(p.ways for p in performances))
+    assert [str(way) for way in ways_of(book) if way not in taken] == []

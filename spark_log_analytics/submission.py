@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 MAIN: Final = Path(__file__).with_name("main.py")
+DATA_MAIN: Final = Path(__file__).parent / "kafka_data" / "main.py"
 
 
 class Submission(NamedTuple):
@@ -22,6 +23,8 @@ class Submission(NamedTuple):
         out: Directory of the result.
         settings: Spark settings, ``name=value`` each.
         job_options: Further options of the job.
+        main: The job's program.
+        archives: What is unpacked beside each executor, ``FILE#NAME`` each.
     """
 
     master: str
@@ -30,6 +33,8 @@ class Submission(NamedTuple):
     out: str
     settings: Sequence[str] = ()
     job_options: Sequence[str] = ()
+    main: Path = MAIN
+    archives: Sequence[str] = ()
 
 
 def find_spark_submit(environment: Mapping[str, str]) -> Path | None:
@@ -48,9 +53,11 @@ def submit_command(program: Path, archive: Path, submission: Submission) -> list
     """Return the command line; it holds no shell syntax."""
     command = [str(program), "--master", submission.master, "--deploy-mode", submission.deploy_mode]
     command += ["--name", "eosctl logs", "--py-files", str(archive)]
+    if submission.archives:
+        command += ["--archives", ",".join(submission.archives)]
     for setting in submission.settings:
         command += ["--conf", setting]
-    return [*command, str(MAIN), *submission.paths, "--out", submission.out, *submission.job_options]
+    return [*command, str(submission.main), *submission.paths, "--out", submission.out, *submission.job_options]
 
 
 def _program(path: Path) -> Path | None:

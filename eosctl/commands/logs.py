@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eosctl.commands.invocation import Invocation, invocation_of, remember_output, write_result
+from eosctl.commands.logs_data import mine_data
 from eosctl.commands.logs_engine import (
     Engine,
     EngineChoice,
@@ -22,7 +23,7 @@ from eosctl.commands.logs_engine import (
     zone_of,
 )
 from eosctl.commands.logs_exceptions import count_exceptions
-from eosctl.commands.logs_submit import submit_job
+from eosctl.commands.logs_submit import submit_data_job, submit_job
 from eosctl.commands.logs_watch import watch_logs
 from eosctl.commands.options import OUTPUT, Output, OutputFile
 from eosctl.errors import UsageError
@@ -73,8 +74,10 @@ FailOn = Annotated[
 ]
 
 
+app.command("data")(mine_data)
 app.command("exceptions")(count_exceptions)
 app.command("submit")(submit_job)
+app.command("submit-data")(submit_data_job)
 app.command("watch")(watch_logs)
 
 

@@ -1,34 +1,30 @@
-"""``eosctl logs submit``: the scan of logs as a job on a Spark cluster."""
+"""``eosctl logs submit`` and ``submit-data``: the scan of logs, or of Kafka's files, as a job on a Spark cluster."""
 
 from __future__ import annotations
 
 import json
-import os
-import re
-import shlex
-import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from enum import StrEnum
-from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 
-from eosctl.commands.invocation import note
-from eosctl.commands.logs_engine import READING, Zone, spark_obstacle, zone_of
-from eosctl.errors import EosctlError, UsageError
-
-CLUSTER: Final = "Cluster"
-_SECRET: Final = re.compile(r"(?i)^([^=]*(?:password|secret|token|credential|access\.?key)[^=]*)=.*", re.DOTALL)
-
-
-class DeployMode(StrEnum):
-    """Where the driver runs."""
-
-    CLIENT = "client"
-    CLUSTER = "cluster"
+from eosctl.commands.logs_data import BusinessKey, Topics, check_business_key
+from eosctl.commands.logs_engine import READING, Zone, zone_of
+from eosctl.commands.spark_job import (
+    ENVIRONMENT_FILE,
+    Deploy,
+    DeployMode,
+    DryRun,
+    Job,
+    Master,
+    Out,
+    Settings,
+    failure_of,
+    run_job,
+    settings_of,
+)
 
 
 class EventFormat(StrEnum):
@@ -43,24 +39,16 @@ def submit_job(
         list[str],
         typer.Argument(metavar="PATH...", help="Log files and directories, under the same names on every executor."),
     ],
-    out: Annotated[str, typer.Option("--out", metavar="DIR", help="Directory of the result.")],
-    master: Annotated[
-        str,
-        typer.Option("--master", help="Spark's master, e.g. spark://host:7077 or yarn.", rich_help_panel=CLUSTER),
-    ] = "local[*]",
-    deploy_mode: Annotated[
-        DeployMode, typer.Option("--deploy-mode", help="Where the driver runs.", rich_help_panel=CLUSTER)
-    ] = DeployMode.CLIENT,
-    setting: Annotated[
-        list[str] | None,
-        typer.Option("--conf", metavar="NAME=VALUE", help="A Spark setting; repeatable.", rich_help_panel=CLUSTER),
-    ] = None,
+    out: Out,
+    master: Master = "local[*]",
+    deploy_mode: Deploy = DeployMode.CLIENT,
+    setting: Settings = None,
     event_format: Annotated[EventFormat, typer.Option("--format", help="Format of the events.")] = EventFormat.PARQUET,
     zone: Zone = None,
     split_mb: Annotated[
         int, typer.Option("--split-mb", min=1, help="How much a task reads.", rich_help_panel=READING)
     ] = 64,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the command and stop.")] = False,
+    dry_run: DryRun = False,
 ) -> None:
     """Run the scan as a job on a Spark cluster: pack the code, submit, and tell what it found.
 
@@ -69,75 +57,73 @@ def submit_job(
 
     Exit codes: 0 done, 1 the job failed or a file could not be read, 2 usage.
     """
-    from spark_log_analytics.archive import build_archive
-    from spark_log_analytics.submission import Submission, find_spark_submit, submit_command
+    from spark_log_analytics.archive import SHIPPED
+    from spark_log_analytics.submission import Submission
 
-    settings = tuple(setting or ())
-    _check(master, deploy_mode, settings)
-    if not any(one.startswith("spark.log.level=") for one in settings):
-        settings = ("spark.log.level=WARN", *settings)
+    settings = settings_of(master, deploy_mode, setting)
     options = ["--format", event_format.value, "--split-bytes", str(split_mb * 1024 * 1024)]
     if zone_of(zone) is not None:
         options += ["--zone", str(zone)]
     submission = Submission(master, deploy_mode.value, paths, out, settings, options)
-    program = find_spark_submit(os.environ)
-    if program is None:
-        raise spark_obstacle() or EosctlError(
-            "There is no spark-submit.",
-            "SPARK_HOME does not hold bin/spark-submit." if "SPARK_HOME" in os.environ else "It is not on the PATH.",
-            "Install eosctl[spark], or point SPARK_HOME at a Spark.",
-        )
-    if dry_run:
-        sys.stdout.write(_shown(submit_command(program, Path("eosctl_logs.zip"), submission)) + "\n")
-        return
-    if obstacle := spark_obstacle():
-        raise obstacle
-    with tempfile.TemporaryDirectory(prefix="eosctl-submit-") as folder:
-        command = submit_command(program, build_archive(Path(folder) / "eosctl_logs.zip"), submission)
-        note(_shown(command))
-        done = subprocess.run(command, env=_environment(master, os.environ), check=False)
-    incidents = Path(out) / "incidents.json"
-    if done.returncode in (0, 1) and incidents.is_file():
-        sys.stdout.write("".join(f"{line}\n" for line in _told(json.loads(incidents.read_text("utf-8")))))
-    if done.returncode:
-        raise EosctlError(
-            f"The job ended with exit status {done.returncode}.",
-            "Its messages are above; a file that could not be read is named there.",
-            "With eosctl logs report the same scan runs without Spark.",
-        )
+    job = Job(submission, SHIPPED, "incidents.json", "eosctl logs report")
+    status, result = run_job(job, dry_run=dry_run)
+    if result is not None:
+        sys.stdout.write("".join(f"{line}\n" for line in _incident_lines(json.loads(result.read_text("utf-8")))))
+    if status:
+        raise failure_of(job, status)
 
 
-def _check(master: str, deploy_mode: DeployMode, settings: tuple[str, ...]) -> None:
-    for setting in settings:
-        if "=" not in setting.lstrip("="):
-            raise UsageError(f"--conf {setting!r} sets nothing.", "", "Write it as name=value.")
-    if not re.match(r"local(\[|$)|spark://|yarn$|k8s://", master):
-        raise UsageError(
-            f"{master!r} is no master of Spark.", "", "Write local[2], spark://host:7077, yarn or k8s://https://host."
-        )
-    if deploy_mode is DeployMode.CLUSTER and master.startswith(("spark://", "local")):
-        raise UsageError(
-            f"--deploy-mode cluster does not go with {master}.",
-            "Spark runs the driver of a Python job on a standalone cluster in client mode only.",
-            "Leave --deploy-mode out.",
-        )
+def submit_data_job(
+    paths: Annotated[
+        list[str],
+        typer.Argument(metavar="DIR...", help="Data directories, under the same names on every executor."),
+    ],
+    out: Out,
+    topic: Topics = None,
+    business_key: BusinessKey = None,
+    master: Master = "local[*]",
+    deploy_mode: Deploy = DeployMode.CLIENT,
+    setting: Settings = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Run ``logs data`` as a job on a Spark cluster: every transaction as Parquet, the sums as JSON.
+
+    Transactions, sequence breaks, key uses and damages go to one directory each below DIR, the sums to
+    DIR/summary.json. Executors need Python 3.11, pyarrow and pandas; eosctl is shipped along, and of compiled packages
+    those of this machine: platform and Python release must be the same.
+
+    Exit codes: 0 done, 1 the job failed or a file could not be read, 2 usage.
+    """
+    from spark_log_analytics.archive import SHIPPED_FOR_DATA
+    from spark_log_analytics.kafka_data.environment import NAME
+    from spark_log_analytics.submission import DATA_MAIN, Submission
+
+    settings = settings_of(master, deploy_mode, setting)
+    check_business_key(business_key)
+    options = [part for name in topic or () for part in ("--topic", name)]
+    if business_key is not None:
+        options += ["--business-key", business_key]
+    archives = [f"{ENVIRONMENT_FILE}#{NAME}"]
+    submission = Submission(master, deploy_mode.value, paths, out, settings, options, DATA_MAIN, archives)
+    job = Job(submission, SHIPPED_FOR_DATA, "summary.json", "eosctl logs data")
+    status, result = run_job(job, dry_run=dry_run)
+    if result is not None:
+        sys.stdout.write("".join(f"{line}\n" for line in _topic_lines(json.loads(result.read_text("utf-8")))))
+    if status:
+        raise failure_of(job, status)
 
 
-def _environment(master: str, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the job's environment: a driver of this Python, and on this machine workers of it, too."""
-    defaults = {"PYSPARK_DRIVER_PYTHON": sys.executable}
-    if master.startswith("local"):
-        # Workers would otherwise run whatever python3 is first on the path.
-        defaults |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
-    return {**defaults, **environment}
-
-
-def _shown(command: list[str]) -> str:
-    """Spell a command for people, without what its settings keep secret."""
-    return shlex.join(_SECRET.sub(r"\1=[hidden]", part) for part in command)
-
-
-def _told(incidents: list[dict[str, Any]]) -> Iterator[str]:
+def _incident_lines(incidents: list[dict[str, Any]]) -> Iterator[str]:
     for one in incidents:
         about = ", ".join(f"{name} {value}" for name, value in one["subject"].items())
         yield f"{one['severity'].upper()}  {one['kind']}: {one['root_cause']}  {about}"
+
+
+def _topic_lines(summary: dict[str, Any]) -> Iterator[str]:
+    for one in summary["topics"]:
+        yield (
+            f"{one['topic']}: {one['record_count']} records, {one['committed_count']} committed, "
+            f"{one['aborted_count']} aborted, {one['open_count']} open, {one['sequence_gap_count']} sequence gaps"
+        )
+    if summary["duplicate_key_count"]:
+        yield f"{summary['duplicate_key_count']} business keys are there more than once"

@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from eosctl.analysis.wording import time_text
+from eosctl.analysis.wording import count_text, time_text
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent, SourceSummary
 from eosctl.model.log_findings import LogFindings, SkippedFile
@@ -274,11 +274,6 @@ def reading_text(findings: LogFindings) -> str:
     records = sum(source.event_count for source in findings.sources)
     size_mb = sum(source.size_bytes for source in findings.sources) / 1e6
     return f"Read {count_text(len(findings.sources), 'file')}, {size_mb:.1f} MB, {count_text(records, 'record')}"
-
-
-def count_text(count: int, noun: str) -> str:
-    """Write a number with its noun."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def skipped_texts(skipped: Sequence[SkippedFile]) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -12,10 +11,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import pyspark
 import pytest
 
+from spark_log_analytics.kafka_data.business_key import parse_business_key
+from spark_log_analytics.kafka_data.local import summarize_here
+from spark_log_analytics.kafka_data.plan import plan_partitions
 from spark_log_analytics.scan import scan_paths
 
 pytestmark = pytest.mark.apache
@@ -23,6 +26,27 @@ pytestmark = pytest.mark.apache
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "logs"
 SITE = Path(pyspark.__file__).parents[1]
 PATIENCE_S = 240
+NOT_THERE = ("eosctl", "__editable__", "spark_log_analytics", "cramjam", "google_crc32c", "zstandard", "msgspec")
+STORAGE = FIXTURES.parent / "storage"
+
+
+class Cluster(NamedTuple):
+    """A standalone cluster: its URL, its folder, and the Python of its executors."""
+
+    url: str
+    folder: Path
+    python: Path
+
+    def submit(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run a command of eosctl that submits to the cluster."""
+        settings = ("spark.executor.cores=1", "spark.executor.memory=512m", "spark.driver.host=127.0.0.1")
+        command = [sys.executable, "-m", "eosctl", "logs", *arguments, "--master", self.url]
+        for setting in (*settings, "spark.ui.enabled=false", "spark.scheduler.minRegisteredResourcesRatio=1.0"):
+            command += ["--conf", setting]
+        environment = {**os.environ, "PYSPARK_PYTHON": str(self.python), "SPARK_LOCAL_IP": "127.0.0.1"}
+        return subprocess.run(
+            command, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=600, check=False
+        )
 
 
 def free_port() -> int:
@@ -56,11 +80,11 @@ def wait_for(output: Path, words: str) -> None:
 
 
 def bare_python(folder: Path) -> Path:
-    """Make a Python with what a cluster's image has: pyarrow, pandas and what they need, but no eosctl."""
+    """Make a Python with what a cluster's image has: pyarrow, pandas and what they need, but nothing of eosctl's."""
     packages = folder / "packages"
     packages.mkdir()
     for entry in SITE.iterdir():
-        if not entry.name.startswith(("eosctl", "__editable__", "spark_log_analytics")) and entry.suffix != ".pth":
+        if not entry.name.startswith(NOT_THERE) and entry.suffix != ".pth":
             (packages / entry.name).symlink_to(entry)
     script = folder / "python3"
     script.write_text(f'#!/bin/sh\nPYTHONPATH="$PYTHONPATH:{packages}" exec {sys.executable} -S "$@"\n')
@@ -68,29 +92,29 @@ def bare_python(folder: Path) -> Path:
     return script
 
 
-def test_two_executors_without_eosctl_give_the_events_of_the_scanner(tmp_path: Path) -> None:
-    python = bare_python(tmp_path)
-    known = subprocess.run([str(python), "-c", "import eosctl"], cwd=tmp_path, capture_output=True, check=False)
-    assert known.returncode, "the executors' Python must not find eosctl"
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    folder = tmp_path_factory.mktemp("spark")
+    python = bare_python(folder)
+    for package in ("eosctl", "cramjam", "google_crc32c"):
+        known = subprocess.run([str(python), "-c", f"import {package}"], cwd=folder, capture_output=True, check=False)
+        assert known.returncode, f"the executors' Python must not find {package}"
     port = free_port()
-    out = tmp_path / "result"
     master = ("org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0")
     worker = ("org.apache.spark.deploy.worker.Worker", "--cores", "2", "--memory", "2g", "--host", "127.0.0.1")
     url = f"spark://127.0.0.1:{port}"
-    with spark_process(tmp_path, "master", *master) as told:
+    with spark_process(folder, "master", *master) as told:
         wait_for(told, "New state: ALIVE")
-        with spark_process(tmp_path, "worker", *worker, "--webui-port", "0", url) as told:
+        with spark_process(folder, "worker", *worker, "--webui-port", "0", url) as told:
             wait_for(told, "Successfully registered with master")
-            settings = ("spark.executor.cores=1", "spark.executor.memory=512m", "spark.driver.host=127.0.0.1")
-            command = [sys.executable, "-m", "eosctl", "logs", "submit", str(FIXTURES / "second-producer-392")]
-            command += ["--master", url, "--out", str(out), "--format", "json", "--split-mb", "1"]
-            for setting in (*settings, "spark.ui.enabled=false", "spark.scheduler.minRegisteredResourcesRatio=1.0"):
-                command += ["--conf", setting]
-            environment = {**os.environ, "PYSPARK_PYTHON": str(python), "SPARK_LOCAL_IP": "127.0.0.1"}
-            done = subprocess.run(
-                command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600, check=False
-            )
-            executors = sorted(path.name for path in (tmp_path / "work").glob("app-*/*") if path.is_dir())
+            yield Cluster(url, folder, python)
+
+
+def test_two_executors_without_eosctl_give_the_events_of_the_scanner(cluster: Cluster, tmp_path: Path) -> None:
+    out = tmp_path / "result"
+    logs = str(FIXTURES / "second-producer-392")
+    done = cluster.submit("submit", logs, "--out", str(out), "--format", "json", "--split-mb", "1")
+    executors = sorted(path.name for path in (cluster.folder / "work").glob("app-*-0000/*") if path.is_dir())
     assert done.returncode == 0, done.stderr[-3000:]
     assert executors == ["0", "1"]
     assert done.stdout.count("producer_fenced: duplicate-transactional-id") == 3
@@ -99,4 +123,18 @@ def test_two_executors_without_eosctl_give_the_events_of_the_scanner(tmp_path: P
     assert sorted((row["file"], row["offset"], row["line"], row["category"]) for row in rows) == sorted(
         (event.file, event.offset, event.line, event.category) for event in events
     )
-    shutil.rmtree(out)
+
+
+def test_executors_without_the_compiled_packages_read_kafkas_files(cluster: Cluster, tmp_path: Path) -> None:
+    data = STORAGE / "k431-tv2-transactions" / "data"
+    out = tmp_path / "result"
+    done = cluster.submit("submit-data", str(data), "--out", str(out), "--business-key", "key")
+    assert done.returncode == 0, done.stderr[-3000:]
+    here = summarize_here(plan_partitions([data]), parse_business_key("key"))
+    told = json.loads((out / "summary.json").read_text())
+    assert [(one["topic"], one["committed_count"], one["aborted_count"]) for one in told["topics"]] == [
+        (one.topic, one.committed_count, one.aborted_count) for one in here.topics
+    ]
+    assert told["duplicate_key_count"] == here.duplicate_key_count == 14
+    kinds = ("coordinated_transaction", "damage", "key_use", "partition_transaction", "sequence_break")
+    assert sorted(path.name for path in out.glob("*-v1")) == [f"{kind}-v1" for kind in kinds]

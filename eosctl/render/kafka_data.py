@@ -1,0 +1,229 @@
+"""What Kafka's files say of transactions, as tables and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+import msgspec
+
+from eosctl.analysis.wording import count_text, duration_text, time_text
+from eosctl.model.kafka_data import (
+    CoordinatedTransaction,
+    Damage,
+    DataSummary,
+    DuplicateKey,
+    GroupSummary,
+    IdSummary,
+    PartitionTransaction,
+    SequenceBreak,
+    Spread,
+    TopicSummary,
+)
+from eosctl.render.page import Block, Field, Grid, Line
+
+SHOWN: Final = 20
+"""How many rows of a table people see; machine formats have all that was kept."""
+
+
+class DataReading(NamedTuple):
+    """A summary with what was read for it: partitions, and replicas of them that were left out."""
+
+    summary: DataSummary
+    partition_count: int
+    other_replica_count: int
+    business_key: str | None
+
+
+class TopicView(msgspec.Struct, frozen=True):
+    """A topic's data."""
+
+    topic: str
+    partition_count: int
+    size_bytes: int
+    batch_count: int
+    record_count: int
+    committed_count: int
+    aborted_count: int
+    open_count: int
+    unknown_count: int
+    abort_ratio: float | None
+    aborted_record_count: int
+    marker_count: int
+    marker_bytes: int
+    marker_share: float
+    sequence_gap_count: int
+    duplicate_batch_count: int
+    duration: Spread
+
+
+class IdView(msgspec.Struct, frozen=True):
+    """A transactional id by its coordinator."""
+
+    transactional_id: str
+    committed_count: int
+    aborted_count: int
+    timed_out_count: int
+    open_count: int
+    ending_count: int
+    abort_ratio: float | None
+    duration: Spread
+    ending: Spread
+
+
+class KafkaDataView(msgspec.Struct, frozen=True):
+    """What Kafka's files say of transactions."""
+
+    schema: str
+    schema_version: int
+    command: str
+    generated_at: str
+    partition_count: int
+    other_replica_count: int
+    topics: tuple[TopicView, ...]
+    transactional_ids: tuple[IdView, ...]
+    groups: tuple[GroupSummary, ...]
+    open_transactions: tuple[PartitionTransaction, ...]
+    unfinished: tuple[CoordinatedTransaction, ...]
+    sequence_breaks: tuple[SequenceBreak, ...]
+    business_key: str | None
+    duplicate_keys: tuple[DuplicateKey, ...]
+    duplicate_key_count: int
+    keyless_record_count: int
+    damages: tuple[Damage, ...]
+    damage_count: int
+
+
+def kafka_data_view(reading: DataReading, command: str, generated_at_ms: int) -> KafkaDataView:
+    """Put a summary into its machine-readable form."""
+    summary = reading.summary
+    return KafkaDataView(
+        "eosctl.kafka-data",
+        1,
+        command,
+        time_text(generated_at_ms),
+        reading.partition_count,
+        reading.other_replica_count,
+        tuple(
+            TopicView(**one._asdict(), abort_ratio=one.abort_ratio, marker_share=one.marker_share)
+            for one in summary.topics
+        ),
+        tuple(IdView(**one._asdict(), abort_ratio=one.abort_ratio) for one in summary.ids),
+        summary.groups,
+        summary.open_transactions,
+        summary.unfinished,
+        summary.breaks,
+        reading.business_key,
+        summary.duplicates,
+        summary.duplicate_key_count,
+        summary.keyless_count,
+        summary.damages,
+        summary.damage_count,
+    )
+
+
+def kafka_data_blocks(reading: DataReading) -> list[Block]:
+    """Tell the topics, the transactional ids, the groups, and then what is out of order."""
+    summary = reading.summary
+    read = count_text(reading.partition_count, "partition")
+    if reading.other_replica_count:
+        read += f"; {count_text(reading.other_replica_count, 'further replica')} of them left out"
+    blocks: list[Block] = [Line(f"Read {read}.")]
+    for title, header, rows in (
+        ("Topics", _TOPIC_HEADER, [_topic_row(one) for one in summary.topics]),
+        ("Transactional ids, by their coordinator", _ID_HEADER, [_id_row(one) for one in _by_aborts(summary.ids)]),
+        ("Groups, by committed offsets", _GROUP_HEADER, [_group_row(one) for one in summary.groups]),
+        ("Without an end", _OPEN_HEADER, list(_open_rows(summary))),
+        ("Sequences that do not follow", _BREAK_HEADER, [_break_row(one) for one in summary.breaks]),
+        (
+            f"Business keys that are there more than once: {summary.duplicate_key_count}",
+            _DUPLICATE_HEADER,
+            [_duplicate_row(one) for one in summary.duplicates],
+        ),
+        ("Not read", _DAMAGE_HEADER, [(one.file, str(one.position), one.kind, one.what) for one in summary.damages]),
+    ):
+        if rows:
+            blocks += [Line(""), Line(title), Grid(tuple(rows[:SHOWN]), header)]
+            if len(rows) > SHOWN:
+                blocks.append(Line(f"and {len(rows) - SHOWN} more, with -o json"))
+    if reading.business_key is not None:
+        blocks.append(Line(""))
+        if not summary.duplicate_key_count:
+            blocks.append(Line("No business key is there more than once.", "green"))
+        if summary.keyless_count:
+            without = f"{count_text(summary.keyless_count, 'record')} without {reading.business_key}"
+            blocks.append(Field("doubt", without, "yellow"))
+    return blocks
+
+
+_TOPIC_HEADER: Final = (
+    *("TOPIC", "PARTITIONS", "RECORDS", "COMMITTED", "ABORTED", "OPEN", "ABORT-RATIO", "ABORTED-RECORDS"),
+    *("MARKERS", "MARKER-BYTES", "P50", "P99", "MAX"),
+)
+_ID_HEADER: Final = (
+    *("TRANSACTIONAL-ID", "COMMITTED", "ABORTED", "TIMED-OUT", "ABORT-RATIO", "P50", "P99", "MAX", "END-P99"),
+)
+_GROUP_HEADER: Final = ("GROUP", "COMMITTED", "ABORTED", "PENDING", "WITHOUT-TRANSACTION")
+_OPEN_HEADER: Final = ("WHAT", "WHERE", "OFFSET", "PRODUCER", "EPOCH", "SINCE")
+_BREAK_HEADER: Final = ("KIND", "PARTITION", "OFFSET", "MESSAGE")
+_DUPLICATE_HEADER: Final = ("TOPIC", "KEY", "RECORDS", "FIRST", "LAST")
+_DAMAGE_HEADER: Final = ("FILE", "BYTE", "KIND", "WHAT")
+
+
+def _by_aborts(ids: Sequence[IdSummary]) -> list[IdSummary]:
+    told = [one for one in ids if one.committed_count or one.aborted_count]
+    return sorted(told, key=lambda one: (-one.aborted_count, -one.committed_count, one.transactional_id))
+
+
+def _topic_row(one: TopicSummary) -> tuple[str, ...]:
+    unknown = f" (+{one.unknown_count} unknown)" if one.unknown_count else ""
+    return (
+        *(one.topic, str(one.partition_count), str(one.record_count), str(one.committed_count)),
+        *(str(one.aborted_count), f"{one.open_count}{unknown}", _ratio(one.abort_ratio)),
+        *(str(one.aborted_record_count), str(one.marker_count)),
+        f"{one.marker_share:.1%}" if one.marker_count else "",
+        *_spread(one.duration),
+    )
+
+
+def _id_row(one: IdSummary) -> tuple[str, ...]:
+    return (
+        *(one.transactional_id, str(one.committed_count), str(one.aborted_count), str(one.timed_out_count)),
+        *(_ratio(one.abort_ratio), *_spread(one.duration), _spread(one.ending)[1]),
+    )
+
+
+def _group_row(one: GroupSummary) -> tuple[str, ...]:
+    counts = (one.committed_count, one.aborted_count, one.pending_count, one.plain_count)
+    return (one.group, *map(str, counts))
+
+
+def _open_rows(summary: DataSummary) -> Iterator[tuple[str, ...]]:
+    for txn in summary.open_transactions:
+        where, since = f"{txn.topic}-{txn.partition}", time_text(txn.started_ms)
+        offset = str(txn.first_offset)
+        yield (f"{txn.fate} in the partition", where, offset, str(txn.producer_id), str(txn.producer_epoch), since)
+    for told in summary.unfinished:
+        since = "" if told.started_ms is None else time_text(told.started_ms)
+        offset = str(told.offset)
+        what = f"{told.fate} by the coordinator"
+        yield (what, told.transactional_id, offset, str(told.producer_id), str(told.producer_epoch), since)
+
+
+def _break_row(one: SequenceBreak) -> tuple[str, ...]:
+    return one.kind, f"{one.topic}-{one.partition}", str(one.offset), one.message
+
+
+def _duplicate_row(one: DuplicateKey) -> tuple[str, ...]:
+    first, last = (f"{use.topic}-{use.partition}:{use.offset}" for use in (one.first, one.last))
+    return one.topic, one.key, str(one.record_count), first, last
+
+
+def _ratio(value: float | None) -> str:
+    return "" if value is None else f"{value:.1%}"
+
+
+def _spread(spread: Spread) -> tuple[str, str, str]:
+    if not spread.known_count:
+        return "", "", ""
+    return duration_text(spread.p50_ms), duration_text(spread.p99_ms), duration_text(spread.max_ms)

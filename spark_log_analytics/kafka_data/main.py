@@ -1,0 +1,73 @@
+"""The job for ``spark-submit``: read Kafka's files, write what they hold.
+
+``spark-submit --py-files eosctl_kafka_data.zip --archives env.tar.gz#eosctl_kafka_data_env main.py DIR... --out DIR``
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from spark_log_analytics.kafka_data.environment import enter_environment
+from spark_log_analytics.session import session
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the job.
+
+    Returns:
+        0 when all was read, 1 when something was not, 2 when there is nothing to read.
+    """
+    options = _parse(arguments)
+    with session("eosctl kafka data") as spark:
+        # The driver is handed the same archive as the executors, and its packages are needed to plan.
+        enter_environment()
+        from spark_log_analytics.kafka_data.job import facts_frame, summarize_frame
+        from spark_log_analytics.kafka_data.plan import plan_partitions
+        from spark_log_analytics.kafka_data.rows import KINDS, SCHEMA_VERSION
+
+        plan = plan_partitions([Path(path) for path in options.paths], options.topic)
+        if not plan.directories:
+            sys.stderr.write("There is no partition directory with segments.\n")
+            return 2
+        if len(plan.cluster_ids) > 1:
+            sys.stderr.write(f"These are of several clusters: {', '.join(sorted(plan.cluster_ids))}.\n")
+            return 2
+        facts = facts_frame(spark, plan, options.business_key).persist()
+        for kind in KINDS:
+            if kind != "tally":
+                target = f"{options.out}/{kind}-v{SCHEMA_VERSION}"
+                facts.where(f"{kind} is not null").select(f"{kind}.*").write.mode("overwrite").parquet(target)
+        summary = summarize_frame(facts, plan, with_keys=options.business_key is not None)
+        facts.unpersist()
+    folder = Path(options.out)
+    folder.mkdir(parents=True, exist_ok=True)
+    temporary = folder / "summary.json.tmp"
+    temporary.write_text(json.dumps(_plain(summary), indent=2) + "\n", encoding="utf-8")
+    temporary.replace(folder / "summary.json")
+    for damage in summary.damages:
+        sys.stderr.write(f"not read: {damage.file}, byte {damage.position}: {damage.kind}: {damage.what}\n")
+    sys.stdout.write(f"{len(plan.directories)} partitions of {len(summary.topics)} topics: {options.out}\n")
+    return 1 if summary.damage_count else 0
+
+
+def _parse(arguments: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="spark_log_analytics.kafka_data", description="Read Kafka's files on Spark.")
+    parser.add_argument("paths", nargs="+", help="data directories, under the same names on every executor")
+    parser.add_argument("--out", required=True, help="directory of the result")
+    parser.add_argument("--topic", action="append", default=[], help="read this topic only; repeatable")
+    parser.add_argument("--business-key", help="key, header:NAME or value:FIELD: look for records that are there twice")
+    return parser.parse_args(arguments)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return {name: _plain(part) for name, part in value._asdict().items()}
+    return [_plain(part) for part in value] if isinstance(value, tuple) else value
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

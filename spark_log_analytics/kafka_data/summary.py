@@ -1,0 +1,139 @@
+"""What the partitions of a cluster say together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from eosctl.model.kafka_data import (
+    CoordinatedTransaction,
+    Damage,
+    DataSummary,
+    DuplicateKey,
+    Fate,
+    GroupSummary,
+    IdSummary,
+    KeyUse,
+    PartitionTransaction,
+    SequenceBreak,
+    TopicSummary,
+)
+from spark_log_analytics.kafka_data.facts import Fact, Subject, Tally
+from spark_log_analytics.kafka_data.spread import spread_of
+
+KEPT: Final = 1000
+"""How many breaks, duplicates, open transactions and damages are kept one by one; all are counted."""
+
+
+@dataclass(slots=True)
+class _Total:
+    counts: Counter[str] = field(default_factory=Counter)
+    durations: Counter[int] = field(default_factory=Counter)
+    endings: Counter[int] = field(default_factory=Counter)
+
+
+class Summarizer:
+    """Adds facts up, in any order; ``KeyUse`` goes to whoever can group by a key."""
+
+    def __init__(self) -> None:
+        self._totals: dict[tuple[str, str], _Total] = {}
+        self._open: list[PartitionTransaction] = []
+        self._unfinished: list[CoordinatedTransaction] = []
+        self._breaks: list[SequenceBreak] = []
+        self._damages: list[Damage] = []
+
+    def add(self, fact: Fact) -> None:
+        """Take in a fact; those of transactions that have ended are in the tallies already."""
+        match fact:
+            case Tally():
+                total = self._totals.setdefault((fact.subject, fact.name), _Total())
+                total.counts.update(fact.counts)
+                total.durations.update(fact.durations)
+                total.endings.update(fact.endings)
+            case PartitionTransaction(fate=Fate.OPEN | Fate.UNKNOWN):
+                self._open.append(fact)
+            case CoordinatedTransaction(fate=Fate.OPEN | Fate.ENDING):
+                self._unfinished.append(fact)
+            case SequenceBreak():
+                self._breaks.append(fact)
+            case Damage():
+                self._damages.append(fact)
+
+    def finish(self, duplicates: Iterable[DuplicateKey] = (), duplicate_key_count: int = 0) -> DataSummary:
+        """Return the sums; the order does not depend on that of the facts."""
+        return DataSummary(
+            tuple(_topic(name, total) for name, total in self._of(Subject.TOPIC)),
+            tuple(_id(name, total) for name, total in self._of(Subject.TRANSACTIONAL_ID)),
+            tuple(_group(name, total) for name, total in self._of(Subject.GROUP)),
+            tuple(sorted(self._open, key=lambda one: (one.started_ms, one.topic, one.partition)))[:KEPT],
+            tuple(sorted(self._unfinished, key=lambda one: (one.started_ms or 0, one.transactional_id)))[:KEPT],
+            tuple(sorted(self._breaks))[:KEPT],
+            tuple(sorted(duplicates, key=lambda one: (-one.record_count, one.topic, one.key, one.first)))[:KEPT],
+            duplicate_key_count,
+            sum(total.counts["keyless"] for _, total in self._of(Subject.TOPIC)),
+            tuple(sorted(self._damages))[:KEPT],
+            len(self._damages),
+        )
+
+    def _of(self, subject: Subject) -> Iterator[tuple[str, _Total]]:
+        return ((name, total) for (about, name), total in sorted(self._totals.items()) if about == subject)
+
+
+def find_duplicates(uses: Iterable[KeyUse]) -> Iterator[DuplicateKey]:
+    """Yield the keys that appear more than once; holds one entry for each key in memory."""
+    seen: dict[tuple[str, str], tuple[int, KeyUse, KeyUse]] = {}
+    for use in uses:
+        place = (use.topic, use.digest)
+        count, first, last = seen.get(place, (0, use, use))
+        seen[place] = count + 1, min(first, use, key=place_of), max(last, use, key=place_of)
+    for (topic, _), (count, first, last) in seen.items():
+        if count > 1:
+            yield DuplicateKey(topic, first.key, count, first, last)
+
+
+def place_of(use: KeyUse) -> tuple[int, int, int]:
+    """Return what orders the records of a key: time, then partition and offset."""
+    return use.timestamp_ms, use.partition, use.offset
+
+
+def _topic(name: str, total: _Total) -> TopicSummary:
+    counts = total.counts
+    return TopicSummary(
+        name,
+        counts["partitions"],
+        counts["size_bytes"],
+        counts["batches"],
+        counts["records"],
+        counts[Fate.COMMITTED],
+        counts[Fate.ABORTED],
+        counts[Fate.OPEN],
+        counts[Fate.UNKNOWN],
+        counts[f"{Fate.ABORTED}_records"],
+        counts["markers"],
+        counts["marker_bytes"],
+        counts["sequence-gap"],
+        counts["duplicate-batch"],
+        spread_of(total.durations),
+    )
+
+
+def _id(name: str, total: _Total) -> IdSummary:
+    counts = total.counts
+    return IdSummary(
+        name,
+        counts[Fate.COMMITTED],
+        counts[Fate.ABORTED],
+        counts["timed_out"],
+        counts[Fate.OPEN],
+        counts[Fate.ENDING],
+        spread_of(total.durations),
+        spread_of(total.endings),
+    )
+
+
+def _group(name: str, total: _Total) -> GroupSummary:
+    counts = total.counts
+    pending = counts[Fate.OPEN] + counts[Fate.UNKNOWN]
+    return GroupSummary(name, counts[Fate.COMMITTED], counts[Fate.ABORTED], pending, counts["plain"])

@@ -1,0 +1,76 @@
+"""The job over Kafka's files on Spark: the same sums as in one process, and what executors are sent."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spark_log_analytics.kafka_data.business_key import parse_business_key
+from spark_log_analytics.kafka_data.environment import build_environment
+from spark_log_analytics.kafka_data.job import facts_frame, summarize_frame
+from spark_log_analytics.kafka_data.local import summarize_here
+from spark_log_analytics.kafka_data.pack import pack
+from spark_log_analytics.kafka_data.plan import plan_partitions
+from spark_log_analytics.submission import DATA_MAIN
+
+pytestmark = pytest.mark.spark
+STORAGE = Path(__file__).parents[1] / "fixtures" / "storage"
+DATA = STORAGE / "k431-tv2-transactions" / "data"
+
+
+def test_sums_are_those_of_one_process(spark: Any) -> None:
+    # Parts of three recorded clusters, none of which has all: transactions, damage, committed offsets.
+    paths = [
+        *(STORAGE / "k431-tv2-transactions" / "data").glob("*-?"),
+        STORAGE / "k392-tv0-group-log" / "data" / "__consumer_offsets-1",
+        STORAGE / "damaged-sequence-gap" / "data",
+        STORAGE / "damaged-bitflip-payload" / "data" / "transfers-0",
+    ]
+    plan = plan_partitions(paths)
+    facts = facts_frame(spark, plan, "key").persist()
+    on_spark = summarize_frame(facts, plan, with_keys=True)
+    facts.unpersist()
+    assert on_spark == summarize_here(plan, parse_business_key("key"))
+    assert on_spark.duplicate_key_count
+    assert on_spark.groups
+
+
+def test_what_is_packed_is_all_that_the_job_needs(tmp_path: Path) -> None:
+    code, environment, program = pack(tmp_path)
+    with tarfile.open(environment) as archive:
+        archive.extractall(tmp_path / "packages", filter="data")
+    reading = """
+import sys
+from pathlib import Path
+from spark_log_analytics.kafka_data import job, local, main, plan, rows
+print(len(local.summarize_here(plan.plan_partitions([Path(sys.argv[1])])).topics))
+"""
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", reading, str(DATA)],
+        env={"PYTHONPATH": f"{code}:{tmp_path / 'packages'}"},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.split() == ["4"], done.stderr
+    assert program.read_bytes() == DATA_MAIN.read_bytes()
+
+
+def test_the_environment_is_enough_for_a_python_without_packages(tmp_path: Path) -> None:
+    with tarfile.open(build_environment(tmp_path / "environment.tar.gz")) as archive:
+        archive.extractall(tmp_path / "packages", filter="data")
+    program = "import cramjam, google_crc32c; print(google_crc32c.value(b'123456789'), google_crc32c.implementation)"
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", program],
+        env={"PYTHONPATH": str(tmp_path / "packages")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == [str(0xE3069283), "c"]

@@ -24,6 +24,7 @@ from eosctl.render.envelope import Listing
 from eosctl.render.failure import FailureView
 from eosctl.render.fence import FenceView
 from eosctl.render.fsck import FsckItem
+from eosctl.render.kafka_data import KafkaDataView
 from eosctl.render.known_bugs import BugItem
 from eosctl.render.lag import LagItem, PinItem
 from eosctl.render.life import LifeItem
@@ -82,6 +83,7 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "logs": (LogsView, "logs scan, logs report"),
     "diagnose": (Listing[MatchItem], "diagnose"),
     "fsck": (Listing[FsckItem], "fsck"),
+    "kafka-data": (KafkaDataView, "logs data"),
     "group-lag": (Listing[LagItem], "group lag"),
     "group-pending": (Listing[PinItem], "group pending"),
     "locations": (Listing[LocatedItem], "txn locate, group offsets locate"),

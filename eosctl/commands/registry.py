@@ -95,6 +95,12 @@ COMMANDS = (
     ),
     Entry("runbook", "runbook:app", ACT, "Runbooks that look, decide, ask, act, verify, and leave a record."),
     Entry("sandbox", "sandbox:app", LAB, "A local Kafka cluster with faults on demand."),
+    Entry(
+        "verify",
+        "verify:app",
+        LAB,
+        "Verify that a deployment is exactly-once: applications, faults, and the checked history.",
+    ),
     Entry("capacity", "capacity:app", PLAN, "Plan clusters for transactional workloads."),
     Entry("profile", "profile:app", SETTINGS, "Named clusters: how to reach them, and which are protected."),
     Entry("schema", "info:schema", SETTINGS, "Show the JSON Schema of a result, or list what there is."),

@@ -22,6 +22,7 @@ from eosctl.render.configuration_change import RepairItem, UpgradeItem
 from eosctl.render.configuration_diff import Difference
 from eosctl.render.envelope import Listing
 from eosctl.render.failure import FailureView
+from eosctl.render.faults import FaultKindItem, FaultsItem
 from eosctl.render.fence import FenceView
 from eosctl.render.fsck import FsckItem
 from eosctl.render.kafka_data import KafkaDataView
@@ -45,6 +46,7 @@ from eosctl.render.simulations import SimulationItem
 from eosctl.render.timeline import TimelineView
 from eosctl.render.tool import SchemaItem, VersionItem
 from eosctl.render.transactions import HangItem, TransactionItem
+from eosctl.render.verify import VerifyItem
 from eosctl.runbooks.book import Runbook
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -83,8 +85,8 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "logs": (LogsView, "logs scan, logs report"),
     "diagnose": (Listing[MatchItem], "diagnose"),
     "fsck": (Listing[FsckItem], "fsck"),
-    "kafka-data": (KafkaDataView, "logs data"),
     "group-lag": (Listing[LagItem], "group lag"),
+    "kafka-data": (KafkaDataView, "logs data"),
     "group-pending": (Listing[PinItem], "group pending"),
     "locations": (Listing[LocatedItem], "txn locate, group offsets locate"),
     "open-transactions": (Listing[HangItem], "txn hanging"),
@@ -96,6 +98,8 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "profiles": (Listing[ProfileItem], "profile list, profile show"),
     "setting": (Listing[SettingItem], "config explain"),
     "sandboxes": (Listing[SandboxItem], "sandbox up, sandbox status"),
+    "fault-kinds": (Listing[FaultKindItem], "sandbox fault --kinds"),
+    "sandbox-faults": (Listing[FaultsItem], "sandbox fault"),
     "scenario-run": (Listing[PlayedItem], "sandbox scenario NAME"),
     "scenarios": (Listing[ScenarioItem], "sandbox scenario"),
     "simulations": (Listing[SimulationItem], "sandbox simulate"),
@@ -104,6 +108,7 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "timeline": (TimelineView, "timeline"),
     "transaction-lives": (Listing[LifeItem], "txn describe"),
     "transactions": (Listing[TransactionItem], "txn list"),
+    "verification": (Listing[VerifyItem], "verify run, verify replay, verify show"),
     "versions": (Listing[VersionItem], "version"),
 }
 """Shape and commands by name; the name is that of the result's ``schema`` without ``eosctl.``."""

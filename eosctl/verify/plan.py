@@ -1,0 +1,168 @@
+"""What a verification does: which applications, how hard, for how long, with which faults; all of it from one seed."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from eosctl.client.transactions import TV1, TV2, Bounds, TransactionDialect
+
+
+class Workload(StrEnum):
+    """An application whose history is checked."""
+
+    APPENDS = "appends"
+    CHAIN = "chain"
+    BANK = "bank"
+    ZOMBIES = "zombies"
+    ABORTS = "aborts"
+    MIXED = "mixed"
+
+
+ABOUT: Final[Mapping[Workload, str]] = MappingProxyType(
+    {
+        Workload.APPENDS: "transactions of unique values over several partitions",
+        Workload.CHAIN: "consume-transform-produce over several hops, whose instances take over from each other",
+        Workload.BANK: "transfers between accounts, whose sum never changes",
+        Workload.ZOMBIES: "two producers at a time with one transactional id",
+        Workload.ABORTS: "aborts: asked for, by a crash, by a successor, by the transaction's timeout",
+        Workload.MIXED: "transactional and plain producers side by side in the same partitions",
+    }
+)
+
+
+class ClientKind(StrEnum):
+    """Whose protocol the producers speak."""
+
+    AUTO = "auto"
+    TV0 = "tv0"
+    TV1 = "tv1"
+    TV2 = "tv2"
+
+
+#: The requests of clients before 2.7, which know neither PRODUCER_FENCED (KIP-588) nor groups in TxnOffsetCommit.
+TV0: Final = TransactionDialect("TV0", True, Bounds(3, 8), Bounds(0, 2), Bounds(0, 1))
+
+DIALECTS: Final[Mapping[ClientKind, TransactionDialect | None]] = MappingProxyType(
+    {ClientKind.AUTO: None, ClientKind.TV0: TV0, ClientKind.TV1: TV1, ClientKind.TV2: TV2}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyPlan:
+    """A verification, but for its faults.
+
+    Attributes:
+        prefix: Begins the name of every topic, group and transactional id; nothing else is written to.
+        seed: Decides what is left to chance.
+        workloads: What runs, side by side.
+        clients: The protocol.
+        duration_ms: How long transactions are begun.
+        rate_per_s: Transactions that each workload begins per second, by all its producers together.
+        id_count: Transactional ids of each workload (of a chain: one a partition and hop).
+        partition_count: Partitions of each topic.
+        replica_count: Replicas of each; three, or as many as there are brokers, when None.
+        max_records: Records of a transaction: 1 to so many.
+        record_bytes: Size of a value; shorter ones are padded.
+        skew: How uneven partitions are chosen: partition n with weight 1 / n^skew; 0 for even.
+        hops: Steps of a chain, 1 to 4.
+        transaction_timeout_ms: ``transaction.timeout.ms``.
+        settle_ms: How long everything may take to come to rest at the end.
+    """
+
+    prefix: str
+    seed: int
+    workloads: tuple[Workload, ...] = tuple(Workload)
+    clients: ClientKind = ClientKind.AUTO
+    duration_ms: int = 30_000
+    rate_per_s: float = 20.0
+    id_count: int = 3
+    partition_count: int = 3
+    replica_count: int | None = None
+    max_records: int = 5
+    record_bytes: int = 100
+    skew: float = 0.0
+    hops: int = 2
+    transaction_timeout_ms: int = 10_000
+    settle_ms: int = 60_000
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """How likely each partition is, relative to the others."""
+        return tuple(1 / (number + 1) ** self.skew for number in range(self.partition_count))
+
+    def topic(self, name: str) -> str:
+        """Return the topic of a workload, or of a part of it."""
+        return f"{self.prefix}-{name}"
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """Every topic that the run creates."""
+        plain = {Workload.APPENDS, Workload.ZOMBIES, Workload.ABORTS, Workload.MIXED, Workload.BANK}
+        names = [str(workload) for workload in self.workloads if workload in plain]
+        if Workload.CHAIN in self.workloads:
+            names += [f"hop-{number}" for number in range(self.hops + 1)]
+        return tuple(self.topic(name) for name in names)
+
+
+class PlannedFault(NamedTuple):
+    """One fault of a run.
+
+    Attributes:
+        at_ms: When it begins, after the work has begun.
+        duration_ms: How long it lasts.
+        kind: What it does.
+        target: The node that it is done to; 0 for all.
+        amount: ms for delays and clocks, frames for drops and the like; 0 where the kind needs none.
+    """
+
+    at_ms: int
+    duration_ms: int
+    kind: str
+    target: int
+    amount: int = 0
+
+    def __str__(self) -> str:
+        amount = f" ({self.amount})" if self.amount else ""
+        whom = f" {self.target}" if self.target else ""
+        return f"{self.kind}{whom}{amount} for {self.duration_ms / 1000:.1f} s"
+
+
+class FaultRange(NamedTuple):
+    """What may be drawn for a kind of fault: whom it can hit, how long it lasts, how strong it is."""
+
+    kind: str
+    targets: tuple[int, ...]
+    duration_ms: tuple[int, int] = (500, 3_000)
+    amount: tuple[int, int] = (0, 0)
+
+
+def draw_faults(
+    ranges: Sequence[FaultRange], chance: random.Random, span_ms: int, gap_ms: int
+) -> tuple[PlannedFault, ...]:
+    """Draw faults one after the other, none while another lasts, each kind as often as any other.
+
+    Args:
+        ranges: What to draw from; nothing is drawn from none.
+        chance: Seeded generator.
+        span_ms: The last fault is over by then.
+        gap_ms: Pause between two faults, on average.
+    """
+    faults: list[PlannedFault] = []
+    deck: list[FaultRange] = []
+    at_ms = chance.randint(gap_ms // 2, gap_ms) if ranges else span_ms
+    while at_ms < span_ms:
+        if not deck:
+            deck = list(ranges)
+            chance.shuffle(deck)
+        drawn = deck.pop()
+        duration_ms = min(chance.randint(*drawn.duration_ms), span_ms - at_ms)
+        faults.append(
+            PlannedFault(at_ms, duration_ms, drawn.kind, chance.choice(drawn.targets), chance.randint(*drawn.amount))
+        )
+        at_ms += duration_ms + chance.randint(gap_ms // 2, gap_ms * 3 // 2)
+    return tuple(faults)

@@ -1,0 +1,158 @@
+"""One run from order to record: the way to the cluster, who disturbs it, and what is kept of it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from eosctl import __version__
+from eosctl.client import connect
+from eosctl.client.ports import WallClock
+from eosctl.client.sockets import SocketConnector
+from eosctl.errors import UsageError
+from eosctl.history.events import History
+from eosctl.lab.recording import Recorder
+from eosctl.verify.conduct import Disturbance, Nemesis, Progress, conduct
+from eosctl.verify.links import LINK_RANGES, LinkNemesis
+from eosctl.verify.nemesis import COMMAND_KIND, CombinedNemesis, CommandNemesis
+from eosctl.verify.plan import FaultRange, PlannedFault, VerifyPlan, draw_faults
+from eosctl.verify.runs import RunRecord
+from eosctl.verify.scene import Scene
+from eosctl.verify.targets import Target, speaks_end_txn_5
+
+#: Requests that a fault swallows are given up and sent again after this time, not after Kafka's 30 s.
+_REQUEST_TIMEOUT_MS: Final = 3_000
+_OPERATION_TIMEOUT_MS: Final = 20_000
+
+
+class NemesisKind(StrEnum):
+    """Who disturbs a run."""
+
+    NONE = "none"
+    BROKERS = "brokers"
+    LINKS = "links"
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a run is to do.
+
+    Attributes:
+        plan: The work.
+        nemeses: Who disturbs it.
+        program: A program of the user's that stops and starts brokers.
+        gap_ms: Pause between two faults, on average.
+        keep: Leave the topics.
+        faults: These instead of drawn ones, for a replay.
+        arguments: The command line, for the record.
+        where: The cluster as it was named.
+    """
+
+    plan: VerifyPlan
+    nemeses: tuple[NemesisKind, ...] = ()
+    program: Path | None = None
+    gap_ms: int = 2_000
+    keep: bool = False
+    faults: tuple[PlannedFault, ...] | None = None
+    arguments: tuple[str, ...] = ()
+    where: dict[str, Any] | None = None
+
+    @property
+    def disturbs(self) -> bool:
+        """Whether there are faults at all."""
+        return self.program is not None or any(kind is not NemesisKind.NONE for kind in self.nemeses)
+
+
+class Played(NamedTuple):
+    """A run that is over."""
+
+    record: RunRecord
+    history: History
+
+
+async def play(
+    order: Order, target: Target, *, now_ms: WallClock, elapsed_ms: Callable[[], int], progress: Progress
+) -> Played:
+    """Play a run; nothing is checked here but whether it can be played.
+
+    Args:
+        order: What to do.
+        target: The cluster.
+        now_ms: The time of day.
+        elapsed_ms: A clock that never goes back, for the history.
+        progress: Is told what is going on.
+
+    Raises:
+        UsageError: The cluster cannot be disturbed as asked, or does not speak the protocol.
+        EosctlError: It cannot be reached, or an application broke down.
+    """
+    plan = order.plan
+    link = LinkNemesis(SocketConnector())
+    config = replace(
+        target.config,
+        request_timeout_ms=min(target.config.request_timeout_ms, _REQUEST_TIMEOUT_MS),
+        connect_timeout_ms=min(target.config.connect_timeout_ms, _REQUEST_TIMEOUT_MS),
+        timeout_ms=_OPERATION_TIMEOUT_MS,
+    )
+    nemesis = _nemesis(order, target, link)
+    ranges = nemesis.ranges if nemesis is not None else ()
+    faults = order.faults
+    if faults is None:
+        faults = draw_faults(ranges, random.Random(f"faults {plan.seed}"), plan.duration_ms, order.gap_ms)
+    known = {one.kind for one in ranges}
+    if unknown := sorted({fault.kind for fault in faults} - known):
+        raise UsageError(
+            f"The fault {unknown[0]} cannot be made here.", f"There are: {', '.join(sorted(known)) or 'none'}.", ""
+        )
+    chance = random.Random(f"clients {plan.seed}")
+    recorder = Recorder(elapsed_ms)
+    scene = Scene(
+        plan,
+        recorder,
+        lambda: connect(config, connector=link, chance=random.Random(chance.getrandbits(64))),
+        now_ms,
+    )
+    recorder.is_stale = scene.is_doubtful
+    began_at_ms = now_ms()
+    async with scene.connect() as client:
+        ends_with_5 = await speaks_end_txn_5(client, plan.clients)
+    done = await conduct(scene, Disturbance(faults, nemesis), keep=order.keep, progress=progress)
+    record = RunRecord(
+        run_id=f"{began_at_ms}-{plan.seed}",
+        plan=plan,
+        where=order.where or {},
+        cluster_id=target.cluster_id,
+        cluster=target.words,
+        faults=faults,
+        fault_kinds=tuple(sorted(known)),
+        speaks_end_txn_5=ends_with_5,
+        unsettled=done.unsettled,
+        refused_faults=done.refused_faults,
+        left_topics=done.left_topics,
+        began_at_ms=began_at_ms,
+        eosctl_version=__version__,
+        arguments=order.arguments,
+    )
+    return Played(record, recorder.history)
+
+
+def _nemesis(order: Order, target: Target, link: LinkNemesis) -> CombinedNemesis | None:
+    parts: list[tuple[Sequence[FaultRange], Nemesis]] = []
+    if NemesisKind.BROKERS in order.nemeses:
+        if target.nemesis is None:
+            raise UsageError(
+                "eosctl cannot stop the brokers of a cluster that it did not start.",
+                "It has no hand on their processes.",
+                "Use --command-nemesis PROGRAM, which stops and starts them, or --nemesis links.",
+            )
+        parts.append((target.ranges, target.nemesis))
+    if NemesisKind.LINKS in order.nemeses:
+        parts.append((LINK_RANGES, link))
+    if order.program is not None:
+        ranges = (FaultRange(COMMAND_KIND, target.broker_ids, duration_ms=(2_000, 10_000)),)
+        parts.append((ranges, CommandNemesis(order.program)))
+    return CombinedNemesis(parts) if parts else None

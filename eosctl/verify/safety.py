@@ -1,0 +1,42 @@
+"""Who may be disturbed: what eosctl has started itself, and what its owner names by its id; never what is protected."""
+
+from __future__ import annotations
+
+from eosctl.errors import UsageError
+
+
+def check_may_disturb(
+    cluster_id: str, *, is_ours: bool, owned_id: str | None, protected_profile: str | None, what: str
+) -> None:
+    """Refuse faults on a cluster that is somebody else's.
+
+    Args:
+        cluster_id: The cluster.
+        is_ours: Whether eosctl started it, as a sandbox or for this run.
+        owned_id: What was given with ``--i-own-this-cluster``.
+        protected_profile: The profile's name if it is marked as protected.
+        what: What is going to be done, for the message.
+
+    Raises:
+        UsageError: It must not be disturbed.
+    """
+    if protected_profile is not None:
+        raise UsageError(
+            f"Profile {protected_profile} is protected: {what} is refused.",
+            "Whoever marked it does not want it disturbed, and no option overrides that.",
+            "Leave the faults out (--nemesis none), or use a sandbox or a staging cluster.",
+        )
+    if is_ours:
+        return
+    if owned_id is None:
+        raise UsageError(
+            f"{what} is refused: eosctl did not start this cluster.",
+            "It disturbs whoever else uses it.",
+            f"If it is yours and nobody minds, add: --i-own-this-cluster {cluster_id}",
+        )
+    if owned_id != cluster_id:
+        raise UsageError(
+            f"{what} is refused: the cluster's id is {cluster_id}, not {owned_id}.",
+            "The id that was given is that of another cluster.",
+            "Check --bootstrap-server.",
+        )

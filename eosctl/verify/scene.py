@@ -1,0 +1,113 @@
+"""What the applications of a verification stand on: a way to the cluster, clocks, the recorder, the end of the run."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Final
+
+from eosctl.client import Client
+from eosctl.client.ports import WallClock
+from eosctl.errors import ClusterUnreachable, RequestTimedOut
+from eosctl.lab.recording import RecordedProducer, Recorder
+from eosctl.model.transaction import TopicPartition
+from eosctl.verify.plan import DIALECTS, VerifyPlan
+
+_RETRY_S: Final = 0.1
+
+ClientFactory = Callable[[], AbstractAsyncContextManager[Client]]
+
+
+@dataclass(slots=True)
+class Scene:
+    """A run while it lasts.
+
+    Attributes:
+        plan: What to do.
+        recorder: Keeps the history.
+        connect: Opens a client of its own for one application.
+        now_ms: Dates records.
+        over: Set when no further transaction is to begin.
+        transactional_ids: Those that were used, for settling at the end.
+        doubtful_until_ms: Until then a broker may answer for a group that it has lost without knowing.
+    """
+
+    plan: VerifyPlan
+    recorder: Recorder
+    connect: ClientFactory
+    now_ms: WallClock
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+    transactional_ids: set[str] = field(default_factory=set)
+    doubtful_until_ms: int = 0
+
+    def is_over(self) -> bool:
+        """Whether no further transaction is to begin."""
+        return self.over.is_set()
+
+    def is_doubtful(self, group_id: str, broker_id: int) -> bool:
+        """Whether a group's offset may be old through no fault of Kafka's: see `doubtful_until_ms`."""
+        return self.recorder.now_ms() < self.doubtful_until_ms
+
+    def partitions(self, name: str) -> tuple[TopicPartition, ...]:
+        """Return the partitions of one of the run's topics."""
+        return tuple(TopicPartition(self.plan.topic(name), index) for index in range(self.plan.partition_count))
+
+    def producer(
+        self, client: Client, name: str, actor: str, *, transaction_timeout_ms: int | None = None
+    ) -> RecordedProducer:
+        """Return a producer whose transactional id is the run's prefix and a name."""
+        transactional_id = f"{self.plan.prefix}-{name}"
+        self.transactional_ids.add(transactional_id)
+        return RecordedProducer(
+            client,
+            transactional_id,
+            self.recorder,
+            actor,
+            now_ms=self.now_ms,
+            transaction_timeout_ms=transaction_timeout_ms or self.plan.transaction_timeout_ms,
+            dialect=DIALECTS[self.plan.clients],
+        )
+
+    async def pause(self, ms: float) -> None:
+        """Wait, or until the run is over if that is sooner."""
+        try:
+            async with asyncio.timeout(ms / 1000):
+                await self.over.wait()
+        except TimeoutError:
+            return
+
+    @asynccontextmanager
+    async def client(self) -> AsyncIterator[Client]:
+        """Open a client, however long no broker answers; the caller bounds the wait."""
+        async with AsyncExitStack() as stack:
+            while True:
+                try:
+                    client = await stack.enter_async_context(self.connect())
+                    break
+                except (ClusterUnreachable, RequestTimedOut):
+                    await asyncio.sleep(_RETRY_S)
+            yield client
+
+
+class Pace:
+    """Spreads the transactions of a workload over time: a steady rate, with a start that chance decides."""
+
+    def __init__(self, scene: Scene, producer_count: int, chance: random.Random) -> None:
+        self._scene = scene
+        self._interval_ms = 1_000 * producer_count / scene.plan.rate_per_s
+        self._next_ms = scene.recorder.now_ms() + chance.uniform(0, self._interval_ms)
+
+    async def wait(self) -> None:
+        """Wait for the next one's time; what is late is not made up for."""
+        now_ms = self._scene.recorder.now_ms()
+        if self._next_ms > now_ms:
+            await self._scene.pause(self._next_ms - now_ms)
+        else:
+            await asyncio.sleep(0)
+        self._next_ms = max(self._next_ms, now_ms) + self._interval_ms
+
+
+Application = Callable[[Scene, random.Random], Awaitable[None]]

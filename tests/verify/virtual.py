@@ -1,0 +1,66 @@
+"""Whole runs of the verifier on virtual time: seconds of work in a moment, the same for the same seed."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from eosctl.client import connect
+from eosctl.history.events import History
+from eosctl.lab.recording import Recorder
+from eosctl.lab.simulation import simulate
+from eosctl.lab.virtual_loop import run_virtual
+from eosctl.sandbox.core import ClusterShape
+from eosctl.sandbox.ports import Emulation
+from eosctl.verify.conduct import Conducted, Disturbance, conduct
+from eosctl.verify.links import LinkNemesis
+from eosctl.verify.plan import PlannedFault, VerifyPlan
+from eosctl.verify.scene import Scene
+
+_SETTINGS = {"transaction.state.log.num.partitions": "2", "offsets.topic.num.partitions": "2"}
+
+
+class Virtual(NamedTuple):
+    """What came of a run."""
+
+    history: History
+    conducted: Conducted
+    topics: frozenset[str]
+
+
+def play_virtually(
+    plan: VerifyPlan,
+    faults: Sequence[PlannedFault] = (),
+    *,
+    keep: bool = False,
+    emulate: str = "4.3",
+    transaction_version: int | None = None,
+) -> Virtual:
+    """Play a plan with faults on the clients' links, on a simulated cluster of three brokers."""
+
+    async def play() -> Virtual:
+        loop = asyncio.get_running_loop()
+        shape = ClusterShape(3, Emulation(emulate), transaction_version, _SETTINGS, fast=True)
+        with tempfile.TemporaryDirectory() as directory:
+            async with simulate(shape, Path(directory), seed=plan.seed) as simulation:
+                chance = random.Random(plan.seed)
+                link = LinkNemesis(simulation.network)
+                config = replace(simulation.config, connect_timeout_ms=1_500, request_timeout_ms=1_500)
+                config = replace(config, timeout_ms=20_000)
+                recorder = Recorder(lambda: int(loop.time() * 1_000))
+
+                def open_client() -> object:
+                    return connect(config, connector=link, chance=random.Random(chance.random()))
+
+                scene = Scene(plan, recorder, open_client, simulation.now_ms)  # type: ignore[arg-type]
+                conducted = await conduct(scene, Disturbance(tuple(faults), link), keep=keep)
+                async with connect(simulation.config, connector=simulation.network) as client:
+                    names = {topic.name for topic in (await client.refresh_metadata(None)).topics if not topic.internal}
+                return Virtual(recorder.history, conducted, frozenset(names))
+
+    return run_virtual(play(), plan.seed)

@@ -13,6 +13,13 @@ from eosctl.testing import SandboxThread
 from tests.clients.conftest import Shape, create_topic, sandbox
 
 PARTITIONS = 3
+LEADER_CHANGES = {
+    KafkaError.NOT_LEADER_FOR_PARTITION,
+    KafkaError.LEADER_NOT_AVAILABLE,
+    KafkaError.OFFSET_NOT_AVAILABLE,
+    KafkaError._TRANSPORT,
+    KafkaError._TIMED_OUT,
+}
 ENOUGH = 20  # records between one event and the next
 
 
@@ -59,8 +66,7 @@ def read_all(bootstrap: str, topic: str) -> Counter[bytes]:
     found: Counter[bytes] = Counter()
     ends = {}
     for index in range(PARTITIONS):
-        place = TopicPartition(topic, index, 0)
-        _, ends[index] = consumer.get_watermark_offsets(place, 20)
+        ends[index] = end_offset(consumer, TopicPartition(topic, index))
     consumer.assign([TopicPartition(topic, index, 0) for index in range(PARTITIONS)])
     for _ in range(500):
         for message in consumer.consume(1000, timeout=0.1):
@@ -73,6 +79,20 @@ def read_all(bootstrap: str, topic: str) -> Counter[bytes]:
         pytest.fail(f"the end was not reached: {positions}, {ends}")
     consumer.close()
     return found
+
+
+def end_offset(consumer: Consumer, place: TopicPartition) -> int:
+    """Return where a partition ends; asks again while its leader is about to change, which this call does not do."""
+    for _ in range(100):
+        try:
+            _, end = consumer.get_watermark_offsets(place, 20)
+        except KafkaException as error:
+            if error.args[0].code() not in LEADER_CHANGES:
+                raise
+            consumer.poll(0.1)
+        else:
+            return int(end)
+    raise TimeoutError(f"{place} finds no leader")
 
 
 @pytest.mark.parametrize("write", [write_transactions, write_plain])

@@ -5,8 +5,9 @@ ids from version 13), KIP-595 (diverging epochs), KIP-951 (current leader from v
 
 - Consumers read up to the high watermark, or to the last stable offset at isolation level 1; followers to the end.
 - The first batch of the first partition with data comes even when it is larger than the limits.
-- The answer waits for ``min_bytes`` up to ``max_wait_ms``; an error, a lost leadership or, for a follower, a newer
-  high watermark ends the wait. The last comes a few ms late, so that under load it travels with the next records.
+- The answer waits for ``min_bytes`` up to ``max_wait_ms``; an error, a lost leadership or a diverging log ends the
+  wait. A newer high watermark does not: a follower hears of it with the next records, or after
+  ``replica.fetch.wait.max.ms`` (since KAFKA-9731).
 - From version 11 on consumers may read from followers, up to the high watermark that these know of; with the
   RackAwareReplicaSelector the leader sends them to one in their rack (KIP-392).
 - Not done: quotas.
@@ -54,7 +55,6 @@ if TYPE_CHECKING:
 
 FIRST_CURRENT_LEADER_VERSION = 16
 FIRST_RACK_VERSION = 11
-HIGH_WATERMARK_DELAY_MS = 5
 LEADER_ERRORS = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
 
 
@@ -75,7 +75,6 @@ class Fetch:
         "_broker",
         "_context",
         "_done",
-        "_hurried",
         "_incremental",
         "_poked",
         "_rack",
@@ -94,7 +93,6 @@ class Fetch:
         self._rack = self._client_rack()
         self._timer: WheelTimer | None = None
         self._poked = False
-        self._hurried = False
         self._done = False
 
     def start(self) -> None:
@@ -111,8 +109,7 @@ class Fetch:
             self._finish()
         elif not self._try_finish():
             session.waiting[self] = None
-            if self._timer is None:
-                self._timer = self._broker.runtime.call_later(max_wait_ms, self._finish)
+            self._timer = self._broker.runtime.call_later(max_wait_ms, self._finish)
 
     def poke(self) -> None:
         """Look again once everything else of this turn is done."""
@@ -181,12 +178,6 @@ class Fetch:
             ):
                 self._answer(results)
                 return True
-        if self._replica_id >= 0 and not self._hurried and any(not cached.is_told for cached in session.unsettled):
-            self._hurried = True
-            if self._timer is not None:
-                self._timer.cancel()
-            wait_ms = min(HIGH_WATERMARK_DELAY_MS, self._request.max_wait_ms)
-            self._timer = self._broker.runtime.call_later(wait_ms, self._finish)
         return False
 
     def _find_ready(self) -> bool:

@@ -92,6 +92,7 @@ def test_appends_are_answered_by_the_last_follower_or_after_their_time(harness: 
     chance = random.Random(20)
     partition, loop = hosted(harness), harness.loop
     deadlines = harness.core.broker(1).replicas.deadlines
+    before = alive(ReplicationWait)
     told: dict[int, list[tuple[ErrorCode, float]]] = {}
     due: dict[int, float] = {}
     high_watermark = 0
@@ -120,4 +121,4 @@ def test_appends_are_answered_by_the_last_follower_or_after_their_time(harness: 
     partition.fail_waits(ErrorCode.NOT_LEADER_OR_FOLLOWER)
     assert all(len(answers) == 1 for answers in told.values()), "whoever timed out is not told again"
     del wait
-    assert not alive(ReplicationWait)
+    assert alive(ReplicationWait) <= before

@@ -35,6 +35,7 @@ class Area(StrEnum):
     UPGRADE = "UPG"
     OPERATIONS = "OPS"
     CONFIGURATION = "CFG"
+    LOGS = "LOG"
 
 
 @dataclass(frozen=True)

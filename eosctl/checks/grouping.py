@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from eosctl.model.finding import Command, Finding
@@ -10,6 +10,7 @@ from eosctl.model.snapshot import ClusterSnapshot
 
 ACTIONS: Final = 3
 _OF_A_LOST_BROKER: Final = "brokers lost"
+_LOGS: Final = "EOS-LOG-"
 
 
 class FindingGroup(NamedTuple):
@@ -37,12 +38,24 @@ def group_findings(findings: Iterable[Finding], snapshot: ClusterSnapshot) -> tu
     """Group findings by cause, the group with the worst finding first.
 
     Two causes show themselves in several checks: a transaction that somebody left open (its incident is written
-    ``place@offset``), and brokers that are gone, which take replicas of many topics with them.
+    ``place@offset``), and brokers that are gone, which take replicas of many topics with them. What logs tell of the
+    same transaction, producer or broker is a symptom of theirs.
     """
     lost = _lost_brokers(snapshot)
     members: dict[str, list[Finding]] = {}
+    logged: list[Finding] = []
     for finding in findings:
-        members.setdefault(_cause_of(finding, snapshot, lost), []).append(finding)
+        if finding.check_id.startswith(_LOGS):
+            logged.append(finding)
+        else:
+            members.setdefault(_cause_of(finding, snapshot, lost), []).append(finding)
+    known: dict[tuple[str, str], str] = {}
+    for cause, found in members.items():
+        for name in (name for one in found for name in _names(one, cause)):
+            known.setdefault(name, cause)
+    for finding in logged:
+        cause = next((known[name] for name in _names(finding, "") if name in known), finding.fingerprint)
+        members.setdefault(cause, []).append(finding)
     groups = [_group(cause, found) for cause, found in members.items()]
     return tuple(sorted(groups, key=lambda group: group.rank))
 
@@ -89,6 +102,23 @@ def _lost_brokers(snapshot: ClusterSnapshot) -> frozenset[int]:
     listed = {broker.node_id for broker in snapshot.brokers}
     down = {broker.node_id for broker in snapshot.brokers if not broker.reachable or broker.fenced}
     return frozenset((offline - listed) | down)
+
+
+def _names(finding: Finding, cause: str) -> Iterator[tuple[str, str]]:
+    """Yield what a finding is about, by names that the cluster and logs have in common; the narrowest first."""
+    facts = {name: str(value) for name, value in finding.facts}
+    from_logs = finding.check_id.startswith(_LOGS)
+    directory = facts.get("log_dir", facts.get("path", ""))
+    shared = {
+        "producer": facts.get("producer_id", "").removeprefix("-1"),
+        "transactional id": facts.get("transactional_id", ""),
+        "log directory": f"{facts.get('broker', '')}:{directory}" if directory else "",
+    }
+    yield from ((name, value) for name, value in shared.items() if value)
+    if from_logs:
+        yield from (("broker", node) for node in facts.get("brokers", facts.get("broker", "")).split(",") if node)
+    elif cause == _OF_A_LOST_BROKER and finding.resource.kind == "broker":
+        yield "broker", finding.resource.name
 
 
 _AVAILABILITY: Final = frozenset(

@@ -29,6 +29,14 @@ from eosctl.checks.group.mixed_group_protocols import mixed_group_protocols
 from eosctl.checks.group.offsets_held_by_old_transaction import offsets_held_by_old_transaction
 from eosctl.checks.group.position_beyond_the_end import position_beyond_the_end
 from eosctl.checks.group.position_was_deleted import position_was_deleted
+from eosctl.checks.logs.brokers_failed import brokers_failed
+from eosctl.checks.logs.hanging_transaction_logged import hanging_transaction_logged
+from eosctl.checks.logs.producers_refused import producers_refused
+from eosctl.checks.logs.requests_refused import requests_refused
+from eosctl.checks.logs.sequence_numbers_refused import sequence_numbers_refused
+from eosctl.checks.logs.stopped_uncleanly import stopped_uncleanly
+from eosctl.checks.logs.streams_applications_failed import streams_applications_failed
+from eosctl.checks.logs.transactions_timed_out import transactions_timed_out
 from eosctl.checks.operations.coordinator_clock_ahead import coordinator_clock_ahead
 from eosctl.checks.operations.disk_nearly_full import disk_nearly_full
 from eosctl.checks.operations.leaders_not_preferred import leaders_not_preferred
@@ -127,6 +135,14 @@ ALL_CHECKS: Final[tuple[Check, ...]] = (
     disk_nearly_full,
     replicas_out_of_sync,
     leaders_not_preferred,
+    producers_refused,
+    transactions_timed_out,
+    hanging_transaction_logged,
+    sequence_numbers_refused,
+    requests_refused,
+    brokers_failed,
+    streams_applications_failed,
+    stopped_uncleanly,
 )
 """What a doctor runs on a cluster."""
 

@@ -25,8 +25,12 @@ from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.snapshot import ClusterSnapshot, Topic
 from eosctl.model.transaction import TransactionLook
 
-# Reading what groups still have before them costs as much as reading it; metrics are not a cluster's to tell.
-EVERYTHING: Final = frozenset(EvidenceKind) - {EvidenceKind.READABLE_RECORDS, EvidenceKind.METRICS}
+# Reading what groups still have before them costs as much as reading it; metrics and logs are not a cluster's to tell.
+ASKED: Final = frozenset(EvidenceKind) - {EvidenceKind.METRICS, EvidenceKind.LOGS}
+ALWAYS: Final = frozenset(
+    {EvidenceKind.CLUSTER, EvidenceKind.TOPICS, EvidenceKind.API_VERSIONS, EvidenceKind.FEATURES}
+)
+EVERYTHING: Final = ASKED - {EvidenceKind.READABLE_RECORDS}
 TRANSACTION_STATE: Final = "__transaction_state"
 
 Progress = Callable[[str], None]
@@ -78,7 +82,7 @@ async def collect_snapshot(
         brokers=facts.value.brokers,
         features=facts.value.features,
         topics=shape.value.topics,
-        collected=kinds | {EvidenceKind.CLUSTER, EvidenceKind.TOPICS, EvidenceKind.API_VERSIONS, EvidenceKind.FEATURES},
+        collected=(kinds & ASKED) | ALWAYS,
     )
     snapshot = await _with_settings(reader, snapshot, observer, gaps)
     if EvidenceKind.TRANSACTIONS in kinds or EvidenceKind.PRODUCERS in kinds:

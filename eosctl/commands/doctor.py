@@ -9,6 +9,15 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from eosctl.commands.doctor_sources import (
+    LogPaths,
+    LogZone,
+    MetricCredentials,
+    MetricUrls,
+    checks_without_cluster,
+    sources_of,
+    with_sources,
+)
 from eosctl.commands.invocation import Invocation, invocation_of, note, write_file, write_result
 from eosctl.commands.options import (
     DEFAULT_SECOND_LOOK,
@@ -132,6 +141,10 @@ def doctor(
     timeout: Timeout = None,
     second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK,  # type: ignore[assignment]
     snapshot: SnapshotFile = None,
+    logs: LogPaths = None,
+    zone: LogZone = None,
+    metrics: MetricUrls = None,
+    credentials: MetricCredentials = None,
     save_snapshot: SaveSnapshot = None,
     output: FindingOutput = FindingFormat.TABLE,
     output_file: OutputFile = None,
@@ -147,7 +160,8 @@ def doctor(
     """Collect evidence, run every check that applies, grade, say what to do next.
 
     Nothing is changed: only read requests are sent, no group is joined, no topic is created. With paths, configuration
-    files are judged too, against the cluster's brokers; paths alone, where no cluster is named, need none. Exit codes:
+    files are judged too, against the cluster's brokers; logs and metrics join what the cluster says. Any of them may
+    stand alone: where no cluster is named, none is asked. Exit codes:
     0 nothing at or above --fail-on, 1 the cluster could not be asked, 2 usage or a malformed file, 3 findings or a
     score below --min-score, 4 evidence incomplete with --require-complete.
     """
@@ -157,6 +171,7 @@ def doctor(
     gate = Gate(fail_on, exit_zero, require_complete, min_score, baseline, write_baseline, rules)
     request = Request("doctor", output, output_file, report, save_snapshot, gate)
     connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
+    sources = sources_of(logs, zone, metrics, credentials)
     files = None
     if paths:
         from eosctl.settings.deployment_files import read_deployment
@@ -164,16 +179,23 @@ def doctor(
         files = read_deployment(paths)
         for broken in files.unreadable:
             note(f"error: {broken.error.what}")
-        if snapshot is None and not names_a_cluster(connection):
-            if save_snapshot is not None:
-                raise UsageError(
-                    "--save-snapshot was given, and no cluster.", "Files make no snapshot.", "Name a cluster."
-                )
-            raise typer.Exit(present(None, (), request, invocation, files))
-    evidence = load_or_capture(
-        connection, snapshot, None, now_ms=invocation.now_ms, second_look_after_ms=second_look_after
+    evidence: ClusterSnapshot | None = None
+    if not (paths or sources) or snapshot is not None or names_a_cluster(connection):
+        evidence = load_or_capture(
+            connection, snapshot, None, now_ms=invocation.now_ms, second_look_after_ms=second_look_after
+        )
+    elif save_snapshot is not None and not sources:
+        raise UsageError("--save-snapshot was given, and no cluster.", "Files make no snapshot.", "Name a cluster.")
+    if not sources:
+        checks = () if evidence is None else ALL_CHECKS
+        raise typer.Exit(present(evidence, checks, request, invocation, files))
+    from eosctl.model.snapshot import ClusterSnapshot
+
+    known, log_count = with_sources(
+        evidence or ClusterSnapshot(captured_at_ms=invocation.now_ms(), cluster_id=""), sources, invocation.now_ms
     )
-    raise typer.Exit(present(evidence, ALL_CHECKS, request, invocation, files))
+    checks = ALL_CHECKS if evidence is not None else checks_without_cluster(ALL_CHECKS, known)
+    raise typer.Exit(present(known, checks, request, invocation, files, log_count))
 
 
 def names_a_cluster(connection: Connection) -> bool:
@@ -188,8 +210,10 @@ def present(
     request: Request,
     invocation: Invocation,
     files: FilesRead | None = None,
+    log_count: int = 0,
 ) -> int:
     """Diagnose, write what was asked for, and return the exit code."""
+    from eosctl.analysis.diagnosis_timeline import build_diagnosis_timeline
     from eosctl.analysis.wording import time_text
     from eosctl.checks.declaration import Case
     from eosctl.checks.runner import diagnose
@@ -215,7 +239,8 @@ def present(
         from eosctl.checks.configuration.beside_cluster import joined, judge_beside
         from eosctl.checks.configuration.registry import CONFIGURATION_CHECKS
 
-        diagnosis = joined(diagnosis, judge_beside(files.deployment, evidence))
+        cluster = evidence if evidence is not None and evidence.brokers else None
+        diagnosis = joined(diagnosis, judge_beside(files.deployment, cluster))
         checks = (*checks, *CONFIGURATION_CHECKS)
     if gate.write_baseline is not None:
         from eosctl.render.baseline import render_baseline
@@ -231,6 +256,8 @@ def present(
         generated_at_ms=now_ms,
         next_commands=_next_commands(diagnosis),
         file_count=0 if files is None else len(files.read),
+        log_count=log_count,
+        timeline=build_diagnosis_timeline(case.snapshot, diagnosis.findings, case.open_transactions),
     )
     write_result(render_diagnosis(report, checks, request.output, invocation.style()), request.output_file)
     if request.report is not None:

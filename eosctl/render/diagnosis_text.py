@@ -55,7 +55,9 @@ def _head(report: Report) -> Iterator[Block]:
         yield Line(f"  {impact}")
     if report.file_count:
         yield Line(f"Configuration: {count_text(report.file_count, 'file')}.", "dim")
-    if report.file_count and not snapshot.collected:
+    if report.log_count:
+        yield Line(f"Logs: {count_text(report.log_count, 'file')}.", "dim")
+    if not (snapshot.brokers or snapshot.cluster_id):
         return
     brokers = count_text(len(snapshot.brokers), "broker")
     yield Line(

@@ -15,8 +15,10 @@ from eosctl.model.hang import HangStatus, HangVerdict
 from eosctl.model.severity import Severity
 from eosctl.render.picture import draw_blast_radius
 from eosctl.render.report import Report
+from eosctl.render.timeline import draw_lanes, timeline_rows
 
 PICTURES: Final = 20
+MARKS_SHOWN: Final = 200
 WORTH_A_PICTURE: Final = (HangStatus.HANGING, HangStatus.STALLED, HangStatus.LATE, HangStatus.LONG_RUNNING)
 
 
@@ -81,6 +83,11 @@ def render_html(report: Report) -> str:
         skipped=results[CheckStatus.SKIPPED],
         not_applicable=_by_reason(results[CheckStatus.NOT_APPLICABLE]),
         file_count=report.file_count,
+        log_count=report.log_count,
+        timeline=report.timeline,
+        # The drawing escapes every text in it.
+        lanes=Markup(draw_lanes(report.timeline)) if report.timeline else "",
+        marks=timeline_rows(report.timeline)[-MARKS_SHOWN:] if report.timeline else [],
         next_commands=report.next_commands,
     )
 

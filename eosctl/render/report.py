@@ -11,6 +11,7 @@ from eosctl.checks.grouping import FindingGroup, first_actions, group_findings
 from eosctl.model.finding import CheckStatus, Command, Deduction, Diagnosis, Evidence, Finding, Resource
 from eosctl.model.hang import HangVerdict
 from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.model.timeline import Timeline
 from eosctl.render.envelope import ClusterView, EvidenceView, cluster_view, evidence_view
 
 SCHEMA = "eosctl.diagnosis"
@@ -21,7 +22,8 @@ class Report(NamedTuple):
     """What the renderers of a diagnosis are given.
 
     ``verdicts`` are the open transactions, for the picture of the blast radius; ``next_commands`` what to type next;
-    ``file_count`` how many configuration files were judged.
+    ``file_count`` how many configuration files were judged, ``log_count`` how many log files were read; ``timeline``
+    what was found, over time.
     """
 
     command: str
@@ -31,6 +33,8 @@ class Report(NamedTuple):
     generated_at_ms: int
     next_commands: tuple[Command, ...] = ()
     file_count: int = 0
+    log_count: int = 0
+    timeline: Timeline | None = None
 
     @property
     def groups(self) -> tuple[FindingGroup, ...]:

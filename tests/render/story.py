@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from eosctl.analysis.diagnosis_timeline import build_diagnosis_timeline
 from eosctl.checks.declaration import Case
 from eosctl.checks.registry import ALL_CHECKS
 from eosctl.checks.runner import diagnose
+from eosctl.collect.collector import ASKED
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.fencing import AbortedRange
 from eosctl.model.finding import Command
@@ -88,7 +90,7 @@ def unhappy_cluster() -> ClusterSnapshot:
         aborted_ranges=(AbortedRange(ORDERS_0, 5, 17, 25, 1),),
         hidden_ranges=(HiddenRange(PAYMENTS_1, 88, 1_292, 1_200, 4),),
         groups=(Group("settle<ment>", 1, "Stable", "consumer", "classic", (), (CommittedOffset(PAYMENTS_1, 88),)),),
-        collected=frozenset(EvidenceKind) - {EvidenceKind.LOG_DIRS},
+        collected=ASKED - {EvidenceKind.LOG_DIRS},
         gaps=(
             EvidenceGap(
                 EvidenceKind.TOPIC_CONFIGS,
@@ -106,7 +108,9 @@ def unhappy_report() -> Report:
     cluster = unhappy_cluster()
     case = Case(cluster)
     diagnosis = diagnose(ALL_CHECKS, case)
-    return Report("doctor", diagnosis, cluster, case.open_transactions, T + 1_000, (Command("eosctl next", "a note"),))
+    timeline = build_diagnosis_timeline(cluster, diagnosis.findings, case.open_transactions)
+    next_commands = (Command("eosctl next", "a note"),)
+    return Report("doctor", diagnosis, cluster, case.open_transactions, T + 1_000, next_commands, timeline=timeline)
 
 
 def healthy_report() -> Report:

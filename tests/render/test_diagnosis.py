@@ -167,7 +167,8 @@ class TestHtml:
 
     def test_draws_the_hanging_transaction(self) -> None:
         pictures = [attributes for tag, attributes in self.page().tags if tag == "svg"]
-        assert [p["aria-label"] for p in pictures] == ["payments-1: 1,204 offsets hidden from read_committed readers"]
+        drawn = [p["aria-label"] for p in pictures]
+        assert drawn == ["payments-1: 1,204 offsets hidden from read_committed readers", "what was found over time"]
 
     def test_says_what_was_not_evaluated_and_why(self) -> None:
         text = " ".join(self.page().text)

@@ -1,0 +1,99 @@
+"""What a diagnosis found, over time: the transactions of the ids that findings name, open ones, incidents of logs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Final
+
+from eosctl.analysis.timeline import MAX_LANES, Focus, Sources, build_timeline
+from eosctl.model.finding import Finding
+from eosctl.model.hang import HangStatus, HangVerdict
+from eosctl.model.incident import Incident
+from eosctl.model.log_evidence import LoggedIncident
+from eosctl.model.severity import Severity
+from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.model.timeline import Lane, LaneKind, Mark, Timeline, Tone
+
+_AT_FAULT: Final = frozenset({HangStatus.HANGING, HangStatus.STALLED, HangStatus.LATE, HangStatus.LONG_RUNNING})
+_OWNERS: Final = (
+    ("transactional.id", LaneKind.PRODUCER),
+    ("application.id", LaneKind.PRODUCER),
+    ("group", LaneKind.CONSUMER),
+    ("broker", LaneKind.BROKER),
+    ("controller", LaneKind.BROKER),
+    ("topic-partition", LaneKind.BROKER),
+)
+_Place = tuple[LaneKind, str]
+
+
+def build_diagnosis_timeline(
+    snapshot: ClusterSnapshot, findings: Iterable[Finding], verdicts: Iterable[HangVerdict] = ()
+) -> Timeline | None:
+    """Build the lanes of what was found; None where nothing found has a time.
+
+    Args:
+        snapshot: The evidence.
+        findings: What was found; it names the transactional ids that matter.
+        verdicts: Open transactions; those that are at fault are shown from their begin to the capture.
+    """
+    ids = {str(value) for one in findings for name, value in one.facts if name == "transactional_id" and value}
+    history = tuple(entry for entry in snapshot.transaction_history if entry.transactional_id in ids)
+    known = build_timeline(Focus(), Sources(replace(snapshot, transaction_history=history)))
+    lanes: dict[_Place, list[Mark]] = defaultdict(list)
+    for lane in known.lanes:
+        lanes[lane.kind, lane.name] += lane.marks
+    for place, mark in (*_open(verdicts, snapshot.captured_at_ms), *_logged(snapshot.logged_incidents)):
+        lanes[place].append(mark)
+    if not lanes:
+        return None
+    marks = [mark for found in lanes.values() for mark in found]
+    begin = min(mark.at_ms for mark in marks)
+    end = max(mark.at_ms if mark.until_ms is None else mark.until_ms for mark in marks)
+    order = sorted(lanes, key=lambda place: (list(LaneKind).index(place[0]), place[1]))
+    shown = tuple(Lane(*place, tuple(sorted(lanes[place], key=lambda mark: mark.order))) for place in order[:MAX_LANES])
+    left_out = len(order) - len(shown)
+    notes = (f"{left_out} more lanes are not shown; eosctl timeline narrows them down.",) if left_out else ()
+    return Timeline("what was found", begin, end, shown, (*known.notes, *notes))
+
+
+def _open(verdicts: Iterable[HangVerdict], captured_at_ms: int) -> Iterator[tuple[_Place, Mark]]:
+    for verdict in verdicts:
+        transaction = verdict.transaction
+        if verdict.status not in _AT_FAULT or transaction.age_ms is None:
+            continue
+        owner = transaction.transactional_id or f"producer id {transaction.producer_id}"
+        label = f"{verdict.status.value}: transaction of {owner} open from offset {transaction.first_offset}"
+        yield (
+            (LaneKind.BROKER, str(transaction.partition)),
+            Mark(
+                captured_at_ms - transaction.age_ms,
+                captured_at_ms,
+                label,
+                Tone.OPEN,
+                f"DescribeProducers broker {transaction.broker_id}",
+            ),
+        )
+
+
+def _logged(told: Iterable[LoggedIncident]) -> Iterator[tuple[_Place, Mark]]:
+    for one in told:
+        incident = one.incident
+        tone = Tone.PLAIN if incident.severity is Severity.INFO else Tone.WARNING
+        until = incident.t_end_ms if incident.t_end_ms > incident.t_start_ms else None
+        source = one.records[0].place if one.records else ""
+        yield (
+            _lane_of(incident),
+            Mark(incident.t_start_ms, until, f"{incident.kind}: {incident.explanation}", tone, source),
+        )
+
+
+def _lane_of(incident: Incident) -> _Place:
+    """Return the lane of an incident; a transactional id or partition shares that of its transactions."""
+    for name, kind in _OWNERS:
+        value = incident.subject.get(name)
+        if isinstance(value, str) and value:
+            prefix = {"group": "group ", "broker": "broker ", "controller": "node "}.get(name, "")
+            return kind, f"{prefix}{value}"
+    return LaneKind.BROKER, "cluster"

@@ -1,0 +1,49 @@
+"""EOS-LOG-004."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.checks.logs.told import NEEDS, problems_of, without_logs
+from eosctl.model.severity import Severity
+
+KINDS: Final = frozenset({"out_of_order_sequence"})
+
+
+@check(
+    "EOS-LOG-004",
+    "Sequence numbers with gaps, say the logs",
+    Area.LOGS,
+    Severity.ERROR,
+    needs=NEEDS,
+    tags=("idempotence", "logs"),
+    references=(
+        "KIP-98",
+        "KIP-360",
+    ),
+    applies=without_logs,
+)
+def sequence_numbers_refused(case: Case) -> Iterator[Problem]:
+    """Find producers whose batches brokers refused as out of order.
+
+    What it checks:
+        Logs of clients and brokers: OutOfOrderSequenceException that no lost broker explains.
+
+    Why it matters for exactly-once:
+        A gap means that records before it were lost on their way or on the broker: the producer cannot tell which.
+
+    Example:
+        An unclean election took back records that the producer believes written.
+
+    Fix:
+        Abort and start the transaction again; look for lost data: unclean elections, truncated logs.
+
+    Verify:
+        eosctl doctor --logs with logs written since then: EOS-LOG-004 passes.
+
+    References:
+        KIP-98; KIP-360.
+    """
+    yield from problems_of(case, KINDS)

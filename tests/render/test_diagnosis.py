@@ -168,7 +168,7 @@ class TestHtml:
     def test_draws_the_hanging_transaction(self) -> None:
         pictures = [attributes for tag, attributes in self.page().tags if tag == "svg"]
         drawn = [p["aria-label"] for p in pictures]
-        assert drawn == ["payments-1: 1,204 offsets hidden from read_committed readers", "what was found over time"]
+        assert drawn == ["what was found over time", "payments-1: 1,204 offsets hidden from read_committed readers"]
 
     def test_says_what_was_not_evaluated_and_why(self) -> None:
         text = " ".join(self.page().text)

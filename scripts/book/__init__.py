@@ -1,0 +1,1 @@
+"""The part of the book that is made from the program itself."""

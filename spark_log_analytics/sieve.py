@@ -173,9 +173,9 @@ def _is_odd(window: memoryview) -> bool:
     import numpy as np
 
     raw = np.frombuffer(window, dtype=np.uint8)
-    if not raw.min():
+    if not np.min(raw):
         return True
-    if raw.max() < 128:
+    if np.max(raw) < 128:
         return False
     try:
         str(window, "utf-8")

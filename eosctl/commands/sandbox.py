@@ -10,6 +10,7 @@ import typer
 
 from eosctl.commands.invocation import invocation_of, note, write_result
 from eosctl.commands.options import Output, OutputFile, parse_duration_ms
+from eosctl.commands.sandbox_faults import advance, heal, inject_fault
 from eosctl.commands.sandbox_logs import show_logs
 from eosctl.commands.sandbox_security import (
     Authorize,
@@ -75,6 +76,10 @@ def start_sandbox(
     config: Annotated[
         list[str] | None, typer.Option("--config", metavar="KEY=VALUE", help="A broker setting; repeatable.")
     ] = None,
+    bug: Annotated[
+        list[str] | None,
+        typer.Option("--bug", metavar="NAME[=off]", help="Switch a known bug on or off; repeatable."),
+    ] = None,
     sasl: Sasl = None,
     tls: Tls = False,
     user: Users = None,
@@ -114,6 +119,7 @@ def start_sandbox(
         sasl=mechanisms,
         tls=tls,
         users=users_of(user or (), sasl=bool(mechanisms)),
+        bugs=tuple(_bug(text, emulate) for text in bug or ()),
     )
     item = sandbox_item(manage.Found(manage.start(spec), running=True))
     if output in FOR_PEOPLE:
@@ -144,6 +150,9 @@ def stop_sandbox(
 app.command("status")(show_sandboxes)
 app.command("logs")(show_logs)
 app.command("simulate")(simulate)
+app.command("fault")(inject_fault)
+app.command("heal")(heal)
+app.command("advance")(advance)
 
 
 @app.command("scenario")
@@ -230,6 +239,13 @@ def execute(
     except OSError as error:
         raise UsageError(f"Cannot run {command[0]}.", error.strerror or str(error), "Check the command.") from error
     raise typer.Exit(done.returncode if done.returncode >= 0 else 128 - done.returncode)
+
+
+def _bug(text: str, release: str) -> tuple[str, bool]:
+    from eosctl.sandbox.faults.bugs import find_bug, parse_switch
+
+    name, on = parse_switch(text)
+    return find_bug(name, release).name, on
 
 
 def _setting(text: str) -> tuple[str, str]:

@@ -15,6 +15,7 @@ from typing import Any, Self
 
 from eosctl.errors import EosctlError
 from eosctl.sandbox.broker.broker import Broker
+from eosctl.sandbox.clock import AdjustableClock, advance
 from eosctl.sandbox.core import ClusterCore, ClusterShape
 from eosctl.sandbox.faults.control import fault_commands
 from eosctl.sandbox.faults.engine import FaultEngine
@@ -55,6 +56,7 @@ class Cluster:
         self._material = SecurityMaterial({}, None)
         self._servers: dict[int, ListenerServer] = {}
         self._faults: FaultEngine | None = None
+        self._clock: AdjustableClock | None = None
 
     # --- start and stop -----------------------------------------------------------------------------------------
 
@@ -80,7 +82,8 @@ class Cluster:
             log_dir_count=spec.log_dirs,
             racks=spec.racks,
         )
-        core = ClusterCore(shape, Path(spec.data_dir), loop, time.time() * 1000 - loop.time() * 1000)
+        self._clock = clock = AdjustableClock(loop)
+        core = ClusterCore(shape, Path(spec.data_dir), clock, time.time() * 1000 - loop.time() * 1000)
         self._core = core
         self._faults = FaultEngine(self)
         for name, on in spec.bugs:
@@ -226,6 +229,18 @@ class Cluster:
             await asyncio.wait_for(ready.wait(), START_TIMEOUT_S)
         await self._servers[broker_id].reopen()
 
+    async def advance(self, duration_ms: float) -> int:
+        """Let the cluster's time pass at once, with all that is due on the way; returns in how many steps.
+
+        Clients and the machine keep their own time: sessions of groups whose members do not heartbeat run out.
+        """
+        if self._clock is None:
+            raise RuntimeError("the cluster is not started")
+        core = self.core
+        return await advance(
+            self._clock, core.ticks, lambda: [n.runtime.timers for n in tuple(core.nodes.values())], duration_ms
+        )
+
     def fail_disk(self, broker_id: int, directory: int = 1) -> None:
         """Let a log directory of a broker fail, the first one being that of the metadata log.
 
@@ -264,6 +279,9 @@ class Cluster:
             self.fail_disk(int(arguments["broker"]), int(arguments.get("directory", 1)))
             return "failed"
 
+        async def go_ahead(arguments: dict[str, Any]) -> int:
+            return await self.advance(float(arguments["ms"]))
+
         async def cut(arguments: dict[str, Any]) -> str:
             other = arguments.get("other")
             self.core.network.cut(int(arguments["node"]), None if other is None else int(other))
@@ -286,6 +304,7 @@ class Cluster:
             "stop-broker": stop,
             "start-broker": start,
             "fail-disk": fail_disk,
+            "advance": go_ahead,
             "cut-link": cut,
             "fault": fault,
             "heal": heal,

@@ -22,6 +22,7 @@ class Timers:
 
     def __init__(self, loop: Loop, ticks: Ticks) -> None:
         self._loop = loop
+        self._call_later = getattr(loop, "arm", loop.call_later)
         self._ticks = ticks
         self._wheel = TimingWheel(self._tick())
         self._armed: Handle | None = None
@@ -53,7 +54,7 @@ class Timers:
         if self._armed is not None:
             self._armed.cancel()
         self._armed_tick = tick
-        self._armed = self._loop.call_later(max(0.0, tick / 1000 - self._loop.time()), self._advance)
+        self._armed = self._call_later(max(0.0, tick / 1000 - self._loop.time()), self._advance)
 
     def _advance(self) -> None:
         self._armed = None
@@ -84,6 +85,17 @@ class Timers:
         following = self._wheel.next_tick()
         if following is not None and not self.stopped:
             self._arm(following)
+
+    def next_due(self) -> float:
+        """Return at which time of the loop the next timer may be due; infinity when none is."""
+        following = None if self.stopped or self._overdue is not None else self._wheel.next_tick()
+        return float("inf") if following is None else following / 1000
+
+    def catch_up(self) -> None:
+        """Fire what is due after the loop's time has jumped."""
+        if not self.stopped and self._overdue is None:
+            self._disarm()
+            self._advance()
 
     def _disarm(self) -> None:
         if self._armed is not None:

@@ -147,6 +147,27 @@ class SandboxThread:
         """Start a broker again on its files and port, and return when it serves."""
         self._run(self._embedded.cluster.start_broker(broker_id))
 
+    def fault(self, words: str) -> int:
+        """Let something go wrong, in the words of ``eosctl sandbox fault``; returns the number to end it by.
+
+        ``cluster.fault("delay api=END_TXN ms=500 count=1")``, ``cluster.fault("pause node=2 for=5s")``.
+        """
+        from eosctl.sandbox.faults.order import parse_order
+
+        return self._run(self._embedded.cluster.faults.inject(parse_order(words))).number
+
+    def end_fault(self, number: int) -> None:
+        """End a fault that lasts."""
+        self._run(self._embedded.cluster.faults.end(number))
+
+    def heal(self) -> None:
+        """End every fault that lasts, and start every node that is down."""
+        self._run(self._embedded.cluster.faults.heal())
+
+    def advance(self, duration_ms: float) -> None:
+        """Let the cluster's time pass at once, with all that is due on the way."""
+        self._run(self._embedded.cluster.advance(duration_ms))
+
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         loop, _ = self._started.result()
         return asyncio.run_coroutine_threadsafe(work, loop).result()

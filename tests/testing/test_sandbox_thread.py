@@ -80,3 +80,16 @@ def test_a_cluster_that_cannot_start_says_why_and_leaves_no_thread() -> None:
     ):
         pass
     assert threading.active_count() == before
+
+
+def test_faults_have_the_words_of_the_command_line_and_time_can_pass_at_once() -> None:
+    with SandboxThread(brokers=3) as cluster:
+        cluster.fault("kill node=2")
+        number = cluster.fault("delay api=END_TXN ms=500 count=1")
+        cluster.end_fault(number)
+        cluster.advance(2_000)
+        assert [broker["id"] for broker in cluster.status()["brokers"] if broker["running"]] == [1, 3]
+        cluster.heal()
+        assert len([broker for broker in cluster.status()["brokers"] if broker["running"]]) == 3
+        with pytest.raises(EosctlError, match="There is no node 9"):
+            cluster.fault("kill node=9")

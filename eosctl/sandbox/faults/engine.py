@@ -98,6 +98,7 @@ class FaultEngine:
         self._active: dict[int, ActiveFault] = {}
         self._number = 0
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._began = host.core.loop.time()
         self.events: list[FaultEvent] = []
         self._bugs: dict[str, bool] = {}
         self._core.on_start = self._started
@@ -353,7 +354,7 @@ class FaultEngine:
             )
 
     def _now_ms(self) -> int:
-        return int(self._core.loop.time() * 1000)
+        return round((self._core.loop.time() - self._began) * 1000)
 
     def _note(self, number: int, what: str, order: FaultOrder) -> None:
         event = FaultEvent(self._now_ms(), number, what, str(order))

@@ -18,6 +18,7 @@ from eosctl.wire.api_keys import ApiKey
 RUNNING: Final = 3
 STARTING: Final = 1
 """Values of the gauge BrokerState."""
+LATE_TRANSACTION_BUFFER_MS: Final = 5 * 60_000
 
 _CONSUMER_GROUP_STATES: Final = ("Assigning", "Dead", "Empty", "Reconciling", "Stable")
 
@@ -65,6 +66,7 @@ def _replicas(broker: Broker) -> Iterator[Sample]:
         "UnderMinIsrPartitionCount": len(below),
         "AtMinIsrPartitionCount": sum(len(partition.isr) == _min_isr(partition) for partition in led),
         "OfflineReplicaCount": sum(partition.log.closed for partition in partitions),
+        "PartitionsWithLateTransactionsCount": sum(_has_late_transaction(partition, broker) for partition in led),
         "ProducerIdCount": sum(len(partition.log.producers.producers) for partition in partitions),
     }
     for name, value in totals.items():
@@ -103,6 +105,19 @@ def _partition(partition: Partition) -> Iterator[Sample]:
     }
     for name, value in of_log.items():
         yield sample("kafka_log_Log_Value", value, name=name, partition=index, topic=topic)
+
+
+def _has_late_transaction(partition: Partition, broker: Broker) -> bool:
+    """Whether the producer of the oldest open transaction last wrote longer ago than any transaction may last.
+
+    By the time stamp of its batch, as in ``ProducerStateManager.hasLateTransaction``.
+    """
+    state = partition.log.producers
+    if not state.ongoing:
+        return False
+    last_timestamp = state.producers[state.ongoing[min(state.ongoing)]].last_timestamp
+    longest_ms = broker.config.get_int("transaction.max.timeout.ms") + LATE_TRANSACTION_BUFFER_MS
+    return 0 < last_timestamp < broker.runtime.now_ms() - longest_ms
 
 
 def _min_isr(partition: Partition) -> int:

@@ -10,9 +10,9 @@ def is_timed_out(current: TransactionMetadata, pending: TransactionState | None,
     """Return whether the abort scan must end this transaction; only Ongoing times out, never a prepared state."""
     return (
         current.state is ONGOING
+        and current.start_ms + current.timeout_ms < now_ms  # asked first: nearly always it says no
         and pending is None
         and not current.is_two_phase_commit
-        and current.start_ms + current.timeout_ms < now_ms
     )
 
 

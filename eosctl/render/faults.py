@@ -1,0 +1,79 @@
+"""Faults of a sandbox as rows: what lasts, what has happened, and what there is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from eosctl.render.listing import Column
+from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
+
+
+class FaultItem(msgspec.Struct, frozen=True):
+    """A fault that lasts: ``hit_count`` is how many frames it has hit so far."""
+
+    number: int
+    fault: str
+    began_ms: int
+    hit_count: int
+    what: str = ""
+
+
+class FaultEventItem(msgspec.Struct, frozen=True):
+    """An entry of the record of faults; ``at_ms`` is by the cluster's clock."""
+
+    at_ms: int
+    number: int
+    what: str
+    order: str
+
+
+class FaultKindItem(msgspec.Struct, frozen=True):
+    """A kind of fault, the settings that it takes, and the ones that it needs."""
+
+    kind: str
+    meaning: str
+    settings: tuple[str, ...]
+    needed: tuple[str, ...]
+
+
+class FaultsItem(msgspec.Struct, frozen=True):
+    """The faults of one sandbox; ``bugs`` are the known bugs that its brokers have or lack."""
+
+    sandbox: str
+    active: tuple[FaultItem, ...]
+    events: tuple[FaultEventItem, ...]
+    bugs: dict[str, bool]
+
+
+KIND_COLUMNS: Final[tuple[Column[FaultKindItem], ...]] = (
+    Column("FAULT", lambda item: item.kind),
+    Column("SETTINGS", lambda item: " ".join(_shown(name, item.needed) for name in item.settings)),
+    Column("MEANING", lambda item: item.meaning),
+)
+
+FAULT_COLUMNS: Final[tuple[Column[FaultsItem], ...]] = (
+    Column("SANDBOX", lambda item: item.sandbox),
+    Column("ACTIVE", lambda item: "; ".join(f"{fault.number} {fault.fault}" for fault in item.active)),
+    Column("BUGS", lambda item: ",".join(name for name, on in item.bugs.items() if on)),
+)
+
+
+def _shown(name: str, needed: Sequence[str]) -> str:
+    return f"{name}=" if name in needed else f"[{name}=]"
+
+
+def render_faults(item: FaultsItem, style: Style = PLAIN) -> str:
+    """Tell what lasts, what has happened, and which bugs the brokers have."""
+    blocks: list[Block] = [Line(f"Sandbox {item.sandbox}: {len(item.active)} faults last", "bold")]
+    if item.active:
+        rows = tuple((str(fault.number), fault.fault, str(fault.hit_count)) for fault in item.active)
+        blocks.append(Grid(rows, ("NUMBER", "FAULT", "FRAMES-HIT")))
+    if item.events:
+        blocks.append(Line("What happened"))
+        blocks += [Line(f"  {event.at_ms / 1000:.3f} s  {event.order}: {event.what}") for event in item.events[-20:]]
+    blocks += [Field("bug", f"{name} {'on' if on else 'off'}") for name, on in item.bugs.items()]
+    blocks.append(Line("Kinds of faults: eosctl sandbox fault --kinds"))
+    return render_page(blocks, style)

@@ -1,0 +1,54 @@
+"""sandbox fault, heal and advance on a live sandbox, and what a user is told who asks for what cannot be."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+
+from tests.commands.conftest import eosctl
+from tests.commands.test_sandbox import ROOT, up
+
+
+def validate(result: object, shape: str) -> None:
+    jsonschema.validate(result, json.loads((ROOT / "docs" / "schemas" / f"{shape}.json").read_text()))
+
+
+def test_faults_come_and_go(own_home: Path) -> None:
+    done = up("--brokers", "1", "--ephemeral", "--ttl", "5m", "--emulate", "3.9", "--bug", "kafka-17507")
+    assert done.code == 0, done.err
+    try:
+        told = eosctl("sandbox", "fault", "delay", "api=END_TXN", "ms=500", "count=1")
+        assert (told.code, told.err) == (0, "")
+        assert "end it: eosctl sandbox fault --end 1" in told.out
+        shown = eosctl("sandbox", "fault", "-o", "json")
+        validate(shown.json, "sandbox-faults")
+        (item,) = shown.json["items"]
+        assert item["active"][0]["fault"] == "delay from=clients api=END_TXN count=1 ms=500"
+        assert item["bugs"] == {"kafka-17507": True, "zombie-txn-offset-commit": True}
+        assert eosctl("sandbox", "fault", "--end", "1").code == 0
+        assert eosctl("sandbox", "fault", "--end", "1").code == 2
+        assert "0 faults last" in eosctl("sandbox", "fault").out
+        refused = eosctl("sandbox", "fault", "kill", "node=9")
+        assert (refused.code, refused.out) == (1, "")
+        assert "There is no node 9" in refused.err
+        assert "60 s passed" in eosctl("sandbox", "advance", "60s").out
+        assert "every node runs" in eosctl("sandbox", "heal").out
+    finally:
+        eosctl("sandbox", "down", "--all")
+
+
+def test_a_wrong_word_is_told_before_any_sandbox_is_asked(own_home: Path) -> None:
+    done = eosctl("sandbox", "fault", "explode")
+    assert done.code == 2
+    assert "There is no fault 'explode'" in done.err
+    kinds = eosctl("sandbox", "fault", "--kinds", "-o", "json")
+    validate(kinds.json, "fault-kinds")
+    assert "late-end-txn" in [item["kind"] for item in kinds.json["items"]]
+
+
+def test_a_bug_that_the_release_cannot_have_is_refused(own_home: Path) -> None:
+    done = eosctl("sandbox", "up", "--bug", "kafka-17507")
+    assert done.code == 2
+    assert "--emulate 3.9" in done.err

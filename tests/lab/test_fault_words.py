@@ -1,0 +1,47 @@
+"""The words for faults: what is none is told why, and an order can be read as it is written."""
+
+from __future__ import annotations
+
+import pytest
+
+from eosctl.errors import UsageError
+from eosctl.sandbox.faults.order import parse_order
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("explode node=1", "There is no fault 'explode'"),
+        ("kill", "The fault kill needs node="),
+        ("kill node=1 ms=5", "has no setting 'ms'"),
+        ("kill node=one", "node=one is not a value of node"),
+        ("delay api=NONSENSE ms=5", "api=NONSENSE is not a value of api"),
+        ("delay ms=soon", "ms=soon is not a value of ms"),
+        ("drop chance=2", "chance=2 is not a value of chance"),
+        ("kill node", "'node' is not NAME=VALUE"),
+        ("duplicate from=clients side=answers", "Answers to clients cannot be hit"),
+        ("move-coordinator", "A coordinator is that of a group or of a transactional id"),
+        ("", "There is no fault ''"),
+    ],
+)
+def test_words_that_are_no_fault_are_told_why(words: str, expected: str) -> None:
+    with pytest.raises(UsageError, match=expected) as refused:
+        parse_order(words)
+    assert refused.value.next_step
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "kill node=2 lose=3 torn=true",
+        "delay from=clients to=2 api=END_TXN count=1 ms=500 for=5000",
+        "drop from=1 to=2 side=answers skip=3 chance=0.5",
+        "partition nodes=1,2",
+        "move-coordinator group=g to=2",
+        "bug name=kafka-17507 on=false",
+        "late-materialisation when=before-append",
+    ],
+)
+def test_an_order_is_rendered_in_its_own_words(words: str) -> None:
+    assert str(parse_order(words)) == words
+    assert parse_order(str(parse_order(words))) == parse_order(words)

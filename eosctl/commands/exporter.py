@@ -25,6 +25,7 @@ from eosctl.model.evidence import EvidenceKind
 
 if TYPE_CHECKING:
     from eosctl.model.snapshot import ClusterSnapshot
+    from eosctl.model.transaction import TransactionLook
     from eosctl.monitoring.cluster_gauges import Gauge
 
 # Records are not read: a look stays cheap however often it is taken.
@@ -87,8 +88,12 @@ def exporter(
             gaps = await ends.follow(ReadOnly(client), snapshot) if ends is not None else ()
             return replace(snapshot, gaps=(*snapshot.gaps, *gaps))
 
+    earlier: list[TransactionLook] = []
+
     def measure(snapshot: ClusterSnapshot) -> tuple[Gauge, ...]:
-        return measure_cluster(snapshot) if ends is None else (*measure_cluster(snapshot), measure_ends(ends.counts))
+        gauges = measure_cluster(snapshot, *earlier)
+        earlier[:] = snapshot.looks[-1:]
+        return gauges if ends is None else (*gauges, measure_ends(ends.counts))
 
     if once:
         write_result(_render(measure(asyncio.run(look()))))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from eosctl.analysis.hanging import classify_open_transactions
 from eosctl.collect.transaction_ends import TransactionEnd
 from eosctl.model.hang import HangStatus, HangVerdict
 from eosctl.model.snapshot import ClusterSnapshot
-from eosctl.model.transaction import TopicPartition
+from eosctl.model.transaction import TopicPartition, TransactionLook
 
 Labels = tuple[tuple[str, str], ...]
 
@@ -46,13 +47,18 @@ ENDED: Final = "eosctl_transactions_completed_total"
 ENDED_HELP: Final = "Transactions decided since the exporter began to follow the transaction log, by outcome."
 
 
-def measure_cluster(snapshot: ClusterSnapshot) -> tuple[Gauge, ...]:
+def measure_cluster(snapshot: ClusterSnapshot, earlier: TransactionLook | None = None) -> tuple[Gauge, ...]:
     """Measure a snapshot with transactions, producers, offsets, groups and their offsets.
 
     Partitions and groups appear only while something is held back in them, and no transactional id is a label: the
     number of series follows the trouble, not the cluster.
+
+    Args:
+        snapshot: The look just taken.
+        earlier: The transactions of the look before, with which a decision that stays without effect is told from one
+            whose markers are on their way.
     """
-    verdicts = classify_open_transactions(snapshot)
+    verdicts = _judge(snapshot, earlier)
     states = Counter(transaction.state for transaction in snapshot.transactions)
     statuses = Counter(verdict.status for verdict in verdicts)
     measured: dict[str, Iterable[GaugeSample]] = {
@@ -68,6 +74,23 @@ def measure_cluster(snapshot: ClusterSnapshot) -> tuple[Gauge, ...]:
         "eosctl_unstable_offsets": _unstable(snapshot),
     }
     return tuple(Gauge(name, HELP[name], tuple(samples)) for name, samples in measured.items())
+
+
+def _judge(snapshot: ClusterSnapshot, earlier: TransactionLook | None) -> tuple[HangVerdict, ...]:
+    verdicts = classify_open_transactions(snapshot)
+    if earlier is None or not snapshot.looks:
+        return verdicts
+    apart = classify_open_transactions(replace(snapshot, looks=(earlier, snapshot.looks[-1])))
+    stalled = {_identity(verdict): verdict for verdict in apart if verdict.status is HangStatus.STALLED}
+    # The snapshot's own two looks lie too near each other to see that markers do not arrive.
+    return tuple(
+        stalled.get(_identity(verdict), verdict) if verdict.status is HangStatus.OPEN else verdict
+        for verdict in verdicts
+    )
+
+
+def _identity(verdict: HangVerdict) -> tuple[TopicPartition, int]:
+    return verdict.transaction.partition, verdict.transaction.producer_id
 
 
 def measure_ends(counts: Mapping[TransactionEnd, int]) -> Gauge:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 import yaml
 
-from eosctl.monitoring.alerts import load_alerts, rules_document
+from eosctl.monitoring.alerts import load_alerts, load_recordings, rules_document
 
 requires_promtool = pytest.mark.skipif(
     shutil.which("promtool") is None, reason="promtool is missing (Debian: prometheus)"
@@ -67,3 +67,7 @@ def selectors(expression: str) -> list[tuple[str, str]]:
     """Return each scraped series of an expression with the value of its label ``name`` (a pattern), empty without."""
     found = re.findall(r"((?:kafka|eosctl)_\w+)(?:\{([^}]*)\})?", expression)
     return [(name, (re.search(r'\bname=~?"([^"]*)"', labels) or [None, ""])[1] or "") for name, labels in found]
+
+
+#: The series that the rules ask for.
+ASKED = frozenset(name for rule in (*load_recordings(), *load_alerts()) for name, _ in selectors(rule.expression))

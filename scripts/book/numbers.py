@@ -1,0 +1,50 @@
+"""What was measured and proven, with commit, date and command: the records of benchmarks and of `make prove`."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from scripts.book.cells import cell, code
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PROOFS = ROOT / "docs" / "proofs"
+RESULTS = ROOT / "benchmarks" / "results"
+
+
+def numbers_page() -> str:
+    """Return the page."""
+    return "\n".join([*_introduction(), *_proofs(), *_benchmarks()]) + "\n"
+
+
+def _introduction() -> Iterator[str]:
+    yield "# Numbers\n"
+    yield "Nothing is claimed that is not here. Each table is the last that a program of `benchmarks/` printed; the"
+    yield "machine is small and noisy: ratios of one run tell more than absolute figures. Targets that are not met"
+    yield "say so.\n"
+
+
+def _proofs() -> Iterator[str]:
+    yield "## Proofs\n\nLong runs, each repeated by `make prove NAME`.\n"
+    yield "| Name | Claim | Held | Took | Commit | When |\n|---|---|---|---:|---|---|"
+    for path in sorted(PROOFS.glob("*.json")):
+        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        held, took = "yes" if record["succeeded"] else "NO", f"{record['duration_ms'] / 1000:,.0f} s"
+        when, commit = record["began_at"][:10], code(record["commit"][:10])
+        yield f"| {code(path.stem)} | {cell(record['claim'])} | {held} | {took} | {commit} | {when} |"
+    yield ""
+
+
+def _benchmarks() -> Iterator[str]:
+    newest = {_topic(path): path for path in sorted(RESULTS.glob("*.md"))}
+    for topic, path in sorted(newest.items()):
+        yield f"## {topic.replace('-', ' ').capitalize()}\n\n`python -m benchmarks.{topic.replace('-', '_')}`\n"
+        # A heading of the table's own would stand above those of this page.
+        yield re.sub(r"^(#+ )", r"##\1", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+
+
+def _topic(path: Path) -> str:
+    return re.sub(r"^\d{4}-\d{2}-\d{2}-", "", path.stem)

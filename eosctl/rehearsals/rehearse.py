@@ -140,12 +140,15 @@ class _Scene:
     reader: Client | None = None
     all_told: list[Told] = field(default_factory=list)
     _at: str = ""
+    _type: str = ""
 
     @property
     def client(self) -> Client:
         return self.reader or self.place.client
 
     async def look(self, kinds: frozenset[EvidenceKind]) -> ClusterSnapshot:
+        if self._type == "probe" and self.has_turn(self._at):
+            await self.take_turn(self._at)
         observer = Observer(self.place.now_ms, second_look_after_ms=SECOND_LOOK_MS)
         return await collect_snapshot(self.client, observer, kinds)
 
@@ -168,9 +171,9 @@ class _Scene:
     def audit(self, action: str, cluster_id: str, details: Mapping[str, Value]) -> None:
         return None
 
-    def begun(self, step: str) -> None:
+    def begun(self, step: str, type_: object) -> None:
         """Note where the run stands."""
-        self._at = step
+        self._at, self._type = step, str(type_)
 
     def has_turn(self, step: str) -> bool:
         """Whether the next turn of people is at this step."""
@@ -193,7 +196,7 @@ class _Watched(Journal):
 
     def write(self, event: str, step: str = "", **data: object) -> None:
         if event == "begun":
-            self._scene.begun(step)
+            self._scene.begun(step, data["type"])
         super().write(event, step, **data)
 
 

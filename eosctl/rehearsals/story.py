@@ -24,7 +24,7 @@ class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 
 
 class Turn(_Part, frozen=True, kw_only=True):
-    """What people do when the run stands at a step: it has handed over, asks, or waits.
+    """What people do when the run stands at a step: it has handed over, asks, waits, or is about to look.
 
     ``answer`` is what they say to a question: the text that is expected, or no.
     """

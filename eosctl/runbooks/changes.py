@@ -22,7 +22,7 @@ from eosctl.model.evidence import EvidenceKind
 from eosctl.model.plan import MarkerPlan
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import TopicPartition
-from eosctl.runbooks.probes import Parameter, with_defaults
+from eosctl.runbooks.probe_kind import Parameter, with_defaults
 from eosctl.runbooks.readings import Arguments
 
 

@@ -40,7 +40,8 @@ from eosctl.runbooks.book import (
 from eosctl.runbooks.changes import Done, Prepared, Sees, find_change
 from eosctl.runbooks.expression import evaluate, fill
 from eosctl.runbooks.journal import Entry, Journal
-from eosctl.runbooks.probes import COMPLETE, find_probe
+from eosctl.runbooks.probe_kind import COMPLETE
+from eosctl.runbooks.probes import find_probe
 from eosctl.runbooks.readings import Facts
 
 POLL_MS: Final = 500

@@ -14,6 +14,7 @@ from eosctl.runbooks.book import (
     Confirm,
     Manual,
     Notify,
+    Outcome,
     Probe,
     Runbook,
     Step,
@@ -24,7 +25,8 @@ from eosctl.runbooks.book import (
 from eosctl.runbooks.changes import Risk, find_change
 from eosctl.runbooks.engine import AFTER, INPUTS
 from eosctl.runbooks.expression import Reference, holes, references
-from eosctl.runbooks.probes import COMPLETE, Parameter, find_probe
+from eosctl.runbooks.probe_kind import COMPLETE, Parameter
+from eosctl.runbooks.probes import find_probe
 from eosctl.runbooks.refused import find_refused
 
 _OUTCOMES: Final = frozenset(outcome.value for outcome in TARGETS)
@@ -52,7 +54,7 @@ def lint_runbook(book: Runbook) -> tuple[Flaw, ...]:
 def _whole(book: Runbook) -> Iterator[Flaw]:
     ids = [step.id for step in book.steps]
     for step_id in dict.fromkeys(ids):
-        if ids.count(step_id) > 1 or step_id in (INPUTS, AFTER):
+        if ids.count(step_id) > 1 or step_id in (INPUTS, AFTER, *Outcome):
             yield Flaw(step_id, f"The id {step_id} is taken.")
     known = {check.id for check in ALL_CHECKS}
     for check_id in book.findings:

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from eosctl.runbooks.book import Action, Assert, Confirm, Evidence, Manual, Notify, Probe, Runbook, Step, Value, Wait
 from eosctl.runbooks.expression import evaluate
 from eosctl.runbooks.journal import Entry
-from eosctl.runbooks.probes import COMPLETE
+from eosctl.runbooks.probe_kind import COMPLETE
 
 INPUTS: Final = "inputs"
 

@@ -81,6 +81,10 @@ FLAWS = {
         "is no condition",
     ),
     "taken id": (LOOK + LOOK, "The id look is taken"),
+    "outcome as id": (
+        "  - {id: failed, type: probe, say: A., run: brokers, next: verified}\n",
+        "The id failed is taken",
+    ),
     "destruction": (
         "  - {id: a, type: manual, say: 'Run kafka-topics.sh --delete --topic __transaction_state'}\n",
         "forgets every producer id",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
+import os
 from typing import Final
 
 from eosctl.client.destinations import Role
@@ -116,3 +118,11 @@ async def start_killed(place: Place) -> None:
     for broker in core.broker_ids:
         if broker not in core.nodes:
             await start_broker(place, broker=broker)
+
+
+async def fail_disk(place: Place, *, broker: int, directory: int = 1) -> None:
+    """Let a log directory of a broker fail; a broker without its first one halts."""
+    core = place.inside.core
+    core.broker(broker).logs.all[directory - 1].fail(OSError(errno.EIO, os.strerror(errno.EIO)))
+    if broker not in core.nodes:
+        place.inside.disconnect_clients(broker)

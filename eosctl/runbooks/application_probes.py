@@ -1,0 +1,108 @@
+"""Probes of what applications use: topics, transactional ids, producers, disks, rights."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from eosctl.model.evidence import EvidenceKind
+from eosctl.runbooks.application_readings import (
+    read_access,
+    read_ids,
+    read_log_dirs,
+    read_producers,
+    read_replicas,
+    read_topic,
+)
+from eosctl.runbooks.probe_kind import Parameter, ProbeKind
+
+APPLICATION_PROBES: Final = (
+    ProbeKind(
+        "topic",
+        "Describe one topic: how it is kept, what it holds, who writes it.",
+        frozenset({EvidenceKind.TOPIC_CONFIGS, EvidenceKind.OFFSETS, EvidenceKind.PRODUCERS}),
+        {
+            "known": "whether it exists",
+            "partitions": "its partitions",
+            "replicas": "the replicas of the partition that has fewest",
+            "cleanup_policy": "its cleanup.policy",
+            "is_compacted": "whether that compacts",
+            "retention_ms": "its retention.ms, -1 without a limit",
+            "offsets": "offsets from log starts to high watermarks, markers among them",
+            "deleted": "offsets before the log starts",
+            "hidden": "offsets behind the last stable offset",
+            "producers": "producers that its leaders remember",
+            "transactional": "those of them that have had a transaction there",
+            "most_producers": "producers of the partition that remembers most",
+        },
+        read_topic,
+        {"topic": Parameter("Its name")},
+    ),
+    ProbeKind(
+        "transactions.ids",
+        "Count the transactional ids whose names begin alike.",
+        frozenset({EvidenceKind.TRANSACTIONS}),
+        {
+            "count": "how many coordinators remember",
+            "open": "those with a transaction that has not ended",
+            "first_open": "the first of them",
+            "names": "some of their names",
+            "max_epoch": "the highest epoch of them",
+            "unheard": "coordinators that could not be asked",
+        },
+        read_ids,
+        {"prefix": Parameter("How their names begin; all when empty", "")},
+    ),
+    ProbeKind(
+        "producers",
+        "Count the producers that partition leaders remember.",
+        frozenset({EvidenceKind.PRODUCERS}),
+        {
+            "count": "on all partitions",
+            "most": "on the partition that remembers most",
+            "busiest": "that partition",
+        },
+        read_producers,
+    ),
+    ProbeKind(
+        "log_dirs",
+        "Tell which log directories failed, and how full the fullest volume is.",
+        frozenset({EvidenceKind.LOG_DIRS}),
+        {
+            "count": "log directories of all brokers",
+            "failed": "those that failed",
+            "failed_places": "where they are",
+            "fullest_percent": "how full the fullest volume is, -1 when no broker tells",
+            "fullest_place": "where it is",
+        },
+        read_log_dirs,
+    ),
+    ProbeKind(
+        "access",
+        "Compare what two principals may do.",
+        frozenset({EvidenceKind.ACCESS_RULES}),
+        {
+            "known": "whether the rules could be read",
+            "enabled": "whether an authorizer judges requests",
+            "rules": "rules of the principal",
+            "successor_rules": "rules of its successor",
+            "missing": "rights of the principal that the successor lacks",
+            "first_missing": "the first of them",
+        },
+        read_access,
+        {"principal": Parameter("Such as User:orders"), "successor": Parameter("Who takes its place")},
+    ),
+    ProbeKind(
+        "replicas",
+        "Tell what one broker holds.",
+        frozenset(),
+        {
+            "count": "replicas that are placed on it",
+            "in_sync": "those in sync",
+            "leads": "partitions that it leads",
+            "alone": "partitions of which it has the only replica in sync",
+            "first_alone": "the first of them",
+        },
+        read_replicas,
+        {"broker": Parameter("A broker id", is_number=True)},
+    ),
+)

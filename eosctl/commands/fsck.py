@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eosctl.commands.invocation import invocation_of, write_result
-from eosctl.commands.options import Output, OutputFile
+from eosctl.commands.invocation import invocation_of, note, write_result
+from eosctl.commands.options import Output, OutputFile, SecondLookAfter
 from eosctl.errors import EosctlError, UsageError
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
 
 if TYPE_CHECKING:
+    from eosctl.storage.gentle_reading import Read
     from eosctl.storage.survey import DataDirFacts
 
 FINDINGS = 3
@@ -27,35 +30,47 @@ def fsck(
     repair_plan: Annotated[
         bool, typer.Option("--repair-plan", help="Show the steps that would mend it; never touches a file.")
     ] = False,
+    max_rate: Annotated[
+        str | None,
+        typer.Option(
+            "--max-rate",
+            metavar="BYTES",
+            help="Read no more in a second, e.g. 20MiB; 50MiB where a broker runs on a directory, else no limit.",
+        ),
+    ] = None,
+    second_look_after: SecondLookAfter = "2s",  # type: ignore[assignment]
     output: Output = OutputFormat.TABLE,
     output_file: OutputFile = None,
 ) -> None:
     """Check data directories: logs, indexes, snapshots, checkpoints, and transactions across them.
 
-    Only reads. Exit code 3 when there is a warning or an error.
+    Only reads. Where a broker writes meanwhile, only what a second look finds again is told. Exit code 3 when there is
+    a warning or an error.
     """
-    from eosctl.analysis.fsck.data_set import DataSetCheck
-    from eosctl.model.fsck import FsckFinding, FsckSeverity
+    from eosctl.collect.data_dirs import inspect_data_dirs
+    from eosctl.model.fsck import FsckSeverity
     from eosctl.render.envelope import listing
     from eosctl.render.fsck import FSCK_COLUMNS, fsck_item, render_consequences, render_repair_plan
     from eosctl.render.listing import render_listing
     from eosctl.render.progress import show_progress
-    from eosctl.storage.survey import survey_data_dir, survey_partition
+    from eosctl.storage.survey import survey_data_dir
 
     invocation = invocation_of(context)
-    check = DataSetCheck()
-    findings: list[FsckFinding] = []
+    rate = None if max_rate is None else _rate(max_rate)
     with show_progress() as tell:
         try:
             surveyed = [survey_data_dir(directory) for directory in _distinct(directories)]
             _refuse_two_clusters(surveyed)
-            for facts in surveyed:
-                findings += check.check_directory(facts, survey_partition, tell)
+            found = inspect_data_dirs(
+                surveyed, _reader(rate, surveyed), lambda: time.sleep(second_look_after / 1000), tell
+            )
         except OSError as error:
             raise EosctlError(f"Cannot read {error.filename}.", error.strerror or str(error)) from error
-    if not check.partition_count:
+    if not found.partition_count:
         raise UsageError("There is no partition directory.", "", "Name data directories, as in log.dirs.")
-    findings += check.check_together()
+    if found.is_live:
+        note("a broker runs on these files: warnings and errors are those that two looks found")
+    findings = found.findings
     rank = [FsckSeverity.ERROR, FsckSeverity.WARNING, FsckSeverity.INFO]
     items = tuple(fsck_item(finding) for finding in sorted(findings, key=lambda found: rank.index(found.severity)))
     style = invocation.style()
@@ -64,12 +79,34 @@ def fsck(
     else:
         result = listing("fsck", "fsck", invocation.now_ms(), items)
         text = render_listing(
-            result, FSCK_COLUMNS, output, style, empty=f"Healthy: {check.partition_count} partitions."
+            result, FSCK_COLUMNS, output, style, empty=f"Healthy: {found.partition_count} partitions."
         )
         if output in FOR_PEOPLE:
             text += render_consequences(items, style)
     write_result(text, output_file)
     raise typer.Exit(FINDINGS if any(item.severity != FsckSeverity.INFO for item in items) else 0)
+
+
+def _rate(text: str) -> int:
+    from eosctl.capacity.quantities import QuantityError, parse_bytes
+
+    try:
+        bytes_per_s = int(parse_bytes(text))
+    except QuantityError as error:
+        raise UsageError(f"--max-rate {text} is no size.", str(error), "Write 20MiB, or 500kB.") from error
+    if bytes_per_s <= 0:
+        raise UsageError(f"--max-rate {text} is no rate.", "", "Write 20MiB, or 500kB.")
+    return bytes_per_s
+
+
+def _reader(bytes_per_s: int | None, surveyed: list[DataDirFacts]) -> Read:
+    """Return what reads logs: gently where a rate is given or a broker runs."""
+    from eosctl.collect.data_dirs import LIVE_BYTES_PER_S, is_in_use
+    from eosctl.storage.gentle_reading import GentleReader
+
+    if bytes_per_s is None and not is_in_use(surveyed):
+        return os.pread
+    return GentleReader(bytes_per_s or LIVE_BYTES_PER_S, time.monotonic, time.sleep).read
 
 
 def _distinct(directories: list[Path]) -> list[Path]:

@@ -15,7 +15,7 @@ from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
 
 
 class FsckItem(msgspec.Struct, frozen=True):
-    """A finding with its consequences; ``id`` is the same as long as the files are."""
+    """A finding with its consequences; ``id`` is the same as long as the files and their directory are."""
 
     id: str
     kind: str
@@ -40,7 +40,9 @@ def fsck_item(finding: FsckFinding) -> FsckItem:
     """Shape one finding."""
     follows = CONSEQUENCES[finding.kind]
     where = next((n for n in (finding.entry, finding.position, finding.offset) if n is not None), None)
-    parts = [finding.kind, finding.file or finding.transactional_id or "", "" if where is None else str(where)]
+    subject = finding.file or finding.transactional_id or finding.partition
+    place = "/".join(part for part in (finding.directory, subject) if part)
+    parts = [finding.kind, place, "" if where is None else str(where)]
     if finding.producer_id is not None:
         parts.append(f"p{finding.producer_id}")
     return FsckItem(

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 import google_crc32c
 
+from eosctl.storage.gentle_reading import Read
 from eosctl.wire.errors import WireError
 from eosctl.wire.records.batch import MAGIC, MIN_BATCH_LENGTH, check_crc, decode_header, decode_records
 from eosctl.wire.records.compression import MAX_DECOMPRESSED_BYTES
@@ -81,20 +82,23 @@ class LogDamage(NamedTuple):
     resumes_at: int | None
 
 
-def scan_log(path: Path, position: int = 0, end: int | None = None) -> Iterator[LogBatch | LogDamage]:
+def scan_log(
+    path: Path, position: int = 0, end: int | None = None, read: Read = os.pread
+) -> Iterator[LogBatch | LogDamage]:
     """Yield what a log file holds, in order of position.
 
     Args:
         path: The `.log` file; it may grow while it is read.
         position: Where the first batch starts, in bytes.
         end: Where to stop, in bytes; the file's size at the call when not given.
+        read: Reads the file.
 
     Raises:
         OSError: When the file cannot be read.
     """
     descriptor = os.open(path, os.O_RDONLY)
     try:
-        yield from _Scanner(descriptor, os.fstat(descriptor).st_size if end is None else end).scan(position)
+        yield from _Scanner(descriptor, os.fstat(descriptor).st_size if end is None else end, read).scan(position)
     finally:
         os.close(descriptor)
 
@@ -102,8 +106,9 @@ def scan_log(path: Path, position: int = 0, end: int | None = None) -> Iterator[
 class _Scanner:
     """A window of a file that moves with the reader."""
 
-    def __init__(self, descriptor: int, end: int) -> None:
+    def __init__(self, descriptor: int, end: int, read: Read) -> None:
         self._descriptor = descriptor
+        self._read = read
         self._end = end
         self._chunk = b""
         self._start = 0
@@ -165,13 +170,13 @@ class _Scanner:
         """Have `size` bytes from `position` on in the chunk; return where they start in it."""
         at = position - self._start
         if at < 0 or at + size > len(self._chunk):
-            self._chunk = os.pread(self._descriptor, min(max(size, _CHUNK_BYTES), self._end - position), position)
+            self._chunk = self._read(self._descriptor, min(max(size, _CHUNK_BYTES), self._end - position), position)
             self._start, at = position, 0
         return at
 
     def _check_large(self, position: int, header: BatchHeader) -> bool:
         crc, start, end = 0, position + CRC_START, position + header.size_bytes
-        while start < end and (piece := os.pread(self._descriptor, min(_CHUNK_BYTES, end - start), start)):
+        while start < end and (piece := self._read(self._descriptor, min(_CHUNK_BYTES, end - start), start)):
             crc = google_crc32c.extend(crc, piece)
             start += len(piece)
         return crc == header.crc and header.magic >= 2
@@ -248,7 +253,7 @@ class _Scanner:
 
     def _is_zero_to_end(self, position: int) -> bool:
         while position < self._end:
-            piece = os.pread(self._descriptor, min(_CHUNK_BYTES, self._end - position), position)
+            piece = self._read(self._descriptor, min(_CHUNK_BYTES, self._end - position), position)
             if not piece or piece.count(0) != len(piece):
                 return False
             position += len(piece)

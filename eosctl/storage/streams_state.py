@@ -7,11 +7,8 @@ task keeps its offsets in `.checkpoint`; since 4.3 (KIP-1035) each RocksDB store
 
 from __future__ import annotations
 
-import fcntl
 import json
 import re
-import struct
-import sys
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
@@ -20,6 +17,7 @@ from typing import Final, NamedTuple
 from eosctl.model.transaction import TopicPartition
 from eosctl.storage.checkpoints import read_offset_checkpoint
 from eosctl.storage.errors import DamagedFile
+from eosctl.storage.file_lock import LockState, look_at_lock
 
 CHECKPOINT: Final = ".checkpoint"
 LOCK: Final = ".lock"
@@ -35,17 +33,6 @@ _OFFSETS_FAMILY: Final = b'[CFOptions "offsets"]'
 _MOST_OPTIONS_BYTES: Final = 1 << 20
 #: Streams writes some fifty bytes.
 _MOST_METADATA_BYTES: Final = 1 << 14
-#: `struct flock` of 64-bit Linux: type, whence, start, length, process id.
-_FLOCK: Final = struct.Struct("@hhlli0l")
-
-
-class LockState(StrEnum):
-    """Whether a running application holds a state directory."""
-
-    HELD = "held"
-    FREE = "free"
-    ABSENT = "absent"
-    UNKNOWN = "unknown"
 
 
 class OffsetHome(StrEnum):
@@ -206,20 +193,5 @@ def _keeps_offsets(store: Path) -> bool:
 
 
 def _application(path: Path, tasks: tuple[Path, ...]) -> Application:
-    state, pid = _look_at_lock(path / LOCK)
+    state, pid = look_at_lock(path / LOCK)
     return Application(path, state, pid, tasks)
-
-
-def _look_at_lock(path: Path) -> tuple[LockState, int | None]:
-    """Ask who holds a file's lock without taking it."""
-    if not path.exists():
-        return LockState.ABSENT, None
-    if sys.platform != "linux" or sys.maxsize < 1 << 32:
-        return LockState.UNKNOWN, None
-    with path.open("rb") as file:
-        try:
-            answer = fcntl.fcntl(file, fcntl.F_GETLK, _FLOCK.pack(fcntl.F_WRLCK, 0, 0, 0, 0))
-        except OSError:  # a file system without locks
-            return LockState.UNKNOWN, None
-    kind, _, _, _, pid = _FLOCK.unpack(answer)
-    return (LockState.FREE, None) if kind == fcntl.F_UNLCK else (LockState.HELD, pid if pid > 0 else None)

@@ -5,7 +5,9 @@ Nothing is changed and nothing is judged; what cannot be read is a value too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping, Set
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -13,6 +15,8 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.storage import offset_index, time_index
 from eosctl.storage.checkpoints import EpochStart, read_epoch_checkpoint, read_offset_checkpoint
 from eosctl.storage.errors import DamagedFile
+from eosctl.storage.file_lock import LockState, look_at_lock
+from eosctl.storage.gentle_reading import Read
 from eosctl.storage.index_file import IndexFile, read_index_file
 from eosctl.storage.meta_properties import read_meta_properties
 from eosctl.storage.names import (
@@ -20,6 +24,7 @@ from eosctl.storage.names import (
     CLEANER_CHECKPOINT,
     HIGH_WATERMARK_CHECKPOINT,
     LEADER_EPOCH_CHECKPOINT,
+    LOCK,
     LOG_START_CHECKPOINT,
     PARTITION_METADATA,
     RECOVERY_POINT_CHECKPOINT,
@@ -102,7 +107,8 @@ class PartitionFacts(NamedTuple):
 class DataDirFacts(NamedTuple):
     """One data directory, its partitions still to be surveyed one by one.
 
-    The cluster's id is empty where `meta.properties` is absent or does not tell it.
+    The cluster's id is empty where `meta.properties` is absent or does not tell it. ``lock`` tells whether a broker of
+    this machine runs on it.
     """
 
     path: Path
@@ -110,6 +116,7 @@ class DataDirFacts(NamedTuple):
     checkpoints: Mapping[str, dict[TopicPartition, int] | Unreadable]
     was_closed: bool
     cluster_id: str = ""
+    lock: LockState = LockState.ABSENT
 
 
 def survey_data_dir(path: Path) -> DataDirFacts:
@@ -124,13 +131,32 @@ def survey_data_dir(path: Path) -> DataDirFacts:
     checkpoints = {
         name: _read(read_offset_checkpoint, path / name) for name in OFFSET_CHECKPOINTS if (path / name).exists()
     }
+    home = path
     if not inner and _is_partition(path) and any(child.suffix == ".log" for child in path.iterdir()):
-        return DataDirFacts(path.parent, (path,), {}, (path.parent / CLEAN_SHUTDOWN).exists(), _cluster_id(path.parent))
-    return DataDirFacts(path, tuple(inner), checkpoints, (path / CLEAN_SHUTDOWN).exists(), _cluster_id(path))
+        home, inner, checkpoints = path.parent, [path], {}
+    closed = (home / CLEAN_SHUTDOWN).exists()
+    lock, _ = look_at_lock(home / LOCK)
+    return DataDirFacts(home, tuple(inner), checkpoints, closed, _cluster_id(home), lock)
 
 
-def survey_partition(path: Path) -> PartitionFacts:
+def print_of(facts: DataDirFacts) -> Set[tuple[str, int, int]]:
+    """Return names, sizes and times of the logs, which differ after anything was written to one of them."""
+    found = set()
+    for partition in facts.partitions:
+        with suppress(FileNotFoundError), os.scandir(partition) as entries:
+            for entry in entries:
+                if entry.name.endswith(".log"):
+                    seen = entry.stat()
+                    found.add((entry.path, seen.st_size, seen.st_mtime_ns))
+    return found
+
+
+def survey_partition(path: Path, read: Read = os.pread) -> PartitionFacts:
     """Read the small files of a partition directory.
+
+    Args:
+        path: The directory.
+        read: Reads the logs, when they are streamed.
 
     Raises:
         OSError: When it cannot be read.
@@ -148,7 +174,7 @@ def survey_partition(path: Path) -> PartitionFacts:
     return PartitionFacts(
         name=path.name,
         partition=TopicPartition(directory.topic, directory.partition),
-        segments=tuple(_segment(path, offset) for offset in logs),
+        segments=tuple(_segment(path, offset, read) for offset in logs),
         snapshots=tuple(
             (file.offset, _snapshot(path / file.name)) for file in live if file.suffix is Suffix.PRODUCER_SNAPSHOT
         ),
@@ -174,7 +200,7 @@ def _is_partition(path: Path) -> bool:
     return directory is not None and directory.state is DirectoryState.LIVE
 
 
-def _segment(directory: Path, offset: int) -> SegmentFacts:
+def _segment(directory: Path, offset: int, read: Read) -> SegmentFacts:
     def path(suffix: Suffix) -> Path:
         return directory / SegmentFile(offset, suffix).name
 
@@ -187,7 +213,7 @@ def _segment(directory: Path, offset: int) -> SegmentFacts:
     offsets = index(Suffix.OFFSET_INDEX, offset_index.ENTRY_BYTES)
     times = index(Suffix.TIME_INDEX, time_index.ENTRY_BYTES)
     aborted = txn_index.read_bytes() if txn_index.exists() else None
-    return SegmentFacts(offset, log.name, log.stat().st_size, lambda: scan_log(log), offsets, times, aborted)
+    return SegmentFacts(offset, log.name, log.stat().st_size, lambda: scan_log(log, read=read), offsets, times, aborted)
 
 
 def _snapshot(path: Path) -> list[ProducerSnapshotEntry] | Unreadable:

@@ -16,7 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eosctl.storage.errors import DamagedFile
-from eosctl.storage.streams_state import LockState, find_applications, read_checkpoint, read_process_id
+from eosctl.storage.file_lock import LockState
+from eosctl.storage.streams_state import find_applications, read_checkpoint, read_process_id
 from tests.decode.running import run
 
 STREAMS = Path(__file__).parent.parent / "fixtures" / "streams"

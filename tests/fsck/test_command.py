@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -43,6 +45,16 @@ def test_several_brokers_are_judged_together(capsys: pytest.CaptureFixture[str])
     assert item["directory"] == str(case / "data-broker-2")
 
 
+def test_ids_tell_replicas_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    case = FIXTURES / "damaged-bitflip-payload" / "data"
+    copies = [shutil.copytree(case, tmp_path / name) for name in ("one", "two")]
+    items = json.loads(run(capsys, "fsck", *copies, "-o", "json").out)["items"]
+    assert len({item["id"] for item in items}) == len(items)
+    assert {item["id"] for item in items if item["kind"] == "crc-mismatch"} == {
+        f"crc-mismatch:{copy}/transfers-0/00000000000000000000.log:978" for copy in copies
+    }
+
+
 def test_the_plan_names_files_and_steps_and_touches_nothing(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -58,13 +70,13 @@ def test_the_plan_names_files_and_steps_and_touches_nothing(
 def test_a_file_that_vanishes_meanwhile_is_told_and_the_rest_is_checked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def survey(path: Path) -> PartitionFacts:
+    def survey(path: Path, **how: Any) -> PartitionFacts:
         if path.name == "transfers-0":
             raise FileNotFoundError(2, "No such file", str(path / "00000000000000000000.log"))
-        return survey_partition(path)
+        return survey_partition(path, **how)
 
     directory = FIXTURES / "k431-tv2-transactions" / "data"
-    monkeypatch.setattr("eosctl.storage.survey.survey_partition", survey)
+    monkeypatch.setattr("eosctl.collect.data_dirs.survey_partition", survey)
     result = json.loads(run(capsys, "fsck", directory, "-o", "json").out)
     assert [(item["kind"], item["partition"]) for item in result["items"]] == [("changed-while-read", "transfers-0")]
 

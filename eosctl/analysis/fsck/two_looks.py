@@ -1,0 +1,39 @@
+"""What a second look at the files of a running broker confirms.
+
+Files are read one after the other while the broker writes them: a batch is half appended, a transaction begins after
+the coordinators' log was read, a segment is replaced by its compacted self. None of this is the same in a second look:
+the batch is whole, and what was open all the time between the looks must be in the coordinators' log by then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from eosctl.model.fsck import FsckFinding, FsckSeverity
+
+
+def is_suspicious(finding: FsckFinding) -> bool:
+    """Return whether a finding needs to be confirmed; remarks do not."""
+    return finding.severity is not FsckSeverity.INFO
+
+
+def confirm(first: Iterable[FsckFinding], second: Iterable[FsckFinding]) -> list[FsckFinding]:
+    """Return what the second look found, without the warnings and errors that the first had not."""
+    known = {_identity(finding) for finding in first if is_suspicious(finding)}
+    return [finding for finding in second if not is_suspicious(finding) or _identity(finding) in known]
+
+
+def _identity(finding: FsckFinding) -> tuple[Any, ...]:
+    return (
+        finding.kind,
+        finding.directory,
+        finding.file,
+        finding.partition,
+        finding.position,
+        finding.offset,
+        finding.entry,
+        finding.producer_id,
+        finding.producer_epoch,
+        finding.transactional_id,
+    )

@@ -1,0 +1,74 @@
+"""Checking data directories, a second time where a broker writes to them meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final, NamedTuple
+
+from eosctl.analysis.fsck.data_set import DataSetCheck
+from eosctl.analysis.fsck.two_looks import confirm, is_suspicious
+from eosctl.model.fsck import FsckFinding
+from eosctl.storage.file_lock import LockState
+from eosctl.storage.gentle_reading import Read
+from eosctl.storage.survey import DataDirFacts, print_of, survey_data_dir, survey_partition
+
+#: How fast the files of a running broker are read unless told otherwise.
+LIVE_BYTES_PER_S: Final = 50 << 20
+
+
+class Inspected(NamedTuple):
+    """What data directories hold.
+
+    Attributes:
+        findings: What is not as it should be.
+        partition_count: How many replicas were read.
+        is_live: Whether a broker wrote to them meanwhile, so that only what two looks found is told.
+    """
+
+    findings: list[FsckFinding]
+    partition_count: int
+    is_live: bool
+
+
+def is_in_use(surveyed: Sequence[DataDirFacts]) -> bool:
+    """Return whether a broker of this machine holds one of the directories."""
+    return any(facts.lock is LockState.HELD for facts in surveyed)
+
+
+def inspect_data_dirs(
+    surveyed: Sequence[DataDirFacts],
+    read: Read,
+    pause: Callable[[], None],
+    tell: Callable[[str], None] = lambda text: None,
+) -> Inspected:
+    """Check the data directories of one cluster.
+
+    Args:
+        surveyed: The directories as they were just found.
+        read: Reads the logs.
+        pause: Waits before a second look.
+        tell: Is told which partition comes next.
+
+    Raises:
+        OSError: A directory or file cannot be read.
+    """
+    before = [print_of(facts) for facts in surveyed]
+    findings, partition_count = _look(surveyed, read, tell)
+    if not any(map(is_suspicious, findings)):
+        return Inspected(findings, partition_count, is_in_use(surveyed))
+    if not is_in_use(surveyed) and before == [print_of(facts) for facts in surveyed]:
+        return Inspected(findings, partition_count, False)
+    tell("a second look")
+    pause()
+    again, partition_count = _look([survey_data_dir(facts.path) for facts in surveyed], read, tell)
+    return Inspected(confirm(findings, again), partition_count, True)
+
+
+def _look(surveyed: Sequence[DataDirFacts], read: Read, tell: Callable[[str], None]) -> tuple[list[FsckFinding], int]:
+    check = DataSetCheck()
+    findings: list[FsckFinding] = []
+    for facts in surveyed:
+        findings += check.check_directory(facts, partial(survey_partition, read=read), tell)
+    findings += check.check_together()
+    return findings, check.partition_count

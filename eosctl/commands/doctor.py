@@ -18,6 +18,7 @@ from eosctl.commands.doctor_sources import (
     sources_of,
     with_sources,
 )
+from eosctl.commands.doctor_watch import Count, Interval, Watch, Watching, check_watchable, watch_diagnosis
 from eosctl.commands.invocation import Invocation, invocation_of, note, write_file, write_result
 from eosctl.commands.options import (
     DEFAULT_SECOND_LOOK,
@@ -145,6 +146,9 @@ def doctor(
     zone: LogZone = None,
     metrics: MetricUrls = None,
     credentials: MetricCredentials = None,
+    watch: Watch = False,
+    interval: Interval = "30s",  # type: ignore[assignment]
+    count: Count = None,
     save_snapshot: SaveSnapshot = None,
     output: FindingOutput = FindingFormat.TABLE,
     output_file: OutputFile = None,
@@ -172,6 +176,21 @@ def doctor(
     request = Request("doctor", output, output_file, report, save_snapshot, gate)
     connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
     sources = sources_of(logs, zone, metrics, credentials)
+    if watch:
+        once = {
+            "a path": bool(paths),
+            "--logs": bool(logs),
+            "--snapshot": snapshot is not None,
+            "--save-snapshot": save_snapshot is not None,
+            "--report": report is not None,
+            "--output-file": output_file is not None,
+            "--write-baseline": write_baseline is not None,
+        }
+        check_watchable(output, once)
+        watching = Watching(connection, sources, second_look_after, interval, count)
+        raise typer.Exit(_watch(watching, gate, output, invocation))
+    if count is not None:
+        raise UsageError("--count was given, and not --watch.", "It ends a watch.", "Give --watch, or leave it out.")
     files = None
     if paths:
         from eosctl.settings.deployment_files import read_deployment
@@ -196,6 +215,25 @@ def doctor(
     )
     checks = ALL_CHECKS if evidence is not None else checks_without_cluster(ALL_CHECKS, known)
     raise typer.Exit(present(known, checks, request, invocation, files, log_count))
+
+
+def _watch(watching: Watching, gate: Gate, output: FindingFormat, invocation: Invocation) -> int:
+    from eosctl.analysis.wording import time_text
+    from eosctl.checks.declaration import Case
+    from eosctl.checks.registry import ALL_CHECKS
+    from eosctl.checks.runner import diagnose
+    from eosctl.checks.suppression import suppress
+    from eosctl.settings.baseline import read_baseline
+
+    gate, suppressions = _with_rules(gate)
+    known = frozenset() if gate.baseline is None else read_baseline(gate.baseline)
+
+    def judge(snapshot: ClusterSnapshot) -> Diagnosis:
+        today = time_text(snapshot.captured_at_ms)[:10]
+        return suppress(diagnose(ALL_CHECKS, Case(snapshot)), suppressions, known, today)
+
+    found = watch_diagnosis(watching, judge, output, invocation)
+    return 0 if found is None else exit_code(found, gate)
 
 
 def names_a_cluster(connection: Connection) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eosctl.commands.doctor import INCOMPLETE, RequireComplete
+from eosctl.commands.doctor_sources import MetricCredentials, MetricUrls, sources_of, with_sources
 from eosctl.commands.invocation import invocation_of, note, write_result
 from eosctl.commands.options import (
     DEFAULT_SECOND_LOOK,
@@ -26,7 +27,7 @@ from eosctl.errors import UsageError
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from eosctl.collect.bundle import Part
 
@@ -38,6 +39,7 @@ class Include(StrEnum):
 
     DATA_DIRS = "data-dirs"
     LOGS = "logs"
+    JMX = "jmx"
 
 
 @app.command("capture")
@@ -52,7 +54,7 @@ def capture_snapshot(
     second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK,  # type: ignore[assignment]
     include: Annotated[
         str | None,
-        typer.Option("--include", metavar="PARTS", help="data-dirs and logs, comma separated, beside the snapshot."),
+        typer.Option("--include", metavar="PARTS", help="Of data-dirs, logs and jmx, comma separated."),
     ] = None,
     data_dirs: Annotated[
         list[Path] | None, typer.Option("--data-dir", metavar="DIR", help="A broker's data directory; repeatable.")
@@ -60,6 +62,8 @@ def capture_snapshot(
     logs: Annotated[
         list[Path] | None, typer.Option("--logs", metavar="PATH", help="Log files or directories; repeatable.")
     ] = None,
+    metrics: MetricUrls = None,
+    credentials: MetricCredentials = None,
     output: Output = OutputFormat.TABLE,
     output_file: OutputFile = None,
     require_complete: RequireComplete = False,
@@ -77,15 +81,16 @@ def capture_snapshot(
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
 
-    parts = _included(include, data_dirs, logs)
+    parts = _included(include, data_dirs, logs, metrics)
+    programs = sources_of(None, None, metrics, credentials)
     invocation = invocation_of(context)
     connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
     evidence = capture(connection, None, now_ms=invocation.now_ms, second_look_after_ms=second_look_after)
+    evidence, _ = with_sources(evidence, programs, invocation.now_ms)
     missing = [
         MissingPart(f"{gap.kind.value} of {gap.subject}", gap.error or gap.reason.value) for gap in evidence.gaps
     ]
     missing += [MissingPart(part.value, "not asked for (--include)") for part in Include if part not in parts]
-    missing.append(MissingPart("jmx", "metrics are not part of a bundle"))
 
     def contents() -> Iterator[Part]:
         yield from log_parts(logs or (), missing)
@@ -103,24 +108,32 @@ def capture_snapshot(
     raise typer.Exit(INCOMPLETE if require_complete and evidence.gaps else 0)
 
 
-def _included(include: str | None, data_dirs: list[Path] | None, logs: list[Path] | None) -> frozenset[Include]:
+def _included(
+    include: str | None, data_dirs: list[Path] | None, logs: list[Path] | None, metrics: list[str] | None
+) -> frozenset[Include]:
     words = [word.strip() for word in (include or "").split(",") if word.strip()]
     unknown = sorted(set(words) - set(Include))
     if unknown:
         raise UsageError(
-            f"{', '.join(unknown)} cannot be included.", "A bundle can hold data-dirs and logs.", "Check --include."
+            f"{', '.join(unknown)} cannot be included.",
+            "A bundle can hold data-dirs, logs and jmx.",
+            "Check --include.",
         )
-    given = {Include.DATA_DIRS: (data_dirs, "--data-dir DIR"), Include.LOGS: (logs, "--logs PATH")}
-    parts = {Include(word) for word in words} | {part for part, (paths, _) in given.items() if paths}
+    given: dict[Include, tuple[Sequence[Path | str] | None, str]] = {
+        Include.DATA_DIRS: (data_dirs, "--data-dir DIR"),
+        Include.LOGS: (logs, "--logs PATH"),
+        Include.JMX: (metrics, "--jmx URL"),
+    }
+    parts = {Include(word) for word in words} | {part for part, (places, _) in given.items() if places}
     for part in sorted(parts):
-        paths, option = given[part]
-        if not paths:
+        places, option = given[part]
+        if not places:
             raise UsageError(
                 f"--include {part.value} does not say where they are.", "No cluster tells it.", f"Add {option}."
             )
-        for path in paths:
-            if not path.exists():
-                raise UsageError(f"There is nothing at {path}.", "", f"Check {option}.")
+        for place in places:
+            if isinstance(place, Path) and not place.exists():
+                raise UsageError(f"There is nothing at {place}.", "", f"Check {option}.")
     return frozenset(parts)
 
 

@@ -15,6 +15,7 @@ from eosctl.testing import SandboxThread
 from tests.commands.conftest import eosctl
 from tests.commands.test_txn import check_schema
 from tests.forensics.conftest import leave_open, on
+from tests.monitoring.endpoints import Answer, served
 
 
 @pytest.fixture
@@ -54,6 +55,24 @@ def test_a_bundle_replaces_the_cluster_and_holds_no_records(bundle: Path, tmp_pa
     assert (shown.code, "keys, values and headers" in shown.out) == (0, True)
     assert eosctl("txn", "list", "--snapshot", bundle, "-o", "tsv").rows[0][0] == "shop-0"
     assert eosctl("doctor", "--snapshot", bundle, "-o", "json").json["items"] is not None
+
+
+def test_metrics_are_kept_and_judged_later(one_broker: SandboxThread, tmp_path: Path) -> None:
+    queue = 'kafka_coordinator_transaction_TransactionMarkerChannelManager_Value{name="UnknownDestinationQueueSize"} 2'
+    page = f"{queue}\nnot_of_exactly_once 7\n"
+    path = tmp_path / "measured.zip"
+    with served(lambda request: Answer(page)) as url:
+        done = eosctl(
+            "snapshot", "capture", path, "-b", one_broker.bootstrap, "--include", "jmx", "--jmx", f"{url}/metrics",
+            "--jmx", "http://127.0.0.1:1/metrics", "-o", "json",
+        )  # fmt: skip
+    assert done.code == 0, done.err
+    (kept,) = read_snapshot(path).metric_pages
+    assert [(sample.labels["name"], sample.value) for sample in kept.samples] == [("UnknownDestinationQueueSize", 2)]
+    missing = {part.what for part in read_manifest(path).missing}
+    assert "jmx" not in missing
+    assert "metrics of http://127.0.0.1:1/metrics" in missing
+    assert "metrics" in eosctl("snapshot", "show", path).out
 
 
 def test_diff_tells_what_changed(bundle: Path, one_broker: SandboxThread, tmp_path: Path) -> None:

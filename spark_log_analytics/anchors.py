@@ -13,8 +13,12 @@ from typing import Final
 from spark_log_analytics.catalogue import load_catalogue
 from spark_log_analytics.literals import required_literal
 
-_SERIOUS: Final = r'(?i:error|fatal|critical|severe)|"(?i:err)"|%[0-3]\||^[EF]\d{4} '
-"""Levels that make a record an event without any category; librdkafka and klog write them as signs."""
+_SERIOUS: Final = (
+    r"(?i:error|fatal|critical|severe)|%[0-3]\||^[EF]\d{4} "
+    r"|(?i:(?:level|lvl|severity|severitytext|severity_text|status|levelname|loglevel|log_level|@l)\"? ?[:=] ?\"?"
+    r"(?:e|f|err|ftl|crit|emerg|emergency|alert|panic|dpanic|[0-3]|[56]0)\b)"
+)
+"""Levels that make a record an event without any category; librdkafka, klog, pino and GELF write them as signs."""
 _THROWN: Final = "Exception|Throwable|Failure|Death|Traceback"
 _UNSAFE: Final = re.compile(r"[]\[\"'\\/<>&=\t]")
 """What JSON may escape, and what stands between a logger and its message."""

@@ -14,6 +14,17 @@ from typing import Final, NamedTuple
 
 _DATE = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?(?:Z|[+-]\d\d:?\d\d))?"
 _CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
+_MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}"
+_HOUR = r"\d{1,2}:\d\d:\d\d(?:[.,]\d{1,9})?(?: [AaPp][Mm])?(?: ?(?:Z|[+-]\d\d:?\d\d))?"
+_OTHER_DATE = (
+    rf"\d{{1,2}}[./-]\d{{1,2}}[./-]\d{{4}},?[ T]{_HOUR}"
+    rf"|\d{{1,2}}[ /-]{_MONTH}[ /-]\d{{4}}[ :,T]{{1,2}}{_HOUR}"
+    rf"|{_MONTH} \d{{1,2}}, \d{{4}},? {_HOUR}"
+    rf"|(?:[A-Z][a-z]{{2}} )?{_MONTH} [ \d]\d \d\d:\d\d:\d\d(?: [A-Z]{{3,4}})? \d{{4}}"
+    rf"|\d{{4}}/\d\d/\d\d[T ]{_HOUR}"
+    rf"|20\d{{6}}[T -]{_HOUR}"
+)
+_ANY_DATE = f"(?:{_DATE}|{_OTHER_DATE})"
 _LEVEL = r"TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL|SEVERE|trace|debug|info|warn(?:ing)?|error|fatal"
 _THREAD = r"\[(?P<thread>[^\]\n]*)\]"
 _REST = r"(?P<message>[^\n]*)"
@@ -79,6 +90,7 @@ LAYOUTS: Final = (
     ),
     Layout("gc-unified", rf"\[(?P<time>{_DATE})\](?:\[[^\]\n]*\])* {_REST}"),
     Layout("json", r"(?P<json>\{[ \t]*\"[^\n]*\})"),
+    Layout("logfmt", r"(?P<pairs>(?:[\w.@-]+=(?:\"(?:[^\"\\\n]|\\.)*\"|[^\s\"]*) +){1,20}(?:msg|message)=[^\n]*)"),
     Layout("slog", rf"time=\"?(?P<time>{_DATE})\"? level=(?P<level>{_LEVEL}) {_REST}"),
     Layout("klog", rf"(?P<level>[IWEF])(?P<time>\d{{4}} {_CLOCK}) +\d+ (?P<logger>[^\]\s]+)\] {_REST}"),
     Layout("go", rf"(?P<time>\d{{4}}/\d\d/\d\d {_CLOCK}) (?:\[?(?P<level>{_LEVEL})\]? )?{_REST}"),
@@ -88,6 +100,11 @@ LAYOUTS: Final = (
     Layout(
         "syslog-5424",
         rf"<\d{{1,3}}>1 (?P<time>{_DATE}) \S+ (?P<logger>\S+) \S+ \S+ (?:-|\[[^\n]*?\]) ?{_REST}",
+    ),
+    Layout(
+        "jul",
+        rf"(?P<time>{_MONTH} \d{{1,2}}, \d{{4}},? \d{{1,2}}:\d\d:\d\d[ \xe2\x80\xaf]{{1,3}}[AP]M) "
+        r"(?P<logger>[\w.$]+)(?: [\w$<>]+)?(?P<message>\r?$)",
     ),
     Layout("slf4j-simple", rf"{_THREAD} (?P<level>{_LEVEL}) (?P<logger>[\w.$]+) --? {_REST}"),
     Layout(
@@ -99,11 +116,11 @@ LAYOUTS: Final = (
     Layout("jvm-uncaught", r"(?P<message>Exception in thread \"[^\n]*|Exception: java\.lang\.OutOfMemoryError[^\n]*)"),
     Layout(
         "dated",
-        rf"[^\w\n]?(?P<time>{_DATE})[^\w\n]{{1,3}}(?:[^\n]{{0,120}}?\b(?P<level>{_LEVEL})\b[^\w\n]{{0,3}})?{_REST}",
+        rf"[^\w\n]?(?P<time>{_ANY_DATE})[^\w\n]{{1,3}}(?:[^\n]{{0,120}}?\b(?P<level>{_LEVEL})\b[^\w\n]{{0,3}})?{_REST}",
     ),
     Layout(
         "levelled",
-        rf"[^\w\s]?(?P<level>{_LEVEL})\b[^\d\n]{{1,60}}?(?P<time>{_DATE})[^\w\n]{{1,3}}{_REST}",
+        rf"[^\w\s]?(?P<level>{_LEVEL})\b[^\d\n]{{1,60}}?(?P<time>{_ANY_DATE})[^\w\n]{{1,3}}{_REST}",
     ),
 )
 """Most telling first: where two explain a line, the earlier one does."""

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator
 from mmap import mmap
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from spark_log_analytics.layouts import Verdict, compile_line
+from spark_log_analytics.structured import Entry, level_of, parse_pairs, read_entry
 
 MAX_EVENT_BYTES: Final = 256 * 1024
 """An event longer than this is cut; stack traces stay far below."""
@@ -24,7 +25,8 @@ _BLUR: Final = bytes.maketrans(b"123456789", b"000000000")
 _LOGGER_AT_END: Final = re.compile(r" \(([\w.$]+)(?::\d+)?\)(?: \[([^\]]*)\])?\s*$")
 _SYSLOG_LEVELS: Final = ("FATAL", "FATAL", "FATAL", "ERROR", "WARN", "NOTICE", "INFO", "DEBUG")
 _KLOG_LEVELS: Final = {"I": "INFO", "W": "WARN", "E": "ERROR", "F": "FATAL"}
-_ALIASES: Final = {"WARNING": "WARN", "CRITICAL": "FATAL", "SEVERE": "ERROR", "ERR": "ERROR"}
+_JUL: Final = re.compile(r"(SEVERE|WARNING|INFO|CONFIG|FINE|FINER|FINEST): ([^\n]*)\n?")
+"""The second line of a record of java.util.logging."""
 
 Buffer = bytes | mmap
 
@@ -177,6 +179,8 @@ class HeaderReader:
         undecodable = undecodable or not (head.isascii() or _is_utf8(head))
         if "json" in groups:
             return _from_json(head, offset, line, text, truncated, undecodable)
+        if "pairs" in groups:
+            return _of_entry(read_entry(parse_pairs(groups["pairs"])), offset, line, text, truncated, undecodable)
         message = groups.get("message", "").rstrip("\r")
         # A tool's table names no logger; its layout's name tells the catalogue what the columns are.
         logger = groups.get("logger", "") or (layout.name if layout.name == "open-producers" else "")
@@ -189,7 +193,9 @@ class HeaderReader:
             message = f"[{groups['client']}] {message}"
         elif layout.name == "klog":
             level = _KLOG_LEVELS[level]
-        level = _ALIASES.get(level, level)
+        elif layout.name == "jul":
+            level, message, text = _take_jul(text)
+        level = level_of(level)
         application = groups.get("application", "").strip()
         return Record(offset, line, time, level, thread, logger, application, message, text, truncated, undecodable)
 
@@ -199,6 +205,12 @@ def _take_logger(message: str, thread: str) -> tuple[str, str, str]:
     if found is None:
         return message, "", thread
     return message[: found.start()], found[1], found[2] or thread
+
+
+def _take_jul(text: str) -> tuple[str, str, str]:
+    """Return level, message and what follows of a record whose second line has them."""
+    found = _JUL.match(text)
+    return ("", "", text) if found is None else (found[1], found[2].rstrip("\r"), text[found.end() :])
 
 
 def read_headerless(data: Buffer, start: int, end: int, line: int) -> Record:
@@ -212,68 +224,16 @@ def read_headerless(data: Buffer, start: int, end: int, line: int) -> Record:
 
 def _from_json(head: bytes, offset: int, line: int, rest: str, truncated: bool, undecodable: bool) -> Record:
     try:
-        entry = json.loads(head.decode("utf-8", "replace"))
-    except ValueError:
+        values = json.loads(head.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
         return Record(offset, line, "", "", "", "", "", _decode(head)[0], rest, truncated, True, False)
-    flat = entry if isinstance(entry, dict) else {}
-    message, _, more = _text(flat, "message", "msg", "log").partition("\n")
-    stack = _text(flat, "stack_trace", "error.stack_trace", "exception", "stacktrace", "exc_info", "stack") or _thrown(
-        flat
-    )
-    if not stack and (kind := _text(flat, "error.type")):
-        stack = f"{kind}: {_text(flat, 'error.message')}"
-    level = _text(flat, "level", "log.level", "severity", "levelname").upper()
-    return Record(
-        offset,
-        line,
-        _json_time(flat),
-        _ALIASES.get(level, level),
-        _text(flat, "thread_name", "process.thread.name", "thread", "threadName"),
-        _text(flat, "logger_name", "log.logger", "loggerName", "logger", "name"),
-        _text(flat, "service", "service.name", "application", "app"),
-        message,
-        "\n".join(part for part in (more, stack, rest) if part.strip()),
-        truncated,
-        undecodable,
-    )
+    entry = read_entry(values if isinstance(values, dict) else {})
+    return _of_entry(entry, offset, line, rest, truncated, undecodable)
 
 
-def _text(entry: Mapping[str, Any], *names: str) -> str:
-    """Return the first of the named values that is there; a dotted name may stand for nested objects."""
-    for name in names:
-        value: Any = entry.get(name)
-        if value is None and "." in name:
-            value = entry
-            for part in name.split("."):
-                value = value.get(part) if isinstance(value, Mapping) else None
-        if isinstance(value, str | int | float):
-            return str(value)
-    return ""
-
-
-def _json_time(entry: Mapping[str, Any]) -> str:
-    instant = entry.get("instant")
-    if isinstance(instant, Mapping):
-        return f"{instant.get('epochSecond', 0)}.{int(instant.get('nanoOfSecond', 0)):09d}"
-    return _text(entry, "@timestamp", "timestamp", "time", "ts", "asctime", "timeMillis")
-
-
-def _thrown(entry: Mapping[str, Any]) -> str:
-    """Spell log4j2's tree of throwables as a stack trace."""
-    lines: list[str] = []
-    thrown: Any = entry.get("thrown")
-    while isinstance(thrown, Mapping):
-        prefix = "Caused by: " if lines else ""
-        lines.append(f"{prefix}{thrown.get('name', '')}: {thrown.get('message', '')}")
-        frames = thrown.get("extendedStackTrace")
-        if isinstance(frames, list):
-            lines += [
-                f"\tat {frame.get('class')}.{frame.get('method')}(" for frame in frames if isinstance(frame, dict)
-            ]
-        elif isinstance(frames, str):
-            lines.append(frames)
-        thrown = thrown.get("cause")
-    return "\n".join(lines)
+def _of_entry(entry: Entry, offset: int, line: int, rest: str, truncated: bool, undecodable: bool) -> Record:
+    below = "\n".join(part for part in (entry.rest, rest) if part.strip())
+    return Record(offset, line, *entry[:-1], below, truncated, undecodable)
 
 
 def _decode(raw: bytes) -> tuple[str, bool]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import calendar
 import re
-from datetime import UTC, datetime, tzinfo
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -39,6 +40,22 @@ _SYSLOG: Final = re.compile(r"([A-Z][a-z]{2}) +(\d{1,2}) (\d\d):(\d\d):(\d\d)$")
 _EPOCH: Final = re.compile(r"(\d{9,10})(?:\.(\d{1,9}))?$")
 _EPOCH_MS: Final = re.compile(r"\d{12,13}$")
 _KLOG: Final = re.compile(r"(\d\d)(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{1,9})$")
+_HOUR: Final = (
+    r"(?P<clock>\d{1,2}:\d\d:\d\d)(?:[.,](?P<part>\d{1,9}))?(?:\s{1,2}(?P<half>[AaPp])[Mm])?"
+    r"(?: ?(?P<zone>Z|[+-]\d\d:?\d\d))?$"
+)
+_SPELLED: Final = (
+    re.compile(rf"(?P<day>\d{{1,2}})(?P<mark>[./-])(?P<month>\d{{1,2}})[./-](?P<year>\d{{4}}),?[ T]{_HOUR}"),
+    re.compile(rf"(?P<day>\d{{1,2}})[ /-](?P<name>[A-Z][a-z]{{2}})[a-z]*[ /-](?P<year>\d{{4}})[ :,T]{{1,2}}{_HOUR}"),
+    re.compile(rf"(?P<name>[A-Z][a-z]{{2}})[a-z]* (?P<day>\d{{1,2}}), (?P<year>\d{{4}}),? {_HOUR}"),
+    re.compile(
+        r"(?:[A-Z][a-z]{2} )?(?P<name>[A-Z][a-z]{2})[a-z]* +(?P<day>\d{1,2}) (?P<clock>\d\d:\d\d:\d\d)"
+        r"(?: (?P<place>[A-Z]{3,4}))? (?P<year>\d{4})$"
+    ),
+    re.compile(rf"(?P<year>20\d\d)(?P<month>\d\d)(?P<day>\d\d)[T -]{_HOUR}"),
+    re.compile(rf"(?P<year>\d{{4}})/(?P<month>\d\d)/(?P<day>\d\d)[T ]{_HOUR}"),
+)
+"""Dates in the order of people: day, month and year with marks between them, or the month by its name."""
 _MONTHS: Final = {name: number for number, name in enumerate(calendar.month_abbr) if name}
 _DAY_MS: Final = 86_400_000
 
@@ -91,9 +108,45 @@ def _incomplete(text: str, reference: TimeReference) -> Instant | None:
             instant = _local(clock, found[4], reference, True)
             # A clock time later than the file's last change belongs to the day before.
             return Instant(instant.ms - _DAY_MS, True) if instant.ms > reference.modified_ms + 1000 else instant
+        for form in _SPELLED:
+            if found := form.match(text):
+                return _spelled(found.groupdict(), reference)
     except (ValueError, KeyError):
         return None
     return None
+
+
+def _spelled(parts: Mapping[str, str | None], reference: TimeReference) -> Instant:
+    """Put a date together whose parts have names."""
+    hour, minute, second = (int(part) for part in str(parts["clock"]).split(":"))
+    if half := parts.get("half"):
+        hour = hour % 12 + (12 if half in "Pp" else 0)
+    day, year = int(parts["day"] or 0), int(parts["year"] or 0)
+    month = _MONTHS[str(parts["name"])] if parts.get("name") else int(parts["month"] or 0)
+    zone, guessed = parts.get("zone"), False
+    if parts.get("mark") == "/":
+        day, month, guessed = _day_and_month(day, month, year, reference)
+    local = reference
+    if zone or parts.get("place") in ("UTC", "GMT"):
+        local = reference._replace(zone=UTC if not zone or zone == "Z" else _offset(zone))
+    return _local((year, month, day, hour, minute, second), parts.get("part"), local, guessed)
+
+
+def _day_and_month(first: int, second: int, year: int, reference: TimeReference) -> tuple[int, int, bool]:
+    """Tell day and month of ``11/12/2026``: what is nearer to the file's last change, and marked as a guess."""
+    if first > 12 or second > 12 or first == second:
+        return (first, second, False) if first > 12 or second <= 12 else (second, first, False)
+    written_s = reference.modified_ms / 1000
+    european, american = (
+        abs(datetime(year, month, day, tzinfo=UTC).timestamp() - written_s)
+        for day, month in ((first, second), (second, first))
+    )
+    return (first, second, True) if european <= american else (second, first, True)
+
+
+def _offset(text: str) -> tzinfo:
+    sign = -1 if text[0] == "-" else 1
+    return timezone(sign * timedelta(hours=int(text[1:3]), minutes=int(text[-2:])))
 
 
 def _local(

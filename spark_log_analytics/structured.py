@@ -1,0 +1,211 @@
+"""Records that are sets of named values (JSON, logfmt): which of the names that programs use means what."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+_MESSAGE: Final = ("message", "msg", "log", "@m", "short_message", "event", "body", "text", "@mt")
+_TIME: Final = (
+    *("@timestamp", "timestamp", "time", "ts", "@t", "asctime", "datetime", "date", "t", "timeMillis", "eventTime"),
+    *("timeUnixNano", "observedTimestamp"),
+)
+_LEVEL: Final = (
+    *("level", "log.level", "severity", "levelname", "lvl", "status", "loglevel", "log_level", "@l", "severityText"),
+    "severity_text",
+)
+_LOGGER: Final = (
+    *("logger_name", "log.logger", "loggerName", "logger", "logger.name", "SourceContext", "scope", "category", "name"),
+    *("class", "module", "component", "caller"),
+)
+_THREAD: Final = ("thread_name", "process.thread.name", "thread", "threadName", "logger.thread_name", "thread.name")
+_APPLICATION: Final = (
+    "service",
+    "service.name",
+    "application",
+    "app",
+    "appName",
+    "applicationName",
+    "application.name",
+)
+_STACK: Final = (
+    *("stack_trace", "error.stack_trace", "exception", "stacktrace", "exc_info", "stack", "error.stack", "err.stack"),
+    *("@x", "exception.stacktrace", "exception.stack_trace", "exception.stackTrace", "stackTrace", "error.stacktrace"),
+    *("throwable", "error", "err", "full_message"),
+)
+_ALIASES: Final = {
+    "WARNING": "WARN",
+    "CRITICAL": "FATAL",
+    "SEVERE": "ERROR",
+    "ERR": "ERROR",
+    "EMERG": "FATAL",
+    "ALERT": "FATAL",
+    "EMERGENCY": "FATAL",
+    "CRIT": "FATAL",
+    "PANIC": "FATAL",
+    "DPANIC": "FATAL",
+    "INFORMATION": "INFO",
+    "WRN": "WARN",
+    "INF": "INFO",
+    "FTL": "FATAL",
+    "DBG": "DEBUG",
+    "VERBOSE": "TRACE",
+    "CONFIG": "DEBUG",
+    "FINE": "DEBUG",
+    "FINER": "TRACE",
+    "FINEST": "TRACE",
+    "OK": "INFO",
+    "W": "WARN",
+    "E": "ERROR",
+    "I": "INFO",
+    "F": "FATAL",
+}
+_SYSLOG_LEVELS: Final = ("FATAL", "FATAL", "FATAL", "ERROR", "WARN", "NOTICE", "INFO", "DEBUG")
+_TENS_LEVELS: Final = {"10": "TRACE", "20": "DEBUG", "30": "INFO", "40": "WARN", "50": "ERROR", "60": "FATAL"}
+"""Levels of bunyan and pino."""
+_TRACE: Final = re.compile(r"^\s*at |Exception|Error|Throwable|Traceback", re.MULTILINE)
+_PAIR: Final = re.compile(r'([\w.@-]+)=("(?:[^"\\]|\\.)*"|[^\s"]*)')
+
+
+class Entry(NamedTuple):
+    """A record by its parts, as ``scanner.Record`` has them."""
+
+    time: str
+    level: str
+    thread: str
+    logger: str
+    application: str
+    message: str
+    rest: str
+
+
+def read_entry(values: Mapping[str, Any]) -> Entry:
+    """Find the parts of a record among its named values; names are tried as they are, then whatever their case."""
+    names = _Names(values)
+    message, _, more = names.text(*_MESSAGE).partition("\n")
+    stack = _stack(names, message)
+    return Entry(
+        _time(values, names),
+        level_of(names.text(*_LEVEL)),
+        names.text(*_THREAD),
+        names.text(*_LOGGER),
+        names.text(*_APPLICATION),
+        message.rstrip("\r"),
+        "\n".join(part for part in (more, stack) if part.strip()),
+    )
+
+
+def parse_pairs(line: str) -> dict[str, str]:
+    """Parse ``name=value name="value with \\"quotes\\""``; of a name that comes twice the first counts."""
+    values: dict[str, str] = {}
+    for name, value in _PAIR.findall(line):
+        values.setdefault(name, _unquoted(value))
+    return values
+
+
+def level_of(text: str) -> str:
+    """Return a level in the words of log4j."""
+    level = text.strip().upper()
+    if level.isdecimal():
+        return _SYSLOG_LEVELS[int(level)] if len(level) == 1 and level < "8" else _TENS_LEVELS.get(level, level)
+    return _ALIASES.get(level, level)
+
+
+class _Names:
+    """Named values: a dotted name may stand for nested objects, and case does not matter where it need not."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values = values
+        self._lowered: dict[str, Any] | None = None
+
+    def text(self, *names: str) -> str:
+        """Return the first of the named values that is text or a number."""
+        for name in names:
+            value = self._values.get(name)
+            if value is None and "." in name:
+                value = self._nested(name)
+            if isinstance(value, str | int | float) and not isinstance(value, bool):
+                return str(value)
+        if self._lowered is None:
+            self._lowered = {
+                str(name).lower().lstrip("_"): value
+                for name, value in self._values.items()
+                if isinstance(value, str | int | float) and not isinstance(value, bool)
+            }
+        return next((str(self._lowered[name.lower()]) for name in names if name.lower() in self._lowered), "")
+
+    def tree(self, name: str) -> Mapping[str, Any] | None:
+        """Return a nested object."""
+        value = self._values.get(name)
+        return value if isinstance(value, Mapping) else None
+
+    def _nested(self, name: str) -> Any:
+        value: Any = self._values
+        for part in name.split("."):
+            value = value.get(part) if isinstance(value, Mapping) else None
+        return value
+
+
+def _stack(names: _Names, message: str) -> str:
+    """Return the stack trace; what merely repeats the message, or is no trace, is none."""
+    for name in _STACK:
+        found = names.text(name)
+        if found and found.strip() != message and _TRACE.search(found):
+            return found.removeprefix(message).lstrip("\n") if found.startswith(f"{message}\n") else found
+    if thrown := _thrown(names):
+        return thrown
+    for kind, text in (
+        ("error.type", "error.message"),
+        ("exception.type", "exception.message"),
+        ("err.type", "err.message"),
+    ):
+        if name := names.text(kind):
+            return f"{name}: {names.text(text)}"
+    return ""
+
+
+def _thrown(names: _Names) -> str:
+    """Spell log4j2's and logback's trees of throwables as a stack trace."""
+    lines: list[str] = []
+    thrown = names.tree("thrown") or names.tree("throwable") or names.tree("exception")
+    while isinstance(thrown, Mapping):
+        prefix = "Caused by: " if lines else ""
+        kind = thrown.get("name") or thrown.get("className") or thrown.get("exception_class") or thrown.get("class")
+        if not kind:
+            break
+        lines.append(f"{prefix}{kind}: {thrown.get('message') or thrown.get('exception_message') or ''}")
+        frames = thrown.get("extendedStackTrace") or thrown.get("stepArray") or thrown.get("stacktrace")
+        if isinstance(frames, list):
+            lines += [
+                f"\tat {frame.get('class') or frame.get('className')}.{frame.get('method') or frame.get('methodName')}("
+                for frame in frames
+                if isinstance(frame, Mapping)
+            ]
+        elif isinstance(frames, str):
+            lines.append(frames)
+        thrown = thrown.get("cause")
+    return "\n".join(lines)
+
+
+def _time(values: Mapping[str, Any], names: _Names) -> str:
+    instant = values.get("instant")
+    if isinstance(instant, Mapping):
+        try:
+            return f"{instant.get('epochSecond', 0)}.{int(instant.get('nanoOfSecond', 0)):09d}"
+        except (TypeError, ValueError):
+            return ""
+    told = names.text(*_TIME)
+    if told.isdecimal() and len(told) in (16, 19):  # micro- and nanoseconds since the epoch
+        return told[:13]
+    return told
+
+
+def _unquoted(value: str) -> str:
+    if not value.startswith('"'):
+        return value
+    try:
+        return str(json.loads(value, strict=False))
+    except ValueError:
+        return value[1:-1]

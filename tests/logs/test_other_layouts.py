@@ -1,0 +1,149 @@
+"""One record in the layouts of other loggers, languages and collectors: time, level and throwable stay the same."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from eosctl.model.log_event import LogEvent
+from spark_log_analytics.layouts import detect_layouts
+from spark_log_analytics.scan import scan_paths
+from spark_log_analytics.scanner import scan_records
+from spark_log_analytics.sieve import sift_records
+from spark_log_analytics.structured import level_of, parse_pairs, read_entry
+from spark_log_analytics.timestamps import TimeReference, parse_timestamp
+
+AT_MS = 1795253482658
+MESSAGE = "[Producer clientId=p-1, transactionalId=payments-3] Transiting to fatal error state"
+TRACE = (
+    "org.apache.kafka.common.KafkaException: wrapped\n"
+    "\tat com.example.Relay.run(Relay.java:17)\n"
+    "Caused by: org.apache.kafka.common.errors.ProducerFencedException: There is a newer producer\n"
+    "\tat org.apache.kafka.clients.Sender.run(Sender.java:3)"
+)
+BOTH = f"{MESSAGE}\n{TRACE}"
+LOGGER = "o.a.k.c.p.i.TransactionManager"
+TAIL = f"ERROR [main] {LOGGER} - {BOTH}"
+ISO = "2026-11-21T09:31:22.658Z"
+
+TEXTS = {
+    "day.month.year": f"21.11.2026 09:31:22.658 {TAIL}",
+    "day-month-year": f"21-11-2026 09:31:22.658 {TAIL}",
+    "day/month/year": f"21/11/2026 09:31:22.658 {TAIL}",
+    "month/day/year, half days": f"11/21/2026 9:31:22.658 AM {TAIL}",
+    "day month year": f"21 Nov 2026 09:31:22,658 {TAIL}",
+    "access log": f"[21/Nov/2026:10:31:22.658 +0100] {TAIL}",
+    "digits": f"20261121 09:31:22.658 {TAIL}",
+    "slashes": f"2026/11/21 09:31:22.658 {TAIL}",
+    "slashes and zone": f"2026/11/21T10:31:22.658+01:00 {TAIL}",
+    "pipes": f"2026-11-21 09:31:22.658 | ERROR | main | {LOGGER} | {BOTH}",
+    "quarkus": f"2026-11-21 09:31:22,658 ERROR [{LOGGER}] (main) {BOTH}",
+    "logfmt": f"time={ISO} level=error logger={LOGGER} msg={json.dumps(BOTH)}",
+    "logfmt, err": f"ts={ISO} caller=relay.go:17 level=error msg={json.dumps(MESSAGE)} err={json.dumps(TRACE)}",
+    "zap": json.dumps({"level": "error", "ts": AT_MS / 1000, "logger": LOGGER, "msg": MESSAGE, "stacktrace": TRACE}),
+    "pino": json.dumps({"level": 50, "time": AT_MS, "msg": MESSAGE, "err": {"type": "X", "stack": TRACE}}),
+    "structlog": json.dumps({"event": MESSAGE, "level": "error", "timestamp": ISO, "exception": TRACE}),
+    "serilog": json.dumps({"@t": ISO, "@l": "Error", "@m": MESSAGE, "@x": TRACE, "SourceContext": LOGGER}),
+    "gelf": json.dumps(
+        {"version": "1.1", "short_message": MESSAGE, "full_message": BOTH, "timestamp": AT_MS / 1000, "level": 3}
+    ),
+    "datadog": json.dumps(
+        {"timestamp": ISO, "status": "error", "message": MESSAGE, "logger": {"name": LOGGER}, "error": {"stack": TRACE}}
+    ),
+    "capitals": json.dumps({"Timestamp": ISO, "Level": "Error", "Message": MESSAGE, "Exception": TRACE}),
+    "nanoseconds": json.dumps({"ts": AT_MS * 10**6, "severity": "ERROR", "message": BOTH}),
+    "ecs, nested": json.dumps(
+        {
+            "@timestamp": ISO,
+            "log": {"level": "ERROR", "logger": LOGGER},
+            "message": MESSAGE,
+            "error": {"stack_trace": TRACE},
+        }
+    ),
+}
+
+
+def scan(folder: Path, text: str) -> tuple[LogEvent, ...]:
+    path = folder / "app.log"
+    path.write_text(text + "\n")
+    os.utime(path, (AT_MS / 1000 + 60, AT_MS / 1000 + 60))
+    return scan_paths([path]).events
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_fenced_producer_is_read_in_this_layout(name: str, tmp_path: Path) -> None:
+    (event,) = scan(tmp_path, TEXTS[name])
+    assert event.time_ms == AT_MS
+    assert event.level == "ERROR"
+    assert event.exception is not None
+    assert event.exception.root_class == "org.apache.kafka.common.errors.ProducerFencedException"
+    assert event.fields["transactional_id"] == "payments-3"
+
+
+def test_a_record_of_java_util_logging_has_its_level_in_the_second_line(tmp_path: Path) -> None:
+    for space in (" ", "\u202f"):
+        (event,) = scan(tmp_path, f"Nov 21, 2026 9:31:22{space}AM com.example.Relay run\nSEVERE: {BOTH}")
+        assert (event.time_ms, event.level, event.logger) == (AT_MS - 658, "ERROR", "com.example.Relay")
+        assert event.message == MESSAGE
+        assert event.exception is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "shift_ms", "assumed"),
+    [
+        ("Sat Nov 21 09:31:22 UTC 2026", -658, False),
+        ("Sat Nov 21 09:31:22 2026", -658, True),
+        ("Nov 21, 2026 9:31:22 PM", 12 * 3_600_000 - 658, True),
+        ("21/Nov/2026:09:31:22.658 +0000", 0, False),
+        ("11/12/2026 09:31:22.658", -9 * 86_400_000, True),
+        ("12:00:00 PM 2026", None, None),
+        ("31/02/2026 10:00:00", None, None),
+        ("21.13.2026 10:00:00", None, None),
+    ],
+)
+def test_dates_in_the_order_of_people(text: str, shift_ms: int | None, assumed: bool | None) -> None:
+    found = parse_timestamp(text, TimeReference(None, AT_MS))
+    assert (None if found is None else (found.ms - AT_MS, found.assumed)) == (
+        None if shift_ms is None else (shift_ms, assumed)
+    )
+
+
+def test_pairs_keep_what_is_quoted() -> None:
+    line = r'time=2026 msg="a \"b\" c=d\nnext" empty= n=1 msg=again'
+    assert parse_pairs(line) == {"time": "2026", "msg": 'a "b" c=d\nnext', "empty": "", "n": "1"}
+
+
+@pytest.mark.parametrize(
+    ("text", "level"),
+    [("warning", "WARN"), ("SEVERE", "ERROR"), ("50", "ERROR"), ("3", "ERROR"), ("7", "DEBUG"), ("9", "9"), ("", "")],
+)
+def test_levels_are_told_in_the_words_of_log4j(text: str, level: str) -> None:
+    assert level_of(text) == level
+
+
+def test_values_of_any_kind_make_no_record_impossible() -> None:
+    odd = {"message": ["a"], "level": True, "time": {"x": 1}, "instant": {"epochSecond": "x", "nanoOfSecond": None}}
+    assert read_entry(odd).message == ""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        json.dumps({"level": 50, "time": AT_MS, "msg": "it broke"}),
+        json.dumps({"level": 3, "timestamp": AT_MS / 1000, "short_message": "it broke"}),
+        json.dumps({"@t": ISO, "@l": "E", "@m": "it broke"}),
+        f'ts={ISO} level=crit msg="it broke"',
+        f"21.11.2026 09:31:22.658 ERROR [main] {LOGGER} - it broke",
+    ],
+)
+def test_the_fast_way_passes_over_none_of_these(line: str) -> None:
+    quiet = line.replace("it broke", "all is well").replace("50", "30").replace('"level": 3', '"level": 6')
+    quiet = quiet.replace('"E"', '"I"').replace("crit", "info").replace("ERROR", "INFO ")
+    data = "".join(f"{text}\n" for text in (quiet, line, quiet, quiet)).encode()
+    verdict = detect_layouts(data)
+    told = [record.message for record in sift_records(data, verdict, small_bytes=0)]
+    assert [text.endswith("it broke") for text in (record.message for record in scan_records(data, verdict))][1]
+    assert sum(text.endswith("it broke") for text in told) == 1

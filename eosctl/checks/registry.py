@@ -38,8 +38,10 @@ from eosctl.checks.logs.stopped_uncleanly import stopped_uncleanly
 from eosctl.checks.logs.streams_applications_failed import streams_applications_failed
 from eosctl.checks.logs.transactions_timed_out import transactions_timed_out
 from eosctl.checks.operations.coordinator_clock_ahead import coordinator_clock_ahead
+from eosctl.checks.operations.coordinator_loads_slowly import coordinator_loads_slowly
 from eosctl.checks.operations.disk_nearly_full import disk_nearly_full
 from eosctl.checks.operations.leaders_not_preferred import leaders_not_preferred
+from eosctl.checks.operations.log_cleaner_stopped import log_cleaner_stopped
 from eosctl.checks.operations.log_directory_failed import log_directory_failed
 from eosctl.checks.operations.quorum_of_two import quorum_of_two
 from eosctl.checks.operations.quorum_replica_lags import quorum_replica_lags
@@ -65,10 +67,14 @@ from eosctl.checks.transaction.aborted_by_timeout import aborted_by_timeout
 from eosctl.checks.transaction.epoch_nearly_used_up import epoch_nearly_used_up
 from eosctl.checks.transaction.fenced_mid_transaction import fenced_mid_transaction
 from eosctl.checks.transaction.hanging_transaction import hanging_transaction
+from eosctl.checks.transaction.late_transactions_counted import late_transactions_counted
 from eosctl.checks.transaction.long_running_transaction import long_running_transaction
+from eosctl.checks.transaction.markers_wait import markers_wait
 from eosctl.checks.transaction.ongoing_past_timeout import ongoing_past_timeout
 from eosctl.checks.transaction.open_on_leaderless_partition import open_on_leaderless_partition
+from eosctl.checks.transaction.producers_fenced_often import producers_fenced_often
 from eosctl.checks.transaction.stalled_in_prepare import stalled_in_prepare
+from eosctl.checks.transaction.streams_commits_slow import streams_commits_slow
 from eosctl.checks.transaction.transaction_never_times_out import transaction_never_times_out
 from eosctl.checks.transaction.transaction_timeout_long import transaction_timeout_long
 from eosctl.checks.upgrade.clients_without_second_protocol import clients_without_second_protocol
@@ -143,6 +149,12 @@ ALL_CHECKS: Final[tuple[Check, ...]] = (
     brokers_failed,
     streams_applications_failed,
     stopped_uncleanly,
+    markers_wait,
+    late_transactions_counted,
+    producers_fenced_often,
+    streams_commits_slow,
+    coordinator_loads_slowly,
+    log_cleaner_stopped,
 )
 """What a doctor runs on a cluster."""
 

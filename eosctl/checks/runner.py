@@ -108,6 +108,8 @@ def _delivered(kind: EvidenceKind, snapshot: ClusterSnapshot) -> bool:
             return any(broker.api_ranges for broker in snapshot.brokers)
         case EvidenceKind.LOG_DIRS:
             return bool(snapshot.log_directories)
+        case EvidenceKind.METRICS:
+            return bool(snapshot.metric_pages)
         case EvidenceKind.FEATURES:
             return bool(snapshot.features)
         case _:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import csv
 import re
+import sys
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+from eosctl.checks.measured import Series
+from eosctl.checks.operations import coordinator_loads_slowly
+from eosctl.checks.registry import ALL_CHECKS
 from eosctl.model.known_bug import parse_version
 from eosctl.monitoring.catalogue import find_metrics, find_missing, load_metrics, load_missing, suggest_metrics
 from eosctl.monitoring.metric import Metric, MetricKind
@@ -182,3 +186,13 @@ def test_mistakes_are_told(arguments: tuple[str, ...]) -> None:
     assert done.code == 2
     assert "Traceback" not in done.err
     assert "next:" in done.err or "error:" in done.err
+
+
+def test_checks_ask_for_series_that_exist() -> None:
+    modules = [module for name, module in sys.modules.items() if name.startswith("eosctl.checks.")]
+    asked = {one for module in modules for one in vars(module).values() if isinstance(one, Series)}
+    asked |= {one for one, _ in coordinator_loads_slowly.LOADS}
+    known = {(series(text)[0], dict(series(text)[1]).get("name", "")) for m in load_metrics() for text in m.prometheus}
+    assert len(ALL_CHECKS) > 60
+    assert len(asked) >= 7
+    assert [one for one in asked if (one.series, one.name) not in known] == []

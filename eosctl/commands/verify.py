@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from eosctl.commands.invocation import Invocation, invocation_of, note, remember_output, write_result
+from eosctl.commands.invocation import Invocation, invocation_of, note, write_result
 from eosctl.commands.options import (
-    OUTPUT,
     Bootstrap,
     CommandConfig,
     OutputFile,
@@ -20,6 +19,8 @@ from eosctl.commands.options import (
     parse_duration_ms,
 )
 from eosctl.commands.session import Connection
+from eosctl.commands.verify_app import verify_app, verify_dlq
+from eosctl.commands.verify_options import VerifyOutput, exit_code
 from eosctl.errors import UsageError
 from eosctl.render.verify import VerifyFormat, render_verify, verify_item
 
@@ -34,16 +35,10 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-FINDINGS = 3
-INCOMPLETE = 4
 WORK = "Work"
 FAULTS = "Faults"
 CLUSTER = "A cluster of the run's own"
 
-VerifyOutput = Annotated[
-    VerifyFormat,
-    typer.Option("--output", "-o", callback=remember_output, help="Format of the result.", rich_help_panel=OUTPUT),
-]
 OwnedCluster = Annotated[
     str | None,
     typer.Option(
@@ -222,6 +217,10 @@ def verify_run(
     _finish(_play(order, own, connection, owned, invocation), invocation, output, output_file)
 
 
+app.command("app")(verify_app)
+app.command("dlq")(verify_dlq)
+
+
 @app.command("replay")
 def replay_run(
     context: typer.Context,
@@ -298,7 +297,7 @@ def _finish(played: Played, invocation: Invocation, output: VerifyFormat, output
 def _report(
     record: RunRecord, history: History, invocation: Invocation, output: VerifyFormat, output_file: Path | None
 ) -> None:
-    from eosctl.verify.report import Verdict, judge
+    from eosctl.verify.report import judge
 
     report = judge(
         history,
@@ -308,9 +307,8 @@ def _report(
     )
     text = render_verify(verify_item(record, report), output, invocation.now_ms(), invocation.style())
     write_result(text, output_file)
-    codes = {Verdict.CLEAN: 0, Verdict.ANOMALIES: FINDINGS, Verdict.UNDECIDED: INCOMPLETE}
-    if codes[report.verdict]:
-        raise typer.Exit(codes[report.verdict])
+    if exit_code(report.verdict.value):
+        raise typer.Exit(exit_code(report.verdict.value))
 
 
 def _play(

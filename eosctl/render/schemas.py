@@ -47,6 +47,7 @@ from eosctl.render.timeline import TimelineView
 from eosctl.render.tool import SchemaItem, VersionItem
 from eosctl.render.transactions import HangItem, TransactionItem
 from eosctl.render.verify import VerifyItem
+from eosctl.render.verify_app import AppItem
 from eosctl.runbooks.book import Runbook
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -55,6 +56,7 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "access-rules": (Listing[AccessItem], "check acl"),
     "abort": (MarkerView, "txn abort"),
     "blame": (BlameView, "txn blame, fencing explain"),
+    "application-verification": (Listing[AppItem], "verify app, verify dlq"),
     "bugs": (Listing[BugItem], "bugs"),
     "bundle": (Listing[BundleItem], "snapshot capture, snapshot show"),
     "snapshot-diff": (Listing[ChangeItem], "snapshot diff"),

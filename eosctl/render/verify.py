@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -218,15 +218,7 @@ def _blocks(item: VerifyItem, *, wide: bool) -> Iterator[Block]:
     for hint in item.hints:
         yield Field("cause?", f"{hint.bug_id}: {hint.text}", "yellow")
         yield Field("do", hint.next_step)
-    for anomaly in item.anomalies:
-        yield Line("")
-        yield Line(f"{anomaly.kind}: {anomaly.subject}", "bold red")
-        yield Line(f"  {anomaly.meaning} ({item.anomaly_counts[anomaly.kind]:,} of this kind)")
-        yield Grid(
-            tuple((f"{event.at_ms / 1000:.3f} s", event.actor, event.event, event.detail) for event in anomaly.witness),
-            ("AT", "WHO", "WHAT", "DETAIL"),
-            indent=2,
-        )
+    yield from anomaly_blocks(item.anomalies, item.anomaly_counts)
     if item.spans:
         yield Line("")
         yield Grid(tuple(_span_cells(span) for span in item.spans), SPAN_HEADER)
@@ -240,6 +232,19 @@ def _blocks(item: VerifyItem, *, wide: bool) -> Iterator[Block]:
     yield Line("")
     yield Field("run", item.run_id)
     yield Field("again", f"eosctl verify replay {item.run_id}")
+
+
+def anomaly_blocks(anomalies: Sequence[VerifiedAnomalyItem], counts: Mapping[str, int]) -> Iterator[Block]:
+    """Show each anomaly with its witness."""
+    for anomaly in anomalies:
+        yield Line("")
+        yield Line(f"{anomaly.kind}: {anomaly.subject}", "bold red")
+        yield Line(f"  {anomaly.meaning} ({counts[anomaly.kind]:,} of this kind)")
+        yield Grid(
+            tuple((f"{event.at_ms / 1000:.3f} s", event.actor, event.event, event.detail) for event in anomaly.witness),
+            ("AT", "WHO", "WHAT", "DETAIL"),
+            indent=2,
+        )
 
 
 SPAN_HEADER = ("CONDITION", "TIME", "COMMITS", "FAILED", "P50", "P99", "MAX", "AVAILABLE")
@@ -296,12 +301,7 @@ def _markdown_lines(item: VerifyItem) -> Iterator[str]:
     yield from (f"- Undecided: {markdown_text(reason)}" for reason in item.reasons)
     for hint in item.hints:
         yield f"- {hint.bug_id}? {markdown_text(hint.text)} {markdown_text(hint.next_step)}"
-    for anomaly in item.anomalies:
-        yield from ("", f"## {anomaly.kind}: {markdown_text(anomaly.subject)}", "", markdown_text(anomaly.meaning), "")
-        yield from _table(
-            ("At", "Who", "What", "Detail"),
-            [(f"{e.at_ms / 1000:.3f} s", e.actor, e.event, e.detail) for e in anomaly.witness],
-        )
+    yield from anomaly_markdown(item.anomalies)
     if item.spans:
         yield from ("", "## Commits", "")
         yield from _table(tuple(word.capitalize() for word in SPAN_HEADER), [_span_cells(span) for span in item.spans])
@@ -311,6 +311,16 @@ def _markdown_lines(item: VerifyItem) -> Iterator[str]:
     if item.faults:
         yield from ("", "## Faults", "")
         yield from (f"- {markdown_text(fault)}" for fault in item.faults)
+
+
+def anomaly_markdown(anomalies: Sequence[VerifiedAnomalyItem]) -> Iterator[str]:
+    """Write each anomaly with its witness."""
+    for anomaly in anomalies:
+        yield from ("", f"## {anomaly.kind}: {markdown_text(anomaly.subject)}", "", markdown_text(anomaly.meaning), "")
+        yield from _table(
+            ("At", "Who", "What", "Detail"),
+            [(f"{e.at_ms / 1000:.3f} s", e.actor, e.event, e.detail) for e in anomaly.witness],
+        )
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from html import escape
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from eosctl import __version__
 from eosctl.analysis.wording import duration_text, time_text
@@ -14,6 +14,9 @@ from eosctl.render.verify import (
     coverage_line,
 )
 
+if TYPE_CHECKING:
+    from eosctl.render.verify_app import AppItem
+
 _WIDTH: Final = 960
 _LABEL_WIDTH: Final = 170
 _LANE_HEIGHT: Final = 46
@@ -22,6 +25,22 @@ _MARGIN: Final = 24
 
 def render_verify_html(item: VerifyItem, generated_at_ms: int) -> str:
     """Render a run."""
+    return _render(
+        "verify.html.j2",
+        item,
+        generated_at_ms,
+        coverage_line=coverage_line(item.coverage) if item.coverage is not None else "",
+        duration=duration_text(item.duration_ms),
+        span_length=duration_text,
+    )
+
+
+def render_app_html(item: AppItem, generated_at_ms: int) -> str:
+    """Render the test of an application."""
+    return _render("verify_app.html.j2", item, generated_at_ms)
+
+
+def _render(template: str, item: VerifyItem | AppItem, generated_at_ms: int, **more: Any) -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -33,15 +52,13 @@ def render_verify_html(item: VerifyItem, generated_at_ms: int) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    return environment.get_template("verify.html.j2").render(
+    return environment.get_template(template).render(
         item=item,
         # The drawing escapes every text in it.
         drawings=[Markup(draw_witness(anomaly)) for anomaly in item.anomalies],
-        coverage_line=coverage_line(item.coverage) if item.coverage is not None else "",
-        duration=duration_text(item.duration_ms),
-        span_length=duration_text,
         generated_at=time_text(generated_at_ms),
         version=__version__,
+        **more,
     )
 
 
@@ -76,13 +93,13 @@ def _told(event: WitnessItem) -> str:
 
 def _tone(event: WitnessItem) -> str:
     match event.event.split()[0]:
-        case "polled" | "drained" | "undrained":
+        case "polled" | "drained" | "undrained" | "read":
             return "read"
         case "end" | "ended":
             return "end"
         case "init" | "identified":
             return "identity"
-        case "offset" | "offsets":
+        case "offset" | "offsets" | "showed":
             return "offset"
         case _:
             return "write"

@@ -1,0 +1,30 @@
+"""What the commands of ``eosctl verify`` share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from eosctl.commands.invocation import remember_output
+from eosctl.commands.options import OUTPUT
+from eosctl.render.verify import VerifyFormat
+
+FINDINGS = 3
+INCOMPLETE = 4
+
+VerifyOutput = Annotated[
+    VerifyFormat,
+    typer.Option("--output", "-o", callback=remember_output, help="Format of the result.", rich_help_panel=OUTPUT),
+]
+
+#: Where ``--output`` is what an application writes to.
+VerifyForm = Annotated[
+    VerifyFormat,
+    typer.Option("-o", "--format", callback=remember_output, help="Format of the result.", rich_help_panel=OUTPUT),
+]
+
+
+def exit_code(verdict: str) -> int:
+    """Return the exit code of a verdict: 0 clean, 3 anomalies, 4 nothing decided."""
+    return {"clean": 0, "anomalies": FINDINGS}.get(verdict, INCOMPLETE)

@@ -164,18 +164,3 @@ def test_rules_of_files_are_explained_and_sent_to_lint() -> None:
 
 
 # Claims that circulate and are wrong; none may stand in what eosctl says of settings.
-MYTHS = (
-    "transaction.timeout.ms (default 60 s) of Streams",
-    "delete __transaction_state",
-    "--transactional-id myapp-*",
-    "exactly_once_v2 disables",
-    "isolation.level defaults to read_committed in Java",
-    "retries=3",
-)
-
-
-def test_no_myth_is_repeated() -> None:
-    texts = [check.manual for check in CONFIGURATION_CHECKS]
-    texts += [path.read_text("utf-8") for path in (ROOT / "eosctl" / "knowledge").glob("*.yaml")]
-    texts += [path.read_text("utf-8") for path in (ROOT / "config_profiles").iterdir() if path.is_file()]
-    assert [(myth, text[:60]) for text in texts for myth in MYTHS if myth in text] == []

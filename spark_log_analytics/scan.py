@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from eosctl.model.log_event import LogEvent, SourceSummary
 from spark_log_analytics.classify import Classifier
-from spark_log_analytics.compression import Window, count_newlines, read_content, read_window
+from spark_log_analytics.content import Window, count_newlines, read_content, read_window
 from spark_log_analytics.layouts import Layout
 from spark_log_analytics.scanner import MAX_EVENT_BYTES, MAX_MESSAGE_CHARS, Buffer, Record
 from spark_log_analytics.sieve import sift_records

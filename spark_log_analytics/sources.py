@@ -9,7 +9,7 @@ from datetime import tzinfo
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from spark_log_analytics.compression import codec_of, read_content, read_head
+from spark_log_analytics.content import codec_of, read_content, read_head
 from spark_log_analytics.layouts import LAYOUTS, Layout, Verdict, detect_layouts
 from spark_log_analytics.wrappers import detect_wrapper, peel
 

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from eosctl.model.log_event import LogEvent
 from spark_log_analytics.classify import Classifier
-from spark_log_analytics.compression import codec_of, count_newlines, read_head, read_window
+from spark_log_analytics.content import codec_of, count_newlines, read_head, read_window
 from spark_log_analytics.scan import SPLIT_BYTES, Split, cut_split, number_lines, scan_split
 from spark_log_analytics.scanner import HeaderReader
 from spark_log_analytics.sources import SourceFile, find_files, inspect_file

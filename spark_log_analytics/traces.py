@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Final, NamedTuple
 
-from spark_log_analytics.compression import Window
+from spark_log_analytics.content import Window
 from spark_log_analytics.layouts import Verdict
 from spark_log_analytics.scan import Split, cut_split, peeled_records, read_split
 from spark_log_analytics.scanner import MAX_EVENT_BYTES, Buffer, HeaderReader, Record, read_headerless

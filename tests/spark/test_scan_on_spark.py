@@ -108,3 +108,9 @@ def test_the_archive_holds_all_that_the_scan_needs(tmp_path: Path) -> None:
     command = [sys.executable, "-I", "-S", "-c", program]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (0, "3\n"), done.stderr
+
+
+def test_no_module_hides_one_of_pythons_own() -> None:
+    """spark-submit puts the folder of main.py in front of the path: ``import compression`` must not find ours there."""
+    own = {path.stem for path in (FIXTURES.parents[2] / "spark_log_analytics").iterdir()}
+    assert not own & (sys.stdlib_module_names | {"annotationlib", "compression"})  # the last two are new in 3.14

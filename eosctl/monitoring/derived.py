@@ -12,6 +12,9 @@ from eosctl.model.metric_page import MetricPage, MetricSample
 from eosctl.monitoring.cluster_gauges import ENDED
 
 FENCING_ERRORS: Final = frozenset({"PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH"})
+UNVERIFIED_ERRORS: Final = frozenset({"INVALID_TXN_STATE", "TRANSACTION_ABORTABLE", "INVALID_PRODUCER_ID_MAPPING"})
+_VERIFIED: Final = "kafka_server_AddPartitionsToTxnManager_Count"
+_OF_VERIFICATION: Final = {"name": "ErrorsPerSec", "request": "AddPartitionsToTxn"}.items()
 _REQUESTS: Final = "kafka_network_RequestMetrics"
 _MARKERS: Final = "kafka_coordinator_transaction_TransactionMarkerChannelManager_Value"
 _LAG: Final = "kafka_cluster_Partition_Value"
@@ -159,12 +162,15 @@ def _concurrent(looks: Looks) -> Found | None:
 
 
 def _unverified(looks: Looks) -> Found | None:
-    failed = meter_rate(looks, "kafka_server_AddPartitionsToTxnManager", _named("VerificationFailureRate"))
-    if failed is None:
+    # VerificationFailureRate would count fenced producers and early transactions as well.
+    if not any(one.labels.get("name") == "VerificationFailureRate" for one in _samples(looks.now, _VERIFIED)):
         return None
-    # With transaction version 2 these answers are counted as failures too, and are none.
-    early = _named("ErrorsPerSec", request="AddPartitionsToTxn", error="CONCURRENT_TRANSACTIONS")
-    return Found(max(0.0, failed - (meter_rate(looks, _REQUESTS, early) or 0.0)))
+    rate = meter_rate(
+        looks,
+        _REQUESTS,
+        lambda one: one.items() >= _OF_VERIFICATION and one.get("error") in UNVERIFIED_ERRORS,
+    )
+    return Found(rate or 0.0)
 
 
 def _markers(looks: Looks) -> Found | None:

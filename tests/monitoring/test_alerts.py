@@ -88,10 +88,10 @@ CASES: dict[str, tuple[dict[str, str], float, list[dict[str, str]]]] = {
         [{CONCURRENT: "0+5x90", requests("AddPartitionsToTxn"): "0+100x90"}],
     ),
     "EosVerificationFailures": (
-        {UNVERIFIED: "0+15x90"},
+        {requests("AddPartitionsToTxn", "TRANSACTION_ABORTABLE"): "0+15x90"},
         16,
         [{UNVERIFIED: "0+15x90", CONCURRENT: "0+15x90", requests("AddPartitionsToTxn"): "0+1000x90"},
-         {UNVERIFIED: "3x90"}],
+         {requests("AddPartitionsToTxn", "INVALID_TXN_STATE"): "3x90"}],
     ),
     "EosProducerIdsGrow": (
         {replicas("ProducerIdCount"): "20000+200x400"},

@@ -95,16 +95,20 @@ def test_the_unstable_end_is_told_in_the_partitions_own_traffic() -> None:
     assert (value.value, dict(value.where)["topic"], value.is_bad) == (100, "b", True)
 
 
-def test_answers_to_early_transactions_are_no_failed_verifications() -> None:
-    def look(failed: int, early: int, requests: int, at_s: int) -> MetricPage:
-        concurrent = ERRORS.format("Count", "AddPartitionsToTxn", "CONCURRENT_TRANSACTIONS", early)
-        asked = REQUESTS.format("Count", "AddPartitionsToTxn", requests)
-        return page(UNVERIFIED.format(failed) + concurrent + asked, at_s)
+def test_fenced_producers_and_early_transactions_are_no_unverified_writes() -> None:
+    def look(at_s: int, early: int, fenced: int, unknown: int) -> MetricPage:
+        errors = {"CONCURRENT_TRANSACTIONS": early, "PRODUCER_FENCED": fenced, "TRANSACTION_ABORTABLE": unknown}
+        return page(
+            UNVERIFIED.format(early + fenced + unknown)
+            + REQUESTS.format("Count", "AddPartitionsToTxn", 10 * at_s)
+            + "".join(ERRORS.format("Count", "AddPartitionsToTxn", error, n) for error, n in errors.items()),
+            at_s,
+        )
 
-    well = derived(Looks((look(30, 30, 100, 10),), (look(0, 0, 0, 0),)))
+    well = derived(Looks((look(10, 30, 20, 0),), (look(0, 0, 0, 0),)))
     assert well["unverified-write-rate"] == (0, False)
     assert well["concurrent-transactions-ratio"] == (0.3, True)
-    assert derived(Looks((look(30, 0, 100, 10),), (look(0, 0, 0, 0),)))["unverified-write-rate"] == (3, True)
+    assert derived(Looks((look(10, 0, 0, 5),), (look(0, 0, 0, 0),)))["unverified-write-rate"] == (0.5, True)
 
 
 def test_commits_are_compared_with_their_interval() -> None:

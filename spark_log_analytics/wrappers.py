@@ -20,6 +20,8 @@ _SYSLOG: Final = re.compile(
     rb"(?:<\d{1,3}>)?(?:1 )?([A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S*) (\S+) "
     rb"(?:([^\s:\[]+)(?:\[\d+\])?:|([^\s:\[]+) [\w.-]+ [\w.-]+ (?:-|\[[^\n]*?\])) ?(.*)"
 )
+_PREFIX: Final = re.compile(rb"\[pod/([^\]/]+)/[^\]]+\] ?(?:(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6,9}Z) )?(.*)")
+_STERN: Final = re.compile(rb"([a-z0-9][a-z0-9.-]*-[a-z0-9]+) [a-z0-9][a-z0-9-]* (.*)")
 _ANSI: Final = re.compile(rb"(?:\x1b|\^\[)\[[0-9;]*[A-Za-z]")
 
 
@@ -96,6 +98,16 @@ def _syslog(line: bytes) -> Inner | None:
     return Inner(unit, found[5].replace(b"#011", b"\t"), stamp=found[1].decode())
 
 
+def _prefix(line: bytes) -> Inner | None:
+    found = _PREFIX.match(line)
+    return Inner(found[1].decode(), found[3], stamp=(found[2] or b"").decode()) if found else None
+
+
+def _stern(line: bytes) -> Inner | None:
+    found = _STERN.match(line)
+    return Inner(found[1].decode(), found[2]) if found else None
+
+
 def _ansi(line: bytes) -> Inner:
     return Inner("", _ANSI.sub(b"", line))
 
@@ -106,8 +118,12 @@ _WRAPPERS: Final[tuple[tuple[str, Unwrap], ...]] = (
     ("kubectl", _kubectl),
     ("syslog", _syslog),
     ("compose", _compose),
+    ("kubectl-prefix", _prefix),
+    ("stern", _stern),
 )
-NAMES_SERVICES: Final = frozenset({"compose", "syslog"})
+_NEEDS_STAMPS: Final = {"kubectl": 4, "stern": 25}
+"""Wrappers that any words may look like: one line in so many of what they hold must start like a record."""
+NAMES_SERVICES: Final = frozenset({"compose", "syslog", "kubectl-prefix", "stern"})
 """Wrappers whose streams are services; the others' are standard output and error of one."""
 
 
@@ -119,7 +135,8 @@ def detect_wrapper(sample: bytes) -> str:
     for name, unwrap in _WRAPPERS:
         hits = [unwrapped for line in lines if (unwrapped := unwrap(line)) is not None]
         # A pipe can stand in any first words; a wrapper's own stamp before another stamp cannot.
-        inner_stamped = name != "kubectl" or sum(b"20" in hit.text[:8] for hit in hits) * 4 > len(hits)
+        stamped = sum(b"20" in hit.text[:8] or hit.text[:1] == b"{" for hit in hits)
+        inner_stamped = name not in _NEEDS_STAMPS or stamped * _NEEDS_STAMPS[name] > len(hits)
         if len(hits) * 10 >= len(lines) * 9 and inner_stamped:
             return name
     return "ansi" if _ANSI.search(sample) else ""

@@ -1,0 +1,123 @@
+"""What is new, what came in bursts, what came before failures, and pauses against timeouts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eosctl.analysis.log_digest.bursts import find_bursts
+from eosctl.analysis.log_digest.pauses import weigh_pauses
+from eosctl.analysis.log_digest.precursors import CAUSES, FAILURES, rank_precursors
+from eosctl.analysis.log_digest.templates import find_templates, template_of
+from eosctl.model.log_event import LogEvent
+from spark_log_analytics.catalogue import load_catalogue
+
+
+def event(
+    category: str,
+    time_ms: int | None,
+    message: str = "it broke",
+    level: str = "ERROR",
+    application: str = "relay",
+    fields: Mapping[str, str] | None = None,
+) -> LogEvent:
+    return LogEvent(
+        "a.log", time_ms or 0, 1, time_ms, False, level, "", "", application, category, fields or {}, None, message
+    )
+
+
+def test_every_category_that_is_named_is_in_the_catalogue() -> None:
+    assert {category.id for category in load_catalogue().categories} >= CAUSES | FAILURES
+
+
+def test_messages_that_differ_in_values_are_one_template() -> None:
+    messages = [
+        "[Producer clientId=a-1, transactionalId=pay-3] Failed to append to orders-0 after 120001 ms",
+        "[Producer clientId=b, transactionalId=x] Failed to append to invoices-12 after 9 ms",
+    ]
+    (template,) = find_templates([event("TIMEOUT_SEND", number, text) for number, text in enumerate(messages)])
+    assert template.event_count == 2
+    assert template.is_new is None
+    assert template.text == "[Producer clientId=<*>, transactionalId=<*>] Failed to append to <*> after <*> ms"
+    assert template_of("session 3f2504e0-4f89-11d3-9a0c-0305e82c3301 of 'x y' at /var/log/kafka/a.log") == (
+        "session <*> of <*> at <*>"
+    )
+
+
+def test_what_the_baseline_does_not_have_is_new_and_comes_first() -> None:
+    usual = [event("UNCLASSIFIED", number, f"retry {number} of 5") for number in range(9)]
+    found = find_templates([*usual, event("UNCLASSIFIED", 50, "disk is gone")], usual[:1])
+    assert [(one.text, one.is_new, one.event_count) for one in found] == [
+        ("disk is gone", True, 1),
+        ("retry <*> of <*>", False, 9),
+    ]
+
+
+def test_a_crowd_is_a_burst_and_a_drip_is_none() -> None:
+    drip = [event("NOT_LEADER", number * 1_000, level="WARN") for number in range(600)]
+    crowd = [event("TIMEOUT_SEND", 300_000 + number * 100) for number in range(30)]
+    later = [event("TIMEOUT_SEND", 500_000)]
+    (burst,) = find_bursts([*drip, *crowd, *later])
+    assert (burst.category, burst.start_ms, burst.end_ms, burst.event_count) == ("TIMEOUT_SEND", 300_000, 302_900, 30)
+    assert burst.factor > 100
+    assert find_bursts([]) == ()
+
+
+def test_what_comes_before_failures_and_hardly_elsewhere_leads() -> None:
+    failures = [event("TXN_TIMEOUT_ABORT", 100_000 * number) for number in range(1, 10)]
+    pauses = [event("GC_PAUSE", 100_000 * number - 2_000) for number in range(1, 9)]
+    everywhere = [event("INIT_PRODUCER_ID", number) for number in range(0, 1_000_000, 5_000)]
+    ranked = rank_precursors([*failures, *pauses, *everywhere])
+    assert [(one.failure, one.cause) for one in ranked.pairs] == [("TXN_TIMEOUT_ABORT", "GC_PAUSE")]
+    (pair,) = ranked.pairs
+    assert (pair.failure_count, pair.preceded_count, pair.typical_lag_ms) == (9, 8, 2_000)
+    assert 9 < pair.lift < 14
+    assert [(one.failure, one.unexplained_count, one.failure_count) for one in ranked.unexplained] == [
+        ("TXN_TIMEOUT_ABORT", 1, 9)
+    ]
+
+
+def test_the_closer_of_two_equal_precursors_leads() -> None:
+    failures = [event("PRODUCER_FENCED", 200_000 * number) for number in range(1, 6)]
+    near = [event("EPOCH_BUMP", one.time_ms - 500) for one in failures if one.time_ms]
+    far = [event("COORDINATOR_LOAD", one.time_ms - 9_000) for one in failures if one.time_ms]
+    assert [one.cause for one in rank_precursors([*failures, *near, *far]).pairs] == ["EPOCH_BUMP", "COORDINATOR_LOAD"]
+
+
+@given(
+    st.lists(
+        st.builds(
+            event,
+            st.sampled_from(sorted(CAUSES | FAILURES)),
+            st.none() | st.integers(min_value=0, max_value=200_000),
+        ),
+        max_size=60,
+    )
+)
+def test_ranks_hold_together(events: list[LogEvent]) -> None:
+    ranked = rank_precursors(events)
+    for pair in ranked.pairs:
+        assert 0 < pair.preceded_count <= pair.failure_count
+        assert 0 < pair.expected_share <= 1
+        assert pair.lift >= 1.5
+        assert 0 <= pair.typical_lag_ms <= 10_000
+    explained = {pair.failure for pair in ranked.pairs}
+    timed = {one.category for one in events if one.time_ms is not None} & FAILURES
+    assert timed <= explained | {one.failure for one in ranked.unexplained}
+
+
+def test_a_pause_near_a_timeout_is_told() -> None:
+    events = [
+        event("GC_PAUSE", 5, level="", fields={"pause_ms": "31000.5"}),
+        event("GC_PAUSE", 6, level="", fields={"pause_ms": "3.2"}),
+        event("GC_PAUSE", 7, level="", application="broker-1", fields={"pause_ms": "12.0"}),
+        event("CLIENT_CONFIG", 1, level="INFO", fields={"transaction_timeout_ms": "60000"}),
+        event("CLIENT_CONFIG", 1, level="INFO", fields={"max_poll_interval_ms": "300000"}),
+    ]
+    relay, broker = weigh_pauses(events)
+    assert (relay.application, relay.pause_count, relay.longest_ms, relay.longest_at_ms) == ("relay", 2, 31000.5, 5)
+    assert (relay.nearest, relay.nearest_ms, relay.is_near) == ("transaction.timeout.ms", 60_000, True)
+    assert not broker.is_near
+    assert weigh_pauses(events[2:3])[0].nearest == ""

@@ -82,6 +82,15 @@ def verify_run(
             "--transaction-version", min=0, max=2, help="Finalized transaction.version.", rich_help_panel=CLUSTER
         ),
     ] = None,
+    bug: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--bug",
+            metavar="NAME[=off]",
+            help="A known bug that a sandbox has, or lacks; repeatable.",
+            rich_help_panel=CLUSTER,
+        ),
+    ] = None,
     workload: Annotated[
         list[str] | None,
         typer.Option(
@@ -177,6 +186,7 @@ def verify_run(
     Nothing is written but to topics of the run's own, which are removed afterwards. The exit code is 0 when no anomaly
     was found, 3 when one was, 4 when the run decides nothing.
     """
+    from eosctl.sandbox.faults.bugs import parse_switch
     from eosctl.verify.plan import ClientKind, VerifyPlan, Workload
     from eosctl.verify.play import Order
     from eosctl.verify.targets import EngineOrder
@@ -204,7 +214,10 @@ def verify_run(
         skew=skew,
         hops=hops,
     )
-    own = EngineOrder(engine, brokers, emulate, transaction_version) if engine is not None else None
+    switches = tuple(parse_switch(text) for text in bug or ())
+    if switches and engine is None:
+        raise UsageError("--bug goes with --engine embedded.", "A cluster that runs has its own.", "Leave it out.")
+    own = EngineOrder(engine, brokers, emulate, transaction_version, switches) if engine is not None else None
     order = Order(
         plan,
         _nemeses(nemesis or ()),
@@ -253,7 +266,8 @@ def replay_run(
     own = None
     if not connection.is_given:
         if "engine" in where:
-            own = EngineOrder(**where)
+            bugs = tuple((name, on) for name, on in where.pop("bugs", ()))
+            own = EngineOrder(**where, bugs=bugs)
         else:
             file = where.get("command_config")
             connection = replace(
@@ -372,6 +386,7 @@ def _where(own: EngineOrder | None, connection: Connection) -> dict[str, Any]:
             "brokers": own.brokers,
             "emulate": own.emulate,
             "transaction_version": own.transaction_version,
+            "bugs": own.bugs,
         }
     file = connection.command_config
     return {

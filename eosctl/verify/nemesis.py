@@ -54,7 +54,15 @@ def sandbox_ranges(broker_ids: Sequence[int], controller_ids: Sequence[int]) -> 
     ranges = [
         FaultRange("kill-broker", brokers),
         FaultRange("stop-broker", brokers),
+        FaultRange("pause-broker", brokers),
+        FaultRange("slow-broker", brokers, amount=(20, 500)),
+        FaultRange("slow-disk", brokers, amount=(20, 500)),
+        FaultRange("break-connections", brokers, duration_ms=(0, 100)),
         FaultRange("skew-clock", brokers, amount=(-5_000, 5_000)),
+        # Late enough for the client to give up and ask again.
+        FaultRange("late-end-txn", (0,), duration_ms=(500, 1_500), amount=(3_500, 6_000)),
+        FaultRange("late-produce", (0,), duration_ms=(500, 1_500), amount=(3_500, 6_000)),
+        FaultRange("late-markers", (0,), amount=(200, 2_000)),
     ]
     if controllers:
         ranges += [
@@ -68,51 +76,53 @@ def sandbox_ranges(broker_ids: Sequence[int], controller_ids: Sequence[int]) -> 
     return tuple(ranges)
 
 
+def sandbox_words(fault: PlannedFault) -> tuple[str, ...]:
+    """Return a fault in the words of ``eosctl sandbox fault``; frames are hit in both directions."""
+    node, amount = fault.target, fault.amount
+    ends = (f"from={node}", f"to={node}")
+    match fault.kind:
+        case "kill-broker" | "kill-controller":
+            return (f"kill node={node}",)
+        case "stop-broker" | "pause-broker":
+            return (f"{fault.kind.removesuffix('-broker')} node={node}",)
+        case "slow-broker" | "slow-disk":
+            return (f"{fault.kind.removesuffix('-broker')} node={node} ms={amount}",)
+        case "break-connections":
+            return (f"disconnect node={node}",)
+        case "skew-clock":
+            return (f"skew node={node} ms={amount}",)
+        case "isolate-broker":
+            return (f"cut node={node}",)
+        case "late-end-txn" | "late-produce" | "late-markers":
+            return (f"{fault.kind} ms={amount}",)
+        case "delay-frames":
+            return tuple(f"delay {end} ms={amount}" for end in ends)
+        case kind:
+            return tuple(f"{kind.removesuffix('-frames')} {end} count={amount}" for end in ends)
+
+
 class SandboxNemesis:
-    """Disturbs a sandbox through its control."""
+    """Disturbs a sandbox through its control, with the faults of ``eosctl sandbox fault``."""
 
     def __init__(self, control: Control) -> None:
         self._control = control
-        self._down: set[int] = set()
-        self._skewed: set[int] = set()
+        self._numbers: list[int] = []
 
     async def begin(self, fault: PlannedFault) -> None:
         """Let a fault begin."""
-        target = fault.target
-        match fault.kind:
-            case "kill-broker" | "kill-controller":
-                await self._control("kill-broker", {"broker": target})
-                self._down.add(target)
-            case "stop-broker":
-                await self._control("stop-broker", {"broker": target})
-                self._down.add(target)
-            case "isolate-broker":
-                await self._control("cut-link", {"node": target})
-            case "skew-clock":
-                self._skewed.add(target)
-                await self._control("skew-clock", {"node": target, "ms": fault.amount})
-            case "delay-frames":
-                await self._frames(target, {"action": "delay", "delay_ms": fault.amount})
-            case kind:
-                await self._frames(target, {"action": kind.removesuffix("-frames"), "count": fault.amount})
-
-    async def _frames(self, target: int, fault: dict[str, Any]) -> None:
-        for end in ("source", "destination"):
-            await self._control("fault", {**fault, end: target})
+        for words in sandbox_words(fault):
+            active = await self._control("inject", {"words": words})
+            self._numbers.append(int(active["number"]))
 
     async def end(self, fault: PlannedFault) -> None:
         """Put everything right: faults of a run do not overlap."""
         await self.heal()
 
     async def heal(self) -> None:
-        """Start what is down, mend links, set clocks."""
-        await self._control("heal", {})
-        for node in sorted(self._down):
-            await self._control("start-broker", {"broker": node})
-            self._down.discard(node)
-        for node in sorted(self._skewed):
-            await self._control("skew-clock", {"node": node, "ms": 0})
-            self._skewed.discard(node)
+        """End what was begun here; what others did to the sandbox stays."""
+        while self._numbers:
+            await self._control("end-fault", {"number": self._numbers[-1]})
+            self._numbers.pop()
 
 
 _ENGINE_KINDS: Final[Mapping[str, Capability]] = {

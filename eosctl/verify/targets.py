@@ -37,12 +37,14 @@ class EngineOrder:
         brokers: How many; 1 or 3 of Apache Kafka.
         emulate: What an embedded one behaves as.
         transaction_version: Finalized level; None for the release's default.
+        bugs: Known bugs that an embedded one has or lacks, other than its release.
     """
 
     engine: str = "embedded"
     brokers: int = 3
     emulate: str = "4.3"
     transaction_version: int | None = None
+    bugs: tuple[tuple[str, bool], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,9 @@ async def own_cluster(order: EngineOrder, chance: random.Random) -> AsyncIterato
         engine = _engine(order, directory, chance)
         try:
             await engine.up()
+            if isinstance(engine, EmbeddedEngine):
+                for name, on in order.bugs:
+                    engine.cluster.faults.switch_bug(name, on)
             config = resolve_client({}, bootstrap=engine.bootstrap).config
             yield await _describe(config, engine, order)
         finally:
@@ -100,6 +105,8 @@ def _engine(order: EngineOrder, directory: Path, chance: random.Random) -> Engin
             f"There are embedded, and Apache Kafka {', '.join(RELEASES)}.",
             "Choose one of them.",
         )
+    if order.bugs:
+        raise UsageError("--bug is for a sandbox.", "Real Kafka has the bugs of its release.", "Leave it out.")
     if order.brokers not in (1, 3):
         raise UsageError(f"--brokers {order.brokers}: Apache Kafka is started with 1 or 3.", "", "Choose one.")
     return ApacheEngine(

@@ -172,3 +172,12 @@ def test_a_run_with_an_anomaly_ends_with_3_and_shows_the_witness(kafka: SandboxT
     page = eosctl("verify", "show", str(folder), "-o", "html").out
     assert "<svg" in page
     assert "torn-transaction" in page
+
+
+def test_known_bugs_are_switched_in_a_cluster_of_its_own_alone(kafka: SandboxThread) -> None:
+    assert run(kafka, "--bug", "kafka-20734=off").code == 2
+    done = eosctl("verify", "run", "--engine", "embedded", "--brokers", "1", "--bug", "kafka-20734=off", *QUICK)
+    assert done.code == 0, done.err
+    unknown = eosctl("verify", "run", "--engine", "embedded", "--brokers", "1", "--bug", "kafka-1", *QUICK)
+    assert unknown.code == 2
+    assert "no switch for a bug 'kafka-1'" in unknown.err

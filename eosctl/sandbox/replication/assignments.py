@@ -45,9 +45,7 @@ class DirectoryAssignments:
         self._scheduled = False
 
     def reconcile(self, image: ClusterImage, partitions: Iterable[TopicPartition]) -> None:
-        """Tell of replicas that are not where the metadata has them; of a single directory it knows."""
-        if len(self._directories.all) == 1:
-            return
+        """Tell of replicas that are not where the metadata has them, as those of a disk that was replaced are."""
         for name in partitions:
             state, home = image.partition(name), self._directories.home_of(name)
             topic_id = image.topic_id(name.topic)

@@ -129,6 +129,10 @@ class TransactionalProducer:
             transactional=True,
         )
 
+    def lose(self, partition: TopicPartition, record_count: int) -> None:
+        """Count records as sent that never will be, as a client that gives up batches does: a gap follows."""
+        self._sequences[partition] = (self._sequences.get(partition, 0) + record_count) % _SEQUENCE_COUNT
+
     async def send_offsets(self, group: GroupIdentity, offsets: Mapping[TopicPartition, OffsetToCommit]) -> None:
         """Commit a group's offsets within the transaction."""
         level = await self._level()

@@ -139,6 +139,7 @@ async def simulate(
     network = MemoryNetwork(pace.latency)
     listeners = {broker_id: _Listener(core, broker_id) for broker_id in core.broker_ids}
     simulation = Simulation(core, network, random.Random(chance.getrandbits(64)), listeners, pace)
+    core.on_halt = core.on_disconnect = simulation.drop_clients
     for broker_id, listener in listeners.items():
         network.listen(simulation.endpoint(broker_id), listener.accept)
     core.start()

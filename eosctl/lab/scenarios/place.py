@@ -1,0 +1,204 @@
+"""Where a scenario plays: a cluster to which faults can be done, simulated, live or real Kafka."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Protocol
+
+from eosctl.client.ports import Connector
+from eosctl.errors import UsageError
+from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
+from eosctl.lab.engine import Engine, UnsupportedFault
+from eosctl.lab.scenarios.script import ClusterWords
+from eosctl.lab.simulation import Simulation, simulate
+from eosctl.model.client_config import ClientConfig
+from eosctl.sandbox.core import ClusterShape
+from eosctl.sandbox.faults.bugs import parse_switch
+from eosctl.sandbox.faults.engine import FaultEngine
+from eosctl.sandbox.faults.kinds import FaultKind
+from eosctl.sandbox.faults.order import FaultOrder
+from eosctl.sandbox.ports import Emulation
+from eosctl.settings.endpoints import parse_endpoints
+
+_FEW_PARTITIONS = {"transaction.state.log.num.partitions": "2", "offsets.topic.num.partitions": "2"}
+
+
+class Place(Protocol):
+    """A cluster that a scenario can use and disturb."""
+
+    @property
+    def name(self) -> str:
+        """Name it for people."""
+
+    @property
+    def config(self) -> ClientConfig:
+        """Connects to it."""
+
+    @property
+    def connector(self) -> Connector | None:
+        """Opens the streams; sockets when None."""
+
+    def now_ms(self) -> int:
+        """Return the clients' time of day."""
+
+    async def inject(self, order: FaultOrder) -> None:
+        """Let a fault happen."""
+
+    async def heal(self) -> None:
+        """End every fault."""
+
+    async def advance(self, duration_ms: float) -> None:
+        """Let time pass."""
+
+
+class SimulatedPlace:
+    """A simulated cluster on virtual time; the caller's loop must be a virtual one."""
+
+    def __init__(self, simulation: Simulation, release: str, seed: int) -> None:
+        self._simulation = simulation
+        self._release = release
+        self.faults = FaultEngine(simulation, seed=seed)
+
+    @property
+    def name(self) -> str:
+        """Name the release that it answers as."""
+        return f"sandbox as {self._release}"
+
+    @property
+    def config(self) -> ClientConfig:
+        """Connects to every broker."""
+        return self._simulation.config
+
+    @property
+    def connector(self) -> Connector | None:
+        """The network in memory."""
+        return self._simulation.network
+
+    def now_ms(self) -> int:
+        """Return the time of the simulation."""
+        return self._simulation.now_ms()
+
+    async def inject(self, order: FaultOrder) -> None:
+        """Let a fault happen."""
+        await self.faults.inject(order)
+
+    async def heal(self) -> None:
+        """End every fault."""
+        await self.faults.heal()
+
+    async def advance(self, duration_ms: float) -> None:
+        """Let virtual time pass."""
+        await asyncio.sleep(duration_ms / 1000)
+
+
+class EnginePlace:
+    """Real Kafka: faults are signals to processes, and time passes as it does."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._healings: list[tuple[FaultKind, int]] = []
+
+    @property
+    def name(self) -> str:
+        """Name the engine."""
+        return self._engine.name
+
+    @property
+    def config(self) -> ClientConfig:
+        """Connects to every broker."""
+        return ClientConfig(parse_endpoints(self._engine.bootstrap, "the engine"))
+
+    @property
+    def connector(self) -> Connector | None:
+        """Sockets."""
+        return None
+
+    def now_ms(self) -> int:
+        """Return the time of day."""
+        return time.time_ns() // 1_000_000
+
+    async def inject(self, order: FaultOrder) -> None:
+        """Stop, kill, pause or start a broker.
+
+        Raises:
+            UnsupportedFault: Nothing else can be done to a process from outside.
+        """
+        node = order.node or 0
+        match order.kind:
+            case FaultKind.KILL if not order.lose and not order.torn:
+                await self._engine.kill(node)
+            case FaultKind.STOP:
+                await self._engine.stop(node)
+            case FaultKind.PAUSE:
+                await self._engine.pause(node)
+            case FaultKind.START:
+                await self._engine.restart(node)
+                return
+            case FaultKind.RESTART:
+                await self._engine.kill(node)
+                await self._engine.restart(node)
+                return
+            case _:
+                raise UnsupportedFault(f"{self._engine.name} cannot do: {order}.", "", "Play it on the sandbox.")
+        self._healings.append((order.kind, node))
+        if order.for_ms is not None:
+            await asyncio.sleep(order.for_ms / 1000)
+            await self.heal()
+
+    async def heal(self) -> None:
+        """Start what was ended and let go on what was paused."""
+        while self._healings:
+            kind, node = self._healings.pop()
+            await (self._engine.resume(node) if kind is FaultKind.PAUSE else self._engine.restart(node))
+
+    async def advance(self, duration_ms: float) -> None:
+        """Wait."""
+        await asyncio.sleep(duration_ms / 1000)
+
+
+@asynccontextmanager
+async def simulated(cluster: ClusterWords, directory: Path, seed: int) -> AsyncIterator[Place]:
+    """Start the cluster of a scenario on the running virtual loop, and stop it at the end."""
+    shape = ClusterShape(
+        cluster.brokers,
+        Emulation(cluster.release),
+        cluster.transaction_version,
+        {**_FEW_PARTITIONS, **cluster.settings},
+        fast=True,
+    )
+    async with simulate(shape, directory, seed=seed) as simulation:
+        place = SimulatedPlace(simulation, cluster.release, seed)
+        for text in cluster.bugs:
+            place.faults.switch_bug(*parse_switch(text))
+        yield place
+
+
+@asynccontextmanager
+async def real_kafka(cluster: ClusterWords, directory: Path, seed: int) -> AsyncIterator[Place]:
+    """Start real Kafka of the scenario's release, with its settings, and stop it at the end.
+
+    Raises:
+        UsageError: The scenario needs a number of brokers that the engine does not run.
+        MissingTool: Java or Maven is not there.
+    """
+    if cluster.brokers not in (1, 3):
+        raise UsageError(f"Real Kafka is run with 1 or 3 nodes, not {cluster.brokers}.", "", "Play it on the sandbox.")
+    version = {"3.9": "3.9.2", "4.3": "4.3.1"}[cluster.release]
+    settings = {
+        **_FEW_PARTITIONS,
+        "group.initial.rebalance.delay.ms": "0",
+        "transaction.abort.timed.out.transaction.cleanup.interval.ms": "200",
+        **cluster.settings,
+    }
+    config = ApacheConfig(version, cluster.brokers, cluster.transaction_version, settings)
+    engine = ApacheEngine(config, directory, random.Random(seed))
+    try:
+        await engine.up()
+        yield EnginePlace(engine)
+    finally:
+        await engine.down()

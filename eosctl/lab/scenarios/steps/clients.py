@@ -1,0 +1,218 @@
+"""What producers, consumers and administrators do, in the bytes that they send."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from eosctl.client import Role
+from eosctl.client.destinations import group_coordinator
+from eosctl.client.offsets import committed_offsets
+from eosctl.client.outcome import any_error, error_for_code
+from eosctl.client.producer import OutgoingRecord, TransactionalProducer
+from eosctl.client.topics import ensure_topic
+from eosctl.client.transactions import (
+    TV1,
+    TV2,
+    GroupIdentity,
+    OffsetToCommit,
+    end_txn,
+    produce,
+    wait_until_ended,
+)
+from eosctl.errors import UsageError
+from eosctl.lab.scenarios.steps.play import HeldBatch, Play, partition_of
+from eosctl.sandbox.faults.order import parse_ms
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.messages.delete_records import DeleteRecordsPartition, DeleteRecordsRequest, DeleteRecordsTopic
+from eosctl.wire.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
+from eosctl.wire.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from eosctl.wire.records.batch import encode_batch
+from eosctl.wire.records.record import Record
+
+_LEVELS = {"auto": None, "tv1": TV1, "tv2": TV2}
+_TOPIC, _BROKER, _SET = 2, 4, 0
+
+
+async def topic(
+    play: Play, *, name: str, partitions: int = 1, replicas: int | None = None, settings: dict[str, str] | None = None
+) -> None:
+    """Create a topic."""
+    await ensure_topic(
+        play.client, name, partition_count=partitions, replica_count=replicas, settings=dict(settings or {})
+    )
+
+
+async def producer(
+    play: Play, *, name: str, id: str, level: str = "auto", timeout: str = "60s", patience: str | None = None
+) -> None:
+    """Start a transactional producer with a client of its own, and initialise it; ``patience`` is of its requests."""
+    if level not in _LEVELS:
+        raise UsageError(f"There is no level {level!r}.", f"There are: {', '.join(_LEVELS)}.", "Choose one.")
+    client = await play.open_client(name, None if patience is None else int(parse_ms(patience)))
+    made = TransactionalProducer(
+        client, id, now_ms=play.place.now_ms, transaction_timeout_ms=int(parse_ms(timeout)), dialect=_LEVELS[level]
+    )
+    play.producers[name], play.producer_clients[name] = made, client
+    await made.init_transactions()
+
+
+async def init(play: Play, *, by: str) -> None:
+    """Initialise a producer again: its epoch rises, what was open is aborted."""
+    await play.producer(by).init_transactions()
+
+
+async def init_until(play: Play, *, by: str, epoch: int) -> None:
+    """Initialise a producer until its epoch is this."""
+    while play.producer(by).identity.producer_epoch < epoch:
+        await play.producer(by).init_transactions()
+
+
+async def new_producers(play: Play, *, count: int) -> None:
+    """Initialise so many producers, each with a transactional id of its own."""
+    client = await play.open_client("many", 1_000)
+    for number in range(count):
+        name = f"new-{play.chance.getrandbits(40):x}-{number}"
+        await TransactionalProducer(client, name, now_ms=play.place.now_ms).init_transactions()
+
+
+async def send(play: Play, *, by: str, to: str, values: list[str]) -> None:
+    """Write records in the open transaction, one batch, after adding the partition where the level asks for it."""
+    await play.producer(by).send(partition_of(to), _records(values))
+
+
+async def write_undeclared(play: Play, *, by: str, to: str, values: list[str]) -> None:
+    """Write records in the open transaction without adding the partition to it."""
+    await play.producer(by).write(partition_of(to), _records(values))
+
+
+async def hold(play: Play, *, by: str, to: str, values: list[str], name: str) -> None:
+    """Let a batch of the open transaction be held up on its way."""
+    made = play.producer(by)
+    data = made.encode(partition_of(to), _records(values))
+    play.held[name] = HeldBatch(partition_of(to), made.transactional_id, data)
+
+
+async def deliver(play: Play, *, batch: str, level: str = "tv1") -> None:
+    """Deliver a batch that was held up, as it was sent."""
+    if batch not in play.held:
+        raise UsageError(f"No batch {batch!r} is held up.", "A step 'hold' makes one.", "Mend the scenario.")
+    held = play.held[batch]
+    bounds = (TV2 if level == "tv2" else TV1).produce
+    await produce(play.client, held.partition, held.data, transactional_id=held.transactional_id, bounds=bounds)
+
+
+async def lose(play: Play, *, by: str, to: str, records: int) -> None:
+    """Let a producer lose records before they leave it: the next batch has a gap before it."""
+    play.producer(by).lose(partition_of(to), records)
+
+
+async def plain(play: Play, *, to: str, values: list[str], acks: int = -1) -> None:
+    """Write records without an id and without a transaction."""
+    now_ms = play.place.now_ms()
+    data = encode_batch([Record(0, now_ms, *record) for record in _records(values)])
+    await produce(play.client, partition_of(to), data, transactional_id=None, bounds=TV1.produce, acks=acks)
+
+
+async def offsets(play: Play, *, by: str, group: str, of: str, at: int) -> None:
+    """Commit a group's offset within the open transaction."""
+    await play.producer(by).send_offsets(GroupIdentity(group), {partition_of(of): OffsetToCommit(at)})
+
+
+async def commit_offset(play: Play, *, group: str, of: str, at: int) -> None:
+    """Commit a group's offset outside of any transaction."""
+    partition = partition_of(of)
+    topics = [
+        OffsetCommitRequestTopic(partition.topic, partitions=[OffsetCommitRequestPartition(partition.partition, at)])
+    ]
+    response = await play.client.request(
+        group_coordinator(group), ApiKey.OFFSET_COMMIT, OffsetCommitRequest(group, topics=topics), cap=8
+    )
+    code = any_error(response)
+    if code:
+        raise error_for_code(code, f"OffsetCommit of {group}")
+
+
+async def commit(play: Play, *, by: str) -> None:
+    """Commit the transaction, whatever was done in it."""
+    await play.producer(by).end(committed=True)
+
+
+async def abort(play: Play, *, by: str) -> None:
+    """Abort the transaction, whatever was done in it."""
+    await play.producer(by).end(committed=False)
+
+
+async def commit_as_before(play: Play, *, by: str) -> None:
+    """Send the EndTxn of a producer with level TV1 and its present identity, once more or too early."""
+    client, made = play.producer_clients[by], play.producer(by)
+    await end_txn(client, made.identity, committed=True, dialect=TV1)
+
+
+async def wait_ended(play: Play, *, id: str) -> None:
+    """Wait until the transaction of an id has all its markers."""
+    await wait_until_ended(play.client, id)
+
+
+async def copy(play: Play, *, by: str, source: str, to: str, group: str, fails: bool = False) -> None:
+    """Consume, transform, produce once: copy what is new to a group, with its offset, in one transaction.
+
+    Args:
+        play: The run.
+        by: The producer.
+        source: What is read (committed records only).
+        to: Where it goes, in capitals.
+        group: Whose offset it is.
+        fails: The application fails before the commit and aborts.
+    """
+    from eosctl.client.consumer import IsolationLevel, Reader
+
+    partition = partition_of(source)
+    position = (await committed_offsets(play.client, group, [partition]))[partition] or 0
+    reader = Reader(play.client, IsolationLevel.READ_COMMITTED, {partition: position})
+    found = (await reader.poll(max_wait_ms=500)).get(partition, ())
+    values = [(record.value or b"").decode().upper() for record in found]
+    made = play.producer(by)
+    if values:
+        await made.send(partition_of(to), _records(values))
+        await made.send_offsets(GroupIdentity(group), {partition: OffsetToCommit(found[-1].offset + 1)})
+    await (made.abort() if fails else made.commit())
+
+
+async def set_topic(play: Play, *, name: str, settings: dict[str, str]) -> None:
+    """Change settings of a topic."""
+    await _alter(play, _TOPIC, name, settings)
+
+
+async def set_brokers(play: Play, *, settings: dict[str, str]) -> None:
+    """Change dynamic settings of all brokers."""
+    await _alter(play, _BROKER, "", settings)
+
+
+async def delete_records(play: Play, *, of: str, before: int) -> None:
+    """Delete records, as retention does."""
+    partition = partition_of(of)
+    topics = [DeleteRecordsTopic(partition.topic, [DeleteRecordsPartition(partition.partition, before)])]
+    response = await play.client.request(partition, ApiKey.DELETE_RECORDS, DeleteRecordsRequest(topics, 10_000))
+    code = any_error(response)
+    if code:
+        raise error_for_code(code, f"DeleteRecords of {partition}")
+
+
+async def _alter(play: Play, kind: int, name: str, settings: dict[str, str]) -> None:
+    changes = [AlterableConfig(key, _SET, value) for key, value in settings.items()]
+    request: Any = IncrementalAlterConfigsRequest([AlterConfigsResource(kind, name, changes)])
+    code = any_error(await play.client.request(Role.CONTROLLER, ApiKey.INCREMENTAL_ALTER_CONFIGS, request))
+    if code:
+        raise error_for_code(code, f"Setting {', '.join(settings)}")
+
+
+def _records(values: list[str]) -> list[OutgoingRecord]:
+    return [OutgoingRecord(None, value.encode()) for value in values]

@@ -1,0 +1,68 @@
+"""What goes wrong, and time."""
+
+from __future__ import annotations
+
+import re
+
+from eosctl.client.destinations import group_coordinator, transaction_coordinator
+from eosctl.errors import UsageError
+from eosctl.lab.scenarios.steps.play import Play, partition_of
+from eosctl.sandbox.faults.order import parse_ms, parse_order
+
+_WHO = re.compile(r"\{(leader|follower|coordinator|group-coordinator|named):([^}]+)\}")
+
+
+async def fault(play: Play, *, words: str) -> None:
+    """Let a fault happen.
+
+    ``{leader:orders}``, ``{follower:orders}``, ``{coordinator:app}`` and ``{group-coordinator:g}`` stand for brokers,
+    ``{named:1}`` for the first one that was found like this.
+    """
+    filled = words
+    for found in _WHO.finditer(words):
+        node = await _node(play, found[1], found[2])
+        play.named.append(node)
+        filled = filled.replace(found[0], str(node))
+    await play.place.inject(parse_order(filled))
+
+
+async def heal(play: Play) -> None:
+    """End every fault."""
+    await play.place.heal()
+
+
+async def advance(play: Play, *, time: str) -> None:
+    """Let time pass."""
+    await play.place.advance(parse_ms(time))
+
+
+async def _node(play: Play, kind: str, key: str) -> int:
+    match kind:
+        case "named":
+            return _named(play, key)
+        case "leader":
+            await play.client.refresh_metadata([partition_of(key).topic])
+            return await play.client.node_id(partition_of(key))
+        case "follower":
+            return await _follower(play, key)
+        case "coordinator":
+            return await play.client.node_id(transaction_coordinator(key))
+    return await play.client.node_id(group_coordinator(key))
+
+
+def _named(play: Play, key: str) -> int:
+    if not key.isdigit() or not 1 <= int(key) <= len(play.named):
+        raise UsageError(
+            f"{{named:{key}}} is no broker.", f"{len(play.named)} were found so far.", "Mend the scenario."
+        )
+    return play.named[int(key) - 1]
+
+
+async def _follower(play: Play, key: str) -> int:
+    partition = partition_of(key)
+    topic = (await play.client.refresh_metadata([partition.topic])).topic(partition.topic)
+    found = next((each for each in topic.partitions if each.partition == partition), None) if topic else None
+    followers = [node for node in found.isr if node != found.leader_id] if found else []
+    if not followers:
+        raise UsageError(f"{partition} has no follower in sync.", "", "Give its topic more replicas.")
+    return followers[0]

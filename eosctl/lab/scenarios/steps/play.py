@@ -1,0 +1,89 @@
+"""A scenario while it is played: its clients, producers and held-up batches, and what was expected and seen."""
+
+from __future__ import annotations
+
+import random
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from eosctl.client import Client, connect
+from eosctl.client.producer import TransactionalProducer
+from eosctl.errors import UsageError
+from eosctl.lab.scenarios.place import Place
+from eosctl.model.transaction import TopicPartition
+
+
+class Expectation(NamedTuple):
+    """Something that must be so, and what was seen of it."""
+
+    what: str
+    expected: str
+    seen: str
+
+    @property
+    def holds(self) -> bool:
+        """Whether it was so."""
+        return self.expected == self.seen
+
+
+class HeldBatch(NamedTuple):
+    """A batch that is still on its way."""
+
+    partition: TopicPartition
+    transactional_id: str
+    data: bytes
+
+
+@dataclass
+class Play:
+    """What the steps of one run share.
+
+    Attributes:
+        place: The cluster.
+        client: The administrator's and readers' client.
+        chance: Of the clients.
+        clients: Closes every client at the end.
+        producers: By the name that the scenario gives them.
+        held: Batches that are held up, by name.
+        expectations: What was expected and seen so far.
+        named: Brokers that faults were done to, in the order in which they were found.
+    """
+
+    place: Place
+    client: Client
+    chance: random.Random
+    clients: AsyncExitStack
+    producers: dict[str, TransactionalProducer] = field(default_factory=dict)
+    producer_clients: dict[str, Client] = field(default_factory=dict)
+    held: dict[str, HeldBatch] = field(default_factory=dict)
+    expectations: list[Expectation] = field(default_factory=list)
+    named: list[int] = field(default_factory=list)
+
+    def producer(self, name: str) -> TransactionalProducer:
+        """Return a producer of the scenario.
+
+        Raises:
+            UsageError: No step has made it.
+        """
+        if name not in self.producers:
+            raise UsageError(f"There is no producer {name!r}.", "A step 'producer' makes one.", "Mend the scenario.")
+        return self.producers[name]
+
+    def expect(self, what: str, expected: object, seen: object) -> None:
+        """Note what must be so and what is."""
+        self.expectations.append(Expectation(what, str(expected), str(seen)))
+
+    async def open_client(self, client_id: str, patience_ms: int | None = None) -> Client:
+        """Open a client of its own; with ``patience_ms`` a request is given up after so long and sent again."""
+        config = replace(self.place.config, client_id=client_id)
+        if patience_ms is not None:
+            config = replace(config, request_timeout_ms=patience_ms)
+        chance = random.Random(self.chance.random())
+        return await self.clients.enter_async_context(connect(config, connector=self.place.connector, chance=chance))
+
+
+def partition_of(text: str) -> TopicPartition:
+    """Read ``orders`` (its partition 0) or ``orders-2``."""
+    topic, dash, index = text.rpartition("-")
+    return TopicPartition(topic, int(index)) if dash and index.isdigit() else TopicPartition(text, 0)

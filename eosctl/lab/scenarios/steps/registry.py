@@ -1,0 +1,77 @@
+"""Every step by its name, checked against what it takes before anything is played."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final, NamedTuple, get_type_hints
+
+import msgspec
+
+from eosctl.errors import UsageError
+from eosctl.lab.scenarios.steps import clients, faults, sights
+from eosctl.sandbox.faults.order import parse_order
+from eosctl.wire.error_codes import ErrorCode
+
+Doing = Callable[..., Awaitable[None]]
+
+STEPS: Final[dict[str, Doing]] = {
+    name: found
+    for module in (clients, faults, sights)
+    for name, found in vars(module).items()
+    if inspect.iscoroutinefunction(found) and found.__module__ == module.__name__ and not name.startswith("_")
+}
+SIGHTS: Final = frozenset(name for name, doing in STEPS.items() if doing.__module__ == sights.__name__)
+
+
+class BoundStep(NamedTuple):
+    """A step that can be done.
+
+    Attributes:
+        name: Its name.
+        doing: What it does.
+        arguments: With what.
+        refused: The errors of which it must meet one; empty when it must succeed.
+    """
+
+    name: str
+    doing: Doing
+    arguments: dict[str, Any]
+    refused: frozenset[str]
+
+    @property
+    def is_sight(self) -> bool:
+        """Whether it only looks."""
+        return self.name in SIGHTS
+
+    def __str__(self) -> str:
+        who = self.arguments.get("by") or self.arguments.get("name", "")
+        rest = " ".join(f"{key}={value}" for key, value in self.arguments.items() if key != "by" and value != who)
+        return " ".join(word for word in (str(who) + ":" if who else "", self.name.replace("_", " "), rest) if word)
+
+
+def bind(words: Mapping[str, Any]) -> BoundStep:
+    """Return a step, checked.
+
+    Raises:
+        UsageError: There is no such step, it does not take these arguments, or an error that it names is none.
+    """
+    name = str(words.get("do", ""))
+    if name not in STEPS:
+        raise UsageError(f"There is no step {name!r}.", f"There are: {', '.join(sorted(STEPS))}.", "Use one of these.")
+    doing = STEPS[name]
+    given = {key: value for key, value in words.items() if key not in ("do", "refused")}
+    hints = get_type_hints(doing)
+    try:
+        inspect.signature(doing).bind(None, **given)
+        arguments = {key: msgspec.convert(value, hints[key]) for key, value in given.items()}
+    except (TypeError, msgspec.ValidationError) as error:
+        raise UsageError(f"The step {name} cannot be done like this.", f"{error}.", "Mend the scenario.") from error
+    if name == "fault" and "{" not in arguments["words"]:
+        parse_order(arguments["words"])
+    refused = words.get("refused", ())
+    errors = frozenset((refused,) if isinstance(refused, str) else refused)
+    unknown = errors - set(ErrorCode.__members__) - {"RequestTimedOut"}
+    if unknown:
+        raise UsageError(f"{min(unknown)} is no error of Kafka.", "Errors have Kafka's names.", "Mend the scenario.")
+    return BoundStep(name, doing, arguments, errors)

@@ -35,22 +35,24 @@ class GroupMember:
         self._group_id = group_id
         self._member_id = ""
         self._generation = -1
+        self._gone = False
         self.joined = asyncio.Event()
 
     async def live(self) -> None:
-        """Be a member until cancelled."""
-        while True:
+        """Be a member until it leaves or is cancelled."""
+        while not self._gone:
             try:
                 await self._join()
                 self.joined.set()
-                while True:
+                while not self._gone:
                     await asyncio.sleep(HEARTBEAT_S)
                     await self._beat()
             except EosctlError:
                 await asyncio.sleep(HEARTBEAT_S)
 
     async def leave(self) -> None:
-        """Leave the group."""
+        """Leave the group for good."""
+        self._gone = True
         request = LeaveGroupRequest(self._group_id, members=[MemberIdentity(self._member_id)])
         await self._client.request(group_coordinator(self._group_id), ApiKey.LEAVE_GROUP, request, floor=3, cap=3)
 
@@ -78,6 +80,8 @@ class GroupMember:
         await self._client.request(group_coordinator(self._group_id), ApiKey.SYNC_GROUP, sync, floor=3, cap=3)
 
     async def _beat(self) -> None:
+        if self._gone:
+            return
         request = HeartbeatRequest(self._group_id, self._generation, self._member_id)
         answer = await self._client.request(
             group_coordinator(self._group_id), ApiKey.HEARTBEAT, request, floor=3, cap=3, error_of=_nothing

@@ -141,7 +141,7 @@ def test_flaws_are_listed_and_a_flawed_runbook_is_not_run(tmp_path: Path) -> Non
 
 def test_the_library_is_without_a_flaw_and_knows_where_it_leads() -> None:
     books = {source.book.id: source.book for source in library()}
-    assert len(books) >= 14
+    assert len(books) >= 30
     used: set[str] = set()
     for source in library():
         assert lint_runbook(source.book) == ()

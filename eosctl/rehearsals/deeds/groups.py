@@ -90,3 +90,8 @@ async def delete_records(place: Place, *, topic: str = "orders", partition: int 
     answer = await place.client.request(TopicPartition(topic, partition), ApiKey.DELETE_RECORDS, request)
     if code := any_error(answer):
         raise error_for_code(code, f"DeleteRecords of {topic}-{partition}")
+
+
+async def join_soon(place: Place, *, group: str, member: str) -> None:
+    """Have a member begin to join; the others hear of it at their next heartbeat, until then a rebalance is under way."""
+    place.in_background(join(place, group=group, member=member))

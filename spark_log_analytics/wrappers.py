@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 _CRI: Final = re.compile(rb"(\d{4}-\d\d-\d\dT\S+) (stdout|stderr) ([FP]) ?(.*)")
-_COMPOSE: Final = re.compile(rb"([\w.-]+) +\| ?(.*)")
+_COMPOSE: Final = re.compile(rb"([\w.-]+) +\| ?(?:(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z) )?(.*)")
 _KUBECTL: Final = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6,9}Z) (.*)")
 _SYSLOG: Final = re.compile(
     rb"(?:<\d{1,3}>)?(?:1 )?([A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S*) (\S+) "
@@ -82,7 +82,7 @@ def _docker(line: bytes) -> Inner | None:
 
 def _compose(line: bytes) -> Inner | None:
     found = _COMPOSE.match(line)
-    return Inner(found[1].decode(), found[2]) if found else None
+    return Inner(found[1].decode(), found[3], stamp=(found[2] or b"").decode()) if found else None
 
 
 def _kubectl(line: bytes) -> Inner | None:
@@ -121,7 +121,7 @@ _WRAPPERS: Final[tuple[tuple[str, Unwrap], ...]] = (
     ("kubectl-prefix", _prefix),
     ("stern", _stern),
 )
-_NEEDS_STAMPS: Final = {"kubectl": 4, "stern": 25}
+_NEEDS_STAMPS: Final = {"kubectl": 4, "stern": 500}
 """Wrappers that any words may look like: one line in so many of what they hold must start like a record."""
 NAMES_SERVICES: Final = frozenset({"compose", "syslog", "kubectl-prefix", "stern"})
 """Wrappers whose streams are services; the others' are standard output and error of one."""

@@ -34,6 +34,9 @@ WRAPPED = {
     "docker": docker(HEAD + "\n") + docker(CAUSE + "\n") + docker(NEXT + "\n"),
     "kubectl": "".join(f"2026-11-21T09:31:19.670123456Z {line}\n" for line in (HEAD, CAUSE, NEXT)),
     "kubectl, prefix": "".join(f"[pod/kafka-7d9f/kafka] {line}\n" for line in (HEAD, CAUSE, NEXT)),
+    "compose, timestamps": "".join(
+        f"kafka-1  | 2026-11-21T09:31:19.670123456Z {line}\n" for line in (HEAD, CAUSE, NEXT)
+    ),
     "stern": "".join(f"kafka-7d9f kafka {line}\n" for line in (HEAD, CAUSE, NEXT)),
     "compose": f"kafka-1  | {HEAD}\nkafka-1  | {CAUSE}\nkafka-1  | {NEXT}\n",
     "syslog": "".join(f"Nov 21 09:31:19 host-7 kafka[4711]: {line}\n" for line in (HEAD, CAUSE, NEXT)),

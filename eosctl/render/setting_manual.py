@@ -11,6 +11,7 @@ from eosctl.analysis.release import release_text
 from eosctl.checks.configuration.registry import rules_reading
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
 from eosctl.settings.parameter_tables import load_tables
+from eosctl.settings.update_modes import explain_update
 
 
 class SpanItem(msgspec.Struct, frozen=True):
@@ -22,7 +23,10 @@ class SpanItem(msgspec.Struct, frozen=True):
 
 
 class SettingItem(msgspec.Struct, frozen=True):
-    """A setting of one component; ``removed`` is the first release without it, or empty."""
+    """A setting of one component.
+
+    ``removed`` is the first release without it, or empty; ``update`` says how a changed value takes effect.
+    """
 
     component: str
     name: str
@@ -30,6 +34,7 @@ class SettingItem(msgspec.Struct, frozen=True):
     spans: tuple[SpanItem, ...]
     removed: str
     alias: str
+    update: str
     effect: str
     rules: tuple[str, ...]
 
@@ -55,7 +60,10 @@ def explain_setting(name: str) -> tuple[SettingItem, ...]:
             continue
         spans = tuple(SpanItem(release_text(span.since), span.default, span.bounds) for span in parameter.spans)
         removed = "" if parameter.removed is None else release_text(parameter.removed)
-        items.append(SettingItem(component, name, parameter.type, spans, removed, parameter.alias, effect, rules))
+        update = explain_update(component, name)
+        items.append(
+            SettingItem(component, name, parameter.type, spans, removed, parameter.alias, update, effect, rules)
+        )
     return tuple(items)
 
 
@@ -75,6 +83,11 @@ def render_setting(name: str, items: tuple[SettingItem, ...], style: Style = PLA
         if item.removed:
             rows.append(("", "", item.removed, "removed", ""))
     blocks += [Line(""), Grid(tuple(rows), ("COMPONENT", "TYPE", "SINCE", "DEFAULT", "BOUNDS"))]
+    by_update: dict[str, list[str]] = {}
+    for item in items:
+        by_update.setdefault(item.update, []).append(item.component)
+    blocks += [Line(""), Line("A changed value counts", "bold")]
+    blocks += [Line(f"  {update}: {', '.join(components)}") for update, components in by_update.items()]
     if items[0].rules:
         blocks += [Line(""), Line("Rules that read it", "bold")]
         blocks += [Field(rule.partition(" ")[0][-7:], rule.partition(" ")[2]) for rule in items[0].rules]

@@ -1,0 +1,25 @@
+"""What is said to change without a restart is what real brokers call not read-only."""
+
+from __future__ import annotations
+
+from confluent_kafka.admin import AdminClient, ConfigResource
+
+from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.settings.update_modes import explain_update
+
+PATIENCE_S = 60
+
+
+def test_real_brokers_agree(apache: ApacheEngine) -> None:
+    admin = AdminClient({"bootstrap.servers": apache.bootstrap})
+    asked = ConfigResource(ConfigResource.Type.BROKER, "1")
+    release = ".".join(apache.name.removeprefix("apache ").split(".")[:2])
+    (answer,) = admin.describe_configs([asked]).values()
+    told = {name: entry.is_read_only for name, entry in answer.result(PATIENCE_S).items()}
+    assert len(told) > 200
+    assert {name: read_only for name, read_only in told.items() if read_only is _is_dynamic(name, release)} == {}
+
+
+def _is_dynamic(name: str, release: str) -> bool:
+    said = explain_update("broker", name)
+    return said.startswith("without a restart") and ("(" not in said or f"({release};" in said)

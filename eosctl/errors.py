@@ -58,6 +58,12 @@ class AuthorizationDenied(EosctlError):  # noqa: N818
     """The broker knows who asks and refuses this operation."""
 
 
+class EvidenceIncomplete(EosctlError):  # noqa: N818
+    """What was asked for could not be told in full, and the caller wants nothing less."""
+
+    exit_code = 4
+
+
 class UnsupportedByBroker(EosctlError):  # noqa: N818
     """The broker does not serve the API, or not in a version that is needed."""
 

@@ -15,6 +15,7 @@ from eosctl.client.transactions import init_producer_id
 from eosctl.collect.reader import ReadOnly
 from eosctl.collect.transactions import describe_ids
 from eosctl.errors import PlanRefused, UsageError
+from eosctl.model.evidence import GapReason
 from eosctl.model.plan import FenceOutcome, FencePlan
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import Transaction, TransactionState
@@ -77,7 +78,10 @@ def _unknown(snapshot: ClusterSnapshot, transactional_id: str) -> UsageError | P
         return PlanRefused(
             f"Not every coordinator was heard, so {transactional_id} cannot be described: nothing was changed.",
             "; ".join(missing),
-            "Bring the broker back, or try again when its coordinator has loaded.",
+            next(
+                (gap.next_step for gap in snapshot.gaps if gap.reason is GapReason.UNSUPPORTED),
+                "Bring the broker back, or try again when its coordinator has loaded.",
+            ),
         )
     why = "Fencing sends InitProducerId, which would create it."
     if may_hide_transactional_ids(snapshot):

@@ -111,7 +111,7 @@ def _judge(sighting: Sighting, now: Relation, owner: Transaction | None, scene: 
     if info is not None and info.leader_id is not None and info.leader_id != sighting.broker_id:
         # Any replica answers DescribeProducers, and one that lags shows what has long ended.
         return _undecided(f"Broker {sighting.broker_id} answered, but broker {info.leader_id} leads the partition.")
-    if owner is None:
+    if owner is None and not scene.unheard:
         hidden = _why_it_may_be_hidden(sighting, scene)
         if hidden:
             return _undecided(hidden)
@@ -122,7 +122,7 @@ def _judge(sighting: Sighting, now: Relation, owner: Transaction | None, scene: 
         return _in_flight("It began between the two looks: it is being worked on.")
     before, _ = relate(sighting, scene.before, scene.unheard)
     if Relation.UNCLEAR in (before, now) and not {before, now} & OWNED:
-        return _unclear(scene, owner)
+        return _unclear(sighting, scene, owner)
     if now in ORPHANED and before in ORPHANED:
         return _hanging(sighting, now, owner, scene)
     if now in ORPHANED:
@@ -149,7 +149,7 @@ def _why_it_may_be_hidden(sighting: Sighting, scene: _Scene) -> str:
 
 def _judge_one_look(sighting: Sighting, now: Relation, owner: Transaction | None, scene: _Scene) -> _Ruling:
     if now is Relation.UNCLEAR:
-        return _unclear(scene, owner)
+        return _unclear(sighting, scene, owner)
     if now not in ORPHANED:
         return _alive(sighting, now, owner, scene)
     if owner is not None and _ended_before_the_look(owner, scene):
@@ -201,7 +201,7 @@ def _hanging(sighting: Sighting, relation: Relation, owner: Transaction | None, 
 def _alive(sighting: Sighting, relation: Relation, owner: Transaction | None, scene: _Scene) -> _Ruling:
     if owner is None or relation not in OWNED:
         # The newest answer is missing, the one before it knew the transaction.
-        return _unclear(scene, owner)
+        return _unclear(sighting, scene, owner)
     earlier = None if scene.before is None else scene.before.by_transactional_id.get(owner.transactional_id)
     judged = judge_transaction(owner, earlier, scene.watch, scene.snapshot)
     skewed = skewed_clock(sighting.state.last_timestamp_ms, owner, judged, scene.watch)
@@ -223,16 +223,20 @@ def _undecided(explanation: str) -> _Ruling:
     return _Ruling(HangStatus.UNDECIDED, HangCause.UNDECIDED, explanation)
 
 
-def _unclear(scene: _Scene, owner: Transaction | None) -> _Ruling:
+def _unclear(sighting: Sighting, scene: _Scene, owner: Transaction | None) -> _Ruling:
     cause = HangCause.COORDINATOR_UNAVAILABLE if owner is None and scene.unheard else HangCause.UNDECIDED
-    return _Ruling(HangStatus.UNDECIDED, cause, _why_unclear(scene, owner))
+    return _Ruling(HangStatus.UNDECIDED, cause, _why_unclear(sighting, scene, owner))
 
 
-def _why_unclear(scene: _Scene, owner: Transaction | None) -> str:
+def _why_unclear(sighting: Sighting, scene: _Scene, owner: Transaction | None) -> str:
     if owner is not None:
         return f"The coordinator did not describe {owner.transactional_id}, or its epoch lies behind the leader's."
     missing = "; ".join(scene.unheard) or "one of the looks lacks the answer"
-    return f"Not every coordinator was heard ({missing}), so it may be alive."
+    logged = scene.logged_owners.get(sighting.state.producer_id)
+    known = "" if logged is None else (
+        f" The transaction log has its producer id for {logged.transactional_id}, last in state {logged.state}."
+    )  # fmt: skip
+    return f"Not every coordinator was heard ({missing}), so it may be alive.{known}"
 
 
 def _verdict(sighting: Sighting, owner: Transaction | None, ruling: _Ruling, scene: _Scene) -> HangVerdict:

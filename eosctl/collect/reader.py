@@ -25,6 +25,11 @@ _NEXT_STEPS: Final = {
     GapReason.NO_LEADER: "Bring a replica of the partition back.",
     GapReason.UNSUPPORTED: "A newer broker release serves this request.",
 }
+# KIP-664; ListTransactions and DescribeTransactions came later than DescribeProducers.
+_SINCE: Final = {
+    EvidenceKind.TRANSACTIONS: "Coordinators tell their transactions from Kafka 3.0 on.",
+    EvidenceKind.PRODUCERS: "Leaders tell the producers of their partitions from Kafka 2.8 on.",
+}
 
 
 class Asks(Protocol):
@@ -89,6 +94,8 @@ def gap_from_failure(kind: EvidenceKind, subject: str, failure: Failure, detail:
     """Turn a failed request into a gap."""
     error = "" if failure.error_code is ErrorCode.NONE else failure.error_code.name
     next_step = failure.error.next_step or _NEXT_STEPS.get(failure.reason, "")
+    if failure.reason is GapReason.UNSUPPORTED:
+        next_step = _SINCE.get(kind, next_step)
     return EvidenceGap(kind, subject, failure.reason, error, detail or failure.error.what, next_step)
 
 

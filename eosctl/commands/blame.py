@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from eosctl.commands.doctor import INCOMPLETE, RequireComplete
 from eosctl.commands.invocation import invocation_of, note, write_result
 from eosctl.commands.options import (
     Bootstrap,
@@ -71,6 +72,7 @@ def blame(
     last: Annotated[int, typer.Option("--last", min=0, help="How many of the last steps to show.")] = 20,
     output: Output = OutputFormat.TABLE,
     output_file: OutputFile = None,
+    require_complete: RequireComplete = False,
 ) -> None:
     """Tell who took a transactional id from whom, and why: from the transaction log, live or from files, and logs.
 
@@ -107,6 +109,7 @@ def blame(
         case _:
             text = render_blame(view, last, invocation.style())
     write_result(text, output_file)
+    raise typer.Exit(INCOMPLETE if require_complete and evidence.gaps else 0)
 
 
 def _evidence(

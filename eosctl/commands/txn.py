@@ -26,7 +26,8 @@ from eosctl.commands.options import (
 from eosctl.commands.session import Connection, load_or_capture
 from eosctl.commands.txn_change import abort_transaction, complete_transaction, fence_transaction
 from eosctl.commands.watch import watch_transactions
-from eosctl.errors import EosctlError, UsageError
+from eosctl.errors import EosctlError, EvidenceIncomplete, UsageError
+from eosctl.model.evidence import EvidenceKind
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
 
 if TYPE_CHECKING:
@@ -127,6 +128,7 @@ def describe_transactions(
     ] = 20,
     output: Output = OutputFormat.TABLE,
     output_file: OutputFile = None,
+    require_complete: RequireComplete = False,
 ) -> None:
     """Show transactional ids in full: state, producers on their partitions, last steps in the transaction log.
 
@@ -173,13 +175,21 @@ def describe_transactions(
         )
         write_result(render_listing(result, columns, output), output_file)
     missing = [transactional_id for transactional_id in ids if transactional_id not in known]
-    if missing:
-        why = "No coordinator knows it: it never existed, it expired, or this principal may not describe it."
-        if evidence.gaps:
-            why = "Not every coordinator answered, see the gaps of: eosctl txn list -o json"
-        raise EosctlError(
-            f"Unknown transactional id: {', '.join(missing)}.", why, "List the known ones: eosctl txn list"
+    unheard = [gap for gap in evidence.gaps if gap.kind is EvidenceKind.TRANSACTIONS]
+    if missing and unheard:
+        error = EvidenceIncomplete if require_complete else EosctlError
+        raise error(
+            f"Not every coordinator answered, so {', '.join(missing)} cannot be described.",
+            "; ".join(f"{gap.subject}: {gap.error or gap.reason.value}" for gap in unheard),
+            unheard[0].next_step,
         )
+    if missing:
+        raise EosctlError(
+            f"Unknown transactional id: {', '.join(missing)}.",
+            "No coordinator knows it: it never existed, it expired, or this principal may not describe it.",
+            "List the known ones: eosctl txn list",
+        )
+    raise typer.Exit(INCOMPLETE if require_complete and evidence.gaps else 0)
 
 
 @app.command("hanging")

@@ -55,12 +55,17 @@ def _blocks(listing: Listing[T], columns: Sequence[Column[T]], empty: str) -> li
     if listing.items:
         rows = tuple(tuple(column.cell(item) for column in columns) for item in listing.items)
         blocks.append(Grid(rows, tuple(column.header for column in columns)))
+    elif listing.evidence is not None and listing.evidence.gaps:
+        blocks.append(Line("Nothing was found, but not everything could be asked."))
     else:
         blocks.append(Line(empty))
     if listing.evidence is not None and listing.evidence.gaps:
         blocks += [Line(""), Line("INCOMPLETE: this could not be had", "yellow")]
         blocks += [
-            Field(gap.kind.value[:9], f"{gap.subject}: {gap.error or gap.reason.value}. {gap.next_step}".rstrip())
+            Field(
+                "missing",
+                f"{gap.kind.value} of {gap.subject}: {gap.error or gap.reason.value}. {gap.next_step}".rstrip(),
+            )
             for gap in listing.evidence.gaps
         ]
     return blocks

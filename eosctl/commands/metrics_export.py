@@ -35,17 +35,28 @@ def export_metrics(
         list[str] | None,
         typer.Option("--target", metavar="HOST:PORT", help="otel: an exporter to scrape; repeatable."),
     ] = None,
+    faster: Annotated[
+        int,
+        typer.Option(
+            "--faster",
+            min=1,
+            max=60,
+            help="rules: divide holds and windows by this, to try alerts out in a lab with scrapes every second.",
+        ),
+    ] = 1,
     output_file: OutputFile = None,
 ) -> None:
     """Write the configuration of a monitoring program: rules, exporter, dashboard, collector."""
     if targets and target is not Target.OTEL:
         raise UsageError(f"--target does not go with {target.value}.", "Only the collector is told what to scrape.")
+    if faster != 1 and target is not Target.RULES:
+        raise UsageError(f"--faster does not go with {target.value}.", "Only rules have holds and windows.")
     if target is Target.OTEL:
         _check(targets or [])
-    write_result(_render(target, targets or []), output_file)
+    write_result(_render(target, targets or [], faster), output_file)
 
 
-def _render(target: Target, targets: list[str]) -> str:
+def _render(target: Target, targets: list[str], faster: int) -> str:
     from eosctl.monitoring.alerts import rules_document
     from eosctl.monitoring.dashboard import dashboard_document
     from eosctl.monitoring.exports import jmx_exporter_document, otel_document, strimzi_documents
@@ -53,7 +64,7 @@ def _render(target: Target, targets: list[str]) -> str:
 
     match target:
         case Target.RULES:
-            return render_yaml(rules_document())
+            return render_yaml(rules_document(faster))
         case Target.JMX_EXPORTER:
             return render_yaml(jmx_exporter_document())
         case Target.GRAFANA:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -12,14 +12,13 @@ from eosctl.commands.invocation import invocation_of, note, write_result
 from eosctl.commands.options import Output, OutputFile, parse_duration_ms
 from eosctl.commands.sandbox_faults import advance, heal, inject_fault
 from eosctl.commands.sandbox_logs import show_logs
+from eosctl.commands.sandbox_scenarios import scenario
 from eosctl.commands.sandbox_security import (
     Authorize,
     Sasl,
     Tls,
     Users,
     authorizer_settings,
-    client_config_of,
-    client_file_of,
     environment_of,
     mechanisms_of,
     users_of,
@@ -28,10 +27,6 @@ from eosctl.commands.sandbox_simulate import simulate
 from eosctl.commands.sandbox_status import sandbox_item, show_sandboxes
 from eosctl.errors import UsageError
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
-
-if TYPE_CHECKING:
-    from eosctl.lab.scenarios.scenario import Report, Scenario, Stage
-    from eosctl.render.sandboxes import PlayedItem
 
 app = typer.Typer(help="A local Kafka cluster with faults on demand.", no_args_is_help=True)
 
@@ -153,69 +148,7 @@ app.command("simulate")(simulate)
 app.command("fault")(inject_fault)
 app.command("heal")(heal)
 app.command("advance")(advance)
-
-
-@app.command("scenario")
-def play_scenario(
-    context: typer.Context,
-    scenario: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="What to play; all are listed without.")
-    ] = None,
-    name: Name = DEFAULT_NAME,
-    seed: Annotated[int | None, typer.Option("--seed", help="Repeat the same random choices.")] = None,
-    output: Output = OutputFormat.TABLE,
-    output_file: OutputFile = None,
-) -> None:
-    """Play a fault on a sandbox, with nothing but the bytes that clients send."""
-    import asyncio
-    import random
-
-    from eosctl.lab.scenarios.registry import SCENARIOS, find_scenario
-    from eosctl.lab.scenarios.scenario import Stage
-    from eosctl.render.envelope import listing
-    from eosctl.render.listing import render_listing
-    from eosctl.render.sandboxes import SCENARIO_COLUMNS, ScenarioItem, connection_words, render_played
-    from eosctl.sandbox.process import manage
-
-    invocation = invocation_of(context)
-    if scenario is None:
-        items = tuple(ScenarioItem(s.name, s.title, s.happens, s.matters, s.expected_findings) for s in SCENARIOS)
-        catalogue = listing("scenarios", "sandbox scenario", invocation.now_ms(), items)
-        write_result(render_listing(catalogue, SCENARIO_COLUMNS, output, invocation.style()), output_file)
-        return
-    chosen = find_scenario(scenario)
-    sandbox = manage.require(name)
-    stage = Stage(client_config_of(sandbox), invocation.now_ms, random.Random(seed))
-    played = _played(chosen, name, asyncio.run(_play(chosen, stage)))
-    if output in FOR_PEOPLE:
-        text = render_played(
-            played,
-            chosen.title,
-            connection_words(sandbox.bootstrap, client_file_of(sandbox.spec)),
-            invocation.style(),
-        )
-    else:
-        result = listing("scenario-run", "sandbox scenario", invocation.now_ms(), (played,))
-        text = render_listing(result, (), output)
-    write_result(text, output_file)
-
-
-async def _play(scenario: Scenario, stage: Stage) -> Report:
-    return await scenario.run(stage)
-
-
-def _played(scenario: Scenario, sandbox: str, report: Report) -> PlayedItem:
-    import msgspec
-
-    from eosctl.render.sandboxes import PlayedItem
-
-    return PlayedItem(
-        scenario=scenario.name,
-        sandbox=sandbox,
-        steps=tuple(str(step) for step in report.steps),
-        expected_findings=scenario.expected_findings,
-        report=msgspec.to_builtins(report),
-    )
+app.command("scenario")(scenario)
 
 
 @app.command("exec", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})

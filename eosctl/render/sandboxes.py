@@ -32,16 +32,6 @@ class SandboxItem(msgspec.Struct, frozen=True):
     cluster: dict[str, Any] | None
 
 
-class ScenarioItem(msgspec.Struct, frozen=True):
-    """A scenario that can be played on a sandbox."""
-
-    name: str
-    title: str
-    happens: str
-    matters: str
-    expected_findings: tuple[str, ...]
-
-
 class PlayedItem(msgspec.Struct, frozen=True):
     """A scenario that was played: its steps, and the report with every id and offset."""
 
@@ -62,15 +52,6 @@ SANDBOX_COLUMNS: Final[tuple[Column[SandboxItem], ...]] = (
     Column("DATA-DIR", lambda item: item.data_dir, wide=True),
     Column("LOG-FILE", lambda item: item.log_file, wide=True),
 )
-
-SCENARIO_COLUMNS: Final[tuple[Column[ScenarioItem], ...]] = (
-    Column("NAME", lambda item: item.name),
-    Column("TITLE", lambda item: item.title),
-    Column("FINDINGS", lambda item: ",".join(item.expected_findings)),
-    Column("HAPPENS", lambda item: item.happens, wide=True),
-    Column("MATTERS", lambda item: item.matters, wide=True),
-)
-
 
 def render_started(item: SandboxItem, style: Style = PLAIN) -> str:
     """Say where a new sandbox listens and what to do with it."""

@@ -40,7 +40,8 @@ from eosctl.render.producers import ProducerRow
 from eosctl.render.profiles import ProfileItem
 from eosctl.render.report import DiagnosisView
 from eosctl.render.runbook import BookItem, FlawItem, JournalItem, MatchItem, RunItem
-from eosctl.render.sandboxes import PlayedItem, SandboxItem, ScenarioItem
+from eosctl.render.sandboxes import PlayedItem, SandboxItem
+from eosctl.render.scenarios import ScenarioItem, VerdictItem
 from eosctl.render.setting_manual import SettingItem
 from eosctl.render.simulations import SimulationItem
 from eosctl.render.timeline import TimelineView
@@ -103,7 +104,8 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "fault-kinds": (Listing[FaultKindItem], "sandbox fault --kinds"),
     "sandbox-faults": (Listing[FaultsItem], "sandbox fault"),
     "scenario-run": (Listing[PlayedItem], "sandbox scenario NAME"),
-    "scenarios": (Listing[ScenarioItem], "sandbox scenario"),
+    "scenario-verdict": (Listing[VerdictItem], "sandbox scenario run NAME"),
+    "scenarios": (Listing[ScenarioItem], "sandbox scenario list, sandbox scenario show NAME"),
     "simulations": (Listing[SimulationItem], "sandbox simulate"),
     "schemas": (Listing[SchemaItem], "schema"),
     "terms": (Listing[Term], "explain"),

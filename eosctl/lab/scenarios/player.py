@@ -83,11 +83,11 @@ async def _do(play: Play, step: BoundStep) -> Step:
     if step.refused:
         seen = answer or "accepted"
         expected = seen if seen in step.refused else " or ".join(sorted(step.refused))
-        play.expect(f"{step} is refused with", expected, seen)
+        play.expect(f"{step.actor}: {step} is refused with", expected, seen)
     elif step.is_sight:
         found = play.expectations[known:]
         answer = "; ".join(f"{one.seen}" + ("" if one.holds else f", not {one.expected}") for one in found)
-    return Step("reader" if step.is_sight else "scenario", str(step), answer)
+    return Step(step.actor, str(step), answer)
 
 
 async def _answer(play: Play, step: BoundStep) -> str:

@@ -44,10 +44,28 @@ class BoundStep(NamedTuple):
         """Whether it only looks."""
         return self.name in SIGHTS
 
+    @property
+    def actor(self) -> str:
+        """Who does it."""
+        if self.is_sight:
+            return "reader"
+        if "by" in self.arguments or self.name == "producer":
+            return str(self.arguments.get("by") or self.arguments["name"])
+        return "fault" if self.name in ("fault", "heal") else "time" if self.name == "advance" else "client"
+
     def __str__(self) -> str:
-        who = self.arguments.get("by") or self.arguments.get("name", "")
-        rest = " ".join(f"{key}={value}" for key, value in self.arguments.items() if key != "by" and value != who)
-        return " ".join(word for word in (str(who) + ":" if who else "", self.name.replace("_", " "), rest) if word)
+        shown = {key: value for key, value in self.arguments.items() if value != self.actor}
+        if set(shown) == {"words"}:
+            return str(shown["words"])
+        return " ".join([self.name.replace("_", " "), *(f"{key}={_render(value)}" for key, value in shown.items())])
+
+
+def _render(value: object) -> str:
+    if isinstance(value, list):
+        return ",".join(map(str, value)) or "nothing"
+    if isinstance(value, dict):
+        return ",".join(f"{key}={each}" for key, each in value.items())
+    return str(value)
 
 
 def bind(words: Mapping[str, Any]) -> BoundStep:

@@ -1,0 +1,85 @@
+"""A running sandbox as the place of a scenario: faults go through its control socket."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from eosctl.client.ports import Connector
+from eosctl.errors import UsageError
+from eosctl.lab.scenarios.script import ClusterWords, Script
+from eosctl.model.client_config import ClientConfig
+from eosctl.sandbox.faults.bugs import parse_switch
+from eosctl.sandbox.faults.order import FaultOrder
+from eosctl.sandbox.process import manage
+from eosctl.sandbox.process.spec import RunningSandbox, SandboxSpec
+
+LONGEST_CALL_S = 120.0
+
+
+class LivePlace:
+    """A sandbox of this user."""
+
+    connector: Connector | None = None
+
+    def __init__(self, sandbox: RunningSandbox, config: ClientConfig) -> None:
+        self._sandbox = sandbox
+        self.config = config
+
+    @property
+    def name(self) -> str:
+        """Name it for people."""
+        return f"sandbox {self._sandbox.name}"
+
+    def now_ms(self) -> int:
+        """Return the time of day."""
+        return time.time_ns() // 1_000_000
+
+    async def inject(self, order: FaultOrder) -> None:
+        """Let a fault happen."""
+        await asyncio.to_thread(manage.ask, self._sandbox, "inject", LONGEST_CALL_S, words=str(order).split())
+
+    async def heal(self) -> None:
+        """End every fault."""
+        await asyncio.to_thread(manage.ask, self._sandbox, "end-faults", LONGEST_CALL_S)
+
+    async def advance(self, duration_ms: float) -> None:
+        """Let the cluster's time pass at once."""
+        await asyncio.to_thread(manage.ask, self._sandbox, "advance", LONGEST_CALL_S, ms=duration_ms)
+
+
+def require_fit(script: Script, spec: SandboxSpec) -> None:
+    """See that a sandbox is one on which a scenario can be played.
+
+    Raises:
+        UsageError: It is another release, has too few brokers, or other settings; the message has the command that
+            starts a fit one.
+    """
+    wanted = script.cluster
+    settings = dict(spec.settings)
+    reasons = [
+        f"It behaves as {spec.emulate}." if spec.emulate != wanted.release else "",
+        f"It has {spec.brokers} of {wanted.brokers} brokers." if spec.brokers < wanted.brokers else "",
+        *(f"It lacks {name}={value}." for name, value in wanted.settings.items() if settings.get(name) != value),
+        *(f"It lacks the bug {text}." for text in wanted.bugs if parse_switch(text) not in spec.bugs),
+    ]
+    if any(reasons):
+        raise UsageError(
+            f"The sandbox {spec.name} is not one for the scenario {script.name}.",
+            " ".join(reason for reason in reasons if reason),
+            f"Play it on a cluster of its own (without --name), or start one: {command_for(wanted)}",
+        )
+
+
+def command_for(wanted: ClusterWords) -> str:
+    """Return the command that starts a sandbox fit for a scenario."""
+    version = wanted.transaction_version
+    words = [
+        "eosctl sandbox up --fast --ephemeral",
+        f"--brokers {wanted.brokers}",
+        f"--emulate {wanted.release}",
+        *([] if version is None else [f"--transaction-version {version}"]),
+        *(f"--config {name}={value}" for name, value in wanted.settings.items()),
+        *(f"--bug {text}" for text in wanted.bugs),
+    ]
+    return " ".join(words)

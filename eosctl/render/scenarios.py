@@ -1,0 +1,102 @@
+"""Scenarios as rows and pages, and the verdict of one that was played."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from eosctl.render.listing import Column
+from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
+
+
+class ScenarioItem(msgspec.Struct, frozen=True):
+    """A scenario that can be played; ``inner`` says why real Kafka cannot play it, empty when it can."""
+
+    name: str
+    title: str
+    happens: str
+    matters: str
+    sees: str
+    expected_findings: tuple[str, ...]
+    unexpected_findings: tuple[str, ...]
+    requirement_rows: tuple[str, ...]
+    inner: str
+    cluster: dict[str, Any]
+    steps: tuple[str, ...]
+
+
+class ExpectationItem(msgspec.Struct, frozen=True):
+    """Something that had to be so, and what was seen."""
+
+    what: str
+    expected: str
+    seen: str
+    holds: bool
+
+
+class VerdictItem(msgspec.Struct, frozen=True):
+    """A scenario that was played; ``holds`` says whether everything was as expected."""
+
+    scenario: str
+    place: str
+    holds: bool
+    steps: tuple[str, ...]
+    expectations: tuple[ExpectationItem, ...]
+
+
+SCENARIO_COLUMNS: Final[tuple[Column[ScenarioItem], ...]] = (
+    Column("NAME", lambda item: item.name),
+    Column("REAL-KAFKA", lambda item: "no" if item.inner else "yes"),
+    Column("TITLE", lambda item: item.title),
+    Column("FINDINGS", lambda item: ",".join(item.expected_findings), wide=True),
+    Column("HAPPENS", lambda item: item.happens, wide=True),
+    Column("MATTERS", lambda item: item.matters, wide=True),
+)
+
+VERDICT_COLUMNS: Final[tuple[Column[VerdictItem], ...]] = (
+    Column("SCENARIO", lambda item: item.scenario),
+    Column("PLACE", lambda item: item.place),
+    Column("AS-EXPECTED", lambda item: "yes" if item.holds else "no"),
+)
+
+
+def render_scenario(item: ScenarioItem, style: Style = PLAIN) -> str:
+    """Tell a scenario: what happens, why it matters, what a user sees, and every step."""
+    real = f"no: {item.inner}" if item.inner else f"yes: eosctl sandbox scenario run {item.name} --engine apache"
+    blocks: list[Block] = [
+        Line(f"{item.name}: {item.title}", "bold"),
+        Field("happens", item.happens),
+        Field("matters", item.matters),
+        Field("seen", item.sees),
+        Field(
+            "cluster", ", ".join(f"{key} {value}" for key, value in item.cluster.items() if value not in ({}, [], None))
+        ),
+        Field("real", real),
+        Field("findings", ", ".join(item.expected_findings) or "none"),
+        Field("none of", ", ".join(item.unexpected_findings) or "-"),
+        Line("Steps"),
+        *(Line(f"  {number}. {step}") for number, step in enumerate(item.steps, 1)),
+        Line(f"Play it: eosctl sandbox scenario run {item.name}"),
+    ]
+    return render_page(blocks, style)
+
+
+def render_verdict(item: VerdictItem, style: Style = PLAIN) -> str:
+    """Tell what was done, what was expected and seen, and the verdict."""
+    rows = tuple(
+        (one.what, one.expected, one.seen if one.holds else f"{one.seen}  <- NOT") for one in item.expectations
+    )
+    wrong = sum(not one.holds for one in item.expectations)
+    verdict = (
+        Line(f"As expected: {len(rows)} of {len(rows)}.", "green")
+        if item.holds
+        else Line(f"NOT as expected: {wrong} of {len(rows)}.", "red")
+    )
+    blocks: list[Block] = [
+        Line(f"{item.scenario} on {item.place}", "bold"),
+        *(Line(f"  {number}. {step}") for number, step in enumerate(item.steps, 1)),
+        Grid(rows, ("WHAT", "EXPECTED", "SEEN")),
+        verdict,
+    ]
+    return render_page(blocks, style)

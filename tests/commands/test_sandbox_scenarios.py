@@ -1,0 +1,112 @@
+"""sandbox scenario list, show and run: the verdict, and what is told about files that are none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from eosctl.lab.scenarios.script import library
+from tests.commands.conftest import eosctl
+from tests.commands.test_sandbox import ROOT, up
+
+SCRIPT = """
+name: mine
+title: Mine
+happens: A record is written.
+matters: It should be there.
+sees: It.
+steps:
+  - {do: topic, name: orders}
+  - {do: plain, to: orders, values: [a]}
+  - {do: sees, of: orders, values: [a]}
+"""
+
+
+def validate(result: object, shape: str) -> None:
+    jsonschema.validate(result, json.loads((ROOT / "docs" / "schemas" / f"{shape}.json").read_text()))
+
+
+def test_every_scenario_is_listed_and_can_be_shown(own_home: Path) -> None:
+    listed = eosctl("sandbox", "scenario", "list", "-o", "json")
+    validate(listed.json, "scenarios")
+    assert [item["name"] for item in listed.json["items"]] == list(library())
+    shown = eosctl("sandbox", "scenario", "show", "zombie")
+    assert (shown.code, shown.err) == (0, "")
+    for script in (library()["zombie"],):
+        assert script.title in shown.out
+        assert "(refused: PRODUCER_FENCED)" in shown.out
+
+
+def test_a_run_ends_with_a_verdict(own_home: Path) -> None:
+    done = eosctl("sandbox", "scenario", "run", "zombie", "--watch", "-o", "json")
+    assert done.code == 0
+    validate(done.json, "scenario-verdict")
+    (item,) = done.json["items"]
+    assert item["holds"] is True
+    assert done.err.count("\n") == len(item["steps"])  # each was told when it was done
+    again = eosctl("sandbox", "scenario", "run", "zombie", "-o", "json")
+    assert again.json["items"] == done.json["items"]
+
+
+def test_a_scenario_that_goes_otherwise_is_told_and_exits_with_3(own_home: Path, tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(SCRIPT)
+    assert eosctl("sandbox", "scenario", "run", path).code == 0
+    path.write_text(SCRIPT.replace("of: orders, values: [a]", "of: orders, values: [b]"))
+    done = eosctl("sandbox", "scenario", "run", path)
+    assert done.code == 3
+    assert "['a']  <- NOT" in done.out
+    assert "NOT as expected: 1 of 1." in done.out
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ("do: plain", "do: plane", "Step 2 of"),
+        ("to: orders", "into: orders", "Step 2 of"),
+        ("values: [a]}\n  - {do: sees", "values: a}\n  - {do: sees", "Step 2 of"),
+        ("do: plain, to", "do: plain, refused: [NOPE], to", "NOPE is no error of Kafka"),
+        ("title:", "titel:", "is no scenario"),
+        ("steps:\n", "steps: [\n", "is no scenario"),
+        ("{do: topic, name: orders}", "{do: fault, words: explode}", "There is no fault 'explode'"),
+    ],
+)
+def test_a_file_that_is_no_scenario_is_told_where(
+    own_home: Path, tmp_path: Path, before: str, after: str, told: str
+) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(SCRIPT.replace(before, after))
+    done = eosctl("sandbox", "scenario", "run", path)
+    assert (done.code, done.out) == (2, "")
+    assert told in done.err
+    assert "Traceback" not in done.err
+
+
+def test_what_cannot_be_run_says_what_can(own_home: Path, tmp_path: Path) -> None:
+    for arguments, told in (
+        (["run"], "needs a name"),
+        (["run", "nonsense"], "There are: abort"),
+        (["run", str(tmp_path / "none.yaml")], "Cannot read"),
+        (["run", "kafka-17754", "--engine", "apache"], "cannot be played on real Kafka"),
+        (["run", "zombie", "--engine", "apache", "--name", "x"], "Leave one out"),
+        (["run", "zombie", "--name", "nobody"], "eosctl sandbox up"),
+    ):
+        done = eosctl("sandbox", "scenario", *arguments)
+        assert (done.code, done.out) == (2, ""), arguments
+        assert told in done.err
+
+
+def test_a_live_sandbox_is_played_on_if_it_is_fit(own_home: Path) -> None:
+    done = up("--brokers", "1", "--ephemeral", "--ttl", "5m", "--fast")
+    assert done.code == 0, done.err
+    try:
+        unfit = eosctl("sandbox", "scenario", "run", "kafka-17507-a", "--name", "default")
+        assert unfit.code == 2
+        assert "--brokers 3 --emulate 3.9 --bug kafka-17507" in unfit.err
+        assert eosctl("sandbox", "scenario", "run", "txn-timeout", "--name", "default").code == 0
+        assert eosctl("sandbox", "scenario", "interleave").code == 0
+    finally:
+        eosctl("sandbox", "down", "--all")

@@ -1,0 +1,1 @@
+"""Other projects' own tests of their Kafka clients, run against the sandbox."""

@@ -80,6 +80,14 @@ LAYOUTS: Final = (
     Layout(
         "bracket-level", rf"\[(?P<level>{_LEVEL}) *\] (?P<time>{_DATE}) {_THREAD} (?P<logger>\S+) (?:\S+ - )?{_REST}"
     ),
+    Layout(
+        "bracketed",
+        rf"\[?(?P<time>{_DATE})\]? \[ *(?P<level>{_LEVEL}) *\] {_THREAD} \[(?P<logger>[\w.$]+) *\]:? (?:- )?{_REST}",
+    ),
+    Layout(
+        "pipes",
+        rf"(?P<time>{_DATE}) *\| *(?P<level>{_LEVEL}) *\| *(?P<thread>[^|\n]*?) *\| *(?P<logger>[\w.$]+) *\| *{_REST}",
+    ),
     Layout("python", rf"(?P<time>{_DATE}) - (?P<logger>[\w.-]+) - (?P<level>{_LEVEL}) - {_REST}"),
     Layout("dropwizard", rf"(?P<level>{_LEVEL}) +\[(?P<time>{_DATE})\] (?P<logger>[\w.$-]+): {_REST}"),
     Layout("python-level-first", rf"(?P<level>{_LEVEL}):(?P<logger>[\w.]+):(?P<time>{_DATE}):? {_REST}"),

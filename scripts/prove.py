@@ -74,6 +74,10 @@ PROOFS = {
         "all 20.",
         (sys.executable, "-m", "scripts.client_suites"),
     ),
+    "diagnosis": Proof(
+        "Each of 34 faults and near misses in clusters, alone and with each other one, gets its verdicts and no others.",
+        (sys.executable, "-m", "scripts.diagnosis_matrix"),
+    ),
     "storage": Proof(
         "No generated log, index or snapshot and no cut through one breaks reading, writing or recovery.",
         (*PYTEST, "tests/storage"),

@@ -75,7 +75,7 @@ PROOFS = {
         (sys.executable, "-m", "scripts.client_suites"),
     ),
     "diagnosis": Proof(
-        "Each of 34 faults and near misses in clusters, alone and with each other one, gets its verdicts and no others.",
+        "Each of 34 faults and near misses in clusters, alone and two at once, gets its verdicts and no others.",
         (sys.executable, "-m", "scripts.diagnosis_matrix"),
     ),
     "storage": Proof(

@@ -168,7 +168,6 @@ class Fetch:
 
     def _try_finish(self) -> bool:
         """Answer when the wait is over: enough bytes, an error, or where the logs part."""
-        session = self._session
         if self._request.min_bytes <= 0 or self._find_ready():
             results = self._read()
             size = sum([len(data.records) for _, data in results if data.records])

@@ -54,7 +54,18 @@ def _switch_zombie_commit(broker: Broker, on: bool) -> None:
     broker.groups.offsets.refused_commit_drops_pending = on
 
 
+def _switch_truncation(broker: Broker, on: bool) -> None:
+    broker.followers.trusts_high_watermark = on
+
+
 BUGS: Final = (
+    KnownBug(
+        "high-watermark-truncation",
+        ("3.9", "4.3"),
+        False,
+        "new followers cut their logs at the high watermark that they know of, as before 0.11 (KIP-101)",
+        _switch_truncation,
+    ),
     KnownBug(
         "kafka-17507",
         ("3.9",),

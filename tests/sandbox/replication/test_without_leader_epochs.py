@@ -12,6 +12,7 @@ import pytest
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.core import ClusterShape
+from eosctl.sandbox.faults.bugs import find_bug
 from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.replication.partition import Partition
 from eosctl.storage.checkpoints import EpochStart, read_epoch_checkpoint
@@ -40,14 +41,14 @@ def leads(harness: Harness, broker_id: int) -> bool:
 
 
 def follow_by(harness: Harness, *, old_rule: bool) -> None:
+    bug = find_bug("high-watermark-truncation", "4.3")
     for broker in harness.core.brokers():
-        broker.followers.trusts_high_watermark = old_rule
+        bug.switch(broker, old_rule)
 
 
 def start(harness: Harness, broker_id: int, *, old_rule: bool) -> None:
-    node = harness.core.start_node(broker_id)
-    assert node.broker is not None
-    node.broker.followers.trusts_high_watermark = old_rule
+    harness.core.start_node(broker_id)
+    follow_by(harness, old_rule=old_rule)
 
 
 def contents(harness: Harness, broker_id: int) -> bytes:

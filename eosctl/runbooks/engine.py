@@ -46,7 +46,7 @@ from eosctl.runbooks.readings import Facts
 
 POLL_MS: Final = 500
 # A long wait looks seldom: not much more often than so many times in all.
-LOOKS: Final = 60
+LOOKS: Final = 30
 INPUTS: Final = "inputs"
 AFTER: Final = "after"
 MAX_STEPS: Final = 1_000

@@ -93,5 +93,5 @@ async def delete_records(place: Place, *, topic: str = "orders", partition: int 
 
 
 async def join_soon(place: Place, *, group: str, member: str) -> None:
-    """Have a member begin to join; the others hear of it at their next heartbeat, until then a rebalance is under way."""
+    """Have a member begin to join, of which the others hear at their next heartbeat: a rebalance is under way."""
     place.in_background(join(place, group=group, member=member))

@@ -39,6 +39,7 @@ from eosctl.render.plan import MarkerView
 from eosctl.render.producers import ProducerRow
 from eosctl.render.profiles import ProfileItem
 from eosctl.render.report import DiagnosisView
+from eosctl.render.rehearsal import RehearsalItem
 from eosctl.render.runbook import BookItem, FlawItem, JournalItem, MatchItem, RunItem
 from eosctl.render.sandboxes import PlayedItem, SandboxItem
 from eosctl.render.scenarios import ScenarioItem, VerdictItem
@@ -96,6 +97,7 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "runbook": (Runbook, "runbook show; the format of runbook files"),
     "runbook-journal": (Listing[JournalItem], "runbook journal"),
     "runbook-lint": (Listing[FlawItem], "runbook lint"),
+    "runbook-test": (Listing[RehearsalItem], "runbook test"),
     "runbook-run": (Listing[RunItem], "runbook run"),
     "runbooks": (Listing[BookItem], "runbook list"),
     "profiles": (Listing[ProfileItem], "profile list, profile show"),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
+from eosctl.analysis.locate import locate_transactional_id
+from eosctl.analysis.partitions import too_few_in_sync
 from eosctl.analysis.state_log import History, history_by_id, record_of
 from eosctl.analysis.wording import duration_text, time_text
 from eosctl.model.finding import Confidence, Evidence
@@ -80,7 +82,7 @@ def judge_transaction(
     if transaction.state in PREPARED:
         verdict = _judge_prepared(transaction, earlier, watch, snapshot)
     elif transaction.described and transaction.start_time_ms is not None:
-        verdict = _judge_ongoing(transaction, transaction.start_time_ms, earlier, watch)
+        verdict = _judge_ongoing(transaction, transaction.start_time_ms, earlier, watch, snapshot)
     else:
         verdict = TransactionVerdict(
             transaction,
@@ -106,7 +108,7 @@ def is_same_transaction(one: Transaction, other: Transaction | None) -> bool:
 
 
 def _judge_ongoing(
-    transaction: Transaction, started: int, earlier: Transaction | None, watch: Watch
+    transaction: Transaction, started: int, earlier: Transaction | None, watch: Watch, snapshot: ClusterSnapshot
 ) -> TransactionVerdict:
     age_ms = max(0, watch.observed_at_ms - started)
     if transaction.timeout_ms >= NO_TIMEOUT_MS:
@@ -132,7 +134,8 @@ def _judge_ongoing(
             Confidence.CERTAIN if certain else Confidence.LIKELY,
             f"Its timeout of {duration_text(transaction.timeout_ms)} passed "
             f"{duration_text(expired_ms)} ago "
-            f"and the coordinator, which looks every {duration_text(watch.abort_scan_ms)}, has not aborted it.",
+            f"and the coordinator, which looks every {duration_text(watch.abort_scan_ms)}, has not aborted it."
+            + _why_not_aborted(transaction, snapshot),
             age_ms=age_ms,
         )
     long_running = age_ms >= watch.limits.long_running_transaction_ms
@@ -149,6 +152,13 @@ def _judge_ongoing(
         age_ms=age_ms,
         coordinator_acts_at_ms=acts_at_ms,
     )
+
+
+def _why_not_aborted(transaction: Transaction, snapshot: ClusterSnapshot) -> str:
+    """Say why its coordinator cannot write down an abort, where the cluster shows it."""
+    home = locate_transactional_id(snapshot, transaction.transactional_id)
+    reason = "" if home is None else too_few_in_sync(snapshot, home)
+    return f" It cannot write the abort to {home.partition}: {reason}." if home is not None and reason else ""
 
 
 def skewed_clock(last_timestamp_ms: int, transaction: Transaction, verdict: TransactionVerdict, watch: Watch) -> str:
@@ -227,8 +237,12 @@ def _waiting_partitions(transaction: Transaction, snapshot: ClusterSnapshot) -> 
             found.append(f"{partition} (no leader)")
         else:
             broker = snapshot.broker(info.leader_id)
-            reachable = broker is None or broker.reachable
-            found.append(f"{partition} (leader {info.leader_id}{'' if reachable else ', unreachable'})")
+            facts = [
+                f"leader {info.leader_id}",
+                "" if broker is None or broker.reachable else "unreachable",
+                too_few_in_sync(snapshot, info),
+            ]
+            found.append(f"{partition} ({', '.join(fact for fact in facts if fact)})")
     return found
 
 

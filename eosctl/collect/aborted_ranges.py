@@ -10,7 +10,7 @@ from typing import Final
 
 from eosctl.analysis.fencing import find_fencings
 from eosctl.collect.batches import READ_COMMITTED, fetch_partition
-from eosctl.collect.reader import Probed, ReadOnly, attempt
+from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_without_leader
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.fencing import AbortedRange, FencingEvent
 from eosctl.model.limits import Limits
@@ -100,7 +100,7 @@ async def offset_at(reader: ReadOnly, info: PartitionInfo, time_ms: int) -> tupl
     """Return the first offset with this timestamp or a later one."""
     leader_id = info.leader_id
     if leader_id is None:
-        return None, (EvidenceGap(KIND, str(info.partition), GapReason.NO_LEADER),)
+        return None, (gap_without_leader(KIND, info.partition),)
     question = list_offsets.ListOffsetsPartition(partition_index=info.partition.partition, timestamp=time_ms)
     request = list_offsets.ListOffsetsRequest(
         replica_id=CONSUMER, topics=[list_offsets.ListOffsetsTopic(info.partition.topic, [question])]

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_from_code, in_batches
-from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
+from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_from_code, gap_without_leader, in_batches
+from eosctl.model.evidence import EvidenceGap, EvidenceKind
 from eosctl.model.snapshot import PartitionInfo, Topic
 from eosctl.model.transaction import TopicPartition
 from eosctl.wire.api_keys import ApiKey
@@ -45,7 +45,7 @@ async def collect_offsets(reader: ReadOnly, topics: Sequence[Topic]) -> Probed[t
     for topic in topics:
         for info in topic.partitions:
             if info.leader_id is None:
-                gaps.append(EvidenceGap(EvidenceKind.OFFSETS, str(info.partition), GapReason.NO_LEADER))
+                gaps.append(gap_without_leader(EvidenceKind.OFFSETS, info.partition))
             else:
                 by_leader[info.leader_id].append(info.partition)
     answers = await asyncio.gather(

@@ -10,6 +10,7 @@ from eosctl.client.outcome import Failure, failure_for_code, failure_for_error
 from eosctl.collect.allowed import READ_ONLY_APIS
 from eosctl.errors import ClusterUnreachable, EosctlError
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
+from eosctl.model.transaction import TopicPartition
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 
@@ -88,6 +89,11 @@ class ReadOnly:
 def _check_allowed(api_key: ApiKey) -> None:
     if api_key not in READ_ONLY_APIS:
         raise AssertionError(f"{api_key.name} is not a request that collecting may send")
+
+
+def gap_without_leader(kind: EvidenceKind, partition: TopicPartition) -> EvidenceGap:
+    """Return the gap that a partition without leader leaves."""
+    return EvidenceGap(kind, str(partition), GapReason.NO_LEADER, next_step=_NEXT_STEPS[GapReason.NO_LEADER])
 
 
 def gap_from_failure(kind: EvidenceKind, subject: str, failure: Failure, detail: str = "") -> EvidenceGap:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_from_code, in_batches
-from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
+from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_from_code, gap_without_leader, in_batches
+from eosctl.model.evidence import EvidenceGap, EvidenceKind
 from eosctl.model.snapshot import PartitionInfo
 from eosctl.model.transaction import (
     PartitionProducers,
@@ -96,7 +96,7 @@ async def collect_producers(
     gaps: list[EvidenceGap] = []
     for info in partitions:
         if info.leader_id is None:
-            gaps.append(EvidenceGap(EvidenceKind.PRODUCERS, str(info.partition), GapReason.NO_LEADER))
+            gaps.append(gap_without_leader(EvidenceKind.PRODUCERS, info.partition))
         else:
             by_leader[info.leader_id].append(info.partition)
     answers = await asyncio.gather(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from eosctl.analysis.hanging import classify_open_transactions
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.hang import HangCause, HangStatus, HangVerdict
+from eosctl.model.setting import Setting, SettingSource
 from eosctl.model.snapshot import ClusterSnapshot
 from tests.analysis.scenes import NOW_MS, gap, producer, snapshot, state_topic, transaction, two_looks
 
@@ -53,3 +56,20 @@ def test_a_coordinator_that_loads_or_has_no_leader_is_named() -> None:
     assert verdict.cause is HangCause.COORDINATOR_UNAVAILABLE
     assert "__transaction_state-1 has no leader" in verdict.explanation
     assert only(two_looks([producer()])).cause is HangCause.UNKNOWN_TO_COORDINATOR
+
+
+@pytest.mark.parametrize(("isr", "min_isr", "is_said"), [((1,), "2", True), ((1, 2), "2", False), ((1,), "1", False)])
+def test_a_coordinator_that_cannot_write_is_why_a_timeout_passes(
+    isr: tuple[int, ...], min_isr: str, is_said: bool
+) -> None:
+    log = state_topic()
+    log = replace(
+        log,
+        partitions=(replace(log.partitions[0], replicas=(1, 2), isr=isr),),
+        settings=(Setting("min.insync.replicas", min_isr, SettingSource.DEFAULT, "DescribeConfigs"),),
+    )
+    overdue = transaction(timeout_ms=1_000, start_time_ms=NOW_MS - 2 * MINUTE_MS)
+    verdict = only(two_looks([producer()], [overdue], topics=(snapshot().topics[0], log)))
+    assert verdict.cause is HangCause.COORDINATOR_NOT_EXPIRING
+    said = "cannot write the abort to __transaction_state-0: 1 of 2 replicas in sync, min.insync.replicas=2"
+    assert (said in verdict.explanation) is is_said

@@ -41,6 +41,9 @@ Values = Sequence[tuple[TopicPartition, str]]
 ACCOUNTS: Final = 10
 _PRODUCE: Final = Bounds(3, 11)
 _ABORT_SHARE: Final = 0.2
+#: Some applications take their time between two records: what happens in the middle of a transaction is then seen.
+_THINK_SHARE: Final = 0.15
+_THINK_MS: Final = (20.0, 250.0)
 _SHORT_TIMEOUT_MS: Final = 1_000
 _COMEBACK_MS: Final = (100, 1_500)
 _TAKEOVER_MS: Final = (300, 2_500)
@@ -152,7 +155,9 @@ async def _append(
 ) -> Life:
     values = _draw_values(scene, places, name, chance)
     aborts = chance.random() < _ABORT_SHARE
-    return await _attempt(producer, name, partial(_send_all, scene, producer, values), aborts=aborts)
+    think_ms = chance.uniform(*_THINK_MS) if chance.random() < _THINK_SHARE else 0.0
+    work = partial(_send_all, scene, producer, values, think_ms=think_ms)
+    return await _attempt(producer, name, work, aborts=aborts)
 
 
 async def _transfer(
@@ -198,9 +203,11 @@ async def _attempt(
     return Life.FENCED if await producer.attempt(name, work, aborts=aborts) is None else Life.GOES_ON
 
 
-async def _send_all(scene: Scene, producer: RecordedProducer, values: Values) -> None:
+async def _send_all(scene: Scene, producer: RecordedProducer, values: Values, *, think_ms: float = 0.0) -> None:
     for place, value in values:
         await producer.send_value(place, value, size_bytes=scene.plan.record_bytes)
+        if think_ms:
+            await asyncio.sleep(think_ms / 1_000)
 
 
 def _draw_values(scene: Scene, places: Sequence[TopicPartition], name: str, chance: random.Random) -> Values:

@@ -15,20 +15,27 @@ from typing import Final
 from eosctl.client.ports import Connector, Receiver, Transport
 from eosctl.model.client_config import Endpoint
 from eosctl.verify.plan import FaultRange, PlannedFault
+from eosctl.wire.api_keys import ApiKey
 
 #: How long a connection is kept after its last bytes were released: closing at once may lose them.
 _LINGER_S: Final = 0.5
+#: Where a request has its API key, behind its size; clients write one request at a time.
+_API_KEY: Final = slice(4, 6)
+_END_TXN: Final = ApiKey.END_TXN.to_bytes(2, "big")
 
 CUT: Final = "cut-clients"
 DELAY: Final = "delay-clients"
 DROP: Final = "disconnect-clients"
 HOLD: Final = "late-requests"
+HOLD_END: Final = "held-end-txn"
 
 LINK_RANGES: Final = (
     FaultRange(CUT, (0,)),
     FaultRange(DELAY, (0,), amount=(20, 1_000)),
     FaultRange(DROP, (0,), duration_ms=(0, 100)),
     FaultRange(HOLD, (0,), duration_ms=(1_000, 6_000)),
+    # Longer than a client waits for an answer: it asks again on another connection, and goes on.
+    FaultRange(HOLD_END, (0,), duration_ms=(4_000, 7_000)),
 )
 
 
@@ -70,6 +77,9 @@ class LinkNemesis:
             case "disconnect-clients":
                 for stream in tuple(self._streams):
                     stream.break_off()
+            case "held-end-txn":
+                for stream in tuple(self._streams):
+                    stream.hold_at_end_txn()
             case _:
                 for stream in tuple(self._streams):
                     stream.hold(both_ways=False)
@@ -129,6 +139,7 @@ class _Stream:
         self._receiver = receiver
         self._transport: Transport | None = None
         self._closed = False
+        self._holds_at_end_txn = False
         self._out = _Way(link, self._send)
         self._in = _Way(link, self._deliver)
 
@@ -140,6 +151,8 @@ class _Stream:
 
     def write(self, data: bytes) -> None:
         """Send, now or later."""
+        if self._holds_at_end_txn and data[_API_KEY] == _END_TXN:
+            self._out.is_held = True
         self._out.carry(data)
 
     def close(self) -> None:
@@ -164,6 +177,10 @@ class _Stream:
 
     # --- faults -----------------------------------------------------------------------------------------------------
 
+    def hold_at_end_txn(self) -> None:
+        """Keep back the next request to end a transaction, and all that follows it on this connection."""
+        self._holds_at_end_txn = True
+
     def hold(self, *, both_ways: bool) -> None:
         """Keep back what is sent from now on, and what is answered too if asked."""
         self._out.is_held = True
@@ -172,6 +189,7 @@ class _Stream:
     def release(self) -> None:
         """Let everything through."""
         held = self._out.is_held
+        self._holds_at_end_txn = False
         self._out.release()
         self._in.release()
         if held and self._closed:

@@ -10,7 +10,7 @@ import pytest
 from eosctl.client.memory import MemoryNetwork
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.model.client_config import Endpoint
-from eosctl.verify.links import CUT, DELAY, DROP, HOLD, LinkNemesis
+from eosctl.verify.links import CUT, DELAY, DROP, HOLD, HOLD_END, LinkNemesis
 from eosctl.verify.plan import PlannedFault
 
 PLACE = Endpoint("broker", 9092)
@@ -93,6 +93,26 @@ def test_what_is_late_arrives_after_its_sender_has_given_up_and_gone_on() -> Non
         assert world.ends[0][0].text == b"EndTxn of one"
         await settle(1)
         assert world.ends[0][0].lost == [None]
+
+    run_virtual(story())
+
+
+def test_a_connection_is_held_from_its_next_end_txn_on_and_new_ones_are_not() -> None:
+    async def story() -> None:
+        world = World()
+        old, _ = await world.open()
+        await world.begin(HOLD_END)
+        old.write(b"\0\0\0\x08\0\0produce")
+        old.write(b"\0\0\0\x08\0\x1aend")
+        old.write(b"after")
+        new, _ = await world.open()
+        new.write(b"\0\0\0\x08\0\x1aagain")
+        await settle()
+        assert world.ends[0][0].text == b"\0\0\0\x08\0\0produce"
+        assert world.ends[1][0].text.endswith(b"again")
+        await world.link.heal()
+        await settle()
+        assert world.ends[0][0].text.endswith(b"endafter")
 
     run_virtual(story())
 

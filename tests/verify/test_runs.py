@@ -9,7 +9,7 @@ import pytest
 from eosctl.errors import UsageError
 from eosctl.history.events import Ended, FaultBegan, OffsetsSent, Outcome, Polled, SendInvoked
 from eosctl.history.ledger import amount_of
-from eosctl.verify.links import CUT, DELAY, DROP, HOLD
+from eosctl.verify.links import CUT, DELAY, DROP, HOLD, HOLD_END
 from eosctl.verify.plan import ClientKind, PlannedFault, VerifyPlan, Workload
 from eosctl.verify.report import Verdict, judge
 from tests.sandbox import test_planted_bugs as bugs
@@ -94,6 +94,19 @@ def test_a_bug_planted_in_the_broker_is_found(
     assert report.verdict is Verdict.ANOMALIES
     assert kind in report.anomaly_counts
     assert "not exactly-once" in report.headline
+
+
+@pytest.mark.parametrize(("clients", "bugs_found"), [(ClientKind.TV1, ["KAFKA-17754"]), (ClientKind.TV2, [])])
+def test_a_late_end_of_a_transaction_harms_clients_up_to_end_txn_4_and_no_others(
+    clients: ClientKind, bugs_found: list[str]
+) -> None:
+    plan = VerifyPlan("v", 1, (Workload.APPENDS,), clients, 7_500, 60, 6, 2, max_records=4, settle_ms=10_000)
+    faults = [PlannedFault(at_ms, 2_500, HOLD_END, 0) for at_ms in (500, 4_000)]
+    played = play_virtually(plan, faults)
+    report = judge(played.history, speaks_end_txn_5=clients is ClientKind.TV2, unsettled=played.conducted.unsettled)
+    assert [hint.bug_id for hint in report.hints] == bugs_found
+    assert (report.verdict is Verdict.ANOMALIES) == bool(bugs_found)
+    assert ("early-read" in report.anomaly_counts) == bool(bugs_found)
 
 
 def test_topics_can_be_kept() -> None:

@@ -28,6 +28,7 @@ from eosctl.model.evidence import EvidenceKind
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
 
 if TYPE_CHECKING:
+    from eosctl.model.group_commit import StaleOffset
     from eosctl.model.hang import HangVerdict
     from eosctl.model.snapshot import ClusterSnapshot
 
@@ -114,14 +115,18 @@ def show_pending(
 ) -> None:
     """Show offsets that open transactions hold (UNSTABLE_OFFSET_COMMIT), and which transaction holds each.
 
-    A group with such an offset cannot start reading that partition before the transaction ends. Exit code 3 when it
-    will not end by itself or is late.
+    A group with such an offset cannot start reading that partition before the transaction ends. On a live cluster the
+    coordinators' answers are held against the log of __consumer_offsets as well: an offset of which the two say
+    different things is named (KAFKA-17507). Exit code 3 then, and when a transaction will not end by itself or is late.
     """
+    from dataclasses import replace
+
     from eosctl.analysis.hanging import classify_open_transactions
     from eosctl.analysis.lag import find_pins
     from eosctl.commands.evidence import NEEDS_ACTION
+    from eosctl.commands.group_stale import find_stale
     from eosctl.render.envelope import listing
-    from eosctl.render.lag import PIN_COLUMNS, pin_item, render_holders
+    from eosctl.render.lag import PIN_COLUMNS, pin_item, render_holders, render_stale, stale_item
     from eosctl.render.listing import render_listing
 
     invocation = invocation_of(context)
@@ -131,14 +136,18 @@ def show_pending(
     )
     _check_known(evidence, groups or ())
     pins = find_pins(evidence, classify_open_transactions(evidence), groups or ())
-    items = tuple(pin_item(pin) for pin in pins)
+    stale: tuple[StaleOffset, ...] = ()
+    if snapshot is None:
+        stale, gaps = find_stale(connection, evidence, groups or ())
+        evidence = replace(evidence, gaps=tuple(dict.fromkeys((*evidence.gaps, *gaps))))
+    items = (*(pin_item(pin) for pin in pins), *(stale_item(offset) for offset in stale))
     result = listing("group-pending", "group pending", invocation.now_ms(), items, evidence)
     text = render_listing(result, PIN_COLUMNS, output, invocation.style(), empty="No offset is held by a transaction.")
     holders = _each_once(verdict for pin in pins for verdict in pin.holders)
     if output in FOR_PEOPLE:
-        text += render_holders(holders, invocation.style())
+        text += render_holders(holders, invocation.style()) + render_stale(stale, invocation.style())
     write_result(text, output_file)
-    if any(verdict.status in NEEDS_ACTION for verdict in holders):
+    if stale or any(verdict.status in NEEDS_ACTION for verdict in holders):
         raise typer.Exit(FINDINGS)
     raise typer.Exit(INCOMPLETE if require_complete and evidence.gaps else 0)
 

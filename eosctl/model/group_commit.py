@@ -19,3 +19,18 @@ class GroupCommit:
     log_partition: int
     log_offset: int
     written_at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class StaleOffset:
+    """An offset of which the coordinator says something else than its log, as KAFKA-17507 brings about.
+
+    ``told_offset`` is the coordinator's answer and ``logged_offset`` what a coordinator would read that loads the log
+    now; None for no offset. ``log_offset`` is where the record is.
+    """
+
+    group_id: str
+    partition: TopicPartition
+    told_offset: int | None
+    logged_offset: int | None
+    log_offset: int

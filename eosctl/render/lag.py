@@ -9,6 +9,7 @@ import msgspec
 
 from eosctl.analysis.lag import PartitionLag, Pin
 from eosctl.analysis.wording import count_text, duration_text
+from eosctl.model.group_commit import StaleOffset
 from eosctl.model.hang import HangVerdict
 from eosctl.render.listing import Column
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
@@ -46,7 +47,10 @@ class LagItem(msgspec.Struct, frozen=True):
 
 
 class PinItem(msgspec.Struct, frozen=True):
-    """An offset that a transaction holds; ``pending_offset`` is None where its record was not found."""
+    """An offset that a transaction holds; ``pending_offset`` is None where its record was not found.
+
+    ``disagrees``: no transaction holds it, but the coordinator says ``committed_offset`` and its log ``logged_offset``.
+    """
 
     group_id: str
     topic: str
@@ -57,6 +61,8 @@ class PinItem(msgspec.Struct, frozen=True):
     transactional_id: str | None
     producer_id: int | None
     holders: tuple[HolderItem, ...]
+    disagrees: bool = False
+    logged_offset: int | None = None
 
 
 def lag_item(lag: PartitionLag) -> LagItem:
@@ -95,6 +101,46 @@ def pin_item(pin: Pin) -> PinItem:
         producer_id=None if pin.pending is None else pin.pending.producer_id,
         holders=tuple(_holder(verdict) for verdict in pin.holders),
     )
+
+
+def stale_item(offset: StaleOffset) -> PinItem:
+    """Shape an offset of which the coordinator says something else than its log."""
+    return PinItem(
+        group_id=offset.group_id,
+        topic=offset.partition.topic,
+        partition=offset.partition.partition,
+        committed_offset=offset.told_offset,
+        pending_offset=None,
+        offsets_partition=-1,
+        transactional_id=None,
+        producer_id=None,
+        holders=(),
+        disagrees=True,
+        logged_offset=offset.logged_offset,
+    )
+
+
+def render_stale(offsets: Sequence[StaleOffset], style: Style = PLAIN) -> str:
+    """Render, for people, where coordinators and their log part, and what to do."""
+    blocks: list[Block] = []
+    for offset in offsets:
+        told, logged = _number(offset.told_offset), _number(offset.logged_offset)
+        blocks += [
+            Line(""),
+            Line(f"{offset.group_id}, {offset.partition}: the coordinator disagrees with its log", "bold"),
+            Field("says", f"coordinator {told}, log {logged} (record at offset {offset.log_offset})"),
+            Field(
+                "cause",
+                "KAFKA-17507: the classic group coordinator up to 3.9.0 commits offsets some time after their marker "
+                "and may lose or show those of the next transaction.",
+            ),
+            Field(
+                "next",
+                "Keep this output, then let another broker coordinate the group (it reads the log): elect another "
+                "leader of its partition of __consumer_offsets. Upgrade to 3.9.1, 4.0 or later.",
+            ),
+        ]
+    return render_page(blocks, style) if blocks else ""
 
 
 def _holder(verdict: HangVerdict) -> HolderItem:
@@ -140,10 +186,16 @@ PIN_COLUMNS: Final[tuple[Column[PinItem], ...]] = (
     Column("PARTITION", lambda item: f"{item.topic}-{item.partition}"),
     Column("COMMITTED", lambda item: _number(item.committed_offset)),
     Column("PENDING", lambda item: _number(item.pending_offset)),
-    Column("HELD-BY", lambda item: ", ".join(_name(holder) for holder in item.holders) or "-"),
+    Column("HELD-BY", lambda item: _held_by(item)),
     Column("AGE", lambda item: _oldest(item.holders)),
-    Column("OFFSETS-PARTITION", lambda item: str(item.offsets_partition), wide=True),
+    Column("OFFSETS-PARTITION", lambda item: "-" if item.disagrees else str(item.offsets_partition), wide=True),
 )
+
+
+def _held_by(item: PinItem) -> str:
+    if item.disagrees:
+        return f"nobody: the log says {_number(item.logged_offset)}"
+    return ", ".join(_name(holder) for holder in item.holders) or "-"
 
 
 def _oldest(holders: Sequence[HolderItem]) -> str:

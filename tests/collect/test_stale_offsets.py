@@ -1,0 +1,94 @@
+"""Each case of KAFKA-17507 is named by ``group pending``; without it nothing is, whatever transactions do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from eosctl.client import connect
+from eosctl.collect.allowed import READ_ONLY_APIS
+from eosctl.collect.collector import Observer, collect_snapshot
+from eosctl.collect.offset_log import collect_stale_offsets
+from eosctl.collect.reader import ReadOnly
+from eosctl.lab.scenarios.place import simulated
+from eosctl.lab.scenarios.player import play_script
+from eosctl.lab.scenarios.script import Script, library
+from eosctl.lab.virtual_loop import run_virtual
+from eosctl.model.evidence import EvidenceKind
+from eosctl.model.group_commit import StaleOffset
+from eosctl.testing import SandboxThread
+from tests.commands.conftest import eosctl
+
+
+def stale_after(script: Script, step_count: int | None, directory: Path) -> tuple[StaleOffset, ...]:
+    """Play the first steps of a scenario and look."""
+    import random
+
+    import msgspec
+
+    begun = msgspec.structs.replace(script, steps=script.steps[:step_count])
+
+    async def run() -> tuple[StaleOffset, ...]:
+        async with simulated(script.cluster, directory, 1) as place:
+            await play_script(begun, place)
+            chance = random.Random(1)
+            async with connect(
+                place.config, connector=place.connector, chance=chance, allowed_apis=READ_ONLY_APIS
+            ) as client:
+                snapshot = await collect_snapshot(client, Observer(place.now_ms), frozenset({EvidenceKind.TOPICS}))
+                return (await collect_stale_offsets(ReadOnly(client), snapshot)).value
+
+    return run_virtual(run(), 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "told", "logged"), [("kafka-17507-a", None, 9), ("kafka-17507-b", 9, 5), ("kafka-17507-c", None, 9)]
+)
+def test_a_coordinator_that_disagrees_with_its_log_is_named(
+    name: str, told: int | None, logged: int, tmp_path: Path
+) -> None:
+    script = library()[name]
+    moved = next(number for number, step in enumerate(script.steps) if "move-coordinator" in str(step))
+    (found,) = stale_after(script, moved, tmp_path / "before")
+    assert (found.group_id, str(found.partition)) == ("readers", "orders-0")
+    assert (found.told_offset, found.logged_offset) == (told, logged)
+    assert stale_after(script, None, tmp_path / "after") == ()  # the move has healed it
+
+
+@pytest.mark.parametrize("name", ["unstable-offsets", "consume-process-produce", "offsets-expired", "retry-dlq"])
+def test_coordinators_that_are_right_are_not_named(name: str, tmp_path: Path) -> None:
+    assert stale_after(library()[name], None, tmp_path) == ()
+
+
+def test_group_pending_says_what_to_do_and_exits_with_3() -> None:
+    import asyncio
+    import itertools
+
+    from eosctl.client.producer import TransactionalProducer
+    from eosctl.client.topics import ensure_topic
+    from eosctl.client.transactions import TV1, GroupIdentity, OffsetToCommit, wait_until_ended
+    from eosctl.model.client_config import ClientConfig
+    from eosctl.settings.endpoints import parse_endpoints
+
+    async def do(cluster: SandboxThread) -> None:
+        async with connect(ClientConfig(parse_endpoints(cluster.bootstrap, "test"))) as client:
+            topic = await ensure_topic(client, "orders", partition_count=1)
+            clock = itertools.count(1_790_000_000_000)
+            producer = TransactionalProducer(client, "app", now_ms=lambda: next(clock), dialect=TV1)
+            await producer.init_transactions()
+            for offset, committed in ((5, False), (9, True)):
+                to = {topic.partitions[0].partition: OffsetToCommit(offset)}
+                await producer.send_offsets(GroupIdentity("readers"), to)
+                await producer.end(committed=committed)
+                await wait_until_ended(client, "app")
+
+    with SandboxThread(emulate="3.9") as cluster:
+        cluster.fault("late-materialisation when=after-append ms=10m")
+        asyncio.run(do(cluster))
+        done = eosctl("group", "pending", "-b", cluster.bootstrap)
+        assert done.code == 3
+        assert "coordinator -, log 9" in done.out
+        assert "KAFKA-17507" in done.out
+        (item,) = eosctl("group", "pending", "-b", cluster.bootstrap, "-o", "json").json["items"]
+        assert (item["disagrees"], item["committed_offset"], item["logged_offset"]) == (True, None, 9)

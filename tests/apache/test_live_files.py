@@ -1,0 +1,66 @@
+"""fsck on the data directory of a real broker that is written to meanwhile: nothing that is only half done is told."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import uuid
+from pathlib import Path
+
+from eosctl.client import Client
+from eosctl.client.producer import TransactionalProducer
+from eosctl.client.topics import ensure_topic
+from eosctl.client.transactions import TV1, GroupIdentity, OffsetToCommit
+from eosctl.lab.apache.engine import ApacheEngine
+from tests.commands.conftest import eosctl, own_home
+from tests.forensics.conftest import now_ms, on, record
+
+__all__ = ["own_home"]
+
+LANES = 3
+LOOKS = 2
+
+
+def told(directory: Path, *, second_look_after: str) -> set[tuple[str, str, int | None]]:
+    """Return what fsck warns of; other tests leave things behind that it may well warn of."""
+    done = eosctl("fsck", directory, "-o", "json", "--second-look-after", second_look_after)
+    assert done.code in (0, 3), done.err
+    assert "two looks" in done.err, "the broker holds the directory's lock"
+    items = [item for item in done.json["items"] if item["severity"] != "info"]
+    return {(item["kind"], item["file"], item["offset"]) for item in items}
+
+
+def test_a_busy_broker_raises_no_alarm(apache: ApacheEngine, own_home: Path) -> None:
+    run = uuid.uuid4().hex[:8]
+    (directory,) = apache.data_dirs().values()
+    before = told(directory, second_look_after="1s")
+    stop, busy = threading.Event(), threading.Event()
+    counts: list[int] = []
+
+    async def lane(client: Client, number: int) -> None:
+        found = await ensure_topic(client, f"busy-{run}", partition_count=4)
+        producer = TransactionalProducer(client, f"busy-{run}-{number}", now_ms=now_ms, dialect=TV1)
+        await producer.init_transactions()
+        count = 0
+        while not stop.is_set():
+            partition = found.partitions[(count + number) % 4].partition
+            await producer.send(partition, [record(str(count))] * 3)
+            await producer.send_offsets(GroupIdentity(f"busy-{run}"), {partition: OffsetToCommit(count)})
+            await producer.end(committed=bool(count % 5))
+            count += 1
+            busy.set()
+        counts.append(count)
+
+    async def load(client: Client) -> None:
+        await asyncio.gather(*(lane(client, number) for number in range(LANES)))
+
+    loader = threading.Thread(target=lambda: on(apache.bootstrap, load))
+    loader.start()
+    try:
+        assert busy.wait(60)
+        for _ in range(LOOKS):
+            assert told(directory, second_look_after="300ms") <= before
+    finally:
+        stop.set()
+        loader.join()
+    assert len(counts) == LANES

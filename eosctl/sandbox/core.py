@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from eosctl.model.secret import Secret
 from eosctl.sandbox.broker.broker import Broker
+from eosctl.sandbox.broker.error_counts import ErrorCounts
 from eosctl.sandbox.log.directories import directory_paths
 from eosctl.sandbox.logging.log_files import LogFiles
 from eosctl.sandbox.metadata.image import ListenerEndpoint
@@ -59,6 +60,7 @@ class ClusterCore:
         self.network = Network(loop, self.ticks)
         self.random = random.Random(seed)
         self._wall_base_ms = wall_base_ms
+        self._counts_errors = False
         self.nodes: dict[int, Node] = {}
         self.on_halt: Callable[[int], None] = lambda _: None  # breaks a halting node's connections
         self.on_disconnect: Callable[[int], None] = lambda _: None  # breaks those of a node that goes on
@@ -114,12 +116,19 @@ class ClusterCore:
         node = Node(plan, self._plan, runtime, self.network, listeners)
         if node.broker is not None:
             node.broker.passwords = self.passwords
+            node.broker.error_counts = ErrorCounts() if self._counts_errors else None
             node.broker.on_disconnect = lambda: self.on_disconnect(node_id)
         node.logs.on_halt = lambda: self._halt(node_id)
         self.nodes[node_id] = node
         self.on_start(node)
         node.start()
         return node
+
+    def count_errors(self) -> None:
+        """Count the error codes of answers from now on, which costs every answer some time."""
+        self._counts_errors = True
+        for broker in self.brokers():
+            broker.error_counts = ErrorCounts()
 
     def listener_at(self, host: str, port: int) -> ListenerEndpoint:
         """Describe the client listener of a broker: its name is its protocol's."""

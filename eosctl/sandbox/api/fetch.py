@@ -249,6 +249,8 @@ class Fetch:
             partition = cached.watched
             if data.records:
                 session.move_to_end(cached)
+                if partition is not None and self._replica_id < 0:
+                    partition.traffic.bytes_out += len(data.records)
             elif partition is not None and cached.is_told and not self._has_answer(partition, cached):
                 self._settle(partition, cached)
         if session.session_id == NO_SESSION_ID:

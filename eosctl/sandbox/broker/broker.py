@@ -11,6 +11,7 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.broker.client_stream import ClientFaults
 from eosctl.sandbox.broker.config import ConfigSources, NodeConfig
 from eosctl.sandbox.broker.connection import Exchange
+from eosctl.sandbox.broker.error_counts import ErrorCounts
 from eosctl.sandbox.broker.lifecycle import Lifecycle
 from eosctl.sandbox.channel import NodeChannel
 from eosctl.sandbox.coordinator.group.coordinator import GroupCoordinator
@@ -103,6 +104,7 @@ class Broker:
         self.stopped = False
         self.client_faults = ClientFaults()
         self.paused: list[Callable[[], None]] | None = None  # while this process stands still: who waits to be served
+        self.error_counts: ErrorCounts | None = None  # counted where metrics are served
         self.request_counts: dict[tuple[int, int, bool], int] = {}  # by API key, version, whether a broker asked
         self.replicas = ReplicaManager(
             node_id,

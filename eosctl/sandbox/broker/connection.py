@@ -44,6 +44,9 @@ class Exchange:
             self._connection.abort()
         else:
             form = self._route.codec
+            counts = self._connection.broker.error_counts
+            if counts is not None:
+                counts.add(form.api_key, response)
             frame = encode_response(form.api_key, form.version, self._correlation_id, response)
             stream = self._connection.disturbed_stream()
             self._connection.answer(frame if stream is None or stream.answer(form.api_key, frame) else b"")

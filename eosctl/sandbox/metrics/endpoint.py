@@ -47,6 +47,7 @@ class MetricsEndpoints:
                     "Stop the program that listens there, or choose another --metrics-port.",
                 ) from error
             self._servers.append(server)
+        self._core.count_errors()
 
     def close(self) -> None:
         """Stop listening."""

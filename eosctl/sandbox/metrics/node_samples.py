@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from eosctl.sandbox.broker.broker import Broker
+from eosctl.sandbox.broker.error_counts import ErrorCounts
 from eosctl.sandbox.controller.controller import Controller
 from eosctl.sandbox.coordinator.group.classic_group import ClassicGroup, ClassicState
 from eosctl.sandbox.metadata.image import NO_LEADER
@@ -14,6 +15,7 @@ from eosctl.sandbox.metrics.samples import Sample, sample
 from eosctl.sandbox.node import Node
 from eosctl.sandbox.replication.partition import Partition
 from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
 
 RUNNING: Final = 3
 STARTING: Final = 1
@@ -29,6 +31,9 @@ def node_samples(node: Node) -> Iterator[Sample]:
         broker = node.broker
         yield sample("kafka_server_KafkaServer_Value", RUNNING if broker.is_ready else STARTING, name="BrokerState")
         yield from _requests(broker.request_counts)
+        if broker.error_counts is not None:
+            yield from _errors(broker.error_counts)
+        yield from _traffic(broker)
         yield from _replicas(broker)
         yield from _transactions(broker)
         yield from _groups(broker)
@@ -45,6 +50,42 @@ def _requests(counts: Mapping[tuple[int, int, bool], int]) -> Iterator[Sample]:
             request=request_name(api_key, from_broker=from_broker),
             version=str(version),
         )
+
+
+def _errors(counts: ErrorCounts) -> Iterator[Sample]:
+    for (api_key, code), count in sorted(counts.by_api.items()):
+        yield sample(
+            "kafka_network_RequestMetrics_Count",
+            count,
+            name="ErrorsPerSec",
+            request=request_name(api_key, from_broker=False),
+            error=error_name(code),
+        )
+
+
+def error_name(code: int) -> str:
+    """Return the name of an error code."""
+    try:
+        return ErrorCode(code).name
+    except ValueError:
+        return str(code)
+
+
+def _traffic(broker: Broker) -> Iterator[Sample]:
+    hosted = {partition.topic for partition in broker.replicas.partitions}
+    totals: Counter[str] = Counter()
+    for topic, traffic in sorted(broker.replicas.traffic.items()):
+        counts = {
+            "BytesInPerSec": traffic.bytes_in,
+            "BytesOutPerSec": traffic.bytes_out,
+            "MessagesInPerSec": traffic.record_count_in,
+        }
+        totals.update(counts)
+        if topic in hosted:
+            for name, count in counts.items():
+                yield sample("kafka_server_BrokerTopicMetrics_Count", count, name=name, topic=topic)
+    for name in ("BytesInPerSec", "BytesOutPerSec", "MessagesInPerSec"):
+        yield sample("kafka_server_BrokerTopicMetrics_Count", totals[name], name=name)
 
 
 def request_name(api_key: int, *, from_broker: bool) -> str:

@@ -79,7 +79,7 @@ def append_client_batch(
         batch = with_append_time(batch, now_ms)
         header = header._replace(attributes=header.attributes | 8, max_timestamp=now_ms)
     base_offset = log.append_as_leader(batch, header, partition.leader_epoch, now_ms)
-    partition.appended()
+    partition.appended(len(batch), header.last_offset_delta + 1)
     last_offset = base_offset + header.last_offset_delta
     result = AppendResult(ErrorCode.NONE, base_offset, last_offset, append_time_ms, log.start_offset)
     return result, last_offset
@@ -158,7 +158,7 @@ class LeaderAppends:
         log = partition.log
         base_offset = log.append_as_leader(batch, header, partition.leader_epoch, self._runtime.now_ms())
         last_offset = base_offset + header.last_offset_delta
-        partition.appended()
+        partition.appended(len(batch), header.last_offset_delta + 1)
         result = AppendResult(ErrorCode.NONE, base_offset, last_offset, -1, log.start_offset)
         if last_offset < log.high_watermark:
             done(result)

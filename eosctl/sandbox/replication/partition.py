@@ -56,6 +56,17 @@ class Follower:
         return self.end_offset == leader_end_offset or now_ms - self.caught_up_ms <= max_lag_ms
 
 
+class TopicTraffic:
+    """What one broker took and gave of a topic as leader, since it started."""
+
+    __slots__ = ("bytes_in", "bytes_out", "record_count_in")
+
+    def __init__(self) -> None:
+        self.bytes_in = 0
+        self.bytes_out = 0  # to consumers
+        self.record_count_in = 0
+
+
 class Partition:
     """A replica with its role. Offsets of the log move only through this object."""
 
@@ -72,15 +83,19 @@ class Partition:
         "pending_isr",
         "replicas",
         "topic_id",
+        "traffic",
         "waits",
         "watchers",
     )
 
-    def __init__(self, broker_id: int, partition: TopicPartition, topic_id: bytes, log: PartitionLog) -> None:
+    def __init__(
+        self, broker_id: int, partition: TopicPartition, topic_id: bytes, log: PartitionLog, traffic: TopicTraffic
+    ) -> None:
         self.broker_id = broker_id
         self.partition = partition
         self.topic_id = topic_id
         self.log = log
+        self.traffic = traffic
         self.leader_id = -1
         self.leader_epoch = -1
         self.partition_epoch = -1
@@ -171,8 +186,11 @@ class Partition:
                 waits.popleft().complete(ErrorCode.NONE if enough else ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND)
         return True
 
-    def appended(self) -> None:
-        """Note that the leader's log has grown."""
+    def appended(self, size_bytes: int, record_count: int) -> None:
+        """Note that the leader's log has grown by a batch."""
+        traffic = self.traffic
+        traffic.bytes_in += size_bytes
+        traffic.record_count_in += record_count
         if len(self.isr) > 1 or self.pending_isr is not None or not self.maybe_advance_high_watermark():
             self.poke_watchers()
 

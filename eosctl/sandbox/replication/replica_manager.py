@@ -15,7 +15,7 @@ from eosctl.sandbox.logging.replica_events import FormerRole, ReplicaEvents
 from eosctl.sandbox.metadata.image import ClusterImage, ImageDelta, PartitionState, directory_of
 from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC, AppendResult
 from eosctl.sandbox.replication.appends import LeaderAppends
-from eosctl.sandbox.replication.partition import Partition
+from eosctl.sandbox.replication.partition import Partition, TopicTraffic
 from eosctl.sandbox.replication.purgatory import Deadlines
 from eosctl.sandbox.replication.verification import VerificationPolicy
 from eosctl.sandbox.runtime import NodeRuntime
@@ -59,6 +59,7 @@ class ReplicaManager:
         self.verification = verification
         self.runtime = runtime
         self.partitions: dict[TopicPartition, Partition] = {}
+        self.traffic: dict[str, TopicTraffic] = {}  # by topic, deleted ones too
         self.deadlines = Deadlines(runtime)
         self.events = ReplicaEvents(runtime.log, broker_id)
         self.refusals = AppendEvents(runtime.log, broker_id, is_3_9=is_3_9)
@@ -105,7 +106,9 @@ class ReplicaManager:
         if partition is None:
             assigned = directory_of(state, self.broker_id)
             log = self._logs.open(topic_partition, topic_id, settings_of(topic_partition.topic), assigned)
-            partition = self.partitions[topic_partition] = Partition(self.broker_id, topic_partition, topic_id, log)
+            traffic = self.traffic.setdefault(topic_partition.topic, TopicTraffic())
+            partition = Partition(self.broker_id, topic_partition, topic_id, log, traffic)
+            self.partitions[topic_partition] = partition
             self.events.hosted(partition)
         former = FormerRole(partition.leader_id, partition.leader_epoch)
         new_epoch = partition.apply(state, self.runtime.now_ms())

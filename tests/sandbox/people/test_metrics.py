@@ -17,6 +17,7 @@ from eosctl.client.topics import ensure_topic
 from eosctl.errors import EosctlError
 from eosctl.lab.simulation import simulate
 from eosctl.lab.virtual_loop import run_virtual
+from eosctl.sandbox.broker.error_counts import ErrorCounts
 from eosctl.sandbox.cluster import Cluster
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.metrics.endpoint import respond
@@ -24,12 +25,22 @@ from eosctl.sandbox.metrics.node_samples import node_samples, request_name
 from eosctl.sandbox.metrics.samples import Sample, render_samples, sample
 from eosctl.sandbox.process.spec import SandboxSpec
 from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.add_partitions_to_txn import (
+    AddPartitionsToTxnPartitionResult,
+    AddPartitionsToTxnResponse,
+    AddPartitionsToTxnTopicResult,
+)
+from eosctl.wire.messages.end_txn import EndTxnResponse
+from eosctl.wire.messages.fetch import FetchResponse
+from eosctl.wire.messages.produce import PartitionProduceResponse, ProduceResponse, TopicProduceResponse
 
 RECORDED = Path(__file__).parents[2] / "fixtures" / "metrics" / "jmx-exporter-4.3.1.txt"
 #: Beans of a real broker that the recording leaves out, since it was cut to what exactly-once is about.
 NOT_RECORDED = {
     "kafka_server_KafkaServer_Value": {"BrokerState"},
     "kafka_server_ReplicaManager_Count": {"IsrExpandsPerSec"},
+    "kafka_server_BrokerTopicMetrics_Count": {"BytesInPerSec", "BytesOutPerSec", "MessagesInPerSec"},  # by topic
     "kafka_cluster_Partition_Value": {"AtMinIsr", "InSyncReplicasCount", "ReplicasCount"},
     "kafka_log_Log_Value": {"NumLogSegments", "Size"},
     "kafka_controller_KafkaController_Value": {
@@ -58,6 +69,7 @@ async def measured(folder: Path) -> dict[int, list[Sample]]:
         simulate(shape, folder, seed=5) as simulation,
         connect(simulation.config, connector=simulation.network, chance=simulation.chance) as client,
     ):
+        simulation.core.count_errors()
         place = (await ensure_topic(client, "orders")).partitions[0].partition
         producer = TransactionalProducer(client, "app", now_ms=simulation.now_ms)
         await producer.init_transactions()
@@ -98,8 +110,13 @@ def test_values_tell_what_happened(samples: dict[int, list[Sample]]) -> None:
     led = sum(values(everything, "kafka_server_ReplicaManager_Value", name="LeaderCount"))
     short = sum(values(everything, "kafka_server_ReplicaManager_Value", name="UnderReplicatedPartitions"))
     assert led == short > 0, "every partition misses the dead broker"
-    inits = values(everything, "kafka_network_RequestMetrics_Count", request="InitProducerId")
-    assert sum(inits) >= 1
+    requests, topics = "kafka_network_RequestMetrics_Count", "kafka_server_BrokerTopicMetrics_Count"
+    inits = sum(values(everything, requests, name="RequestsPerSec", request="InitProducerId"))
+    assert inits >= 1
+    assert sum(values(everything, requests, name="ErrorsPerSec", request="InitProducerId")) == inits
+    assert sum(values(everything, topics, name="MessagesInPerSec", topic="orders")) == 4
+    totals = [found for found in everything if found.labels == (("name", "MessagesInPerSec"),)]
+    assert sum(found.value for found in totals) > 4, "records of coordinators count too"
     controller = samples[100]
     gauges = {
         dict(found.labels)["name"]: found.value
@@ -107,6 +124,24 @@ def test_values_tell_what_happened(samples: dict[int, list[Sample]]) -> None:
         if found.name == "kafka_controller_KafkaController_Value"
     }
     assert (gauges["ActiveControllerCount"], gauges["FencedBrokerCount"], gauges["OfflinePartitionsCount"]) == (1, 1, 0)
+
+
+def test_errors_are_counted_by_part() -> None:
+    counts = ErrorCounts()
+    counts.add(ApiKey.END_TXN, EndTxnResponse(error_code=ErrorCode.INVALID_PRODUCER_EPOCH))
+    good, bad = PartitionProduceResponse(0), PartitionProduceResponse(1, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+    counts.add(ApiKey.PRODUCE, ProduceResponse([TopicProduceResponse("orders", partition_responses=[good, bad])]))
+    added = AddPartitionsToTxnPartitionResult(0, ErrorCode.CONCURRENT_TRANSACTIONS)
+    topic = AddPartitionsToTxnTopicResult("orders", [added])
+    counts.add(ApiKey.ADD_PARTITIONS_TO_TXN, AddPartitionsToTxnResponse(results_by_topic_v3_and_below=[topic]))
+    counts.add(ApiKey.FETCH, FetchResponse())
+    assert counts.by_api == {
+        (ApiKey.END_TXN, ErrorCode.INVALID_PRODUCER_EPOCH): 1,
+        (ApiKey.PRODUCE, ErrorCode.NONE): 1,
+        (ApiKey.PRODUCE, ErrorCode.NOT_LEADER_OR_FOLLOWER): 1,
+        (ApiKey.ADD_PARTITIONS_TO_TXN, ErrorCode.CONCURRENT_TRANSACTIONS): 1,
+        (ApiKey.FETCH, ErrorCode.NONE): 1,
+    }
 
 
 def test_requests_have_the_names_of_kafkas_metrics() -> None:

@@ -1,0 +1,38 @@
+"""What clients were answered: error codes by API, counted as Kafka's metric ErrorsPerSec does, successes too."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+CODES = ("error_code", "partition_error_code")
+
+
+class ErrorCounts:
+    """The error codes of one broker's answers to clients; counting costs time, so it begins when it is asked for."""
+
+    def __init__(self) -> None:
+        self.by_api: Counter[tuple[int, int]] = Counter()
+
+    def add(self, api_key: int, response: Any) -> None:
+        """Count the codes of an answer."""
+        for code in error_codes(response):
+            self.by_api[api_key, code] += 1
+
+
+def error_codes(message: Any) -> Iterator[int]:
+    """Yield the codes of a message's parts, and its own where it is an error or there are no parts with any."""
+    own: int | None = None
+    has_parts = False
+    for name, value in zip(message._fields, message, strict=True):
+        if name in CODES:
+            own = value
+        elif isinstance(value, list | tuple):
+            for part in (value,) if hasattr(value, "_fields") else value:
+                if hasattr(part, "_fields"):
+                    for code in error_codes(part):
+                        has_parts = True
+                        yield code
+    if own is not None and (own or not has_parts):
+        yield own

@@ -14,6 +14,7 @@ SHIPPED: Final = (
     "eosctl/__init__.py",
     "eosctl/model/**/*.py",
     "eosctl/analysis/__init__.py",
+    "eosctl/analysis/redaction.py",
     "eosctl/analysis/incidents/*.py",
     "spark_log_analytics/**/*.py",
     "spark_log_analytics/*.toml",

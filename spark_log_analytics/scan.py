@@ -7,6 +7,7 @@ from datetime import tzinfo
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from eosctl.analysis.redaction import redact_text
 from eosctl.model.log_event import LogEvent, SourceSummary
 from spark_log_analytics.classify import Classifier
 from spark_log_analytics.content import Window, count_newlines, read_content, read_window
@@ -246,7 +247,7 @@ class _Tally:
                     category=classified.category,
                     fields=classified.fields,
                     exception=classified.exception,
-                    message=record.message[:MAX_MESSAGE_CHARS],
+                    message=redact_text(record.message[:MAX_MESSAGE_CHARS]),
                 )
             )
 

@@ -11,6 +11,7 @@ import typer
 from eosctl.commands.invocation import Invocation, invocation_of, remember_output, write_result
 from eosctl.commands.logs_data import mine_data
 from eosctl.commands.logs_engine import (
+    READING,
     Engine,
     EngineChoice,
     Paths,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import tzinfo
 
+    from eosctl.analysis.log_digest.digest import LogDigest
     from eosctl.model.log_findings import LogFindings
     from eosctl.render.logs import CategoryItem
     from spark_log_analytics.catalogue import Category
@@ -123,8 +125,20 @@ def report_logs(
     zone: Zone = None,
     pattern: Pattern = None,
     engine: Engine = EngineChoice.AUTO,
+    baseline: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--baseline",
+            metavar="PATH",
+            help="Logs of a time when all was well: messages that they do not have are told as new; repeatable.",
+            rich_help_panel=READING,
+        ),
+    ] = None,
     output: ReportOutput = ReportFormat.TABLE,
     output_file: OutputFile = None,
+    static: Annotated[
+        bool, typer.Option("--static", help="Draw HTML's timeline without scripts.", rich_help_panel=OUTPUT)
+    ] = False,
     fail_on: FailOn = None,
 ) -> None:
     """Tell what went wrong and why: incidents with their root causes, evidence and next steps.
@@ -132,8 +146,12 @@ def report_logs(
     Exit codes: 0 done, 2 usage, 3 an incident at or above --fail-on, 4 a file could not be read to its end.
     """
     invocation = invocation_of(context)
+    from eosctl.analysis.log_digest.digest import digest_events
+
     findings = _read(paths, zone, pattern, engine, None)
-    write_result(_render_report(findings, output, invocation), output_file)
+    usual = None if baseline is None else _read(baseline, zone, pattern, engine, None).events
+    digest = digest_events(findings.events, usual)
+    write_result(_render_report(findings, digest, output, invocation, static=static), output_file)
     if fail_on is not None and any(incident.severity.at_least(fail_on) for incident in findings.incidents):
         raise typer.Exit(EXIT_FINDINGS)
     raise typer.Exit(_completeness(findings))
@@ -186,7 +204,9 @@ def explain_category(
     write_result(text, output_file)
 
 
-def _render_report(findings: LogFindings, output: ReportFormat, invocation: Invocation) -> str:
+def _render_report(
+    findings: LogFindings, digest: LogDigest, output: ReportFormat, invocation: Invocation, *, static: bool
+) -> str:
     from eosctl.render.logs import INCIDENT_COLUMNS, logs_view, report_blocks
     from eosctl.render.logs_html import render_logs_html
     from eosctl.render.logs_markdown import render_logs_markdown
@@ -194,7 +214,7 @@ def _render_report(findings: LogFindings, output: ReportFormat, invocation: Invo
     from eosctl.render.page import render_page
 
     now_ms = invocation.now_ms()
-    view = logs_view(findings, "logs report", now_ms)
+    view = logs_view(findings, "logs report", now_ms, digest)
     match output:
         case ReportFormat.JSON:
             return render_json(view)
@@ -203,11 +223,11 @@ def _render_report(findings: LogFindings, output: ReportFormat, invocation: Invo
         case ReportFormat.TSV:
             return render_tsv([column.cell(item) for column in INCIDENT_COLUMNS] for item in view.incidents)
         case ReportFormat.MARKDOWN:
-            return render_logs_markdown(findings, now_ms)
+            return render_logs_markdown(findings, digest, now_ms)
         case ReportFormat.HTML:
-            return render_logs_html(findings, now_ms)
+            return render_logs_html(findings, digest, now_ms, static=static)
         case ReportFormat.TABLE | ReportFormat.WIDE:
-            return render_page(report_blocks(findings), invocation.style())
+            return render_page(report_blocks(findings, digest), invocation.style())
 
 
 def _read(

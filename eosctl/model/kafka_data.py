@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -16,7 +17,8 @@ class Fate(StrEnum):
     UNKNOWN = "unknown"
 
 
-class PartitionTransaction(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class PartitionTransaction:
     """A transaction as one partition holds it: its batches, and the marker that ended it.
 
     Attributes:
@@ -49,7 +51,8 @@ class PartitionTransaction(NamedTuple):
     ended_ms: int | None
 
 
-class CoordinatedTransaction(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CoordinatedTransaction:
     """A transaction as its coordinator wrote it down; all times are the coordinator's clock, ms since the epoch.
 
     Attributes:
@@ -79,7 +82,8 @@ class CoordinatedTransaction(NamedTuple):
     ended_ms: int | None
 
 
-class SequenceBreak(NamedTuple):
+@dataclass(frozen=True, slots=True, order=True)
+class SequenceBreak:
     """A place where a producer's sequence numbers do not follow: ``sequence-gap`` or ``duplicate-batch``."""
 
     topic: str
@@ -113,7 +117,8 @@ class KeyUse(NamedTuple):
     timestamp_ms: int
 
 
-class Damage(NamedTuple):
+@dataclass(frozen=True, slots=True, order=True)
+class Damage:
     """A stretch of a file that could not be read: the position in bytes, what kind, and in words."""
 
     file: str
@@ -122,7 +127,8 @@ class Damage(NamedTuple):
     what: str
 
 
-class Spread(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Spread:
     """How long things took, in ms; all 0 when there is none.
 
     Attributes:
@@ -217,7 +223,8 @@ class IdSummary(NamedTuple):
         return self.aborted_count / ended if ended else None
 
 
-class GroupSummary(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class GroupSummary:
     """How a group commits: offsets in transactions by their end, and offsets outside of transactions."""
 
     group: str

@@ -15,6 +15,7 @@ from eosctl.model.kafka_data import (
     DuplicateKey,
     GroupSummary,
     IdSummary,
+    KeyUse,
     PartitionTransaction,
     SequenceBreak,
     Spread,
@@ -71,6 +72,25 @@ class IdView(msgspec.Struct, frozen=True):
     ending: Spread
 
 
+class RecordView(msgspec.Struct, frozen=True):
+    """A record with a business key: where it is, who wrote it, when."""
+
+    partition: int
+    offset: int
+    producer_id: int
+    timestamp_ms: int
+
+
+class DuplicateView(msgspec.Struct, frozen=True):
+    """A business key that is there more than once, with the first and the last of its records."""
+
+    topic: str
+    key: str
+    record_count: int
+    first: RecordView
+    last: RecordView
+
+
 class KafkaDataView(msgspec.Struct, frozen=True):
     """What Kafka's files say of transactions."""
 
@@ -87,7 +107,7 @@ class KafkaDataView(msgspec.Struct, frozen=True):
     unfinished: tuple[CoordinatedTransaction, ...]
     sequence_breaks: tuple[SequenceBreak, ...]
     business_key: str | None
-    duplicate_keys: tuple[DuplicateKey, ...]
+    duplicate_keys: tuple[DuplicateView, ...]
     duplicate_key_count: int
     keyless_record_count: int
     damages: tuple[Damage, ...]
@@ -114,12 +134,19 @@ def kafka_data_view(reading: DataReading, command: str, generated_at_ms: int) ->
         summary.unfinished,
         summary.breaks,
         reading.business_key,
-        summary.duplicates,
+        tuple(
+            DuplicateView(one.topic, one.key, one.record_count, _record_view(one.first), _record_view(one.last))
+            for one in summary.duplicates
+        ),
         summary.duplicate_key_count,
         summary.keyless_count,
         summary.damages,
         summary.damage_count,
     )
+
+
+def _record_view(use: KeyUse) -> RecordView:
+    return RecordView(use.partition, use.offset, use.producer_id, use.timestamp_ms)
 
 
 def kafka_data_blocks(reading: DataReading) -> list[Block]:

@@ -8,6 +8,7 @@ from typing import Final
 
 import msgspec
 
+from eosctl.analysis.log_digest.digest import LogDigest
 from eosctl.analysis.wording import count_text, time_text
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent, SourceSummary
@@ -99,10 +100,11 @@ class LogsView(msgspec.Struct, frozen=True):
     incidents: tuple[IncidentView, ...]
     sources: tuple[SourceView, ...]
     skipped: tuple[SkippedView, ...]
+    digest: LogDigest | None
 
 
-def logs_view(findings: LogFindings, command: str, generated_at_ms: int) -> LogsView:
-    """Put the result of a scan into its machine-readable form."""
+def logs_view(findings: LogFindings, command: str, generated_at_ms: int, digest: LogDigest | None = None) -> LogsView:
+    """Put the result of a scan into its machine-readable form; a report has a digest, too."""
     return LogsView(
         schema="eosctl.logs",
         schema_version=1,
@@ -112,11 +114,12 @@ def logs_view(findings: LogFindings, command: str, generated_at_ms: int) -> Logs
         incidents=tuple(_incident_view(incident) for incident in findings.incidents),
         sources=tuple(_source_view(source) for source in findings.sources),
         skipped=tuple(SkippedView(one.file, one.reason) for one in findings.skipped),
+        digest=digest,
     )
 
 
-def report_blocks(findings: LogFindings) -> list[Block]:
-    """Tell the incidents, then what was read."""
+def report_blocks(findings: LogFindings, digest: LogDigest) -> list[Block]:
+    """Tell the incidents, what is new against a baseline, then what was read."""
     blocks: list[Block] = [Line(headline(findings.incidents), _tone(findings.incidents)), Line("")]
     for incident in sorted(findings.incidents, key=lambda one: (one.severity.rank, one.t_start_ms)):
         blocks += [
@@ -131,6 +134,11 @@ def report_blocks(findings: LogFindings) -> list[Block]:
             *_fields("evidence", _evidence_lines(incident)),
             Line(""),
         ]
+    if digest.has_baseline:
+        new = [one for one in digest.templates if one.is_new]
+        told = [f"{one.event_count} x {one.text} ({', '.join(one.applications)})" for one in new[:SHOWN_EVIDENCE]]
+        blocks += [Line(f"{count_text(len(new), 'message')} that the baseline does not have."), *_fields("new", told)]
+        blocks.append(Line(""))
     return [*blocks, *_reading(findings)]
 
 

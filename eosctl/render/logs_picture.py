@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Final
 
+from eosctl.analysis.incidents.story import is_server_logger
 from eosctl.analysis.wording import time_text
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
@@ -31,9 +32,8 @@ def draw_timeline(events: Sequence[LogEvent], incidents: Sequence[Incident]) -> 
     times = [event.time_ms or 0 for event in timed]
     start = min([*times, *(one.t_start_ms for one in incidents)])
     end = max([*times, *(one.t_end_ms for one in incidents)]) + 1
-    loud = [event for event in timed if event.level in ("WARN", "ERROR", "FATAL") or event.exception is not None]
-    lanes = [name for name, _ in Counter(event.application for event in timed).most_common(MAX_LANES)]
-    lanes.sort()
+    loud = [event for event in timed if is_loud(event)]
+    lanes = lanes_of(events)
     height = _HEAD + LANE_HEIGHT * (len(lanes) + len(incidents)) + 24
     parts = [
         f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="Incidents and warnings by application over time">'
@@ -61,6 +61,19 @@ def draw_timeline(events: Sequence[LogEvent], incidents: Sequence[Incident]) -> 
             f"{time_text(moment)[11:23]}</text>"
         )
     return "".join([*parts, "</svg>"])
+
+
+def is_loud(event: LogEvent) -> bool:
+    """Whether a lane shows an event: warnings, errors and throwables."""
+    return event.level in ("WARN", "ERROR", "FATAL") or event.exception is not None
+
+
+def lanes_of(events: Sequence[LogEvent]) -> list[str]:
+    """Return whose lanes are drawn: brokers and controllers first, then applications, by name; of many the busiest."""
+    timed = [event for event in events if event.time_ms is not None]
+    servers = {event.application for event in timed if is_server_logger(event.logger)}
+    shown = (name for name, _ in Counter(event.application for event in timed).most_common(MAX_LANES))
+    return sorted(shown, key=lambda name: (name not in servers, name))
 
 
 def _label(text: str, top: int) -> str:

@@ -9,6 +9,7 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 from spark_log_analytics.kafka_data.environment import enter_environment
@@ -64,6 +65,8 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _plain(value: object) -> object:
+    if is_dataclass(value):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return {name: _plain(part) for name, part in value._asdict().items()}
     return [_plain(part) for part in value] if isinstance(value, tuple) else value

@@ -29,6 +29,7 @@ _DDL: Final[Mapping[Any, str]] = {
     Mapping[str, int]: "map<string,long>",
     Mapping[int, int]: "map<long,long>",
 }
+_FIELDS: Final = {kind: tuple(get_type_hints(kind)) for kind in KINDS.values()}
 _COLUMN_OF: Final = {kind: name for name, kind in KINDS.items()}
 
 
@@ -83,5 +84,5 @@ def fact_of(row: Mapping[str, Any]) -> Fact:
 def _plain(fact: Fact) -> dict[str, Any]:
     return {
         name: list(value.items()) if isinstance(value, Mapping) else str(value) if isinstance(value, str) else value
-        for name, value in fact._asdict().items()
+        for name, value in ((name, getattr(fact, name)) for name in _FIELDS[type(fact)])
     }

@@ -48,25 +48,46 @@ class _Outside(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.found: list[str] = []
+        self.scripts = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.found += [f"{tag} {name}" for name, _ in attrs if name in ("src", "href")]
-        self.found += [tag] if tag == "script" else []
+        self.scripts += tag == "script"
 
 
-def test_the_page_is_one_file_and_escapes_what_logs_say(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    log = tmp_path / "server.log"
+@pytest.mark.parametrize("options", [[], ["--static"]])
+def test_the_page_is_one_file_and_escapes_what_logs_say(
+    options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "</script><script>alert(2)</script>.log"
+    log.parent.mkdir(parents=True)
     log.write_text(
         "[2026-11-21 09:31:19,670] ERROR Denied <script>alert(1)</script> GroupAuthorizationException: Not authorized "
         "to access group: <b>x</b> (kafka.server.KafkaApis)\n"
     )
-    assert main(["logs", "report", str(log), "-o", "html"]) == 0
+    assert main(["logs", "report", str(log), "-o", "html", *options]) == 0
     page = capsys.readouterr().out
     outside = _Outside()
     outside.feed(page)
     assert outside.found == []
+    assert "<script>alert" not in page
     assert "&lt;script&gt;" in page
     assert "missing-group-acl" in page
+    assert bool(outside.scripts) is not bool(options)
+    assert ("script-src" in page) is not bool(options)
+
+
+def test_what_the_baseline_does_not_have_is_told_as_new(capsys: pytest.CaptureFixture[str]) -> None:
+    healthy = str(FIXTURES / "rolling-restart-392")
+    for form in ("table", "markdown", "html", "json"):
+        assert main(["logs", "report", ZOMBIE, "--baseline", healthy, "-o", form, "--static"]) == 0
+        out = capsys.readouterr().out
+        assert "There is a newer producer with the same transactionalId" in out
+    digest = json.loads(out)["digest"]
+    assert digest["has_baseline"]
+    assert {one["is_new"] for one in digest["templates"]} == {True}
+    assert main(["logs", "report", healthy, "--baseline", healthy, "-o", "table"]) == 0
+    assert "0 messages that the baseline does not have." in capsys.readouterr().out
 
 
 def test_markdown_for_a_ticket(capsys: pytest.CaptureFixture[str]) -> None:

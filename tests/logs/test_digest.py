@@ -101,7 +101,7 @@ def test_ranks_hold_together(events: list[LogEvent]) -> None:
     for pair in ranked.pairs:
         assert 0 < pair.preceded_count <= pair.failure_count
         assert 0 < pair.expected_share <= 1
-        assert pair.lift >= 1.5
+        assert pair.lift >= 2
         assert 0 <= pair.typical_lag_ms <= 10_000
     explained = {pair.failure for pair in ranked.pairs}
     timed = {one.category for one in events if one.time_ms is not None} & FAILURES

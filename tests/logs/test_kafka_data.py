@@ -237,6 +237,9 @@ def test_the_command_tells_all_of_it(capsys: pytest.CaptureFixture[str]) -> None
     transfers = next(one for one in result["topics"] if one["topic"] == "transfers")
     assert (transfers["committed_count"], transfers["aborted_count"], transfers["open_count"]) == (12, 12, 1)
     assert transfers["marker_bytes"] == 24 * 78
+    assert transfers["duration"]["known_count"] == 24
+    assert result["open_transactions"][0]["first_offset"] == 42
+    assert result["duplicate_keys"][0]["first"]["partition"] == 2
     assert main(["logs", "data", str(TRANSACTIONS), "--topic", "transfers"]) == 0
     out = capsys.readouterr().out
     assert "open in the partition" in out

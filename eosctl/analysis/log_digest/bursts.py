@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import Final
 
 from eosctl.model.log_event import LogEvent
 
@@ -12,7 +13,8 @@ MIN_EVENT_COUNT: Final = 5
 MIN_FACTOR: Final = 3.0
 
 
-class Burst(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Burst:
     """Events of one category and application close together.
 
     Attributes:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import Final
 
 from eosctl.model.log_event import LogEvent
 
@@ -14,7 +15,8 @@ TIMEOUTS: Final = (
 _NEAR_SHARE: Final = 0.5
 
 
-class PauseOutlook(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class PauseOutlook:
     """What the pauses of one application come to.
 
     Attributes:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from eosctl.model.log_event import LogEvent
 
 WINDOW_MS: Final = 10_000
-MIN_LIFT: Final = 1.5
+MIN_LIFT: Final = 2.0
 RECENT_MS: Final = 3_000
 """After this long a precursor counts for a third."""
 
@@ -36,7 +37,8 @@ CAUSES: Final = frozenset(
 """What can be a reason of a failure; what only comes with one is none."""
 
 
-class Precursor(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Precursor:
     """A pair of categories of which one comes before the other.
 
     Attributes:
@@ -60,7 +62,8 @@ class Precursor(NamedTuple):
     score: float
 
 
-class Unexplained(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Unexplained:
     """Failures of a category before which nothing came that is rarer elsewhere: how many of how many."""
 
     failure: str

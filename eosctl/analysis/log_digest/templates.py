@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import Final
 
 from eosctl.model.log_event import LogEvent
 
@@ -20,7 +21,8 @@ _TEMPLATE_CHARS: Final = 240
 _LOUD: Final = frozenset({"WARN", "ERROR", "FATAL"})
 
 
-class Template(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Template:
     """A message with its values left out.
 
     Attributes:

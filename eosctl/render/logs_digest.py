@@ -1,0 +1,28 @@
+"""Sentences about a digest of logs, shared by the forms of the report."""
+
+from __future__ import annotations
+
+from eosctl.analysis.log_digest.pauses import PauseOutlook
+from eosctl.analysis.log_digest.precursors import Precursor, Unexplained
+from eosctl.analysis.wording import count_text, duration_text
+
+
+def precursor_text(one: Precursor) -> str:
+    """Say what came before what, and how much more often than by chance."""
+    return (
+        f"{one.cause} came before {one.preceded_count} of {one.failure_count} {one.failure}, "
+        f"{duration_text(one.typical_lag_ms)} before; by chance it would before {one.expected_share:.0%}"
+    )
+
+
+def unexplained_text(one: Unexplained) -> str:
+    """Say how many failures nothing came before."""
+    return f"Nothing that is rarer elsewhere came before {one.unexplained_count} of {one.failure_count} {one.failure}"
+
+
+def pause_text(one: PauseOutlook) -> str:
+    """Say how long a JVM stood still, beside the timeout that is nearest."""
+    told = f"{count_text(one.pause_count, 'pause')}, the longest {one.longest_ms:.1f} ms"
+    if not one.nearest:
+        return told
+    return f"{told}: {one.longest_ms / one.nearest_ms:.1%} of {one.nearest} {duration_text(one.nearest_ms)}"

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from eosctl.model.metric_page import MetricSample
 
+_RESERVED: Final = ("_total", "_created", "_bucket", "_info")
 _NO_NAME: Final = re.compile(r"[^a-zA-Z0-9:_]")
 _KEY: Final = re.compile(r'([^=,]+)=("(?:[^"\\]|\\.)*"|[^,]*)(?:,|$)')
 
@@ -21,9 +22,12 @@ class BeanQuery(NamedTuple):
 def exporter_name(domain: str, bean_type: str, attribute: str) -> str:
     """Return the name that jmx_exporter (1.x, without rules) gives to an attribute; keys but the type become labels.
 
-    Its untyped values lose the suffix ``_total``.
+    Its untyped values lose the suffixes that its library keeps for others, so ``task-created-total`` ends in ``_task``.
     """
-    return safe_name(f"{domain}_{bean_type}_{attribute}").removesuffix("_total")
+    name = safe_name(f"{domain}_{bean_type}_{attribute}")
+    while reserved := next((suffix for suffix in _RESERVED if name.endswith(suffix)), ""):
+        name = name.removesuffix(reserved)
+    return name
 
 
 def safe_name(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The exported configuration in the real agent of jmx_exporter beside a real broker keeps what the alerts ask for."""
+"""Beside a real broker: jmx_exporter keeps what the alerts ask for, and JMX, Jolokia and the exporter tell the same."""
 
 from __future__ import annotations
 
@@ -17,34 +17,51 @@ import pytest
 from eosctl.client import connect
 from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.topics import ensure_topic
+from eosctl.collect.metric_source import read_pages, resolve_metric_source
 from eosctl.collect.prometheus_text import Sample, parse_samples
+from eosctl.errors import AuthenticationFailed
 from eosctl.lab.apache.engine import ApacheEngine
 from eosctl.model.client_config import ClientConfig
 from eosctl.model.known_bug import parse_version
-from eosctl.monitoring.catalogue import load_metrics
+from eosctl.model.secret import Secret
+from eosctl.monitoring.catalogue import load_metrics, wanted_metrics
 from eosctl.monitoring.exports import jmx_exporter_document
 from eosctl.monitoring.metric import Metric
+from eosctl.monitoring.readings import read_metrics
 from eosctl.render.machine import render_yaml
+from eosctl.settings.endpoint_credentials import EndpointCredentials
 from eosctl.settings.endpoints import parse_endpoints
 
 AGENT = "io.prometheus.jmx:jmx_prometheus_javaagent:1.0.1"
 AGENT_SHA256 = "7d61f737fd661610ccc14aea79764faa1ea94a340cbc8f0029b3d2edea3d80c1"
+JOLOKIA = "org.jolokia:jolokia-agent-jvm:2.1.2:jar:javaagent"
+JOLOKIA_SHA256 = "38be4960fce575b355e9142f3c3cb89e54fb52bbbef4e1d48a5a6a1df8adb9bf"
+PASSWORD = "s3cret\"'#@!"
 COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
 #: Beans that appear with an event which this test does not bring about.
 EVENTFUL = {"uncleanable-partitions-count", "uncleanable-bytes"}
 
 
-@pytest.fixture(scope="module")
-def agent(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def fetch_jar(artifact: str, sha256: str, folder: Path) -> Path:
+    """Fetch a jar from Maven Central."""
     if shutil.which("mvn") is None:
         pytest.skip("mvn is missing: the agent comes from Maven Central")
-    folder = tmp_path_factory.mktemp("agent")
-    command = ["mvn", "-q", "-B", COPY, f"-Dartifact={AGENT}", f"-DoutputDirectory={folder}"]
+    command = ["mvn", "-q", "-B", COPY, f"-Dartifact={artifact}", f"-DoutputDirectory={folder}"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     (jar,) = folder.glob("*.jar")
-    assert hashlib.sha256(jar.read_bytes()).hexdigest() == AGENT_SHA256
+    assert hashlib.sha256(jar.read_bytes()).hexdigest() == sha256
     return jar
+
+
+@pytest.fixture(scope="module")
+def agent(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return fetch_jar(AGENT, AGENT_SHA256, tmp_path_factory.mktemp("agent"))
+
+
+@pytest.fixture(scope="module")
+def jolokia(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return fetch_jar(JOLOKIA, JOLOKIA_SHA256, tmp_path_factory.mktemp("jolokia"))
 
 
 def free_port() -> int:
@@ -95,3 +112,71 @@ def test_the_exporter_keeps_the_catalogue_and_nothing_else(
     assert [one.name for one in scraped if not any(one.name.startswith(prefix) for prefix in kept)] == []
     names = {metric.name for metric in wanted}
     assert {one.labels["name"] for one in scraped if "name" in one.labels} <= names
+
+
+def jmx_options(port: int, folder: Path) -> tuple[str, ...]:
+    """Return the options of a JVM that lets only those who know the password read its beans."""
+    password, access = folder / "jmxremote.password", folder / "jmxremote.access"
+    password.write_text(f"monitor {PASSWORD}\n", "utf-8")
+    password.chmod(0o600)
+    access.write_text("monitor readonly\n", "utf-8")
+    remote = {
+        "port": port, "rmi.port": port, "host": "127.0.0.1", "ssl": "false", "authenticate": "true",
+        "password.file": password, "access.file": access,
+    }  # fmt: skip
+    options = {f"com.sun.management.jmxremote.{name}": value for name, value in remote.items()}
+    options["java.rmi.server.hostname"] = "127.0.0.1"
+    return tuple(f"-D{name}={value}" for name, value in options.items())
+
+
+Shown = tuple[set[tuple[str, frozenset[tuple[str, str]]]], set[str]]
+
+
+def shown_by(url: str, credentials: EndpointCredentials) -> Shown:
+    """Return the series of a source, and the metrics of the catalogue that are read of them."""
+    pages = read_pages(resolve_metric_source(url), wanted_metrics(), lambda: 0, 120_000, credentials)
+    samples = [one for page in pages for one in page.samples]
+    series = {(one.name, frozenset(one.labels.items())) for one in samples}
+    return series, {f"{one.metric.bean} {one.metric.name}" for one in read_metrics(samples)}
+
+
+def test_every_source_tells_the_same(
+    agent: Path,
+    jolokia: Path,
+    apache_running: Callable[..., AbstractContextManager[ApacheEngine]],
+    tmp_path: Path,
+) -> None:
+    configuration = tmp_path / "exporter.yaml"
+    page_port, bridge_port, jmx_port = free_port(), free_port(), free_port()
+    configuration.write_text(render_yaml(jmx_exporter_document()), "utf-8")
+    options = (
+        f"-javaagent:{agent}=127.0.0.1:{page_port}:{configuration}",
+        f"-javaagent:{jolokia}=host=127.0.0.1,port={bridge_port},user=monitor,password=bridge",
+        *jmx_options(jmx_port, tmp_path),
+    )
+    through_jmx = EndpointCredentials("monitor", Secret(PASSWORD))
+    through_http = EndpointCredentials("monitor", Secret("bridge"))
+    with apache_running("4.3.1", tmp_path / "kafka", jvm_options=options) as engine:
+        asyncio.run(one_transaction(engine.bootstrap))
+        for _ in range(20):
+            # Beans of requests appear with their first request, perhaps between two looks.
+            page = shown_by(f"http://127.0.0.1:{page_port}/metrics", through_http)
+            bridge = shown_by(f"http://127.0.0.1:{bridge_port}/jolokia", through_http)
+            jmx = shown_by(f"jmx://127.0.0.1:{jmx_port}", through_jmx)
+            if bridge == jmx and page[1] == jmx[1] and jmx[0] <= page[0]:
+                break
+        # The page has further attributes of the same beans.
+        assert jmx[0] - page[0] == set()
+        assert bridge == jmx
+        assert page[1] == jmx[1]
+        assert len(jmx[0]) > 500
+        assert len(jmx[1]) > 70
+        refusals = (
+            (f"jmx://127.0.0.1:{jmx_port}", through_http),
+            (f"http://127.0.0.1:{bridge_port}/jolokia", through_jmx),
+        )
+        for url, wrong in refusals:
+            for credentials in (wrong, EndpointCredentials()):
+                with pytest.raises(AuthenticationFailed) as refused:
+                    shown_by(url, credentials)
+                assert PASSWORD not in str(refused.value)

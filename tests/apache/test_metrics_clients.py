@@ -1,0 +1,61 @@
+"""Producers, consumers and Streams of 4.3.1 show every metric that the catalogue says they have, through the agent."""
+
+from __future__ import annotations
+
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from eosctl.collect.prometheus_text import Sample, parse_samples
+from eosctl.model.known_bug import parse_version
+from eosctl.monitoring.catalogue import load_metrics
+from eosctl.monitoring.exports import jmx_exporter_document
+from eosctl.monitoring.metric import Metric
+from eosctl.render.machine import render_yaml
+from eosctl.testing import SandboxThread
+from tests.apache.test_metrics_exporter import agent, free_port, shows
+from tests.apache.test_streams import LONG_S, application, word_count, write_lines
+
+__all__ = ["agent", "word_count"]
+#: Of stores with a cache, which this application has not.
+ELSEWHERE = frozenset({"cache-size-bytes-total"})
+
+
+def missing(samples: list[Sample]) -> list[Metric]:
+    return [
+        metric
+        for metric in load_metrics()
+        if metric.component in ("producer", "consumer", "streams")
+        and metric.prometheus
+        and metric.exists_in(parse_version("4.3.1"))
+        and metric.name not in ELSEWHERE
+        and not shows(samples, metric)
+    ]
+
+
+def scrape(port: int) -> list[Sample]:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60) as answer:
+            return list(parse_samples(answer.read().decode()))
+    except (urllib.error.URLError, ConnectionError):
+        return []
+
+
+def test_a_streams_application_shows_the_catalogue(agent: Path, word_count: list[str], tmp_path: Path) -> None:
+    configuration, port = tmp_path / "exporter.yaml", free_port()
+    configuration.write_text(render_yaml(jmx_exporter_document()), "utf-8")
+    command = [word_count[0], f"-javaagent:{agent}=127.0.0.1:{port}:{configuration}", *word_count[1:]]
+    with SandboxThread(brokers=1, emulate="4.3", fast=False) as sandbox:
+        admin = AdminClient({"bootstrap.servers": sandbox.bootstrap})
+        for created in admin.create_topics([NewTopic("lines", 2), NewTopic("counts", 2)]).values():
+            created.result(LONG_S)
+        write_lines(sandbox.bootstrap, 300)
+        with application(command, sandbox.bootstrap, tmp_path, "measured") as (running, log):
+            ends_at = time.monotonic() + LONG_S
+            while absent := missing(scrape(port)):
+                assert running.poll() is None, log.read_text()
+                assert time.monotonic() < ends_at, [f"{one.bean} {one.name}" for one in absent]
+                time.sleep(0.5)

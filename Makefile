@@ -1,7 +1,7 @@
 # The commands of a developer; `make` alone lists them. Each first makes .venv when it is missing or out of date.
 
 .DEFAULT_GOAL := help
-.PHONY: help environment demo test coverage lint test-kafka mutate-checks transcripts prove bench docs book logs-matrix diagnosis-matrix
+.PHONY: help environment demo test coverage lint test-kafka mutate-checks transcripts prove bench docs book logs-matrix diagnosis-matrix differential
 
 # Three workers suit two cores, as many tests wait for other processes; JOBS=0 runs everything in one process.
 JOBS ?= 3
@@ -41,6 +41,9 @@ transcripts: environment ## The recorded answers of real brokers against the san
 
 diagnosis-matrix: environment ## The verdicts on clusters against injected faults, one and two at a time (20 min).
 	$(RUN) -m scripts.diagnosis_matrix
+
+differential: environment ## The scenarios on the sandbox and on real Kafka: where they differ (10 min; Java 17, Maven).
+	$(RUN) -m scripts.differential
 
 logs-matrix: environment ## The verdicts from logs against injected faults: precision, recall, F1.
 	$(RUN) -m scripts.logs_matrix

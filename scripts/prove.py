@@ -60,6 +60,11 @@ PROOFS = {
         (*PYTEST, "-n", "2", "tests/history"),
         (("EOSCTL_HISTORIES", "10000"),),
     ),
+    "scenarios": Proof(
+        "Every scenario of the library goes as it says with five seeds, those that take 32,766 requests too.",
+        (*PYTEST, "-n", "2", "tests/lab/scenarios/test_library.py"),
+        (("EOSCTL_SCENARIO_SEEDS", "5"),),
+    ),
     "simulate": Proof(
         "Ten thousand fault schedules under clients of transaction version 2 break no promise and leave nothing stuck.",
         (sys.executable, "-m", "eosctl", "sandbox", "simulate", "--seeds", "10000", "--clients", "tv2"),

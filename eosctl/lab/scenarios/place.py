@@ -179,7 +179,7 @@ async def simulated(cluster: ClusterWords, directory: Path, seed: int) -> AsyncI
 
 
 @asynccontextmanager
-async def real_kafka(cluster: ClusterWords, directory: Path, seed: int) -> AsyncIterator[Place]:
+async def real_kafka(cluster: ClusterWords, directory: Path, _seed: int = 0) -> AsyncIterator[Place]:
     """Start real Kafka of the scenario's release, with its settings, and stop it at the end.
 
     Raises:
@@ -196,7 +196,7 @@ async def real_kafka(cluster: ClusterWords, directory: Path, seed: int) -> Async
         **cluster.settings,
     }
     config = ApacheConfig(version, cluster.brokers, cluster.transaction_version, settings)
-    engine = ApacheEngine(config, directory, random.Random(seed))
+    engine = ApacheEngine(config, directory, random.Random())  # ports of its own, whatever the seed
     try:
         await engine.up()
         yield EnginePlace(engine)

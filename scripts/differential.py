@@ -1,0 +1,72 @@
+"""Play every scenario that needs no inner switch on the sandbox and on real Kafka, and print where they differ.
+
+    python -m scripts.differential [NAME]...
+
+The exit status is 0 when they differ nowhere, 1 when they do or a scenario could not be played, 2 for a wrong name.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from eosctl.errors import EosctlError
+from eosctl.lab.scenarios.place import real_kafka, simulated
+from eosctl.lab.scenarios.player import Verdict, play_script
+from eosctl.lab.scenarios.script import Script, find_script, library
+from eosctl.lab.virtual_loop import run_virtual
+
+SEED = 1
+
+
+def play_both(script: Script) -> tuple[Verdict, Verdict]:
+    """Play a scenario on the sandbox and on real Kafka of the same release."""
+
+    async def play(engine: object) -> Verdict:
+        start = simulated if engine == "sandbox" else real_kafka
+        with tempfile.TemporaryDirectory(prefix="eosctl-differential-") as directory:
+            async with start(script.cluster, Path(directory), SEED) as place:
+                return await play_script(script, place, seed=SEED)
+
+    return run_virtual(play("sandbox"), SEED), asyncio.run(play("apache"))
+
+
+def differences(sandbox: Verdict, apache: Verdict) -> list[str]:
+    """Tell what was seen or answered otherwise; both come from the same file, so they go step by step."""
+    told = [
+        f"step {number} ({mine.actor}: {mine.action}): sandbox {mine.answer or 'takes it'}, "
+        f"Kafka {real.answer or 'takes it'}"
+        for number, (mine, real) in enumerate(zip(sandbox.steps, apache.steps, strict=True), 1)
+        if mine.answer != real.answer
+    ]
+    return told + [
+        f"{mine.what}: sandbox {mine.seen}, Kafka {real.seen}"
+        for mine, real in zip(sandbox.expectations, apache.expectations, strict=True)
+        if mine.what.startswith("the check") and mine.seen != real.seen
+    ]
+
+
+def main(names: Sequence[str]) -> int:
+    """Play, and return the exit status."""
+    try:
+        chosen = [find_script(name) for name in names] or [each for each in library().values() if not each.inner]
+    except EosctlError as error:
+        print(error, file=sys.stderr)
+        return 2
+    worst = 0
+    for script in chosen:
+        try:
+            found = [script.inner] if script.inner else differences(*play_both(script))
+        except (EosctlError, TimeoutError) as error:
+            found = [f"could not be played: {error}"]
+        worst = max(worst, bool(found))
+        print(f"{script.name:<28} {'differs' if found else 'the same'}", *found, sep="\n    ", flush=True)
+    print(f"{len(chosen)} scenarios on both engines")
+    return worst
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

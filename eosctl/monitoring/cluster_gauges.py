@@ -20,7 +20,7 @@ class GaugeSample(NamedTuple):
     """One value with its labels."""
 
     labels: Labels
-    value: int
+    value: float
 
 
 class Gauge(NamedTuple):

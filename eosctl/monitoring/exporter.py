@@ -58,27 +58,33 @@ class Exporter:
             await self.refresh()
 
     async def listen(self, host: str, port: int) -> asyncio.Server:
-        """Answer ``GET /metrics``.
+        """Answer ``GET /metrics``; see :func:`serve_page`."""
+        return await serve_page(host, port, lambda: self.page)
 
-        Raises:
-            EosctlError: The address cannot be used.
-        """
-        try:
-            return await asyncio.start_server(self._answer, host, port, limit=MAX_HEAD_BYTES)
-        except OSError as error:
-            raise EosctlError(
-                f"{host}:{port} cannot be listened on.",
-                error.strerror or str(error),
-                "Stop the program that listens there, or choose another --listen.",
-            ) from error
 
-    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def serve_page(host: str, port: int, page: Callable[[], str]) -> asyncio.Server:
+    """Answer ``GET /metrics`` with what ``page`` returns at that moment.
+
+    Raises:
+        EosctlError: The address cannot be used.
+    """
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         # A client that says nothing, too much or nonsense is left alone.
         with contextlib.suppress(OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), REQUEST_TIMEOUT_S)
-            writer.write(respond(head, self.page))
+            writer.write(respond(head, page()))
             await asyncio.wait_for(writer.drain(), REQUEST_TIMEOUT_S)
         writer.close()
+
+    try:
+        return await asyncio.start_server(answer, host, port, limit=MAX_HEAD_BYTES)
+    except OSError as error:
+        raise EosctlError(
+            f"{host}:{port} cannot be listened on.",
+            error.strerror or str(error),
+            "Stop the program that listens there, or choose another --listen.",
+        ) from error
 
 
 def respond(head: bytes, page: str) -> bytes:

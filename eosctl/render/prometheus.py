@@ -18,7 +18,7 @@ class Sample(NamedTuple):
     """One value with its labels."""
 
     labels: Labels
-    value: int
+    value: float
 
 
 def render_diagnosis_metrics(report: Report) -> str:

@@ -20,6 +20,7 @@ from eosctl.commands.options import (
 )
 from eosctl.commands.session import Connection
 from eosctl.commands.verify_app import verify_app, verify_dlq
+from eosctl.commands.verify_canary import verify_canary
 from eosctl.commands.verify_options import VerifyOutput, exit_code
 from eosctl.errors import UsageError
 from eosctl.render.verify import VerifyFormat, render_verify, verify_item
@@ -232,6 +233,7 @@ def verify_run(
 
 app.command("app")(verify_app)
 app.command("dlq")(verify_dlq)
+app.command("canary")(verify_canary)
 
 
 @app.command("replay")

@@ -100,8 +100,7 @@ async def conduct(
     try:
         await course.run()
     finally:
-        if disturbance.nemesis is not None:
-            await disturbance.nemesis.heal()
+        await course.heal()
         if not keep:
             progress("removing topics")
             left = await asyncio.shield(_remove_topics(scene, plan.topics))
@@ -120,25 +119,25 @@ class _Course:
         scene, plan = self.scene, self.scene.plan
         chance = random.Random(f"applications {plan.seed}")
         writers = {
-            name: asyncio.ensure_future(application(scene, random.Random(chance.getrandbits(64))))
+            name: asyncio.ensure_future(self._live(name, application(scene, random.Random(chance.getrandbits(64)))))
             for name, application in applications(scene)
         }
         everyone = dict(writers)
         writing: Callable[[], bool] = lambda: not all(task.done() for task in writers.values())  # noqa: E731
         if Workload.CHAIN in plan.workloads:
             chain_chance = random.Random(chance.getrandbits(64))
-            everyone["chain"] = asyncio.ensure_future(run_chain(scene, chain_chance, writing))
+            everyone["chain"] = asyncio.ensure_future(self._live("chain", run_chain(scene, chain_chance, writing)))
         working = tuple(everyone.values())
         is_idle = lambda: all(task.done() for task in working)  # noqa: E731
         for topic in plan.topics:
-            everyone[f"reader of {topic}"] = asyncio.ensure_future(watch(scene, topic, is_idle))
+            reading = watch(scene, topic, is_idle)
+            everyone[f"reader of {topic}"] = asyncio.ensure_future(self._live(f"reader of {topic}", reading))
         clock = asyncio.ensure_future(self._count_down())
         faults = asyncio.ensure_future(self._disturb())
         try:
             await self._watch_over(everyone, clock)
             await faults
-            if self.disturbance.nemesis is not None:
-                await self.disturbance.nemesis.heal()
+            await self.heal()
             self.progress("waiting for the applications to finish")
             await self._wait_for(everyone)
             self.progress("settling transactions and reading everything")
@@ -201,8 +200,24 @@ class _Course:
                 await nemesis.end(fault)
             except EosctlError as error:
                 self.refused.append(f"{fault}: {error.what}")
-                await nemesis.heal()
+                await self.heal()
             tell(FaultEnded(now_ms(), number, fault.kind, target))
+
+    async def heal(self) -> None:
+        """Put everything right; what cannot be is told, and the run goes on with what there is."""
+        if self.disturbance.nemesis is None:
+            return
+        try:
+            await self.disturbance.nemesis.heal()
+        except EosctlError as error:
+            self.unsettled.append(f"a fault could not be undone: {error.what}")
+
+    async def _live(self, name: str, work: Awaitable[None]) -> None:
+        """Let an application work; one that breaks down does not end the run of the others."""
+        try:
+            await work
+        except EosctlError as error:
+            self.unsettled.append(f"{name} broke down: {error.what}")
 
     async def _settle(self) -> None:
         """End every transaction that is still open: whoever initialises an id aborts what it left."""

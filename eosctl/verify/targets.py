@@ -15,7 +15,7 @@ from typing import Any
 
 from eosctl.client import Client, CoordinatorKind, Failure, connect
 from eosctl.client.transactions import TV2, dialect_of
-from eosctl.errors import UsageError
+from eosctl.errors import EosctlError, UsageError
 from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
 from eosctl.lab.apache.releases import RELEASES
 from eosctl.lab.embedded import EmbeddedConfig, EmbeddedEngine
@@ -122,7 +122,12 @@ async def _describe(config: ClientConfig, engine: Engine, order: EngineOrder) ->
         commands = engine.cluster.commands()
 
         async def control(command: str, arguments: dict[str, Any]) -> Any:
-            return await commands[command](arguments)
+            try:
+                return await commands[command](arguments)
+            except TimeoutError as error:
+                raise EosctlError(
+                    f"The sandbox did not carry out {command} in time.", "A node does not start."
+                ) from error
 
         ranges = sandbox_ranges(brokers, engine.cluster.core.controller_ids)
         nemesis: Nemesis = SandboxNemesis(control)

@@ -94,6 +94,7 @@ COMMANDS = (
         "Name the runbooks for a symptom, told in words; procedures that destroy data are refused with the safe way.",
     ),
     Entry("runbook", "runbook:app", ACT, "Runbooks that look, decide, ask, act, verify, and leave a record."),
+    Entry("dr", "dr:app", ACT, "What survives when a region is lost."),
     Entry("sandbox", "sandbox:app", LAB, "A local Kafka cluster with faults on demand."),
     Entry(
         "verify",

@@ -38,8 +38,9 @@ from eosctl.render.minimal_access import AccessItem
 from eosctl.render.plan import MarkerView
 from eosctl.render.producers import ProducerRow
 from eosctl.render.profiles import ProfileItem
-from eosctl.render.report import DiagnosisView
+from eosctl.render.recovery import CarriedItem
 from eosctl.render.rehearsal import RehearsalItem
+from eosctl.render.report import DiagnosisView
 from eosctl.render.runbook import BookItem, FlawItem, JournalItem, MatchItem, RunItem
 from eosctl.render.sandboxes import PlayedItem, SandboxItem
 from eosctl.render.scenarios import ScenarioItem, VerdictItem
@@ -88,6 +89,7 @@ SHAPES: Final[dict[str, tuple[Any, str]]] = {
     "metrics": (Listing[MetricItem], "metrics list, metrics explain"),
     "logs": (LogsView, "logs scan, logs report"),
     "diagnose": (Listing[MatchItem], "diagnose"),
+    "dr-lint": (Listing[CarriedItem], "dr lint"),
     "fsck": (Listing[FsckItem], "fsck"),
     "group-lag": (Listing[LagItem], "group lag"),
     "kafka-data": (KafkaDataView, "logs data"),

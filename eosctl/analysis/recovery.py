@@ -1,0 +1,297 @@
+"""What a mirror between two clusters carries over, what it does not, and what is set wrong, from its configuration.
+
+Sources: KIP-382 and MirrorMaker's defaults (MirrorConnectorConfig, DefaultTopicFilter, MirrorCheckpointConfig of 3.9
+and 4.3); the settings of cluster links are Confluent's. Transaction state belongs to the cluster that wrote it: no
+mirror carries coordinators, producer ids, epochs or markers over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from eosctl.model.deployment import Component, Deployment, Place, Role, Value
+
+LINK_SETTINGS: Final = frozenset(
+    {
+        "consumer.offset.sync.enable",
+        "acl.sync.enable",
+        "auto.create.mirror.topics.enable",
+        "cluster.link.prefix",
+        "link.mode",
+        "cluster.link.paused",
+    }
+)
+_INTERNAL: Final = ("__transaction_state", "__consumer_offsets")
+_EXCLUDED: Final = r".*[\-\.]internal, .*\.replica, __.*"
+_DURABLE: Final = 3
+
+
+class Fate(StrEnum):
+    """What becomes of something on the way to the other cluster."""
+
+    CARRIED = "carried"
+    PARTLY = "partly"
+    LOST = "not carried"
+    WRONG = "wrong"
+
+
+class Carried(NamedTuple):
+    """One thing on one flow: ``remedy`` says what is left to do, ``place`` where it is set, None for a default."""
+
+    flow: str
+    what: str
+    fate: Fate
+    detail: str
+    remedy: str
+    place: Place | None = None
+
+
+class _Flow(NamedTuple):
+    mirror: Component
+    source: str
+    target: str
+
+    def __str__(self) -> str:
+        return f"{self.source}->{self.target}" if self.source or self.target else self.mirror.name
+
+    def value(self, *names: str) -> Value | None:
+        """Return the most particular of the values that hold for this flow."""
+        for name in names:
+            for key in (f"{self}.{name}", name):
+                if key in self.mirror.given:
+                    return self.mirror.given[key]
+        return None
+
+    def word(self, name: str, default: str) -> str:
+        found = self.value(name)
+        return (found.word or "") if found is not None else default
+
+    def is_on(self, name: str, default: bool) -> bool:
+        found = self.value(name)
+        return default if found is None else found.flag is True
+
+    def place(self, *names: str) -> Place | None:
+        found = self.value(*names)
+        return found.place if found is not None else None
+
+
+def is_link(mirror: Component) -> bool:
+    """Return whether a configuration is that of a cluster link."""
+    return any(name in LINK_SETTINGS for name in mirror.given)
+
+
+def explain_carried(deployment: Deployment) -> tuple[Carried, ...]:
+    """Return what each flow of each mirror carries over, in the order of the files."""
+    return tuple(carried for flow in _flows(deployment) for carried in _explain(flow))
+
+
+def _flows(deployment: Deployment) -> Iterator[_Flow]:
+    for mirror in deployment.of(Role.MIRROR_MAKER):
+        enabled = [
+            name.removesuffix(".enabled").split("->", 1)
+            for name, value in mirror.given.items()
+            if "->" in name and name.endswith(".enabled") and name.count(".") == 1 and value.flag is True
+        ]
+        if enabled:
+            yield from (_Flow(mirror, source, target) for source, target in enabled)
+        elif is_link(mirror):
+            yield _Flow(mirror, "", "")
+    for connector in deployment.of(Role.SOURCE_CONNECTOR):
+        if (connector.word("connector.class") or "").endswith("MirrorSourceConnector"):
+            source, target = (connector.word(f"{end}.cluster.alias") or end for end in ("source", "target"))
+            yield _Flow(connector, source, target)
+
+
+def _explain(flow: _Flow) -> Iterator[Carried]:
+    told = str(flow)
+    yield Carried(
+        told,
+        "transactions",
+        Fate.LOST,
+        "Coordinators, producer ids, epochs, fencing and what is open belong to the cluster that wrote them.",
+        "Before the application starts there, stop it here: nothing fences one from the other.",
+    )
+    if is_link(flow.mirror):
+        yield from _explain_link(flow)
+        return
+    yield from _internal_topics(flow)
+    yield _records(flow)
+    yield _mirror_itself(flow)
+    yield _positions(flow)
+    yield _names(flow)
+    yield _replicas(flow)
+    yield _rights(flow)
+    yield _state(told)
+
+
+def _internal_topics(flow: _Flow) -> Iterator[Carried]:
+    wanted, excluded = flow.word("topics", ".*"), flow.word("topics.exclude", _EXCLUDED)
+    for name in _INTERNAL:
+        if _matches(wanted, name) and not _matches(excluded, name):
+            yield Carried(
+                str(flow),
+                name,
+                Fate.WRONG,
+                "It is copied, though what it says holds for the brokers that wrote it alone.",
+                "Leave topics.exclude at its default, or add __.* to it.",
+                flow.place("topics.exclude", "topics"),
+            )
+
+
+def _matches(patterns: str, name: str) -> bool:
+    for pattern in patterns.split(","):
+        try:
+            if re.fullmatch(pattern.strip(), name):
+                return True
+        except re.error:
+            continue
+    return False
+
+
+def _records(flow: _Flow) -> Carried:
+    names = (
+        f"{flow.source}.consumer.isolation.level",
+        "source.consumer.isolation.level",
+        "consumer.isolation.level",
+        "consumer.override.isolation.level",
+    )
+    level = flow.value(*names)
+    if level is not None and (level.word or "").lower() == "read_committed":
+        detail = "Records of committed transactions, without their bounds: a transaction arrives in parts."
+        return Carried(str(flow), "records", Fate.PARTLY, detail, "Expect the last transactions torn.", level.place)
+    return Carried(
+        str(flow),
+        "records",
+        Fate.WRONG,
+        "Records of aborted transactions are copied too, and there they are true.",
+        f"Set {flow.source or 'source'}.consumer.isolation.level=read_committed.",
+        level.place if level is not None else None,
+    )
+
+
+def _mirror_itself(flow: _Flow) -> Carried:
+    support = flow.word(f"{flow.target}.exactly.once.source.support", "") or flow.word(
+        "exactly.once.source.support", ""
+    )
+    place = flow.place(f"{flow.target}.exactly.once.source.support", "exactly.once.source.support")
+    if support.lower() in ("enabled", "required"):
+        return Carried(str(flow), "once each", Fate.CARRIED, "The mirror writes with transactions.", "", place)
+    return Carried(
+        str(flow),
+        "once each",
+        Fate.PARTLY,
+        "A mirror that restarts copies some records again.",
+        "Set exactly.once.source.support=enabled (3.5 and later), or recognise duplicates behind it.",
+        place,
+    )
+
+
+def _positions(flow: _Flow) -> Carried:
+    if not flow.is_on("emit.checkpoints.enabled", True):
+        return Carried(
+            str(flow),
+            "positions",
+            Fate.WRONG,
+            "Without checkpoints nobody can translate a group's positions, and offsets differ between clusters.",
+            "Leave emit.checkpoints.enabled at true, set sync.group.offsets.enabled=true.",
+            flow.place("emit.checkpoints.enabled"),
+        )
+    if flow.is_on("sync.group.offsets.enabled", False):
+        detail = "Translated and committed there while the group is empty; they lag, so the last records come again."
+        return Carried(
+            str(flow), "positions", Fate.PARTLY, detail, "Expect duplicates.", flow.place("sync.group.offsets.enabled")
+        )
+    return Carried(
+        str(flow),
+        "positions",
+        Fate.PARTLY,
+        "Translated into the checkpoints topic, not committed: a group that starts there has none.",
+        "Set sync.group.offsets.enabled=true, or translate with RemoteClusterUtils before it starts.",
+        flow.place("sync.group.offsets.enabled"),
+    )
+
+
+def _names(flow: _Flow) -> Carried:
+    policy = flow.word("replication.policy.class", "DefaultReplicationPolicy").rpartition(".")[2]
+    place = flow.place("replication.policy.class")
+    if policy == "IdentityReplicationPolicy":
+        return Carried(
+            str(flow), "topic names", Fate.CARRIED, "They stay.", "Never mirror the same topics back.", place
+        )
+    return Carried(
+        str(flow),
+        "topic names",
+        Fate.PARTLY,
+        f"orders is {flow.source}.orders there, so an application that fails over reads another topic.",
+        "Give the application both names, as a pattern.",
+        place,
+    )
+
+
+def _replicas(flow: _Flow) -> Carried:
+    text = flow.word("replication.factor", "2")
+    count = int(text) if text.isdigit() else 0
+    if count >= _DURABLE:
+        return Carried(str(flow), "replicas", Fate.CARRIED, f"{count} there.", "", flow.place("replication.factor"))
+    return Carried(
+        str(flow),
+        "replicas",
+        Fate.PARTLY,
+        f"Topics are created with {text} there, which is less than exactly-once is kept by.",
+        "Set replication.factor=3.",
+        flow.place("replication.factor"),
+    )
+
+
+def _rights(flow: _Flow) -> Carried:
+    is_on = flow.is_on("sync.topic.acls.enabled", True)
+    return Carried(
+        str(flow),
+        "access rules",
+        Fate.PARTLY if is_on else Fate.LOST,
+        "Those of topics, as READ; those of transactional ids and groups never." if is_on else "None.",
+        "Make WRITE on the transactional ids and output topics, READ on the group, before the application starts.",
+        flow.place("sync.topic.acls.enabled"),
+    )
+
+
+def _state(flow: str) -> Carried:
+    return Carried(
+        flow,
+        "state stores",
+        Fate.LOST,
+        "Changelogs and positions are copied apart from each other, so together they match no moment.",
+        "Build state anew from the mirrored input, or accept that it is off by the mirror's lag.",
+    )
+
+
+def _explain_link(flow: _Flow) -> Iterator[Carried]:
+    synced = flow.is_on("consumer.offset.sync.enable", False)
+    yield Carried(
+        str(flow),
+        "positions",
+        Fate.PARTLY if synced else Fate.WRONG,
+        "Copied at intervals, so the last records come again." if synced else "Not copied: every group starts anew.",
+        "Expect duplicates." if synced else "Set consumer.offset.sync.enable=true with filters for the groups.",
+        flow.place("consumer.offset.sync.enable"),
+    )
+    granted = flow.is_on("acl.sync.enable", False)
+    yield Carried(
+        str(flow),
+        "access rules",
+        Fate.CARRIED if granted else Fate.LOST,
+        "Those that the filters name." if granted else "None.",
+        "" if granted else "Set acl.sync.enable=true with filters, or make them there.",
+        flow.place("acl.sync.enable"),
+    )
+    yield Carried(
+        str(flow),
+        "what was open",
+        Fate.LOST,
+        "A transaction that was open when the link ended has no coordinator in the other cluster.",
+        "After the promotion look for it: eosctl txn hanging.",
+    )
+    yield _state(str(flow))

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from eosctl.collect.redaction import redact_line
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.incident import EvidenceLine
 from eosctl.model.log_event import LogEvent
@@ -36,7 +35,7 @@ def _record(place: EvidenceLine, events: Mapping[tuple[str, int], LogEvent]) -> 
     event = events.get((place.file, place.offset))
     if event is None:
         return LoggedRecord(place.file, None, "record", f"at byte {place.offset}")
-    text = " ".join(redact_line(event.message.encode()).decode("utf-8", "replace").split())
+    text = " ".join(event.message.split())
     if len(text) > TEXT_CHARACTERS:
         text = f"{text[: TEXT_CHARACTERS - 1]}…"
     return LoggedRecord(f"{event.file}:{event.line}", event.time_ms, event.category, text)

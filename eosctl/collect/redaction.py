@@ -7,36 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-MASK: Final = b"[hidden]"
+from eosctl.analysis.redaction import MASK, redact_line
+
 _LINE_BYTES: Final = 1 << 20
 
-_SECRETS: Final = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        # name=value, name: value and "name": "value", in properties, YAML, JSON and JAAS
-        (
-            rb"""((?:password|passwd|passphrase|secret|token|credential|api[._-]?key|private[._-]?key|access[._-]?key)"""
-            rb"""[\w.-]*["']?\s*[=:]\s*["']?)(?!null\b|\[hidden\]|\s)[^\s"',;}\]]+"""
-        ),
-        rb"""(sasl\.jaas\.config["']?\s*[=:]\s*)(?!null\b)[^\r\n]+""",
-        rb"""(basic\.auth\.user\.info["']?\s*[=:]\s*["']?)[^\s"',;}]+""",
-        rb"""(\b(?:bearer|basic)\s+)[A-Za-z0-9+/._~=-]{8,}""",
-        rb"""(\w+://[^\s/:@]+:)[^\s/@]+(?=@)""",
-    )
-)
 _KEY_BEGINS: Final = re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY-----")
 _KEY_ENDS: Final = re.compile(rb"-----END [A-Z ]*PRIVATE KEY-----")
-
-
-def redact_line(line: bytes) -> bytes:
-    """Return a line with its secrets masked.
-
-    >>> redact_line(b'ssl.keystore.password = changeit')
-    b'ssl.keystore.password = [hidden]'
-    """
-    for pattern in _SECRETS:
-        line = pattern.sub(rb"\1" + MASK, line)
-    return line
 
 
 def redacted_lines(path: Path, last_bytes: int) -> Iterator[bytes]:
@@ -58,6 +34,6 @@ def redacted_lines(path: Path, last_bytes: int) -> Iterator[bytes]:
         while line := file.readline(_LINE_BYTES):
             if inside_key or _KEY_BEGINS.search(line):
                 inside_key = _KEY_ENDS.search(line) is None
-                yield MASK + b"\n"
+                yield MASK.encode() + b"\n"
             else:
                 yield redact_line(line)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import subprocess
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -12,6 +15,8 @@ import pytest
 
 from eosctl.cli import main
 from eosctl.render.schemas import schema_of
+from spark_log_analytics.classify import Classifier
+from spark_log_analytics.scan import Split, SplitScan, scan_split
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "logs"
 ZOMBIE = str(FIXTURES / "second-producer-392")
@@ -196,3 +201,46 @@ def test_a_file_with_two_names_is_read_once(tmp_path: Path, capsys: pytest.Captu
     (tmp_path / "current.log").symlink_to(log)
     assert main(["logs", "scan", str(tmp_path), str(log), "-o", "json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["items"]) == 1
+
+
+def test_a_full_disk_leaves_no_half_of_a_report(tmp_path: Path) -> None:
+    target = tmp_path / "report.html"
+    target.write_text("the report of yesterday")
+    # A limit of the kernel on the size of files cuts the write off like a full disk, with the error in the middle.
+    program = (
+        "import resource, signal, sys; sys.dont_write_bytecode = True; from eosctl.cli import main; "
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)); "
+        "sys.exit(main(sys.argv[1:]))"
+    )
+    arguments = ["logs", "report", ZOMBIE, "-o", "html", "--static", "--output-file", str(target)]
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 1
+    assert f"Cannot write {target}." in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+    assert target.read_text() == "the report of yesterday"
+
+
+def test_a_file_that_shrinks_while_it_is_read_is_named_and_the_rest_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = "2026-11-21 09:31:19,670 ERROR [main] app.Main - it broke\n"
+    for name in ("a.log", "b.log"):
+        (tmp_path / name).write_text(line * 50)
+
+    def shrink_then_scan(split: Split, classifier: Classifier) -> SplitScan:
+        if split.source.name.endswith("a.log"):
+            os.truncate(split.source.name, 10 * len(line))
+        return scan_split(split, classifier)
+
+    monkeypatch.setattr("spark_log_analytics.scan.scan_split", shrink_then_scan)
+    assert main(["logs", "scan", str(tmp_path), "-o", "json"]) == 4
+    result = json.loads(capsys.readouterr().out)
+    assert [bool(one["error"]) for one in result["sources"]] == [True, False]
+    assert sum(one["file"].endswith("a.log") for one in result["items"]) == 10
+    assert sum(one["file"].endswith("b.log") for one in result["items"]) == 50

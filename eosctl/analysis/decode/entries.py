@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import lru_cache
+from typing import Any, Final
 
 from eosctl.analysis.decode.outcomes import Outcome
 from eosctl.wire.errors import WireError
@@ -15,6 +16,8 @@ from eosctl.wire.records.record import Record
 from eosctl.wire.runtime import read_unsigned_varint
 
 Row = dict[str, Any]
+#: Keys that are remembered: an id or a group writes many records in a row.
+_KEYS: Final = 1_024
 
 
 def transaction_row(record: Record, header: BatchHeader) -> Row:
@@ -28,7 +31,7 @@ def transaction_row(record: Record, header: BatchHeader) -> Row:
     """
     if record.key is None:
         raise WireError("a record without key", "key", 0)
-    transactional_id = transaction_log.decode_key(record.key).transactional_id
+    transactional_id = _transaction_key(record.key).transactional_id
     if record.value is None:
         return {
             "offset": record.offset,
@@ -62,6 +65,19 @@ def transaction_row(record: Record, header: BatchHeader) -> Row:
     }
 
 
+@lru_cache(_KEYS)
+def _transaction_key(data: bytes) -> transaction_log.TransactionKey:
+    return transaction_log.decode_key(data)
+
+
+@lru_cache(_KEYS)
+def _offsets_key(data: bytes) -> tuple[Any, str, str]:
+    """Return a key, the name of its kind, and its group."""
+    key: Any = offsets.decode_key(data)
+    group = key.group if hasattr(key, "group") else getattr(key, "group_id", "")
+    return key, type(key).__name__.removesuffix("Key"), group
+
+
 _STATE_NAMES = tuple(str(state) for state in TRANSACTION_STATES)
 _OFFSET_STATES = {
     Outcome.PLAIN: "committed",
@@ -82,10 +98,14 @@ def offsets_row(record: Record, header: BatchHeader, outcome: Outcome) -> Row:
     """
     if record.key is None:
         raise WireError("a record without key", "key", 0)
-    key: Any = offsets.decode_key(record.key)
-    name = type(key).__name__.removesuffix("Key")
-    row: Row = {"offset": record.offset, "timestamp": record.timestamp, "record": name, "state": "tombstone"}
-    row["group"] = key.group if hasattr(key, "group") else getattr(key, "group_id", "")
+    key, name, group = _offsets_key(record.key)
+    row: Row = {
+        "offset": record.offset,
+        "timestamp": record.timestamp,
+        "record": name,
+        "state": "tombstone",
+        "group": group,
+    }
     value: Any = None if record.value is None else offsets.decode_value(key, record.value)
     if name != "OffsetCommit":
         row["member"] = getattr(key, "member_id", None)

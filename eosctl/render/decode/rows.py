@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 import msgspec
@@ -62,7 +62,12 @@ def row_writer(columns: Sequence[tuple[str, int]], form: DecodeFormat) -> Callab
     if form is DecodeFormat.TSV:
         names = [name for name, _ in columns]
         shown = cache(cell)  # of file names, which are few
-        return lambda file, row: "\t".join([shown(file), *[_plain(row.get(name)) for name in names]]) + "\n"
+        return lambda file, row: (
+            "\t".join(
+                [shown(file), *[str(value) if type(value) is int else _plain(value) for value in map(row.get, names)]]
+            )
+            + "\n"
+        )
     return lambda file, row: (
         "  ".join([f"{_shown(name, row.get(name)):<{width}}" for name, width in columns]).rstrip() + "\n"
     )
@@ -75,11 +80,15 @@ def with_duration(row: Row, previous: Row | None) -> Row:
 
 
 def _plain(value: Any) -> str:
-    if isinstance(value, int):
-        return str(value)
+    if isinstance(value, str):
+        return _text(value)
     if isinstance(value, list):
-        return cell(",".join(map(str, value)))
+        return _text(",".join(map(str, value)))
     return "" if value is None else cell(value)
+
+
+#: Ids, groups, topics and states come again and again.
+_text = lru_cache(1_024)(cell)
 
 
 def _shown(name: str, value: Any) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from eosctl.monitoring.alerts import load_alerts, rules_document
+from eosctl.monitoring.cluster_gauges import ENDED
 from tests.monitoring.promtool import Moment, check_rules, prove_moments, requires_promtool
 
 pytestmark = requires_promtool
@@ -41,6 +42,15 @@ END_TXN_TIME = f'kafka_network_RequestMetrics_99thPercentile{{{WHERE},name="Tota
 UNVERIFIED = f'kafka_server_AddPartitionsToTxnManager_Count{{{WHERE},name="VerificationFailureRate"}}'
 DEAD = f'kafka_log_LogCleaner_Value{{{WHERE},name="DeadThreadCount"}}'
 VERDICTS = "eosctl_open_transaction_partitions"
+NETWORK_IDLE = f'kafka_network_SocketServer_Value{{{WHERE},name="NetworkProcessorAvgIdlePercent"}}'
+HANDLER_IDLE = f'kafka_server_KafkaRequestHandlerPool_OneMinuteRate{{{WHERE},name="RequestHandlerAvgIdlePercent"}}'
+FLUSH = f'kafka_log_LogFlushStats_99thPercentile{{{WHERE},name="LogFlushRateAndTimeMs"}}'
+PURGATORY = (
+    f'kafka_server_DelayedOperationPurgatory_Value{{{WHERE},name="PurgatorySize",delayedOperation="Produce"}}'
+)
+TASK = f'{WHERE},thread_id="t",task_id="0_0"'
+LATENESS = f"kafka_streams_stream_task_metrics_record_lateness_avg{{{TASK}}}"
+DROPS = f"kafka_streams_stream_task_metrics_dropped_records_rate{{{TASK}}}"
 COMMIT = f'kafka_streams_stream_thread_metrics_commit_latency_max{{{WHERE},thread_id="t"}}'
 FAILED = f'kafka_streams_stream_metrics_failed_stream_threads{{{WHERE},client_id="c"}}'
 DROPPED = f'kafka_producer_producer_metrics_record_error_rate{{{WHERE},client_id="c"}}'
@@ -61,6 +71,7 @@ CASES: dict[str, tuple[dict[str, str], float, list[dict[str, str]]]] = {
         [{LAG: "0x60", END_OFFSET: "0+150x60"}, {LAG: "0 150 0 150 200 0 150 0 100 200x50", END_OFFSET: "0+150x60"}],
     ),
     "EosCoordinatorLoadSlow": ({LOAD_TIME: "_x3 14000x3 _x20"}, 3, [{LOAD_TIME: "_x3 900x3 _x20"}]),
+    "EosCoordinatorLoadVerySlow": ({LOAD_TIME: "_x3 45000x3 _x20"}, 3, [{LOAD_TIME: "_x3 900x3 _x20"}]),
     "EosMarkersStuck": ({MARKERS: "0x4 3x60"}, 8, [{MARKERS: "0x4 3x8 0x60"}]),
     "EosInternalTopicUnderMinIsr": ({INTERNAL: "0x4 1x20"}, 3, [{partition("UnderMinIsr"): "1x20"}]),
     "EosUnderReplicated": (
@@ -99,6 +110,14 @@ CASES: dict[str, tuple[dict[str, str], float, list[dict[str, str]]]] = {
         [{replicas("ProducerIdCount"): "20000x400"}, {replicas("ProducerIdCount"): "10+20x400"}],
     ),
     "EosCleanerBlocked": ({DEAD: "0x4 1x100"}, 18, [{DEAD: "0x100"}]),
+    "EosNetworkThreadsBusy": ({NETWORK_IDLE: "0.1x60"}, 7, [{NETWORK_IDLE: "0.3x60"}, {NETWORK_IDLE: "0.1x12 0.9x60"}]),
+    "EosRequestHandlersBusy": ({HANDLER_IDLE: "0.1x60"}, 7, [{HANDLER_IDLE: "0.2x60"}]),
+    "EosLogFlushSlow": ({FLUSH: "4000x60"}, 7, [{FLUSH: "1000x60"}]),
+    "EosProduceWaits": (
+        {PURGATORY: "5000x60"}, 7, [{PURGATORY: "1000x60"}, {PURGATORY.replace("Produce", "Fetch"): "5000x60"}],
+    ),
+    "EosStreamsRecordsLate": ({LATENESS: "90000x80"}, 12, [{LATENESS: "60000x80"}]),
+    "EosStreamsDropsRecords": ({DROPS: "2x60"}, 7, [{DROPS: "1x60"}]),
     "EosStreamsCommitNearTimeout": ({COMMIT: "9000x60"}, 7, [{COMMIT: "300x60"}]),
     "EosStreamsThreadFailed": ({FAILED: "0x8 1x20"}, 4, [{FAILED: "1x40"}]),
     "EosProducerDropsRecords": ({DROPPED: "0x4 2x20"}, 4, [{DROPPED: "0x40"}]),
@@ -111,6 +130,14 @@ CASES: dict[str, tuple[dict[str, str], float, list[dict[str, str]]]] = {
     "EosUnstableOffsets": (
         {'eosctl_unstable_offsets{group="g"}': "2x90"}, 12,
         [{'eosctl_unstable_offsets{group="g"}': "2x8 stale _x10 1x60"}],
+    ),
+    "EosTransactionsTimeOut": (
+        {ENDED + '{outcome="timed-out"}': "0+30x60"}, 12,
+        [{ENDED + '{outcome="committed"}': "0+30x60"}, {ENDED + '{outcome="timed-out"}': "0+10x60"}],
+    ),
+    "EosTransactionsMany": (
+        {'eosctl_transactions{state="Ongoing"}': "10001x60"}, 7,
+        [{'eosctl_transactions{state="Ongoing"}': "10000x60"}, {'eosctl_transactions{state="Empty"}': "90000x60"}],
     ),
     "EosExporterBlind": ({"eosctl_up": "1x4 0x40"}, 8, [{"eosctl_up": "1x4 0x8 1x40"}]),
 }  # fmt: skip

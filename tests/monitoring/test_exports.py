@@ -12,7 +12,7 @@ import yaml
 
 from eosctl.monitoring.alerts import load_alerts, load_recordings, rules_document
 from eosctl.monitoring.catalogue import load_metrics
-from eosctl.monitoring.cluster_gauges import HELP
+from eosctl.monitoring.cluster_gauges import ENDED, HELP
 from eosctl.monitoring.dashboard import ROWS
 from eosctl.monitoring.exports import jmx_exporter_document
 from eosctl.monitoring.metric import MetricKind
@@ -32,7 +32,7 @@ def exported() -> dict[str, set[str]]:
     for metric in load_metrics():
         for text in metric.prometheus:
             found.setdefault(text.partition("{")[0], set()).add(metric.name if metric.is_yammer else "")
-    return found | {name: {""} for name in HELP}
+    return found | {name: {""} for name in (*HELP, ENDED)}
 
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)

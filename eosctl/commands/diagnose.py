@@ -24,8 +24,11 @@ def diagnose(
 ) -> None:
     """Name the runbooks for a symptom, told in words; procedures that destroy data are refused with the safe way.
 
+    Errors and exceptions among the words are explained.
+
     Nothing is asked of a cluster. Exit code 3 when the words ask for something that destroys data.
     """
+    from eosctl.model.term import TermKind
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
     from eosctl.render.page import Block, Field, Line, render_page
@@ -33,6 +36,7 @@ def diagnose(
     from eosctl.runbooks.load import library
     from eosctl.runbooks.refused import find_refused
     from eosctl.runbooks.symptoms import find_matches
+    from eosctl.settings.terms import find_terms
 
     invocation = invocation_of(context)
     text = " ".join(words)
@@ -44,13 +48,18 @@ def diagnose(
         MatchItem(match.book.id, match.book.title, match.symptom, _command(match.book.id))
         for match in find_matches((source.book for source in library()), text)[:MOST]
     )
-    if not refused and not matches:
+    terms = tuple(
+        MatchItem("", f"{term.name} ({term.kind.value})", term.means, f"eosctl explain {term.name}")
+        for term in dict.fromkeys(term for word in text.split() for term in find_terms(word))
+        if term.kind in (TermKind.ERROR, TermKind.EXCEPTION)
+    )[:MOST]
+    if not refused and not matches and not terms:
         raise UsageError(
             f"No runbook is known for {text!r}.",
             "None of its words stands in a symptom.",
             "Look at the cluster: eosctl doctor. At a word: eosctl explain WORD. List runbooks: eosctl runbook list",
         )
-    result = listing("diagnose", "diagnose", invocation.now_ms(), refused + matches)
+    result = listing("diagnose", "diagnose", invocation.now_ms(), refused + matches + terms)
     if output not in FOR_PEOPLE:
         write_result(render_listing(result, MATCH_COLUMNS, output), output_file)
         raise typer.Exit(3 if refused else 0)
@@ -60,6 +69,8 @@ def diagnose(
         blocks += [Field("run", item.command), Line("")] if item.runbook else [Line("")]
     for item in matches:
         blocks += [Line(f"{item.title}", "bold"), Field("symptom", item.symptom), Field("run", item.command)]
+    for item in terms:
+        blocks += [Line(item.title, "bold"), Field("means", item.symptom), Field("run", item.command)]
     write_result(render_page(blocks, invocation.style()), output_file)
     raise typer.Exit(3 if refused else 0)
 

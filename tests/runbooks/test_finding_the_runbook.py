@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,8 @@ from eosctl.runbooks.load import library
 from eosctl.testing import SandboxThread
 from tests.commands.conftest import eosctl
 from tests.runbooks.conftest import MANUAL, item_of, play, run
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "runbooks"
 
 SYMPTOMS = {
     "consumer is stuck at the LSO": "consumer-stuck",
@@ -65,6 +68,21 @@ def test_a_symptom_leads_to_its_runbook(words: str) -> None:
     done = eosctl("diagnose", *words.split(), "-o", "json")
     assert done.code == 0
     assert SYMPTOMS[words] in [item["runbook"] for item in done.json["items"]][:2]
+
+
+ROWS = [line.split("\t") for line in (FIXTURES / "symptoms.tsv").read_text().splitlines()]
+
+
+@pytest.mark.parametrize(("row", "words", "leads_to"), ROWS, ids=[f"{row}-{words[:20]}" for row, words, _ in ROWS])
+def test_each_symptom_that_is_asked_for_is_one_step_away(row: str, words: str, leads_to: str) -> None:
+    """Each row of the requirements, in somebody's words: its runbook, what explains it, or why it is refused."""
+    done = eosctl("diagnose", *words.split(), "-o", "json")
+    items = done.json["items"]
+    if leads_to == "REFUSED":
+        assert (done.code, items[0]["refused"], bool(items[0]["instead"])) == (3, True, True), row
+        return
+    assert done.code == 0
+    assert leads_to in [item["runbook"] for item in items[:3]] + [item["command"] for item in items], (row, items)
 
 
 def test_words_that_nothing_knows_are_answered_with_what_to_try() -> None:

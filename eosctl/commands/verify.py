@@ -303,6 +303,19 @@ def show_run(
     _report(record, history, invocation_of(context), output, output_file)
 
 
+@app.command("export")
+def export_run(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="A run's id or folder.")],
+    output_file: OutputFile = None,
+) -> None:
+    """Write the history of a run for elle, Jepsen's checker: list-append in EDN, one operation a line."""
+    from eosctl.history.elle import encode_elle
+    from eosctl.verify.runs import load_run
+
+    _, history = load_run(run)
+    write_result("".join(f"{line}\n" for line in encode_elle(history)), output_file)
+
+
 def _finish(played: Played, invocation: Invocation, output: VerifyFormat, output_file: Path | None) -> None:
     from eosctl.verify.runs import save_run
 

@@ -48,6 +48,10 @@ def test_a_run_says_its_verdict_first_and_can_be_shown_and_played_again(kafka: S
     assert (item["verdict"], item["seed"], item["workloads"], item["run_id"]) == ("clean", 7, ["bank"], run_id)
     assert item["committed_count"] > 0
 
+    exported = eosctl("verify", "export", run_id)
+    assert exported.code == 0
+    assert exported.out.startswith("{:index 0, :type :invoke, ")
+
     again = eosctl("verify", "replay", run_id, "-o", "json")
     assert again.code == 0, again.err
     assert again.json["items"][0]["seed"] == 7

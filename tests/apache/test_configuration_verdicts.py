@@ -16,6 +16,7 @@ from eosctl.settings.deployment_files import read_components
 from eosctl.settings.documents import parse_documents
 from eosctl.settings.parameter_tables import load_tables, parse_release
 from eosctl.settings.tree import flatten
+from tests.settings.filled_profiles import filled
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "checks" / "configuration"
 CACHE = Path.home() / ".cache" / "eosctl" / "kafka-clients"
@@ -27,6 +28,15 @@ ENFORCED = (
 )
 # Values from elsewhere, libraries and classes that are not on the class path, names that are not Kafka's.
 NEEDS_MORE = ("${", "zstd", "strategy=x", "spring.")
+PROFILES = {
+    "producer-transactional": (Role.PRODUCER, (2, 5)),
+    "producer-idempotent-only": (Role.PRODUCER, (0, 11)),
+    "consumer-read-committed": (Role.CONSUMER, (0, 11)),
+    "streams-eos-v2-low-latency": (Role.STREAMS, (3, 0)),
+    "streams-eos-v2-throughput": (Role.STREAMS, (3, 0)),
+    "dlq-retry-topology": (Role.STREAMS, (4, 2)),
+}
+"""The vetted configurations of Java clients, with the first release that each is for."""
 STARTED = (Role.STREAMS, Role.PRODUCER, Role.CONSUMER)
 
 
@@ -71,6 +81,16 @@ def starts(release: tuple[int, int]) -> list[Start]:
     ]
 
 
+def vetted(release: tuple[int, int]) -> list[Start]:
+    """Return the vetted configurations of a release, each of which must start."""
+    values = {"TRANSACTIONAL_ID": "orders-0", "GROUP_ID": "orders", "APPLICATION_ID": "orders"}
+    return [
+        Start(name, role, filled(name, **values), refused=False)
+        for name, (role, since) in PROFILES.items()
+        if release >= since
+    ]
+
+
 def start_of(name: str, case: dict[str, Any], release: tuple[int, int]) -> Start | None:
     """Return a case as a client to start; None where it is no single Java client, or needs what is not here."""
     ((file, text), *others) = case["files"].items()
@@ -90,7 +110,7 @@ def start_of(name: str, case: dict[str, Any], release: tuple[int, int]) -> Start
 @pytest.mark.parametrize("version", RELEASES)
 def test_what_is_said_to_start_starts_and_nothing_else(version: str, tmp_path: Path) -> None:
     jars = client_jars(version)
-    wanted = starts(parse_release(version))
+    wanted = [*starts(parse_release(version)), *vetted(parse_release(version))]
     lines = [
         f"{start.name}\t{start.role.value}\t{'|'.join(f'{key}={text}' for key, text in start.settings.items())}\n"
         for start in wanted

@@ -23,7 +23,7 @@ from eosctl.sandbox.logging.node_events import NodeEvents
 from eosctl.sandbox.logging.replica_events import FormerRole, ReplicaEvents
 from eosctl.sandbox.logging.storage_events import StorageEvents
 from eosctl.sandbox.logging.transaction_events import TransactionEvents
-from eosctl.sandbox.replication.partition import Partition
+from eosctl.sandbox.replication.partition import Partition, TopicTraffic
 from eosctl.storage.descriptors import Descriptors
 from eosctl.storage.log import SegmentedLog
 from eosctl.wire.error_codes import ErrorCode
@@ -67,7 +67,7 @@ def partition_of(
     settings = TopicSettings()._replace(min_insync_replicas=min_isr)
     store = SegmentedLog(folder, log_config(settings), Descriptors(), log_start_offset=offset, log_end_offset=offset)
     log = PartitionLog(TopicPartition(name, index), store, ProducerStateManager(), LeaderEpochs([]), settings, offset)
-    return Partition(1, TopicPartition(name, index), parse_uuid(topic_id), log)
+    return Partition(1, TopicPartition(name, index), parse_uuid(topic_id), log, TopicTraffic())
 
 
 # --- transactions ---------------------------------------------------------------------------------------------------

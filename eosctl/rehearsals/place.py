@@ -119,7 +119,7 @@ async def open_places(story: Story, directory: Path) -> AsyncIterator[Places]:
 
 @asynccontextmanager
 async def _open(shape: Shape, directory: Path) -> AsyncIterator[Place]:
-    directory.mkdir()
+    directory.mkdir(parents=True)
     cluster = ClusterShape(
         broker_count=shape.brokers,
         emulation=Emulation(shape.release),

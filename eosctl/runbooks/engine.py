@@ -44,9 +44,9 @@ from eosctl.runbooks.probe_kind import COMPLETE
 from eosctl.runbooks.probes import find_probe
 from eosctl.runbooks.readings import Facts
 
+_FOR_GOOD: Final = (Outcome.VERIFIED, Outcome.NO_ACTION, Outcome.MANUAL)
 POLL_MS: Final = 500
-# A long wait looks seldom: not much more often than so many times in all.
-LOOKS: Final = 30
+LOOKS: Final = 30  # not many more in the longest wait
 INPUTS: Final = "inputs"
 AFTER: Final = "after"
 MAX_STEPS: Final = 1_000
@@ -164,10 +164,9 @@ class Run:
                 self._asserted.append(step)
                 if evaluate(step.that, self._position.known):
                     return following
-                self._scene.tell(Told(step.id, "assert", "does not hold", self._text(step.why)))
-                return (
-                    self._stopped(step, self._text(step.why)) if step.otherwise == Outcome.BLOCKED else step.otherwise
-                )
+                why = self._text(step.why)
+                self._scene.tell(Told(step.id, "assert", "does not hold", why))
+                return self._stopped(step, why) if step.otherwise == Outcome.BLOCKED else step.otherwise
             case Evidence():
                 return await self._keep(step)
             case Confirm():
@@ -248,8 +247,8 @@ class Run:
         return following
 
     async def _prepare(self, step: Action) -> Prepared:
-        arguments = self._filled(step.arguments, self._position.known)
-        return await self._within(step.timeout, find_change(step.run).plan(self._scene, arguments))
+        planned = find_change(step.run).plan(self._scene, self._filled(step.arguments, self._position.known))
+        return await self._within(step.timeout, planned)
 
     async def _act(self, step: Action) -> str | Ending:
         planned = self._planned.pop(step.id, None) or await self._prepare(step)
@@ -276,8 +275,8 @@ class Run:
         verify = step.verify
         holds, facts = await self._until(AFTER, verify.run, verify.arguments, verify.until, verify.within)
         self._write("verified" if holds else "not verified", step.id, facts=dict(facts))
-        details = {**details, "verified": holds, "detail": done.detail}
-        self._scene.audit(f"runbook {step.run} done", self._cluster_id, details)
+        outcome: dict[str, Value] = {"verified": holds, "detail": done.detail}
+        self._scene.audit(f"runbook {step.run} done", self._cluster_id, details | outcome)
         self._scene.tell(Told(step.id, "verify", "verified" if holds else "not verified", done.detail))
         if not holds:
             return self._stopped(step, f"{done.detail} But not within {verify.within}: {verify.until}.")
@@ -399,6 +398,3 @@ def position_of(book: Runbook, entries: tuple[Entry, ...]) -> Position:
             f"Start a new one: eosctl runbook run {book.id}",
         )
     return position
-
-
-_FOR_GOOD: Final = (Outcome.VERIFIED, Outcome.NO_ACTION, Outcome.MANUAL)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import itertools
 import random
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,23 +15,31 @@ from eosctl.actions.abort import plan_abort
 from eosctl.actions.marker import apply_marker
 from eosctl.analysis.hanging import classify_open_transactions
 from eosctl.client import connect
+from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.commands.changes import MARKED, Aim
 from eosctl.commands.invocation import Invocation
 from eosctl.commands.runbook_run import LiveScene, Order
 from eosctl.errors import UsageError
-from eosctl.lab.scenarios.hanging import HangingReport, run_hanging
-from eosctl.model.client_config import ClientConfig
+from eosctl.lab.scenarios.hanging import run_hanging
+from eosctl.lab.virtual_loop import run_virtual
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.rehearsals.deeds.transactions import hang
+from eosctl.rehearsals.place import HERE, Place, open_places
+from eosctl.rehearsals.story import parse_rehearsal
+from eosctl.runbooks.book import Value
 from eosctl.runbooks.engine import INPUTS, Ending, Position, Run, position_of
 from eosctl.runbooks.journal import Journal, journal_path, only_run, read_journal
 from eosctl.runbooks.load import find_runbook, parse_runbook
-from eosctl.settings.endpoints import parse_endpoints
-from eosctl.testing import SandboxThread
-from tests.runbooks.conftest import now_ms, play
+from tests.runbooks.conftest import now_ms
 
 BOOK = find_runbook("hanging-transaction")
-GIVEN = {"topic": "", "partition": -1}
+GIVEN: dict[str, Value] = {"topic": "", "partition": -1}
+STORY = """
+format: eosctl/v1
+runbook: hanging-transaction
+stories: [{name: anything, ends: {outcome: verified, step: look}}]
+"""
 
 
 class Killed(BaseException):
@@ -54,11 +63,12 @@ class Agreeable(LiveScene):
 
     meanwhile: Any = None
     silent: bool = False
+    now_ms: Any = None
 
     async def look(self, kinds: frozenset[EvidenceKind]) -> ClusterSnapshot:
         if self.silent:
             await asyncio.Event().wait()
-        return await super().look(kinds)
+        return await collect_snapshot(self.client, Observer(self.now_ms, second_look_after_ms=50), kinds)
 
     async def confirm(self, question: str, expected: str) -> bool:
         if self.meanwhile is not None:
@@ -66,26 +76,12 @@ class Agreeable(LiveScene):
         return True
 
 
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[SandboxThread]:
-    with SandboxThread(fast=False) as started:
-        yield started
-
-
-def hang(cluster: SandboxThread) -> HangingReport:
-    report: HangingReport = play(cluster.bootstrap, run_hanging, switch_verification_off=True)
-    return report
-
-
-async def walk(
-    cluster: SandboxThread, run_id: str, *, writes: int = 0, meanwhile: Any = None, text: str | None = None
-) -> Ending:
+async def walk(place: Place, run_id: str, *, writes: int = 0, meanwhile: Any = None, text: str | None = None) -> Ending:
     """Start or go on with a run in this process."""
     book = BOOK.book if text is None else parse_runbook(text, "test").book
-    config = ClientConfig(parse_endpoints(cluster.bootstrap, "test"))
-    async with connect(config, chance=random.Random(1)) as client:
+    async with connect(place.config, connector=place.connector, chance=random.Random(1)) as client:
         scene = Agreeable(client, Invocation(), Order("test", GIVEN, True, (), None, 50), run_id)
-        scene.meanwhile = meanwhile
+        scene.now_ms, scene.meanwhile = place.now_ms, meanwhile
         cluster_id = (await scene.look(frozenset())).cluster_id
         scene.silent = text == SLOW
         path = journal_path(run_id)
@@ -100,23 +96,38 @@ async def walk(
         return await Run(book, scene, position, cluster_id, journal).walk()
 
 
-def test_a_run_that_is_killed_after_any_line_goes_on_to_the_end(cluster: SandboxThread) -> None:
+def on_virtual_time(work: Callable[[Place], Awaitable[None]], directory: Path) -> None:
+    """Do something on a sandbox of its own."""
+    (story,) = parse_rehearsal(STORY, "test").stories
+
+    async def run() -> None:
+        async with open_places(story, directory) as places:
+            await work(places.named(HERE))
+
+    run_virtual(run())
+
+
+def test_a_run_that_is_killed_after_any_line_goes_on_to_the_end(tmp_path: Path) -> None:
     """After each line of the journal in turn, from the first to the last."""
-    for writes in itertools.count(1):
-        hang(cluster)
-        name = f"killed-{writes}"
-        with pytest.raises(Killed):
-            asyncio.run(walk(cluster, name, writes=writes))
-        if read_journal(journal_path(name))[-1].event == "ended":
-            break
-        ending = asyncio.run(walk(cluster, name))
-        assert ending.outcome == ("verified" if ending.acted else "no-action"), (writes, ending)
-        entries = read_journal(journal_path(name))
-        assert len(entries) > writes
-        # A marker is announced twice only when the first announcement is where the run was cut off.
-        markers = [entry.sequence for entry in entries if entry.event == "acting" and entry.step == "abort"]
-        assert len(markers) == 1 or (len(markers) == 2 and markers[0] == writes - 1)
-    assert writes > 20
+
+    async def kill_again_and_again(place: Place) -> None:
+        for writes in itertools.count(1):
+            await hang(place)
+            name = f"killed-{writes}"
+            with pytest.raises(Killed):
+                await walk(place, name, writes=writes)
+            if read_journal(journal_path(name))[-1].event == "ended":
+                break
+            ending = await walk(place, name)
+            assert ending.outcome == ("verified" if ending.acted else "no-action"), (writes, ending)
+            entries = read_journal(journal_path(name))
+            assert len(entries) > writes
+            # A marker is announced twice only when the first announcement is where the run was cut off.
+            markers = [entry.sequence for entry in entries if entry.event == "acting" and entry.step == "abort"]
+            assert len(markers) == 1 or (len(markers) == 2 and markers[0] == writes - 1)
+        assert writes > 20
+
+    on_virtual_time(kill_again_and_again, tmp_path / "cluster")
 
 
 def abort_it(aim: Aim) -> Any:
@@ -128,14 +139,16 @@ def abort_it(aim: Aim) -> Any:
     return meanwhile
 
 
-def test_a_cluster_that_changes_between_plan_and_act_stops_the_step() -> None:
-    with SandboxThread(fast=False) as own:
-        report = play(own.bootstrap, run_hanging, switch_verification_off=True)
+def test_a_cluster_that_changes_between_plan_and_act_stops_the_step(tmp_path: Path) -> None:
+    async def change(place: Place) -> None:
+        report = await run_hanging(place.stage, switch_verification_off=True)
         aim = Aim.of(report.partition.topic, report.partition.partition, None, None)
-        ending = asyncio.run(walk(own, "changed", meanwhile=abort_it(aim)))
+        ending = await walk(place, "changed", meanwhile=abort_it(aim))
         assert (ending.outcome, ending.acted) == ("blocked", False)
         assert "changed before step abort" in ending.message
         assert "acting" not in [entry.event for entry in read_journal(journal_path("changed"))]
+
+    on_virtual_time(change, tmp_path / "cluster")
 
 
 SLOW = """
@@ -159,10 +172,13 @@ steps:
 
 
 @pytest.mark.parametrize(("text", "told"), [(SLOW, "longer than it may"), (NEVER, "Not within 10ms")])
-def test_every_step_has_an_end(cluster: SandboxThread, text: str, told: str) -> None:
-    ending = asyncio.run(walk(cluster, f"late-{len(text)}", text=text))
-    assert ending.outcome == "blocked"
-    assert told in ending.message
+def test_every_step_has_an_end(text: str, told: str, tmp_path: Path) -> None:
+    async def late(place: Place) -> None:
+        ending = await walk(place, f"late-{len(text)}", text=text)
+        assert ending.outcome == "blocked"
+        assert told in ending.message
+
+    on_virtual_time(late, tmp_path / "cluster")
 
 
 def test_two_runs_on_one_cluster_are_refused() -> None:

@@ -12,6 +12,7 @@ from eosctl.commands.invocation import invocation_of, note, write_result
 from eosctl.commands.options import Output, OutputFile, parse_duration_ms
 from eosctl.commands.sandbox_faults import advance, heal, inject_fault
 from eosctl.commands.sandbox_logs import show_logs
+from eosctl.commands.sandbox_proxy import proxy
 from eosctl.commands.sandbox_scenarios import scenario
 from eosctl.commands.sandbox_security import (
     Authorize,
@@ -149,6 +150,7 @@ app.command("fault")(inject_fault)
 app.command("heal")(heal)
 app.command("advance")(advance)
 app.command("scenario")(scenario)
+app.command("proxy")(proxy)
 
 
 @app.command("exec", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -27,6 +28,9 @@ def inject_fault(
     name: Name = "default",
     seed: Annotated[int | None, typer.Option("--seed", help="Repeat the same random choices.")] = None,
     kinds: Annotated[bool, typer.Option("--kinds", help="List the kinds of faults instead.")] = False,
+    socket: Annotated[
+        Path | None, typer.Option("--socket", help="The control socket of a proxy (sandbox proxy --control).")
+    ] = None,
     end: Annotated[int | None, typer.Option("--end", metavar="NUMBER", help="End a fault that lasts.")] = None,
     output: Output = OutputFormat.TABLE,
     output_file: OutputFile = None,
@@ -38,25 +42,27 @@ def inject_fault(
     """
     from eosctl.sandbox.faults.order import parse_order
     from eosctl.sandbox.process import manage
+    from eosctl.sandbox.process.control import call_control
 
     if kinds:
         _list_kinds(context, output, output_file)
         return
     order = parse_order(words) if words else None  # a wrong word needs no sandbox to be told
-    sandbox = manage.require(name)
+    path = socket if socket is not None else Path(manage.require(name).control_socket)
     if end is not None:
-        if not manage.ask(sandbox, "end-fault", LONGEST_CALL_S, number=end):
+        if not call_control(path, "end-fault", {"number": end}, LONGEST_CALL_S):
             raise UsageError(f"No fault {end} lasts.", "It has ended, or never was.", "See: eosctl sandbox fault")
         write_result(f"Fault {end} has ended.\n", output_file)
         return
     told: dict[str, Any] = {}
     if order is not None:
         chance = {} if seed is None else {"seed": seed}
-        told = manage.ask(sandbox, "inject", LONGEST_CALL_S, words=str(order).split(), **chance)
-    item = _faults_item(name, manage.ask(sandbox, "faults"), told)
+        told = call_control(path, "inject", {"words": str(order).split(), **chance}, LONGEST_CALL_S)
+    item = _faults_item(name if socket is None else str(socket), call_control(path, "faults"), told)
     if told and output in FOR_PEOPLE:
         lasts = any(fault.number == told["number"] for fault in item.active)
-        end_words = f"; end it: eosctl sandbox fault --end {told['number']}{_name_words(name)}" if lasts else ""
+        where = _name_words(name) if socket is None else f" --socket {socket}"
+        end_words = f"; end it: eosctl sandbox fault --end {told['number']}{where}" if lasts else ""
         write_result(f"Fault {told['number']}: {told['fault']}: {told['what']}{end_words}\n", output_file)
         return
     _write_faults(context, item, output, output_file)

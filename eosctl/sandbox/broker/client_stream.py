@@ -12,10 +12,20 @@ from functools import partial
 from typing import Protocol
 
 from eosctl.sandbox.network import CLIENTS, REORDER_LIMIT_MS, FaultAction, Frame, LinkFault
-from eosctl.sandbox.ports import Runtime
+from eosctl.sandbox.ports import Timer
 
 END = bytes(bytearray(b"end"))
 """The end of the stream, kept back in its place; told from a request by its identity."""
+
+
+class StreamTimers(Protocol):
+    """When held requests go on: a node's runtime, or any loop's."""
+
+    def call_later(self, delay_ms: float, call: Callable[[], None]) -> Timer:
+        """Call after a delay."""
+
+    def call_soon(self, call: Callable[[], None]) -> None:
+        """Call once this is done."""
 
 
 class StreamEnd(Protocol):
@@ -46,7 +56,7 @@ class ClientFaults:
 class ClientStream:
     """One client's stream while faults are about; made with the first of them."""
 
-    def __init__(self, node_id: int, runtime: Runtime, faults: ClientFaults, end: StreamEnd) -> None:
+    def __init__(self, node_id: int, runtime: StreamTimers, faults: ClientFaults, end: StreamEnd) -> None:
         self._node_id = node_id
         self._runtime = runtime
         self._faults = faults

@@ -78,6 +78,9 @@ def run(
         list[str] | None,
         typer.Option("--measure", metavar="ITEM=NUMBER", help="Give the value of a measured item; repeatable."),
     ] = None,
+    ask: Annotated[
+        bool, typer.Option("--ask", help="Ask for what is open, item by item; needs --record, which keeps each answer.")
+    ] = False,
     who: Who = None,
     bootstrap: Bootstrap = None,
     command_config: CommandConfig = None,
@@ -99,6 +102,8 @@ def run(
     from eosctl.render.machine import render_json
     from eosctl.settings.checklists import find_checklist
 
+    if ask and record_file is None:
+        raise UsageError("--ask was given, and no --record.", "Answers would be lost.", "Add --record FILE.")
     invocation = invocation_of(context)
     checklist = find_checklist(name)
     _refuse_unknown(checklist)
@@ -121,13 +126,20 @@ def run(
     found = _automatic(checklist, evidence, paths or [], at)
     if evidence is not None:
         record = _for_cluster(record, evidence.cluster_id)
-    if (found or given) and record.signatures:
+    if (found or given or ask) and record.signatures:
         raise UsageError(
             f"{record_file} is signed.", "A signature stands for the answers as they are.", "Begin a new record."
         )
     record = replace(record, answers=with_answers(record, checklist, [*found, *given]))
     if record_file is not None:
         write_file(render_json(record), record_file)
+    if ask and record_file is not None:
+        from eosctl.commands.checklist_ask import ask_people
+
+        def keep(answered: ChecklistRecord) -> None:
+            write_file(render_json(answered), record_file)
+
+        record = ask_people(checklist, record, _name_of(who), lambda: time_text(invocation.now_ms()), keep)
     text = render_run(Run("checklist run", checklist, record, at), output, invocation.style())
     write_result(text, output_file)
     if failed_items(record.answers):

@@ -6,9 +6,10 @@ import io
 import json
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from itertools import combinations
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from eosctl.cli import main as eosctl
@@ -59,16 +60,31 @@ def play(faults: Iterable[Fault], seed: int) -> Outcome:
     for fault in order:
         settings |= fault.settings
     with SandboxThread(brokers=3, fast=False, config=settings) as cluster:
-        planted = [fault.plant(Site(cluster, chance)) for fault in order]
-        names = [name for one in planted for name in one.transactional_ids]
-        found = diagnose(cluster, names, max(fault.second_look_ms for fault in order))
+        return plant_and_diagnose(
+            Site(cluster.bootstrap, chance, cluster), order, lambda: sorted(cluster.data_dir.glob("broker-*"))
+        )
+
+
+def plant_and_diagnose(site: Site, order: Sequence[Fault], directories: Callable[[], Iterable[Path]]) -> Outcome:
+    """Make faults one after the other, and diagnose.
+
+    Args:
+        site: A cluster with the settings that the faults need.
+        order: The faults; what lasts at the end.
+        directories: Finds the data directories of all brokers.
+    """
+    planted = [fault.plant(site) for fault in order]
+    names = [name for one in planted for name in one.transactional_ids]
+    found = diagnose(site.bootstrap, directories(), names, max(fault.second_look_ms for fault in order))
     return Outcome(frozenset().union(*(one.verdicts for one in planted)), frozenset(found))
 
 
-def diagnose(cluster: SandboxThread, transactional_ids: Iterable[str], second_look_ms: int) -> set[Verdict]:
+def diagnose(
+    bootstrap: str, directories: Iterable[Path], transactional_ids: Iterable[str], second_look_ms: int
+) -> set[Verdict]:
     """Ask everything that can be asked."""
     looks = ("--second-look-after", f"{second_look_ms}ms")
-    address = ("-b", cluster.bootstrap)
+    address = ("-b", bootstrap)
     found: set[Verdict] = set()
     for item in _items("txn", "hanging", "--all", *looks, *address):
         where = f"{item['topic']}-{item['partition']}"
@@ -79,8 +95,7 @@ def diagnose(cluster: SandboxThread, transactional_ids: Iterable[str], second_lo
         found |= {Verdict("pending", holder["cause"], item["group_id"]) for holder in item["holders"]}
     for name in transactional_ids:
         found |= {Verdict("blame", item["cause"], name) for item in _items("txn", "blame", name, *address)}
-    directories = sorted(str(path) for path in cluster.data_dir.glob("broker-*"))
-    for item in _items("fsck", *directories):
+    for item in _items("fsck", *map(str, directories)):
         found.add(Verdict("fsck", item["kind"], item["partition"] or item["transactional_id"]))
     return found
 

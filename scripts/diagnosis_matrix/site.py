@@ -35,10 +35,17 @@ class Planted(NamedTuple):
 
 
 class Site(NamedTuple):
-    """A cluster, and a source of names and choices."""
+    """A cluster, and a source of names and choices; ``sandbox`` is None where the cluster is none."""
 
-    cluster: SandboxThread
+    bootstrap: str
     chance: random.Random
+    sandbox: SandboxThread | None = None
+
+    @property
+    def cluster(self) -> SandboxThread:
+        """Return the sandbox, for faults of brokers and links."""
+        assert self.sandbox is not None
+        return self.sandbox
 
     def name(self, kind: str) -> str:
         """Draw a name that tells nothing."""
@@ -50,7 +57,7 @@ class Site(NamedTuple):
 
     def config(self) -> ClientConfig:
         """Return how the cluster is reached."""
-        return ClientConfig(parse_endpoints(self.cluster.bootstrap, "sandbox"), client_id=self.name("c"))
+        return ClientConfig(parse_endpoints(self.bootstrap, "matrix"), client_id=self.name("c"))
 
     def record(self) -> OutgoingRecord:
         """Return a record."""
@@ -75,6 +82,7 @@ class Fault(NamedTuple):
             two of them together.
         alone: It changes what must be said of everything else, or takes long.
         settings: What brokers need for it.
+        of_clients: Clients alone make it, so it can be made on any cluster of one broker.
         second_look_ms: How long after the first the second look must come for it to be told from what is in time.
     """
 
@@ -82,6 +90,7 @@ class Fault(NamedTuple):
     lasts: bool = False
     alone: bool = False
     settings: Mapping[str, str] = {}
+    of_clients: bool = True
     second_look_ms: int = 300
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
@@ -42,10 +42,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @contextmanager
-def running(version: str, directory: Path, **config: object) -> Iterator[ApacheEngine]:
+def running(
+    version: str, directory: Path, settings: Mapping[str, str] | None = None, **config: object
+) -> Iterator[ApacheEngine]:
     """Run a cluster for the time of a test; without Java or Maven the test is skipped with the reason."""
     engine = ApacheEngine(
-        ApacheConfig(version, settings=SETTINGS, **config),  # type: ignore[arg-type]
+        ApacheConfig(version, settings=SETTINGS | dict(settings or {}), **config),  # type: ignore[arg-type]
         directory,
         random.Random(),
     )

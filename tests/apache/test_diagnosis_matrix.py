@@ -1,4 +1,4 @@
-"""Every fault that clients alone can make, all on one real broker: the verdicts of the sandbox's matrix, and no others."""
+"""Every fault that clients alone can make, all on one real broker: the verdicts of the sandbox, and no others."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ It is loaded with every pytest run of an environment that has eosctl, so it impo
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -21,8 +22,23 @@ MARKER = (
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the marker known."""
+    """Make the marker known, and keep pytest from rewriting the modules of eosctl."""
     config.addinivalue_line("markers", MARKER)
+    _import_as_they_are()
+
+
+def _import_as_they_are() -> None:
+    """Let the modules of eosctl be imported without pytest's rewriting of assertions.
+
+    Pytest rewrites every package of a distribution that has a plugin. Rewriting parses each module anew, which takes
+    seconds; and CPython's parser of syntax trees is not safe for two threads at a time (gh-106905: a SystemError about
+    its recursion depth), while a cluster in a thread and its test both import modules when they first need them.
+    """
+    for finder in sys.meta_path:
+        marked = getattr(finder, "_must_rewrite", None)
+        if isinstance(marked, set) and "eosctl" in marked:
+            marked.discard("eosctl")
+            getattr(finder, "_marked_for_rewrite_cache", {}).clear()
 
 
 @pytest.fixture

@@ -7,6 +7,8 @@
 JOBS ?= 3
 EXTRAS ?= dev,spark
 RUN := .venv/bin/python
+# The tests start the program hundreds of times; without kept bytecode each start would compile it anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 help: ## List the commands.
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16

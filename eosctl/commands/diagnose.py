@@ -76,4 +76,11 @@ def diagnose(
 
 
 def _command(runbook: str) -> str:
-    return f"eosctl runbook run {runbook}" if runbook else ""
+    """Return the command that runs a runbook, with a word in capitals for each input that must be given."""
+    from eosctl.runbooks.lint import required_inputs
+    from eosctl.runbooks.load import find_runbook
+
+    if not runbook:
+        return ""
+    needed = required_inputs(find_runbook(runbook).book)
+    return " ".join(["eosctl runbook run", runbook, *(f"-i {name}={name.upper()}" for name in needed)])

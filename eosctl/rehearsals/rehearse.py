@@ -70,21 +70,36 @@ def rehearse(book: Runbook, story: Story) -> Performance:
 
 async def _play(book: Runbook, story: Story, directory: Path) -> Performance:
     async with open_places(story, directory) as places:
-        for deed in story.given:
-            await do(places, deed)
-        scene = _Scene(places, places.named(HERE), directory, list(story.people))
-        run = _Rehearsal(_with_patience(book, story), story, scene, directory)
-        ending, failure = Ending(Outcome.FAILED, "", ""), ""
-        try:
-            await run.look_only()
-            ending = await run.to_the_end()
-            await _hold_to(story, ending, scene)
-        except EosctlError as error:
-            failure = str(error)
-        ways = ways_taken(run.book, read_journal(run.path)) if run.path.exists() else frozenset()
-        return Performance(
-            story.name, ending.outcome.value, ending.step, ending.message, failure, ways, tuple(scene.all_told)
-        )
+        return await rehearse_at(places, book, story, directory)
+
+
+async def rehearse_at(places: Places, book: Runbook, story: Story, directory: Path) -> Performance:
+    """Play a story on clusters that are there, by their own clock.
+
+    Args:
+        places: The clusters, which have what the story expects.
+        book: The runbook.
+        story: The story.
+        directory: Where journal and evidence are kept.
+
+    Raises:
+        ConfigFileError: A deed can only be done to a sandbox, or there is none of its name.
+    """
+    for deed in story.given:
+        await do(places, deed)
+    scene = _Scene(places, places.named(HERE), directory, list(story.people))
+    run = _Rehearsal(_with_patience(book, story), story, scene, directory)
+    ending, failure = Ending(Outcome.FAILED, "", ""), ""
+    try:
+        await run.look_only()
+        ending = await run.to_the_end()
+        await _hold_to(story, ending, scene)
+    except EosctlError as error:
+        failure = str(error)
+    ways = ways_taken(run.book, read_journal(run.path)) if run.path.exists() else frozenset()
+    return Performance(
+        story.name, ending.outcome.value, ending.step, ending.message, failure, ways, tuple(scene.all_told)
+    )
 
 
 class _Rehearsal:

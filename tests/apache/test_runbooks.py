@@ -1,18 +1,92 @@
-"""Runbooks on real Kafka: the same endings, and the changes that they make are taken."""
+"""Runbooks on real Kafka: the same stories and endings, and the changes that they make are taken."""
 
 from __future__ import annotations
 
 import asyncio
+import inspect
+import random
+import re
 from pathlib import Path
 
+import msgspec
+
+from eosctl.client import connect
 from eosctl.lab.apache.engine import ApacheEngine
 from eosctl.lab.scenarios.hanging import run_hanging
 from eosctl.lab.scenarios.zombie import run_zombie
+from eosctl.model.client_config import ClientConfig
+from eosctl.rehearsals.deeds.registry import DEEDS
+from eosctl.rehearsals.place import HERE, Place, Places
+from eosctl.rehearsals.rehearse import rehearse_at
+from eosctl.rehearsals.story import Deed, Story, rehearsals
+from eosctl.runbooks.load import find_runbook
+from eosctl.settings.endpoints import parse_endpoints
 from tests.apache.conftest import VerificationOff, running
-from tests.runbooks.conftest import BLOCKED, MANUAL, NO_ACTION, VERIFIED, item_of, own_home, play, run
+from tests.runbooks.conftest import BLOCKED, MANUAL, NO_ACTION, VERIFIED, item_of, now_ms, own_home, play, run
 from tests.runbooks.test_groups import commit, open_transaction
 
 __all__ = ["own_home"]
+
+STORIES = (
+    ("consumer-stuck", "an open transaction blocks the group and is ended by its coordinator"),
+    ("offsets-out-of-range", "retention deleted the position, the application runs, and then it is moved"),
+    ("unstable-offsets", "the transaction is ended by its coordinator"),
+    ("poison-message", "a record poisons the group, goes to the dead letters, and is read back"),
+    ("transactional-id-migration", "ids are renamed, and one old instance was forgotten"),
+    ("scale-application", "it is scaled out"),
+    ("disable-eos", "another application's transaction holds the group back"),
+    ("state-store-restore", "the changelog was deleted by retention, and an open transaction hides its end"),
+    ("duplicates-downstream", "a writer has no transactions"),
+    ("changelog-growth", "it is not compacted, and then an open transaction keeps it"),
+)
+NAMES = ("app", "mover", "shop", "orders", "drain", "old", "new", "other", "x")
+
+
+def own_names(story: Story, number: int) -> Story:
+    """Give a story names of its own, as it shares its cluster with others."""
+    text = msgspec.json.encode(story).decode()
+    for name in NAMES:
+        text = re.sub(rf':"{name}(?=["-])', f':"{name}{number}', text)
+    renamed = msgspec.json.decode(text, type=Story)
+    people = tuple(
+        msgspec.structs.replace(turn, does=tuple(_on_topic(deed, number) for deed in turn.does))
+        for turn in renamed.people
+    )
+    given = tuple(_on_topic(deed, number) for deed in renamed.given)
+    return msgspec.structs.replace(renamed, given=given, people=people)
+
+
+def _on_topic(deed: Deed, number: int) -> Deed:
+    """Name the topic that a deed takes when none is named."""
+    topic = inspect.signature(DEEDS[str(deed["do"])]).parameters.get("topic")
+    return {"topic": f"{topic.default}{number}", **deed} if topic is not None and topic.default else deed
+
+
+def test_stories_go_as_told(apache_4_3: ApacheEngine, tmp_path: Path) -> None:
+    """Those that need nothing but what clients can do; each on the same broker, by the clock on the wall."""
+
+    async def play_all() -> dict[str, str]:
+        config = ClientConfig(parse_endpoints(apache_4_3.bootstrap, "test"))
+        failures: dict[str, str] = {}
+        for number, (name, title) in enumerate(STORIES):
+            (story,) = [told for told in rehearsals()[name].stories if told.name == title]
+            folder = tmp_path / str(number)
+            folder.mkdir()
+            async with connect(config) as client:
+                place = Place(config, now_ms, None, client, random.Random(number))
+                try:
+                    places = Places({HERE: place})
+                    done = await rehearse_at(places, find_runbook(name).book, own_names(story, number), folder)
+                finally:
+                    for task in place.tasks:
+                        task.cancel()
+                    await asyncio.gather(*place.tasks, return_exceptions=True)
+            if done.failure:
+                failures[f"{name}: {title}"] = done.failure
+        return failures
+
+    failures = asyncio.run(play_all())
+    assert not failures, "\n".join(f"{story}: {why}" for story, why in failures.items())
 
 
 def test_a_hanging_transaction_is_ended(apache: ApacheEngine, partition_verification_off: VerificationOff) -> None:

@@ -69,6 +69,27 @@ PROOFS = {
         "Ten thousand fault schedules under clients of transaction version 2 break no promise and leave nothing stuck.",
         (sys.executable, "-m", "eosctl", "sandbox", "simulate", "--seeds", "10000", "--clients", "tv2"),
     ),
+    "verify-sandbox": Proof(
+        "An hour of random faults on a sandbox without known bugs, under clients of transaction version 2: no anomaly.",
+        (
+            *(sys.executable, "-m", "eosctl", "verify", "run", "--engine", "embedded", "--bug", "kafka-20734=off"),
+            *("--duration", "60m", "--rate", "10", "--nemesis", "brokers", "--nemesis", "links", "--seed", "1"),
+        ),
+    ),
+    "verify-kafka": Proof(
+        "Fifteen minutes on three nodes of Kafka 4.3.1 that are killed, stopped, paused, and on cut links: no anomaly.",
+        (
+            *(sys.executable, "-m", "eosctl", "verify", "run", "--engine", "4.3.1", "--clients", "tv2"),
+            *("--duration", "15m", "--rate", "10", "--nemesis", "brokers", "--nemesis", "links", "--seed", "1"),
+        ),
+    ),
+    "verify-kafka-3.9": Proof(
+        "Fifteen minutes on three nodes of Apache Kafka 3.9.2 that are killed, stopped and paused: no anomaly.",
+        (
+            *(sys.executable, "-m", "eosctl", "verify", "run", "--engine", "3.9.2"),
+            *("--duration", "15m", "--rate", "10", "--nemesis", "brokers", "--seed", "1"),
+        ),
+    ),
     "connections": Proof(
         "Ten thousand connections are served at once, in at most 24 KiB each, and greedy ones hurt nobody.",
         (*PYTEST, "tests/sandbox/test_many_connections.py"),

@@ -105,8 +105,8 @@ def verify_run(
         str,
         typer.Option(
             "--clients",
-            metavar="auto|tv0|tv1|tv2",
-            help="Whose protocol producers speak; what Java's client would by default.",
+            metavar="auto|tv0|tv1|tv2|librdkafka",
+            help="Whose protocol producers speak: what Java's client would by default; librdkafka speaks itself.",
             rich_help_panel=WORK,
         ),
     ] = "auto",
@@ -156,6 +156,15 @@ def verify_run(
             "--nemesis",
             metavar="KIND",
             help="brokers (kill, stop, part, slow them), links (those of the run's own clients) or none; repeatable.",
+            rich_help_panel=FAULTS,
+        ),
+    ] = None,
+    fault: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fault",
+            metavar="KIND",
+            help="Of the faults that --nemesis can make, only this one; repeatable.",
             rich_help_panel=FAULTS,
         ),
     ] = None,
@@ -225,6 +234,7 @@ def verify_run(
         program,
         gap_ms,
         keep,
+        kinds=tuple(fault or ()),
         arguments=tuple(sys.argv[1:]) if not overrides else (),
         where=_where(own, connection),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -36,6 +37,7 @@ from eosctl.wire.records.record import Record
 from eosctl.workloads.transactional import Fate, Step, attempt_transaction
 
 _INIT_TRIES: Final = 10
+_DISTRUST_S: Final = 0.2
 _OUTCOMES: Final = {
     Fate.COMMITTED: Outcome.COMMITTED,
     Fate.ABORTED: Outcome.ABORTED,
@@ -168,8 +170,12 @@ async def copy(
     group_id: str,
     pair: tuple[TopicPartition, TopicPartition],
     is_over: Callable[[], bool],
+    trusts: Callable[[], bool] = lambda: True,
 ) -> None:
-    """Copy one partition to another exactly once, as far as there is anything, until it is over or fenced."""
+    """Copy one partition to another exactly once, as far as there is anything, until it is over or fenced.
+
+    ``trusts`` tells whether a group's offset can be believed: not while its coordinator may have lost it unknowingly.
+    """
     if not await producer.survives():
         return
     source, destination = pair
@@ -180,6 +186,9 @@ async def copy(
         try:
             if reader is None:
                 position = await read_offset(client, recorder, producer.actor, group_id, source)
+                if not trusts():
+                    await asyncio.sleep(_DISTRUST_S)
+                    continue
                 reader = Reader(client, IsolationLevel.READ_COMMITTED, {source: position or 0})
             found = (await reader.poll(max_wait_ms=100)).get(source, ())[:3]
         except EosctlError:

@@ -28,7 +28,7 @@ _TELL_EVERY_MS: Final = 1_000
 #: A broker that cannot hear the others may answer OffsetFetch though another one leads the group's partition by now.
 #: Kafka does not promise more: nothing can be committed there.
 _PARTS_BROKERS: Final = frozenset({"isolate-broker", "drop-frames", "delay-frames", "pause-broker", "command"})
-_DOUBT_MS: Final = 10_000
+_DOUBT_MS: Final = 5_000
 
 Progress = Callable[[str], None]
 T = TypeVar("T")
@@ -144,6 +144,7 @@ class _Course:
             await self._bounded("settling the transactional ids", self._settle())
             await self._bounded("reading what is committed", self._read_everything())
         finally:
+            scene.over.set()  # threads of other clients look at it
             for task in (clock, faults, *everyone.values()):
                 task.cancel()
             await asyncio.gather(clock, faults, *everyone.values(), return_exceptions=True)

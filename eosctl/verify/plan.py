@@ -42,13 +42,14 @@ class ClientKind(StrEnum):
     TV0 = "tv0"
     TV1 = "tv1"
     TV2 = "tv2"
+    LIBRDKAFKA = "librdkafka"
 
 
 #: The requests of clients before 2.7, which know neither PRODUCER_FENCED (KIP-588) nor groups in TxnOffsetCommit.
 TV0: Final = TransactionDialect("TV0", True, Bounds(3, 8), Bounds(0, 2), Bounds(0, 1))
 
 DIALECTS: Final[Mapping[ClientKind, TransactionDialect | None]] = MappingProxyType(
-    {ClientKind.AUTO: None, ClientKind.TV0: TV0, ClientKind.TV1: TV1, ClientKind.TV2: TV2}
+    {ClientKind.AUTO: None, ClientKind.TV0: TV0, ClientKind.TV1: TV1, ClientKind.TV2: TV2, ClientKind.LIBRDKAFKA: TV1}
 )
 
 

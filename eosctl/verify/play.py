@@ -17,9 +17,10 @@ from eosctl.errors import UsageError
 from eosctl.history.events import History
 from eosctl.lab.recording import Recorder
 from eosctl.verify.conduct import Disturbance, Nemesis, Progress, conduct
+from eosctl.verify.librdkafka import check_librdkafka
 from eosctl.verify.links import LINK_RANGES, LinkNemesis
 from eosctl.verify.nemesis import COMMAND_KIND, CombinedNemesis, CommandNemesis
-from eosctl.verify.plan import FaultRange, PlannedFault, VerifyPlan, draw_faults
+from eosctl.verify.plan import ClientKind, FaultRange, PlannedFault, VerifyPlan, draw_faults
 from eosctl.verify.runs import RunRecord
 from eosctl.verify.scene import Scene
 from eosctl.verify.targets import Target, speaks_end_txn_5
@@ -48,6 +49,7 @@ class Order:
         gap_ms: Pause between two faults, on average.
         keep: Leave the topics.
         faults: These instead of drawn ones, for a replay.
+        kinds: Draw only these; all that can be made when empty.
         arguments: The command line, for the record.
         where: The cluster as it was named.
     """
@@ -58,6 +60,7 @@ class Order:
     gap_ms: int = 2_000
     keep: bool = False
     faults: tuple[PlannedFault, ...] | None = None
+    kinds: tuple[str, ...] = ()
     arguments: tuple[str, ...] = ()
     where: dict[str, Any] | None = None
 
@@ -91,6 +94,12 @@ async def play(
         EosctlError: It cannot be reached, or an application broke down.
     """
     plan = order.plan
+    if plan.clients is ClientKind.LIBRDKAFKA:
+        check_librdkafka(plan, target.config)
+        if NemesisKind.LINKS in order.nemeses:
+            raise UsageError(
+                "--nemesis links cannot reach librdkafka.", "It has connections of its own.", "Use --clients tv1."
+            )
     link = LinkNemesis(SocketConnector())
     config = replace(
         target.config,
@@ -99,7 +108,7 @@ async def play(
         timeout_ms=_OPERATION_TIMEOUT_MS,
     )
     nemesis = _nemesis(order, target, link)
-    ranges = nemesis.ranges if nemesis is not None else ()
+    ranges = _chosen(nemesis.ranges if nemesis is not None else (), order.kinds)
     faults = order.faults
     if faults is None:
         faults = draw_faults(ranges, random.Random(f"faults {plan.seed}"), plan.duration_ms, order.gap_ms)
@@ -116,7 +125,8 @@ async def play(
         lambda: connect(config, connector=link, chance=random.Random(chance.getrandbits(64))),
         now_ms,
     )
-    recorder.is_stale = scene.is_doubtful
+    scene.bootstrap = ",".join(map(str, config.bootstrap))
+    recorder.is_stale = lambda *_: scene.is_in_doubt
     began_at_ms = now_ms()
     async with scene.connect() as client:
         ends_with_5 = await speaks_end_txn_5(client, plan.clients)
@@ -138,6 +148,17 @@ async def play(
         arguments=order.arguments,
     )
     return Played(record, recorder.history)
+
+
+def _chosen(ranges: Sequence[FaultRange], kinds: Sequence[str]) -> Sequence[FaultRange]:
+    known = {one.kind for one in ranges}
+    if unknown := [kind for kind in kinds if kind not in known]:
+        raise UsageError(
+            f"--fault {unknown[0]!r} cannot be made here.",
+            f"There are: {', '.join(sorted(known))}." if known else "Nobody makes faults: --nemesis is missing.",
+            "Choose one of these, or another --nemesis.",
+        )
+    return [one for one in ranges if not kinds or one.kind in kinds]
 
 
 def _nemesis(order: Order, target: Target, link: LinkNemesis) -> CombinedNemesis | None:

@@ -32,6 +32,7 @@ class Scene:
         now_ms: Dates records.
         over: Set when no further transaction is to begin.
         transactional_ids: Those that were used, for settling at the end.
+        bootstrap: Where other clients than eosctl's own connect to.
         doubtful_until_ms: Until then a broker may answer for a group that it has lost without knowing.
     """
 
@@ -41,13 +42,15 @@ class Scene:
     now_ms: WallClock
     over: asyncio.Event = field(default_factory=asyncio.Event)
     transactional_ids: set[str] = field(default_factory=set)
+    bootstrap: str = ""
     doubtful_until_ms: int = 0
 
     def is_over(self) -> bool:
         """Whether no further transaction is to begin."""
         return self.over.is_set()
 
-    def is_doubtful(self, group_id: str, broker_id: int) -> bool:
+    @property
+    def is_in_doubt(self) -> bool:
         """Whether a group's offset may be old through no fault of Kafka's: see `doubtful_until_ms`."""
         return self.recorder.now_ms() < self.doubtful_until_ms
 

@@ -138,6 +138,8 @@ def test_a_cluster_of_its_own_is_disturbed_without_asking() -> None:
         (("--nemesis", "storm"), "--nemesis 'storm' is not known"),
         (("--nemesis", "none", "--nemesis", "links"), "goes with no other"),
         (("--engine", "embedded"), "--engine and a cluster were both given"),
+        (("--clients", "librdkafka"), "librdkafka has the workload appends"),
+        (("--fault", "kill-broker"), "--nemesis is missing"),
     ],
 )
 def test_orders_that_make_no_sense_are_refused(kafka: SandboxThread, arguments: tuple[str, ...], message: str) -> None:
@@ -185,3 +187,13 @@ def test_known_bugs_are_switched_in_a_cluster_of_its_own_alone(kafka: SandboxThr
     unknown = eosctl("verify", "run", "--engine", "embedded", "--brokers", "1", "--bug", "kafka-1", *QUICK)
     assert unknown.code == 2
     assert "no switch for a bug 'kafka-1'" in unknown.err
+
+
+def test_confluent_kafka_writes_the_same_history(kafka: SandboxThread) -> None:
+    plan = ("--workload", "appends", "--clients", "librdkafka", "--duration", "2s", "--rate", "20", "--ids", "2")
+    done = eosctl("verify", "run", "-b", kafka.bootstrap, *plan, "--seed", "3", "-o", "json")
+    assert done.code == 0, done.err
+    (item,) = done.json["items"]
+    assert (item["verdict"], item["clients"]) == ("clean", "librdkafka")
+    assert item["committed_count"] > 0
+    assert item["sent_count"] > item["committed_count"]

@@ -58,6 +58,6 @@ def log_cleaner_stopped(case: Case) -> Iterator[Problem]:
                 evidence=(found.evidence,),
                 remedy=("Read the broker's log-cleaner.log for the error, and restart the broker when it is mended.",),
                 verify=(found.verify,),
-                incident="cleaner",
+                incident=f"cleaner: {found.metric}",
                 facts=(("metric", found.metric), ("count", round(found.value))),
             )

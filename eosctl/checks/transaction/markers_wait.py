@@ -64,6 +64,6 @@ def markers_wait(case: Case) -> Iterator[Problem]:
                 remedy=("Bring back the leader or the in-sync replicas that are missing.",),
                 commands=(Command(f"eosctl txn list -b {case.bootstrap} --state PrepareCommit --state PrepareAbort"),),
                 verify=(found.verify,),
-                incident="markers",
+                incident=f"markers: {found.metric}",
                 facts=(("metric", found.metric), ("waiting_count", round(found.value))),
             )

@@ -261,5 +261,5 @@ def test_planted_bugs_are_found(planted: Planted, monkeypatch: pytest.MonkeyPatc
         database=None,
         report_multiple_bugs=False,
     )
-    with pytest.raises(AssertionError):
+    with pytest.raises((AssertionError, TimeoutError)):  # a request that is never answered is a finding too
         run_state_machine_as_test(planted.machine, settings=found)

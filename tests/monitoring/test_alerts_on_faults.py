@@ -45,6 +45,9 @@ SHAPE = ClusterShape(
     },
 )
 
+#: For the long cases: brokers that hear of each other for a quarter of an hour take longer than all other cases.
+ONE_BROKER = SHAPE._replace(broker_count=1, settings={**SHAPE.settings, "transaction.state.log.min.isr": "1"})
+
 Fault = Callable[[Simulation, Client], Awaitable[None]]
 
 
@@ -198,13 +201,13 @@ class Case(NamedTuple):
 FAULTS = {
     "healthy": Case(None, 10, frozenset()),
     "hanging": Case(hang, 5, frozenset({"EosLastStableOffsetStalled", "EosHangingTransaction"})),
-    # One broker: half an hour of three brokers that hear of each other would take longer than all other cases.
     "hanging for long": Case(
-        hang, 13, frozenset({"EosLastStableOffsetStalled", "EosHangingTransaction", "EosLateTransactions"}),
-        SHAPE._replace(broker_count=1, settings={**SHAPE.settings, "transaction.max.timeout.ms": "60000",
-                                                 "transaction.state.log.min.isr": "1"}),
+        hang,
+        13,
+        frozenset({"EosLastStableOffsetStalled", "EosHangingTransaction", "EosLateTransactions"}),
+        ONE_BROKER._replace(settings={**ONE_BROKER.settings, "transaction.max.timeout.ms": "60000"}),
     ),
-    "held offsets": Case(hold_offsets, 12, frozenset({"EosUnstableOffsets", "EosLastStableOffsetStalled"})),
+    "held offsets": Case(hold_offsets, 12, frozenset({"EosUnstableOffsets", "EosLastStableOffsetStalled"}), ONE_BROKER),
     "marker without a leader": Case(
         lose_the_partition_of_a_decided_transaction, 7,
         frozenset({"EosMarkersStuck", "EosPartitionsOffline"}),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from eosctl.model.kafka_data import DataSummary, DuplicateKey, KeyUse
 from spark_log_analytics.kafka_data.plan import Plan
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
+OPEN_COST_BYTES: Final = 1024 * 1024
+"""What a partition costs beside its bytes, so that empty ones are shared out, too."""
+
 
 def share_out(plan: Plan, task_count: int) -> tuple[tuple[Path, ...], ...]:
     """Give each task partitions of about the same size, the largest first to the one that has least."""
@@ -26,7 +29,7 @@ def share_out(plan: Plan, task_count: int) -> tuple[tuple[Path, ...], ...]:
     for size, directory in sorted(zip(plan.size_bytes, plan.directories, strict=True), reverse=True):
         filled, number, directories = heapq.heappop(tasks)
         directories.append(directory)
-        heapq.heappush(tasks, (filled + size, number, directories))
+        heapq.heappush(tasks, (filled + size + OPEN_COST_BYTES, number, directories))
     return tuple(tuple(directories) for _, _, directories in sorted(tasks, key=lambda task: task[1]) if directories)
 
 

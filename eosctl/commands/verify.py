@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from eosctl.commands.invocation import Invocation, invocation_of, note, write_result
+from eosctl.commands.invocation import invocation_of
 from eosctl.commands.options import (
     Bootstrap,
     CommandConfig,
@@ -21,15 +21,14 @@ from eosctl.commands.options import (
 from eosctl.commands.session import Connection
 from eosctl.commands.verify_app import verify_app, verify_dlq
 from eosctl.commands.verify_canary import verify_canary
-from eosctl.commands.verify_options import VerifyOutput, exit_code
+from eosctl.commands.verify_options import FAULTS, OwnedCluster, VerifyOutput
+from eosctl.commands.verify_play import finish, play_order, where_of
+from eosctl.commands.verify_runs import export_run, replay_run, show_run
 from eosctl.errors import UsageError
-from eosctl.render.verify import VerifyFormat, render_verify, verify_item
+from eosctl.render.verify import VerifyFormat
 
 if TYPE_CHECKING:
-    from eosctl.history.events import History
-    from eosctl.verify.play import NemesisKind, Order, Played
-    from eosctl.verify.runs import RunRecord
-    from eosctl.verify.targets import EngineOrder, Target
+    from eosctl.verify.play import NemesisKind
 
 app = typer.Typer(
     help="Verify that a deployment is exactly-once: applications, faults, and the checked history.",
@@ -37,18 +36,7 @@ app = typer.Typer(
 )
 
 WORK = "Work"
-FAULTS = "Faults"
 CLUSTER = "A cluster of the run's own"
-
-OwnedCluster = Annotated[
-    str | None,
-    typer.Option(
-        "--i-own-this-cluster",
-        metavar="CLUSTER-ID",
-        help="Allow faults on a cluster that eosctl did not start.",
-        rich_help_panel=FAULTS,
-    ),
-]
 
 
 @app.command("run")
@@ -236,189 +224,17 @@ def verify_run(
         keep,
         kinds=tuple(fault or ()),
         arguments=tuple(sys.argv[1:]) if not overrides else (),
-        where=_where(own, connection),
+        where=where_of(own, connection),
     )
-    _finish(_play(order, own, connection, owned, invocation), invocation, output, output_file)
+    finish(play_order(order, own, connection, owned, invocation), invocation, output, output_file)
 
 
 app.command("app")(verify_app)
 app.command("dlq")(verify_dlq)
 app.command("canary")(verify_canary)
-
-
-@app.command("replay")
-def replay_run(
-    context: typer.Context,
-    run: Annotated[str, typer.Argument(metavar="RUN", help="A run's id or folder.")],
-    bootstrap: Bootstrap = None,
-    command_config: CommandConfig = None,
-    overrides: Overrides = None,
-    profile: Profile = None,
-    timeout: Timeout = None,
-    owned: OwnedCluster = None,
-    output: VerifyOutput = VerifyFormat.TABLE,
-    output_file: OutputFile = None,
-) -> None:
-    """Play a run again: the same work and the same faults at the same times, on the same or another cluster.
-
-    What a network and threads do is not repeated to the microsecond: a rare anomaly may need several replays.
-    """
-    from dataclasses import replace
-
-    from eosctl.verify.play import NemesisKind, Order
-    from eosctl.verify.runs import load_run
-    from eosctl.verify.targets import EngineOrder
-
-    invocation = invocation_of(context)
-    record, _ = load_run(run)
-    connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
-    where = dict(record.where)
-    nemeses = tuple(NemesisKind(name) for name in where.pop("nemeses", ()))
-    program = where.pop("program", None)
-    own = None
-    if not connection.is_given:
-        if "engine" in where:
-            bugs = tuple((name, on) for name, on in where.pop("bugs", ()))
-            own = EngineOrder(**where, bugs=bugs)
-        else:
-            file = where.get("command_config")
-            connection = replace(
-                connection,
-                bootstrap=where.get("bootstrap"),
-                command_config=Path(file) if file else None,
-                profile=where.get("profile"),
-            )
-    order = Order(
-        replace(record.plan, prefix=f"eosctl-verify-{invocation.now_ms()}"),
-        nemeses,
-        Path(program) if program else None,
-        faults=record.faults,
-        arguments=tuple(sys.argv[1:]) if not overrides else (),
-        where=_where(own, connection),
-    )
-    _finish(_play(order, own, connection, owned, invocation), invocation, output, output_file)
-
-
-@app.command("show")
-def show_run(
-    context: typer.Context,
-    run: Annotated[str, typer.Argument(metavar="RUN", help="A run's id or folder.")],
-    output: VerifyOutput = VerifyFormat.TABLE,
-    output_file: OutputFile = None,
-) -> None:
-    """Check the history of a run that is over again, and show its report."""
-    from eosctl.verify.runs import load_run
-
-    record, history = load_run(run)
-    _report(record, history, invocation_of(context), output, output_file)
-
-
-@app.command("export")
-def export_run(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="A run's id or folder.")],
-    output_file: OutputFile = None,
-) -> None:
-    """Write the history of a run for elle, Jepsen's checker: list-append in EDN, one operation a line."""
-    from eosctl.history.elle import encode_elle
-    from eosctl.verify.runs import load_run
-
-    _, history = load_run(run)
-    write_result("".join(f"{line}\n" for line in encode_elle(history)), output_file)
-
-
-def _finish(played: Played, invocation: Invocation, output: VerifyFormat, output_file: Path | None) -> None:
-    from eosctl.verify.runs import save_run
-
-    note(f"run: {save_run(played.record, played.history)}")
-    _report(played.record, played.history, invocation, output, output_file)
-
-
-def _report(
-    record: RunRecord, history: History, invocation: Invocation, output: VerifyFormat, output_file: Path | None
-) -> None:
-    from eosctl.verify.report import judge
-
-    report = judge(
-        history,
-        fault_kinds=record.fault_kinds,
-        speaks_end_txn_5=record.speaks_end_txn_5,
-        unsettled=record.unsettled,
-    )
-    text = render_verify(verify_item(record, report), output, invocation.now_ms(), invocation.style())
-    write_result(text, output_file)
-    if exit_code(report.verdict.value):
-        raise typer.Exit(exit_code(report.verdict.value))
-
-
-def _play(
-    order: Order, own: EngineOrder | None, connection: Connection, owned: str | None, invocation: Invocation
-) -> Played:
-    import asyncio
-    import random
-    import time
-    from dataclasses import replace
-
-    from eosctl.render.progress import show_progress
-    from eosctl.verify.play import play
-    from eosctl.verify.safety import check_may_disturb
-    from eosctl.verify.targets import own_cluster, running_cluster
-
-    began = time.monotonic()
-
-    def elapsed_ms() -> int:
-        return int((time.monotonic() - began) * 1_000)
-
-    words = {
-        "nemeses": [str(kind) for kind in order.nemeses],
-        **({"program": str(order.program.absolute())} if order.program is not None else {}),
-    }
-    order = replace(order, where={**(order.where or {}), **words})
-
-    async def run() -> Played:
-        nonlocal began
-        with show_progress() as progress:
-            if own is not None:
-                progress("starting the cluster")
-                async with own_cluster(own, random.Random(order.plan.seed)) as target:
-                    began = time.monotonic()
-                    return await play(order, target, now_ms=invocation.now_ms, elapsed_ms=elapsed_ms, progress=progress)
-            target, protected = await look()
-            if order.disturbs:
-                check_may_disturb(
-                    target.cluster_id,
-                    is_ours=target.is_ours,
-                    owned_id=owned,
-                    protected_profile=protected,
-                    what="Disturbing it",
-                )
-            began = time.monotonic()
-            return await play(order, target, now_ms=invocation.now_ms, elapsed_ms=elapsed_ms, progress=progress)
-
-    async def look() -> tuple[Target, str | None]:
-        from eosctl.commands.session import resolve_connection
-
-        resolved = resolve_connection(connection)
-        return await running_cluster(resolved.config), resolved.profile if resolved.protected else None
-
-    return asyncio.run(run())
-
-
-def _where(own: EngineOrder | None, connection: Connection) -> dict[str, Any]:
-    """Return how the cluster was named; values of -X are left out, as they may be secret."""
-    if own is not None:
-        return {
-            "engine": own.engine,
-            "brokers": own.brokers,
-            "emulate": own.emulate,
-            "transaction_version": own.transaction_version,
-            "bugs": own.bugs,
-        }
-    file = connection.command_config
-    return {
-        "bootstrap": connection.bootstrap,
-        "command_config": str(file.absolute()) if file is not None else None,
-        "profile": connection.profile,
-    }
+app.command("replay")(replay_run)
+app.command("show")(show_run)
+app.command("export")(export_run)
 
 
 def _choose(kind: Any, name: str, option: str) -> Any:

@@ -25,6 +25,18 @@ VerifyForm = Annotated[
 ]
 
 
+FAULTS = "Faults"
+OwnedCluster = Annotated[
+    str | None,
+    typer.Option(
+        "--i-own-this-cluster",
+        metavar="CLUSTER-ID",
+        help="Allow faults on a cluster that eosctl did not start.",
+        rich_help_panel=FAULTS,
+    ),
+]
+
+
 def exit_code(verdict: str) -> int:
     """Return the exit code of a verdict: 0 clean, 3 anomalies, 4 nothing decided."""
     return {"clean": 0, "anomalies": FINDINGS}.get(verdict, INCOMPLETE)

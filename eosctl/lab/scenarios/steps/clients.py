@@ -23,6 +23,7 @@ from eosctl.errors import UsageError
 from eosctl.lab.scenarios.steps.play import HeldBatch, Play, partition_of
 from eosctl.sandbox.faults.order import parse_ms
 from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.delete_records import DeleteRecordsPartition, DeleteRecordsRequest, DeleteRecordsTopic
 from eosctl.wire.messages.incremental_alter_configs import (
     AlterableConfig,
@@ -39,6 +40,11 @@ from eosctl.wire.records.record import Record
 
 _LEVELS = {"auto": None, "tv1": TV1, "tv2": TV2}
 _TOPIC, _BROKER, _SET = 2, 4, 0
+_COORDINATOR_AGAIN = {
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+    ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_COORDINATOR,
+}
 
 
 async def topic(
@@ -133,7 +139,12 @@ async def commit_offset(play: Play, *, group: str, of: str, at: int) -> None:
         OffsetCommitRequestTopic(partition.topic, partitions=[OffsetCommitRequestPartition(partition.partition, at)])
     ]
     response = await play.client.request(
-        group_coordinator(group), ApiKey.OFFSET_COMMIT, OffsetCommitRequest(group, topics=topics), cap=8
+        group_coordinator(group),
+        ApiKey.OFFSET_COMMIT,
+        OffsetCommitRequest(group, topics=topics),
+        cap=8,
+        retry_on=_COORDINATOR_AGAIN,
+        error_of=any_error,
     )
     code = any_error(response)
     if code:

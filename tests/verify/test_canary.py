@@ -104,7 +104,7 @@ def kafka() -> Iterator[SandboxThread]:
 
 def test_the_command_runs_for_a_time_and_says_what_it_saw(kafka: SandboxThread) -> None:
     canary = ("verify", "canary", "-b", kafka.bootstrap)
-    done = eosctl(*canary, "--duration", "2s", "--rate", "10", "--round", "5")
+    done = eosctl(*canary, "--duration", "5s", "--rate", "10", "--round", "5")
     assert done.code == 0, done.err
     assert done.out.startswith("clean: ")
     assert "visible after" in done.out

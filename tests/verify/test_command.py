@@ -11,7 +11,7 @@ import pytest
 from eosctl.testing import SandboxThread
 from tests.commands.conftest import Done, eosctl
 
-QUICK = ("--duration", "1s", "--rate", "10", "--ids", "1", "--partitions", "2", "--workload", "bank", "--seed", "7")
+QUICK = ("--duration", "2s", "--rate", "10", "--ids", "1", "--partitions", "2", "--workload", "bank", "--seed", "7")
 
 
 @pytest.fixture(autouse=True)
@@ -92,7 +92,19 @@ def test_links_of_a_foreign_cluster_are_disturbed_only_under_its_id(kafka: Sandb
     cluster_id = kafka.status()["cluster_id"]
     assert f"--i-own-this-cluster {cluster_id}" in refused.err
     assert run(kafka, "--nemesis", "links", "--i-own-this-cluster", "another").code == 2
-    allowed = run(kafka, "--nemesis", "links", "--fault-gap", "200ms", "--i-own-this-cluster", cluster_id, "-o", "json")
+    allowed = run(
+        kafka,
+        "--nemesis",
+        "links",
+        "--duration",
+        "3s",
+        "--fault-gap",
+        "200ms",
+        "--i-own-this-cluster",
+        cluster_id,
+        "-o",
+        "json",
+    )
     assert allowed.code == 0, allowed.err
     (item,) = allowed.json["items"]
     assert item["fault_count"] > 0
@@ -121,7 +133,19 @@ def test_a_protected_profile_is_never_disturbed(kafka: SandboxThread) -> None:
 
 def test_a_cluster_of_its_own_is_disturbed_without_asking() -> None:
     done = eosctl(
-        "verify", "run", "--engine", "embedded", *QUICK, "--nemesis", "brokers", "--fault-gap", "300ms", "-o", "json"
+        "verify",
+        "run",
+        "--engine",
+        "embedded",
+        *QUICK,
+        "--nemesis",
+        "brokers",
+        "--fault",
+        "slow-broker",
+        "--fault-gap",
+        "300ms",
+        "-o",
+        "json",
     )
     assert done.code == 0, done.err
     (item,) = done.json["items"]
@@ -190,7 +214,7 @@ def test_known_bugs_are_switched_in_a_cluster_of_its_own_alone(kafka: SandboxThr
 
 
 def test_confluent_kafka_writes_the_same_history(kafka: SandboxThread) -> None:
-    plan = ("--workload", "appends", "--clients", "librdkafka", "--duration", "2s", "--rate", "20", "--ids", "2")
+    plan = ("--workload", "appends", "--clients", "librdkafka", "--duration", "4s", "--rate", "20", "--ids", "2")
     done = eosctl("verify", "run", "-b", kafka.bootstrap, *plan, "--seed", "3", "-o", "json")
     assert done.code == 0, done.err
     (item,) = done.json["items"]

@@ -8,8 +8,10 @@ The exit status is 0 when they differ nowhere, 1 when they do or a scenario coul
 from __future__ import annotations
 
 import asyncio
+import random
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -26,9 +28,14 @@ def play_both(script: Script) -> tuple[Verdict, Verdict]:
     """Play a scenario on the sandbox and on real Kafka of the same release."""
 
     async def play(engine: object) -> Verdict:
-        start = simulated if engine == "sandbox" else real_kafka
         with tempfile.TemporaryDirectory(prefix="eosctl-differential-") as directory:
-            async with start(script.cluster, Path(directory), SEED) as place:
+            home = Path(directory)
+            start = (
+                simulated(script.cluster, home, SEED)
+                if engine == "sandbox"
+                else real_kafka(script.cluster, home, random.Random(), lambda: time.time_ns() // 1_000_000)
+            )
+            async with start as place:
                 return await play_script(script, place, seed=SEED)
 
     return run_virtual(play("sandbox"), SEED), asyncio.run(play("apache"))

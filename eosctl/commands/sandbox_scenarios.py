@@ -153,7 +153,9 @@ def _run(
         raise UsageError("--name and --engine apache were both given.", "A sandbox is no real Kafka.", "Leave one out.")
     if engine is EngineChoice.APACHE and script.inner:
         raise UsageError(f"{script.name} cannot be played on real Kafka.", script.inner, "Play it on the sandbox.")
-    item = _verdict_item(_play_live(script, name, seed, tell) if name else _play_own(script, engine, seed, tell))
+    item = _verdict_item(
+        _play_live(invocation, script, name, seed, tell) if name else _play_own(invocation, script, engine, seed, tell)
+    )
     if output in FOR_PEOPLE:
         write_result(render_verdict(item, invocation.style()), output_file)
     else:
@@ -163,8 +165,9 @@ def _run(
         raise typer.Exit(FINDINGS_EXIT)
 
 
-def _play_own(script: Script, engine: EngineChoice, seed: int, tell: Tell) -> Verdict:
+def _play_own(invocation: Invocation, script: Script, engine: EngineChoice, seed: int, tell: Tell) -> Verdict:
     import asyncio
+    import random
     import tempfile
     from pathlib import Path
 
@@ -175,14 +178,18 @@ def _play_own(script: Script, engine: EngineChoice, seed: int, tell: Tell) -> Ve
     with tempfile.TemporaryDirectory(prefix="eosctl-scenario-") as directory:
 
         async def run() -> Verdict:
-            start = simulated if engine is EngineChoice.SANDBOX else real_kafka
-            async with start(script.cluster, Path(directory), seed) as place:
+            own = (
+                simulated(script.cluster, Path(directory), seed)
+                if engine is EngineChoice.SANDBOX
+                else real_kafka(script.cluster, Path(directory), random.Random(), invocation.now_ms)
+            )
+            async with own as place:
                 return await play_script(script, place, seed=seed, tell=tell)
 
         return run_virtual(run(), seed) if engine is EngineChoice.SANDBOX else asyncio.run(run())
 
 
-def _play_live(script: Script, name: str, seed: int, tell: Tell) -> Verdict:
+def _play_live(invocation: Invocation, script: Script, name: str, seed: int, tell: Tell) -> Verdict:
     import asyncio
 
     from eosctl.lab.scenarios.live import LivePlace, require_fit
@@ -191,7 +198,9 @@ def _play_live(script: Script, name: str, seed: int, tell: Tell) -> Verdict:
 
     sandbox = manage.require(name)
     require_fit(script, sandbox.spec)
-    return asyncio.run(play_script(script, LivePlace(sandbox, client_config_of(sandbox)), seed=seed, tell=tell))
+    return asyncio.run(
+        play_script(script, LivePlace(sandbox, client_config_of(sandbox), invocation.now_ms), seed=seed, tell=tell)
+    )
 
 
 def _verdict_item(verdict: Verdict) -> VerdictItem:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import time
 
-from eosctl.client.ports import Connector
+from eosctl.client.ports import Connector, WallClock
 from eosctl.errors import UsageError
 from eosctl.lab.scenarios.script import ClusterWords, Script
 from eosctl.model.client_config import ClientConfig
@@ -22,18 +21,15 @@ class LivePlace:
 
     connector: Connector | None = None
 
-    def __init__(self, sandbox: RunningSandbox, config: ClientConfig) -> None:
+    def __init__(self, sandbox: RunningSandbox, config: ClientConfig, now_ms: WallClock) -> None:
         self._sandbox = sandbox
         self.config = config
+        self.now_ms = now_ms
 
     @property
     def name(self) -> str:
         """Name it for people."""
         return f"sandbox {self._sandbox.name}"
-
-    def now_ms(self) -> int:
-        """Return the time of day."""
-        return time.time_ns() // 1_000_000
 
     async def inject(self, order: FaultOrder) -> None:
         """Let a fault happen."""

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import random
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Protocol
 
-from eosctl.client.ports import Connector
+from eosctl.client.ports import Connector, WallClock
 from eosctl.errors import UsageError
 from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
 from eosctl.lab.engine import Engine, UnsupportedFault
@@ -99,8 +98,9 @@ class SimulatedPlace:
 class EnginePlace:
     """Real Kafka: faults are signals to processes, and time passes as it does."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, now_ms: WallClock) -> None:
         self._engine = engine
+        self.now_ms = now_ms
         self._healings: list[tuple[FaultKind, int]] = []
 
     @property
@@ -117,10 +117,6 @@ class EnginePlace:
     def connector(self) -> Connector | None:
         """Sockets."""
         return None
-
-    def now_ms(self) -> int:
-        """Return the time of day."""
-        return time.time_ns() // 1_000_000
 
     async def inject(self, order: FaultOrder) -> None:
         """Stop, kill, pause or start a broker.
@@ -179,8 +175,12 @@ async def simulated(cluster: ClusterWords, directory: Path, seed: int) -> AsyncI
 
 
 @asynccontextmanager
-async def real_kafka(cluster: ClusterWords, directory: Path, _seed: int = 0) -> AsyncIterator[Place]:
+async def real_kafka(
+    cluster: ClusterWords, directory: Path, ports: random.Random, now_ms: WallClock
+) -> AsyncIterator[Place]:
     """Start real Kafka of the scenario's release, with its settings, and stop it at the end.
+
+    Two that run at once need different chance in ``ports``.
 
     Raises:
         UsageError: The scenario needs a number of brokers that the engine does not run.
@@ -196,9 +196,9 @@ async def real_kafka(cluster: ClusterWords, directory: Path, _seed: int = 0) -> 
         **cluster.settings,
     }
     config = ApacheConfig(version, cluster.brokers, cluster.transaction_version, settings)
-    engine = ApacheEngine(config, directory, random.Random())  # ports of its own, whatever the seed
+    engine = ApacheEngine(config, directory, ports)
     try:
         await engine.up()
-        yield EnginePlace(engine)
+        yield EnginePlace(engine, now_ms)
     finally:
         await engine.down()

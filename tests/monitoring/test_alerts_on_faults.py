@@ -14,7 +14,7 @@ from eosctl.client import Client, connect
 from eosctl.client.destinations import CoordinatorKind
 from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.topics import ensure_topic
-from eosctl.client.transactions import GroupIdentity, OffsetToCommit
+from eosctl.client.transactions import TV1, GroupIdentity, OffsetToCommit
 from eosctl.collect.allowed import READ_ONLY_APIS
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.commands.exporter import LOOKED_AT
@@ -48,7 +48,8 @@ SHAPE = ClusterShape(
 #: For the long cases: brokers that hear of each other for a quarter of an hour take longer than all other cases.
 ONE_BROKER = SHAPE._replace(broker_count=1, settings={**SHAPE.settings, "transaction.state.log.min.isr": "1"})
 
-Fault = Callable[[Simulation, Client], Awaitable[None]]
+#: Makes a fault; one that takes work returns it, to be ended with the case.
+Fault = Callable[[Simulation, Client], Awaitable[asyncio.Task[None] | None]]
 
 
 def series_name(instance: str, name: str, labels: tuple[tuple[str, str], ...]) -> str:
@@ -114,18 +115,19 @@ async def recorded(folder: Path, shape: ClusterShape, minutes: float, fault: Fau
         simulate(shape, folder, seed=11) as simulation,
         connect(simulation.config, connector=simulation.network, chance=simulation.chance) as client,
     ):
+        simulation.core.count_errors()
         working = asyncio.create_task(load(client, simulation))
         await asyncio.sleep(30)
         assert not working.done(), working
         if fault is not None:
             working.cancel()
             await asyncio.gather(working, return_exceptions=True)
-            await fault(simulation, client)
+            working = await fault(simulation, client) or working
         began = asyncio.get_running_loop().time()
         for number in range(round(minutes * 60 / SCRAPE_S) + 1):
             await recording.scrape(simulation)
             await asyncio.sleep(max(0, began + (number + 1) * SCRAPE_S - asyncio.get_running_loop().time()))
-        assert fault is not None or not working.done(), working
+        assert working.cancelled() or not working.done(), working
         working.cancel()
         await asyncio.gather(working, return_exceptions=True)
     return recording
@@ -168,6 +170,25 @@ async def lose_markers(simulation: Simulation, client: Client) -> None:
         await producer.send(info.partition, [OutgoingRecord(b"k", b"v")])
     simulation.core.network.add_fault(LinkFault(FaultAction.DROP, api_key=ApiKey.WRITE_TXN_MARKERS))
     await producer.end(committed=True)
+
+
+async def begin_too_early(simulation: Simulation, client: Client) -> asyncio.Task[None]:
+    """Begin transactions right behind each other while markers take long."""
+    delay = LinkFault(FaultAction.DELAY, api_key=ApiKey.WRITE_TXN_MARKERS, requests=True, delay_ms=400)
+    simulation.core.network.add_fault(delay)
+    places = (await ensure_topic(client, "orders")).partitions
+    producer = TransactionalProducer(client, "back-to-back", now_ms=simulation.now_ms, dialect=TV1)
+    await producer.init_transactions()
+
+    async def work() -> None:
+        while True:
+            for _ in range(3):
+                await producer.send(places[0].partition, [OutgoingRecord(b"k", b"v")])
+                await producer.send(places[1].partition, [OutgoingRecord(b"k", b"v")])
+                await producer.commit()
+            await asyncio.sleep(5)
+
+    return asyncio.create_task(work())
 
 
 async def lose_a_broker(simulation: Simulation, client: Client) -> None:
@@ -217,6 +238,7 @@ FAULTS = {
     "markers are lost": Case(
         lose_markers, 7, frozenset({"EosTransactionLate", "EosLastStableOffsetStalled"}),
     ),
+    "too early": Case(begin_too_early, 18, frozenset({"EosConcurrentTransactionsHigh"})),
     "a broker lost": Case(lose_a_broker, 17, frozenset({"EosUnderReplicated"})),
     "two brokers lost": Case(lose_two_brokers, 3, frozenset({"EosInternalTopicUnderMinIsr"})),
     "every broker lost": Case(lose_every_broker, 7, frozenset({"EosPartitionsOffline", "EosExporterBlind"})),

@@ -169,7 +169,10 @@ class _Course:
         done, pending = await asyncio.wait(everyone.values(), timeout=self.scene.plan.settle_ms / 1000)
         for task in done:
             task.result()
-        self.unsettled += [f"{name} did not finish" for name, task in everyone.items() if task in pending]
+        late = [name for name, task in everyone.items() if task in pending]
+        if late:
+            others = f" and {len(late) - 3} others" if len(late) > 3 else ""
+            self.unsettled.append(f"{', '.join(late[:3])}{others} did not finish")
         for task in pending:
             task.cancel()
         await asyncio.gather(*pending, return_exceptions=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import shutil
 import sys
 from pathlib import Path
@@ -24,7 +25,7 @@ def pack(folder: Path) -> tuple[Path, Path, Path]:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit("usage: python -m spark_log_analytics.kafka_data.pack FOLDER")
-    for file in pack(Path(sys.argv[1])):
+    parser = argparse.ArgumentParser(description="Write what a plain spark-submit needs.")
+    parser.add_argument("folder", type=Path)
+    for file in pack(parser.parse_args().folder):
         sys.stdout.write(f"{file}\n")

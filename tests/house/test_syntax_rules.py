@@ -22,7 +22,10 @@ ADAPTERS = {
 # A generator that a parameter falls back on when nobody passes one.
 DEFAULT_GENERATORS = {"eosctl/client/client.py"}
 UNSEEDED = "random.Random without a seed"
-MAY_EXIT = ("eosctl/cli.py", "eosctl/__main__.py", "eosctl/sandbox/process/main.py", "spark_log_analytics/main.py")
+MAY_EXIT = (
+    *("eosctl/cli.py", "eosctl/__main__.py", "eosctl/sandbox/process/main.py", "spark_log_analytics/main.py"),
+    "spark_log_analytics/kafka_data/main.py",
+)
 
 CLOCK_CALLS = {
     *(f"time.{name}" for name in ("time", "time_ns", "monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns")),

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyspark
 import pytest
@@ -138,3 +140,50 @@ def test_executors_without_the_compiled_packages_read_kafkas_files(cluster: Clus
     assert told["duplicate_key_count"] == here.duplicate_key_count == 14
     kinds = ("coordinated_transaction", "damage", "key_use", "partition_transaction", "sequence_break")
     assert sorted(path.name for path in out.glob("*-v1")) == [f"{kind}-v1" for kind in kinds]
+
+
+def test_an_executor_that_is_killed_changes_nothing(cluster: Cluster, tmp_path: Path) -> None:
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    source = FIXTURES / "below-min-isr-392" / "broker-3" / "server.log.gz"
+    for number in range(4):
+        (logs / f"copy-{number}.log.gz").write_bytes(source.read_bytes())
+    out = tmp_path / "result"
+    arguments = ("submit", str(logs), "--out", str(out), "--format", "json", "--split-mb", "1")
+    before = set((cluster.folder / "work").glob("app-*"))
+    with ThreadPoolExecutor(1) as pool:
+        job = pool.submit(cluster.submit, *arguments)
+        killed = _kill_an_executor_at_work(cluster, before, job)
+        done = job.result(timeout=600)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert killed, "the job was over before an executor had begun"
+    rows = [json.loads(line) for file in (out / "events-v1").glob("part-*") for line in file.read_text().splitlines()]
+    events = scan_paths([logs]).events
+    assert sorted((row["file"], row["offset"], row["line"]) for row in rows) == sorted(
+        (event.file, event.offset, event.line) for event in events
+    )
+
+
+def _kill_an_executor_at_work(cluster: Cluster, before: set[Path], job: Future[Any]) -> bool:
+    """Kill the first executor of a new application as soon as it runs a task; tell whether that was in time."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not job.done():
+        assert time.monotonic() < deadline, "no executor has begun to work"
+        for folder in set((cluster.folder / "work").glob("app-*")) - before:
+            for told in folder.glob("*/stderr"):
+                if "Running task" in told.read_text(errors="replace"):
+                    return _kill_executor(folder.name, told.parent.name)
+        time.sleep(0.02)
+    return False
+
+
+def _kill_executor(application: str, executor: str) -> bool:
+    for process in Path("/proc").iterdir():
+        try:
+            words = (process / "cmdline").read_bytes().split(b"\0") if process.name.isdigit() else []
+        except OSError:
+            continue
+        if application.encode() in words and words[words.index(b"--executor-id") + 1] == executor.encode():
+            os.kill(int(process.name), signal.SIGKILL)
+            return True
+    return False

@@ -19,7 +19,7 @@ from eosctl.sandbox.log.directory import LogDirectory
 from eosctl.sandbox.log.moving import ReplicaMove
 from eosctl.sandbox.metadata.image import directory_of
 from eosctl.sandbox.ports import Emulation
-from eosctl.sandbox.replication.partition import Partition
+from eosctl.sandbox.replication.partition import Partition, TopicTraffic
 from eosctl.sandbox.ticks import Ticks
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
@@ -311,7 +311,7 @@ def test_a_move_ends_with_the_topic(client: EosClient, monkeypatch: pytest.Monke
 def test_a_copy_that_was_cut_off_behind_begins_anew(tmp_path: Path) -> None:
     disk, other = Disk(tmp_path / "a"), LogDirectory(tmp_path / "b", Ticks(VirtualLoop()))
     other.open_directory(1, "cluster", bytes(16))
-    partition = Partition(1, TABLE, TOPIC_ID, disk.log)
+    partition = Partition(1, TABLE, TOPIC_ID, disk.log, TopicTraffic())
     for number in range(10):
         disk.write(Sent(-1, False, ((b"key", b"%d" % number),)))
     move = ReplicaMove(partition, other, "unique")

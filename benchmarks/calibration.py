@@ -21,8 +21,8 @@ from eosctl.lab.broker_calibration import measure_broker
 from eosctl.lab.calibration import Bench, compare_visibility, find_level, measure_visibility, run_trial, trials_for
 from eosctl.model.calibration import CalibrationRow
 from eosctl.model.client_config import ClientConfig
-from eosctl.render.calibration import predicted_text
-from eosctl.render.capacity import figure_text
+from eosctl.render.capacity.calibration import predicted_text
+from eosctl.render.capacity.plan import figure_text
 from eosctl.settings.endpoints import parse_endpoints
 from eosctl.testing import SandboxThread
 

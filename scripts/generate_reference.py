@@ -11,9 +11,9 @@ from pathlib import Path
 from eosctl.checks.configuration.registry import CONFIGURATION_CHECKS
 from eosctl.checks.registry import ALL_CHECKS, CATALOGUE
 from eosctl.collect.snapshot_file import snapshot_json_schema
-from eosctl.commands.logs import category_item
-from eosctl.render.catalogue import catalogue_lock, render_check_index, render_check_page
-from eosctl.render.logs_pages import render_category_index, render_category_page
+from eosctl.commands.logs.logs import category_item
+from eosctl.render.diagnosis.catalogue import catalogue_lock, render_check_index, render_check_page
+from eosctl.render.logs.categories import render_category_index, render_category_page
 from eosctl.render.machine import render_json
 from eosctl.render.schemas import SHAPES, schema_of, titled
 from scripts.check_coverage.page import render_coverage

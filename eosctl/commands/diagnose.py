@@ -32,7 +32,7 @@ def diagnose(
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
     from eosctl.render.page import Block, Field, Line, render_page
-    from eosctl.render.runbook import MATCH_COLUMNS, MatchItem
+    from eosctl.render.runbooks.runbook import MATCH_COLUMNS, MatchItem
     from eosctl.runbooks.load import library
     from eosctl.runbooks.refused import find_refused
     from eosctl.runbooks.symptoms import find_matches

@@ -46,7 +46,7 @@ def lint(
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
     from eosctl.render.page import render_page
-    from eosctl.render.recovery import CARRIED_COLUMNS, carried_blocks, carried_item, finding_item
+    from eosctl.render.runbooks.recovery import CARRIED_COLUMNS, carried_blocks, carried_item, finding_item
     from eosctl.settings.deployment_files import read_deployment
     from eosctl.settings.link_files import find_links
 

@@ -93,7 +93,7 @@ def timeline(
     """
     from eosctl.analysis.timeline import Focus, build_timeline
     from eosctl.render.machine import render_json, render_tsv, render_yaml
-    from eosctl.render.timeline import render_timeline, render_timeline_html, timeline_rows, timeline_view
+    from eosctl.render.transactions.timeline import render_timeline, render_timeline_html, timeline_rows, timeline_view
 
     invocation = invocation_of(context)
     now_ms = invocation.now_ms()
@@ -150,7 +150,7 @@ def _sources(
 ) -> tuple[Sources, list[str]]:
     from eosctl.analysis.blame.report import explain_blame
     from eosctl.analysis.timeline import Sources, relevant_ids
-    from eosctl.commands.blame import read_events
+    from eosctl.commands.txn.blame import read_events
 
     events: Sequence[LogEvent] = read_events(logs)
     if data_dirs:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from eosctl.render.configuration import LintView
+from eosctl.render.configuration.lint import LintView
 from eosctl.render.page import visible
 
 

@@ -10,47 +10,47 @@ import msgspec
 from eosctl.model.capacity_simulation import SimulationReport
 from eosctl.model.checklist import Checklist, ChecklistRecord
 from eosctl.model.term import Term
-from eosctl.render.blame import BlameView
 from eosctl.render.bundle import BundleItem, ChangeItem
-from eosctl.render.calibration import CalibrationItem
-from eosctl.render.capacity import PlanItem
-from eosctl.render.capacity_compare import ComparisonItem
-from eosctl.render.catalogue import CheckItem, ManualItem
-from eosctl.render.checklist import ChecklistSummary, RunView
-from eosctl.render.configuration import LintView
-from eosctl.render.configuration_change import RepairItem, UpgradeItem
-from eosctl.render.configuration_diff import Difference
+from eosctl.render.capacity.calibration import CalibrationItem
+from eosctl.render.capacity.comparison import ComparisonItem
+from eosctl.render.capacity.plan import PlanItem
+from eosctl.render.configuration.bugs import BugItem
+from eosctl.render.configuration.change import RepairItem, UpgradeItem
+from eosctl.render.configuration.difference import Difference
+from eosctl.render.configuration.lint import LintView
+from eosctl.render.configuration.setting import SettingItem
+from eosctl.render.diagnosis.access import AccessItem
+from eosctl.render.diagnosis.catalogue import CheckItem, ManualItem
+from eosctl.render.diagnosis.checklist import ChecklistSummary, RunView
+from eosctl.render.diagnosis.report import DiagnosisView
 from eosctl.render.envelope import Listing
 from eosctl.render.failure import FailureView
-from eosctl.render.faults import FaultKindItem, FaultsItem
-from eosctl.render.fence import FenceView
 from eosctl.render.fsck import FsckItem
-from eosctl.render.kafka_data import KafkaDataView
-from eosctl.render.known_bugs import BugItem
-from eosctl.render.lag import LagItem, PinItem
-from eosctl.render.life import LifeItem
-from eosctl.render.locate import LocatedItem
-from eosctl.render.logs import CategoryItem, LogsView
-from eosctl.render.logs_exceptions import ExceptionItem
-from eosctl.render.metric_readings import ReadingItem
-from eosctl.render.metrics import MetricItem
-from eosctl.render.minimal_access import AccessItem
-from eosctl.render.plan import MarkerView
-from eosctl.render.producers import ProducerRow
+from eosctl.render.logs.exceptions import ExceptionItem
+from eosctl.render.logs.kafka_data import KafkaDataView
+from eosctl.render.logs.report import CategoryItem, LogsView
+from eosctl.render.metrics.catalogue import MetricItem
+from eosctl.render.metrics.readings import ReadingItem
 from eosctl.render.profiles import ProfileItem
-from eosctl.render.recovery import CarriedItem
-from eosctl.render.rehearsal import RehearsalItem
-from eosctl.render.report import DiagnosisView
-from eosctl.render.runbook import BookItem, FlawItem, JournalItem, MatchItem, RunItem
-from eosctl.render.sandboxes import PlayedItem, SandboxItem
-from eosctl.render.scenarios import ScenarioItem, VerdictItem
-from eosctl.render.setting_manual import SettingItem
-from eosctl.render.simulations import SimulationItem
-from eosctl.render.timeline import TimelineView
+from eosctl.render.runbooks.recovery import CarriedItem
+from eosctl.render.runbooks.rehearsal import RehearsalItem
+from eosctl.render.runbooks.runbook import BookItem, FlawItem, JournalItem, MatchItem, RunItem
+from eosctl.render.sandbox.faults import FaultKindItem, FaultsItem
+from eosctl.render.sandbox.listing import PlayedItem, SandboxItem
+from eosctl.render.sandbox.scenarios import ScenarioItem, VerdictItem
+from eosctl.render.sandbox.simulations import SimulationItem
 from eosctl.render.tool import SchemaItem, VersionItem
-from eosctl.render.transactions import HangItem, TransactionItem
-from eosctl.render.verify import VerifyItem
-from eosctl.render.verify_app import AppItem
+from eosctl.render.transactions.blame import BlameView
+from eosctl.render.transactions.fence import FenceView
+from eosctl.render.transactions.lag import LagItem, PinItem
+from eosctl.render.transactions.life import LifeItem
+from eosctl.render.transactions.listing import HangItem, TransactionItem
+from eosctl.render.transactions.locate import LocatedItem
+from eosctl.render.transactions.plan import MarkerView
+from eosctl.render.transactions.producers import ProducerRow
+from eosctl.render.transactions.timeline import TimelineView
+from eosctl.render.verify.application import AppItem
+from eosctl.render.verify.run import VerifyItem
 from eosctl.runbooks.book import Runbook
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"

@@ -16,7 +16,7 @@ import yaml
 from eosctl.checks.configuration.registry import ALL_RULES
 from eosctl.checks.declaration import Area, Check
 from eosctl.checks.registry import CATALOGUE, find_check
-from eosctl.render.setting_manual import explain_setting
+from eosctl.render.configuration.setting import explain_setting
 from eosctl.settings.vetted_profiles import load_vetted_profiles
 from scripts.check_coverage.reviewed import ReviewedCluster, read_reviewed
 

@@ -82,7 +82,7 @@ def test_charts_of_the_library_are_in_the_file_and_ask_nobody(workload: Path, tm
 
 
 def test_without_the_library_charts_are_static(workload: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eosctl.render.capacity_html.find_spec", lambda _: None)
+    monkeypatch.setattr("eosctl.render.capacity.html.find_spec", lambda _: None)
     report = tmp_path / "plan.html"
     assert eosctl("capacity", "plan", workload, "--report", report, *ASKED).code == 0
     assert "<script" not in report.read_text()

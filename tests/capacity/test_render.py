@@ -7,7 +7,7 @@ import pytest
 from eosctl.capacity.plan import plan_capacity
 from eosctl.capacity.what_if import parse_what_if, vary
 from eosctl.capacity.workload_file import parse_workload
-from eosctl.render.capacity import PlanItem, render_plan
+from eosctl.render.capacity.plan import PlanItem, render_plan
 from eosctl.render.formats import OutputFormat
 from eosctl.render.page import Style
 from tests.capacity.workloads import STREAMS

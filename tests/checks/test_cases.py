@@ -12,7 +12,7 @@ from eosctl.checks.manual import SECTIONS, parse_manual
 from eosctl.checks.registry import ALL_CHECKS, find_check, select_checks
 from eosctl.checks.runner import diagnose, run_check
 from eosctl.model.finding import CheckStatus, Severity
-from eosctl.render.catalogue import catalogue_lock
+from eosctl.render.diagnosis.catalogue import catalogue_lock
 from tests.checks.cases import FIXTURES, CheckCase, all_cases, build, differences
 
 ROOT = Path(__file__).parent.parent.parent

@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 
 from eosctl import __version__
-from eosctl.commands import doctor
+from eosctl.commands.doctor import doctor
 from eosctl.errors import EosctlError
 from tests.commands.conftest import eosctl
 

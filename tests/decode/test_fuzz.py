@@ -18,7 +18,7 @@ from eosctl.analysis.decode.entries import metadata_row, offsets_row, transactio
 from eosctl.analysis.decode.outcomes import Outcome
 from eosctl.analysis.decode.selection import Selection
 from eosctl.analysis.fsck.data_set import DataSetCheck
-from eosctl.commands.decoding import DamageLog, Source, dump_logs, stream_logs, summarize
+from eosctl.commands.decode.decoding import DamageLog, Source, dump_logs, stream_logs, summarize
 from eosctl.render.decode.batches import log_writer
 from eosctl.render.decode.formats import BytesForm, DecodeFormat, KafkaDialect
 from eosctl.render.decode.meaning import TOPICS, meaning_of

@@ -18,7 +18,7 @@ from eosctl.checks.registry import ALL_CHECKS
 from eosctl.checks.runner import diagnose
 from eosctl.checks.watching import Look, failed, follow
 from eosctl.model.snapshot import ClusterSnapshot
-from eosctl.render.doctor_watch import look_item, render_look
+from eosctl.render.diagnosis.watch import look_item, render_look
 from eosctl.testing import SandboxThread
 from tests.checks.cases import build
 from tests.commands.conftest import eosctl, own_home

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from eosctl.analysis.watching import observe
-from eosctl.render.watch import render_frame, sparkline
+from eosctl.render.transactions.watch import render_frame, sparkline
 from eosctl.testing import SandboxThread
 from tests.analysis.scenes import producer, transaction, two_looks
 from tests.commands.conftest import eosctl

@@ -10,9 +10,9 @@ from eosctl.collect.prometheus_text import parse_samples
 from eosctl.model.metric_page import MetricPage
 from eosctl.monitoring.derived import DERIVED, Looks, derive_values
 from eosctl.monitoring.watching import observe_metrics
-from eosctl.render.metric_watch import render_metric_frame
+from eosctl.render.metrics.watch import render_metric_frame
 from eosctl.render.page import Style
-from eosctl.render.watch import sparkline
+from eosctl.render.transactions.watch import sparkline
 from tests.commands.conftest import eosctl
 from tests.monitoring.endpoints import Answer, served
 

@@ -22,7 +22,7 @@ from eosctl.model.snapshot import (
     Topic,
 )
 from eosctl.model.transaction import PartitionProducers, ProducerState, TopicPartition, Transaction, TransactionLook
-from eosctl.render.report import Report
+from eosctl.render.diagnosis.report import Report
 from tests.analysis.scenes import KAFKA_3_9
 
 T = 1_795_253_400_000

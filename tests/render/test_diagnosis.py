@@ -19,10 +19,10 @@ from lxml import etree
 from eosctl import __version__
 from eosctl.checks.registry import ALL_CHECKS
 from eosctl.model.finding import CheckStatus
-from eosctl.render.diagnosis import render_diagnosis
+from eosctl.render.diagnosis.formats import render_diagnosis
+from eosctl.render.diagnosis.sarif import FINGERPRINT
 from eosctl.render.formats import FindingFormat
 from eosctl.render.page import Style
-from eosctl.render.sarif import FINGERPRINT
 from tests.render.story import HOSTILE_ID, healthy_report, unhappy_report
 
 HERE = Path(__file__).parent

@@ -16,9 +16,9 @@ from eosctl.actions.marker import apply_marker
 from eosctl.analysis.hanging import classify_open_transactions
 from eosctl.client import connect
 from eosctl.collect.collector import Observer, collect_snapshot
-from eosctl.commands.changes import MARKED, Aim
 from eosctl.commands.invocation import Invocation
-from eosctl.commands.runbook_run import LiveScene, Order
+from eosctl.commands.runbook.run import LiveScene, Order
+from eosctl.commands.txn.changes import MARKED, Aim
 from eosctl.errors import UsageError
 from eosctl.lab.scenarios.hanging import run_hanging
 from eosctl.lab.virtual_loop import run_virtual

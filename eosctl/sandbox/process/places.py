@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import tempfile
@@ -66,7 +67,8 @@ def control_socket(name: str) -> Path:
         return path
     short = Path(tempfile.gettempdir()) / f"eosctl-{os.getuid()}"
     short.mkdir(mode=0o700, exist_ok=True)
-    return short / f"{name}.sock"
+    # Sandboxes of one name in several state folders are several sandboxes: each has a socket of its own.
+    return short / f"{hashlib.sha256(os.fsencode(path)).hexdigest()[:32]}.sock"
 
 
 def known_names() -> list[str]:

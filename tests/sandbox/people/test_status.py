@@ -14,8 +14,8 @@ from eosctl.lab.simulation import simulate
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.render.live import show_live
 from eosctl.render.page import PLAIN, Style, render_page
-from eosctl.render.sandbox_status import status_blocks
-from eosctl.render.sandboxes import SandboxItem
+from eosctl.render.sandbox.listing import SandboxItem
+from eosctl.render.sandbox.status import status_blocks
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.status import describe_cluster
 

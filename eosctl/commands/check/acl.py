@@ -1,0 +1,151 @@
+"""``eosctl check acl``: the access rules that an application needs, and whether a cluster has them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from eosctl.analysis.minimal_access import ApplicationKind
+from eosctl.commands.doctor.doctor import FINDINGS
+from eosctl.commands.invocation import invocation_of, note, write_result
+from eosctl.commands.options import (
+    DEFAULT_SECOND_LOOK,
+    Bootstrap,
+    CommandConfig,
+    Output,
+    OutputFile,
+    Overrides,
+    Profile,
+    SnapshotFile,
+    Timeout,
+    parse_duration_ms,
+)
+from eosctl.commands.session import Connection, load_or_capture
+from eosctl.errors import UsageError
+from eosctl.render.formats import OutputFormat
+
+if TYPE_CHECKING:
+    from eosctl.analysis.minimal_access import Name
+
+INCOMPLETE = 4
+APPLICATION = "Application"
+
+
+def acl(
+    context: typer.Context,
+    kind: Annotated[ApplicationKind, typer.Argument(metavar="KIND", help="What the application does.")],
+    principal: Annotated[
+        str, typer.Option("--principal", metavar="USER", help="As whom, e.g. User:orders.", rich_help_panel=APPLICATION)
+    ],
+    transactional_id: Annotated[
+        str | None, typer.Option("--transactional-id", metavar="ID", help="Its id.", rich_help_panel=APPLICATION)
+    ] = None,
+    group: Annotated[
+        str | None, typer.Option("--group", metavar="GROUP", help="Its group.", rich_help_panel=APPLICATION)
+    ] = None,
+    reads: Annotated[
+        list[str] | None,
+        typer.Option("--read", metavar="TOPIC", help="A topic that it reads; repeatable.", rich_help_panel=APPLICATION),
+    ] = None,
+    writes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--write", metavar="TOPIC", help="A topic that it writes; repeatable.", rich_help_panel=APPLICATION
+        ),
+    ] = None,
+    kafka_version: Annotated[
+        str | None,
+        typer.Option(
+            "--kafka-version", metavar="VERSION", help="The oldest broker, e.g. 2.7.", rich_help_panel=APPLICATION
+        ),
+    ] = None,
+    bootstrap: Bootstrap = None,
+    command_config: CommandConfig = None,
+    overrides: Overrides = None,
+    profile: Profile = None,
+    timeout: Timeout = None,
+    snapshot: SnapshotFile = None,
+    output: Output = OutputFormat.TABLE,
+    output_file: OutputFile = None,
+) -> None:
+    """Print the smallest set of access rules with which an application runs, and what fails without each.
+
+    KIND is producer (transactional), idempotent-producer, consumer, or processor (reads and writes in transactions). A
+    name that ends in * stands for all that begin so. With a cluster or a snapshot, the rules there are compared: exit
+    code 3 when one is missing or denied, 4 when the cluster's rules could not be read.
+    """
+    from eosctl.analysis.bootstrap import bootstrap_of
+    from eosctl.analysis.minimal_access import Application, plan_access, states_of
+    from eosctl.commands.config.change import release_of
+    from eosctl.model.evidence import EvidenceKind
+    from eosctl.render.diagnosis.access import access_item, render_access
+    from eosctl.render.envelope import listing
+
+    invocation = invocation_of(context)
+    if not principal.startswith("User:"):
+        raise UsageError(
+            f"{principal} is no principal.", "Kafka writes principals with their type.", f"Write User:{principal}"
+        )
+    application = Application(
+        kind,
+        principal,
+        None if transactional_id is None else _name("--transactional-id", transactional_id),
+        None if group is None else _name("--group", group),
+        tuple(_name("--read", one) for one in reads or ()),
+        tuple(_name("--write", one) for one in writes or ()),
+        None if kafka_version is None else release_of(kafka_version),
+    )
+    _refuse_half(application.kind, transactional_id, group, reads or [], writes or [])
+    connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
+    evidence = None
+    if connection.is_given or snapshot is not None:
+        evidence = load_or_capture(
+            connection,
+            snapshot,
+            frozenset({EvidenceKind.ACCESS_RULES}),
+            now_ms=invocation.now_ms,
+            second_look_after_ms=parse_duration_ms(DEFAULT_SECOND_LOOK),
+        )
+    rules = None if evidence is None else evidence.access_rules
+    needed = plan_access(application)
+    address = bootstrap or ("HOST:PORT" if evidence is None else bootstrap_of(evidence))
+    states = states_of(needed, application, rules)
+    items = tuple(access_item(one, application, state, address) for one, state in zip(needed, states, strict=True))
+    result = listing("access-rules", "check acl", invocation.now_ms(), items, evidence)
+    write_result(render_access(result, output, invocation.style()), output_file)
+    if rules is not None and not rules.enabled:
+        note("The cluster has no authorizer: everybody may do everything, and these rules have no effect.")
+    if evidence is not None and rules is None:
+        raise typer.Exit(INCOMPLETE)
+    if any(item.state in ("missing", "denied") for item in items):
+        raise typer.Exit(FINDINGS)
+
+
+def _name(option: str, text: str) -> Name:
+    from eosctl.analysis.minimal_access import Name
+
+    name = Name(text[:-1], prefixed=True) if text.endswith("*") and text != "*" else Name(text)
+    if not name.text or any(char.isspace() for char in name.text):
+        raise UsageError(f"{option} {text!r} is no name.", "Names are not empty and have no blanks.", "Correct it.")
+    return name
+
+
+def _refuse_half(
+    kind: ApplicationKind, transactional_id: str | None, group: str | None, reads: list[str], writes: list[str]
+) -> None:
+    """Refuse an application of which something is not known, or that has what its kind has not."""
+    writing = kind is not ApplicationKind.CONSUMER
+    reading = kind in (ApplicationKind.CONSUMER, ApplicationKind.PROCESSOR)
+    transactional = kind in (ApplicationKind.PRODUCER, ApplicationKind.PROCESSOR)
+    for option, given, wanted in (
+        ("--transactional-id", bool(transactional_id), transactional),
+        ("--write", bool(writes), writing),
+        ("--group", bool(group), reading),
+        ("--read", bool(reads), reading),
+    ):
+        if given != wanted:
+            said = "is needed for" if wanted else "makes no sense for"
+            raise UsageError(
+                f"{option} {said} {kind.value}.", "Rules are planned from it.", "See eosctl check acl --help"
+            )

@@ -1,0 +1,227 @@
+"""``eosctl config``: judge configuration files, compare them, and explain settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from eosctl.commands.config.change import fix, release_of, upgrade
+from eosctl.commands.doctor.doctor import FINDINGS, ExitZero, FailOn
+from eosctl.commands.invocation import invocation_of, note, remember_output, write_result
+from eosctl.commands.options import (
+    DEFAULT_SECOND_LOOK,
+    OUTPUT,
+    Bootstrap,
+    CommandConfig,
+    Output,
+    OutputFile,
+    Overrides,
+    Profile,
+    SnapshotFile,
+    Timeout,
+    parse_duration_ms,
+)
+from eosctl.commands.session import Connection, load_or_capture
+from eosctl.errors import UsageError
+from eosctl.model.deployment import Role
+from eosctl.model.severity import Severity
+from eosctl.render.configuration.formats import LintFormat
+from eosctl.render.formats import OutputFormat
+
+if TYPE_CHECKING:
+    from eosctl.model.parameter import Release
+
+app = typer.Typer(help="Configuration files of brokers and applications.", no_args_is_help=True)
+BAD_INPUT = 2
+
+KafkaVersion = Annotated[
+    str | None,
+    typer.Option(
+        "--kafka-version",
+        metavar="VERSION",
+        help="The release whose defaults and rules hold, e.g. 3.9; else the newest.",
+    ),
+]
+Paths = Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files and folders.", exists=True)]
+LintOutput = Annotated[
+    LintFormat,
+    typer.Option("--output", "-o", callback=remember_output, help="Format of the result.", rich_help_panel=OUTPUT),
+]
+
+
+@app.command()
+def lint(
+    context: typer.Context,
+    paths: Paths,
+    kafka_version: KafkaVersion = None,
+    roles: Annotated[
+        list[str] | None,
+        typer.Option("--role", metavar="FILE=ROLE", help="What a file is, where detection needs help; repeatable."),
+    ] = None,
+    with_cluster: Annotated[
+        bool, typer.Option("--with-cluster", help="Judge the files together with the brokers of a running cluster.")
+    ] = False,
+    bootstrap: Bootstrap = None,
+    command_config: CommandConfig = None,
+    overrides: Overrides = None,
+    profile: Profile = None,
+    timeout: Timeout = None,
+    snapshot: SnapshotFile = None,
+    output: LintOutput = LintFormat.TABLE,
+    output_file: OutputFile = None,
+    fail_on: FailOn = Severity.ERROR,
+    exit_zero: ExitZero = False,
+) -> None:
+    """Judge configuration files by the rules of exactly-once, brokers and applications together.
+
+    Reads .properties, .yml, .json, .toml, .env and .sql: Kafka's own files, Spring Boot, Strimzi, Kubernetes, Compose,
+    Connect, Flink, librdkafka. Exit code: 0 without findings at --fail-on, 2 when a file is malformed, 3 with findings.
+    """
+    from eosctl.checks.configuration.cluster import broker_components, topic_components
+    from eosctl.checks.configuration.judge import judge, undecided
+    from eosctl.model.deployment import Deployment
+    from eosctl.model.evidence import EvidenceKind
+    from eosctl.render.configuration.lint import Linted, render_lint
+    from eosctl.settings.deployment_files import read_deployment
+
+    invocation = invocation_of(context)
+    files = read_deployment(paths, roles=_roles(roles or []), release=_release(kafka_version))
+    deployment = files.deployment
+    if with_cluster or snapshot is not None or bootstrap is not None:
+        evidence = load_or_capture(
+            Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout),
+            snapshot,
+            frozenset({EvidenceKind.BROKER_CONFIGS, EvidenceKind.TOPIC_CONFIGS, EvidenceKind.API_VERSIONS}),
+            now_ms=invocation.now_ms,
+            second_look_after_ms=parse_duration_ms(DEFAULT_SECOND_LOOK),
+        )
+        running = (*broker_components(evidence), *topic_components(evidence))
+        deployment = Deployment((*deployment.components, *running), deployment.tables)
+    linted = Linted(
+        judge(deployment),
+        undecided(deployment),
+        files.unreadable,
+        files.read,
+        files.without_settings,
+        invocation.now_ms(),
+    )
+    write_result(render_lint(linted, output, invocation.style()), output_file)
+    for broken in files.unreadable:
+        note(f"error: {broken.error.what}")
+    if files.unreadable:
+        raise typer.Exit(BAD_INPUT)
+    if not exit_zero and any(finding.severity.at_least(fail_on) for finding in linted.findings):
+        raise typer.Exit(FINDINGS)
+
+
+@app.command()
+def explain(
+    context: typer.Context,
+    key: Annotated[str, typer.Argument(metavar="KEY", help="The setting, e.g. transaction.timeout.ms.")],
+    output: Output = OutputFormat.TABLE,
+    output_file: OutputFile = None,
+) -> None:
+    """Show a setting: where it exists, its default by release, what it does to exactly-once, the rules that read it."""
+    from eosctl.render.configuration.setting import explain_setting, render_setting
+    from eosctl.render.envelope import listing
+    from eosctl.render.machine import render_json, render_tsv, render_yaml
+
+    invocation = invocation_of(context)
+    items = explain_setting(key)
+    if not items:
+        from difflib import get_close_matches
+
+        from eosctl.settings.detection import java_names
+
+        near = ", ".join(get_close_matches(key, sorted(java_names()), 3))
+        raise UsageError(
+            f"No component of Kafka has the setting {key!r}.",
+            f"Close to it: {near}." if near else "",
+            "Write the name as it stands in configuration files.",
+        )
+    match output:
+        case OutputFormat.JSON:
+            text = render_json(listing("setting", "config explain", invocation.now_ms(), items))
+        case OutputFormat.YAML:
+            text = render_yaml(listing("setting", "config explain", invocation.now_ms(), items))
+        case OutputFormat.TSV:
+            text = render_tsv((item.component, span.since, span.default or "") for item in items for span in item.spans)
+        case _:
+            text = render_setting(key, items, invocation.style())
+    write_result(text, output_file)
+
+
+@app.command()
+def diff(
+    context: typer.Context,
+    left: Annotated[Path, typer.Argument(metavar="A", help="A configuration file.", exists=True, dir_okay=False)],
+    right: Annotated[Path, typer.Argument(metavar="B", help="Another one.", exists=True, dir_okay=False)],
+    left_version: Annotated[
+        str | None, typer.Option("--from", metavar="VERSION", help="The Kafka release of A.")
+    ] = None,
+    right_version: Annotated[
+        str | None, typer.Option("--to", metavar="VERSION", help="The Kafka release of B.")
+    ] = None,
+    output: Output = OutputFormat.TABLE,
+    output_file: OutputFile = None,
+) -> None:
+    """Compare what two files mean: values with defaults resolved, each by its own release."""
+    from eosctl.render.configuration.difference import DIFFERENCE_COLUMNS, differences
+    from eosctl.render.envelope import listing
+    from eosctl.render.listing import render_listing
+    from eosctl.settings.deployment_files import read_deployment
+
+    invocation = invocation_of(context)
+    sides = []
+    for path, version in ((left, left_version), (right, right_version)):
+        read = read_deployment([path], release=_release(version))
+        if read.unreadable:
+            raise read.unreadable[0].error
+        sides.append(read.deployment)
+    result = listing("config-diff", "config diff", invocation.now_ms(), differences(*sides))
+    text = render_listing(result, DIFFERENCE_COLUMNS, output, invocation.style(), empty="No difference in meaning.")
+    write_result(text, output_file)
+
+
+@app.command()
+def render(
+    profile: Annotated[
+        str | None, typer.Argument(metavar="[PROFILE]", help="Which; all are listed without.", show_default=False)
+    ] = None,
+    output_file: OutputFile = None,
+) -> None:
+    """Print a vetted configuration with the reason for each setting, or list what there is."""
+    from eosctl.render.page import Grid, render_page
+    from eosctl.settings.vetted_profiles import load_vetted_profiles
+
+    profiles = load_vetted_profiles()
+    if profile is None:
+        rows = tuple((one.name, one.file, one.intent) for one in profiles)
+        write_result(render_page([Grid(rows, ("PROFILE", "FILE", "INTENT"))]), output_file)
+        return
+    chosen = next((one for one in profiles if one.name == profile), None)
+    if chosen is None:
+        names = ", ".join(one.name for one in profiles)
+        raise UsageError(f"There is no profile {profile!r}.", f"There are: {names}.", "Name one of these.")
+    write_result(chosen.text, output_file)
+
+
+app.command()(upgrade)
+app.command()(fix)
+
+
+def _release(text: str | None) -> Release | None:
+    return None if text is None else release_of(text)
+
+
+def _roles(given: list[str]) -> dict[str, Role]:
+    roles: dict[str, Role] = {}
+    for text in given:
+        file, equals, word = text.rpartition("=")
+        if not equals or word not in set(Role):
+            names = ", ".join(role.value for role in Role)
+            raise UsageError(f"--role {text} is not FILE=ROLE.", f"Roles: {names}.", "E.g. --role app.conf=producer")
+        roles[file] = Role(word)
+    return roles

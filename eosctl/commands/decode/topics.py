@@ -1,0 +1,220 @@
+"""``eosctl decode txn-log``, ``offsets`` and ``metadata-log``: the internal topics, record by record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from eosctl.analysis.decode.selection import Selection
+from eosctl.commands.decode.options import (
+    FILTER,
+    Dialect,
+    Files,
+    Form,
+    Offsets,
+    ProducerIds,
+    Strict,
+    Times,
+    parse_bounds,
+    parse_times,
+)
+from eosctl.render.decode.formats import DecodeFormat, KafkaDialect
+
+if TYPE_CHECKING:
+    from eosctl.analysis.decode.outcomes import Outcome
+    from eosctl.commands.decode.decoding import DamageLog, Source
+    from eosctl.wire.records.header import BatchHeader
+    from eosctl.wire.records.record import Record
+
+Row = dict[str, Any]
+
+TransactionalId = Annotated[
+    str | None, typer.Option("--transactional-id", help="Only this transactional id.", rich_help_panel=FILTER)
+]
+History = Annotated[
+    str | None,
+    typer.Option("--history", metavar="ID", help="The life of a transactional id: each state and how long it lasted."),
+]
+Group = Annotated[str | None, typer.Option("--group", help="Only this group.", rich_help_panel=FILTER)]
+RecordType = Annotated[
+    list[str] | None,
+    typer.Option("--type", metavar="RECORD", help="Only this type of record; repeatable.", rich_help_panel=FILTER),
+]
+
+
+def decode_txn_log(
+    files: Files,
+    transactional_id: TransactionalId = None,
+    history: History = None,
+    producer_ids: ProducerIds = None,
+    offsets: Offsets = None,
+    times: Times = None,
+    strict: Strict = False,
+    output: Form = DecodeFormat.TABLE,
+    dialect: Dialect = KafkaDialect.KAFKA_4_3,
+) -> None:
+    """Decode the transaction state log: give the directories of `__transaction_state`, or one above them."""
+    from eosctl.analysis.decode.entries import transaction_row
+    from eosctl.render.decode.rows import HISTORY_COLUMNS, TRANSACTION_COLUMNS, with_duration
+
+    wanted = history if history is not None else transactional_id
+    chosen = frozenset(producer_ids or ())
+    previous: list[Row] = []
+
+    def row(record: Record, header: BatchHeader, outcome: Outcome) -> Row | None:
+        found = transaction_row(record, header)
+        if wanted is not None and found["transactional_id"] != wanted:
+            return None
+        if chosen and found.get("producer_id") not in chosen:
+            return None
+        if history is None:
+            return found
+        timed = with_duration(found, previous[-1] if previous else None)
+        previous[:] = [found]
+        return timed
+
+    selection = Selection(offsets=parse_bounds(offsets, "--offset"), times=parse_times(times))
+    columns = TRANSACTION_COLUMNS if history is None else HISTORY_COLUMNS
+    _decode_topic(files, "__transaction_state", selection, row, columns, output, dialect, strict=strict)
+
+
+def decode_offsets(
+    files: Files,
+    group: Group = None,
+    offsets: Offsets = None,
+    times: Times = None,
+    strict: Strict = False,
+    output: Form = DecodeFormat.TABLE,
+    dialect: Dialect = KafkaDialect.KAFKA_4_3,
+) -> None:
+    """Decode `__consumer_offsets`: committed, pending and aborted offsets, tombstones, and groups with members."""
+    from eosctl.analysis.decode.entries import offsets_row
+    from eosctl.render.decode.rows import OFFSET_COLUMNS
+
+    def row(record: Record, header: BatchHeader, outcome: Outcome) -> Row | None:
+        found = offsets_row(record, header, outcome)
+        return found if group is None or found["group"] == group else None
+
+    selection = Selection(offsets=parse_bounds(offsets, "--offset"), times=parse_times(times))
+    _decode_topic(files, "__consumer_offsets", selection, row, OFFSET_COLUMNS, output, dialect, strict=strict)
+
+
+def decode_metadata_log(
+    files: Files,
+    types: RecordType = None,
+    offsets: Offsets = None,
+    times: Times = None,
+    strict: Strict = False,
+    output: Form = DecodeFormat.TABLE,
+) -> None:
+    """Decode the KRaft metadata log: topics, partitions, features, producer id blocks, brokers, settings."""
+    from eosctl.analysis.decode.entries import metadata_row
+    from eosctl.errors import UsageError
+    from eosctl.render.decode.rows import METADATA_COLUMNS
+
+    if output is DecodeFormat.KAFKA:
+        raise UsageError("The dump tool's text of the metadata log is not offered.", "", "Choose -o json.")
+    wanted = frozenset(types or ())
+
+    def row(record: Record, header: BatchHeader, outcome: Outcome) -> Row | None:
+        found = metadata_row(record)
+        return found if not wanted or found["record"] in wanted else None
+
+    selection = Selection(offsets=parse_bounds(offsets, "--offset"), times=parse_times(times))
+    _decode_topic(
+        files, "__cluster_metadata", selection, row, METADATA_COLUMNS, output, KafkaDialect.KAFKA_4_3, strict=strict
+    )
+
+
+def register(app: typer.Typer) -> None:
+    """Add the three commands to the decoders."""
+    app.command("txn-log")(decode_txn_log)
+    app.command("offsets")(decode_offsets)
+    app.command("metadata-log")(decode_metadata_log)
+
+
+def _decode_topic(
+    files: list[str],
+    topic: str,
+    selection: Selection,
+    row: Callable[[Record, BatchHeader, Outcome], Row | None],
+    columns: tuple[tuple[str, int], ...],
+    output: DecodeFormat,
+    dialect: KafkaDialect,
+    *,
+    strict: bool,
+) -> None:
+    from eosctl.commands.decode.decoding import DamageLog, dump_logs, segment_files, sources, write_all
+
+    damage = DamageLog(strict=strict)
+
+    def of_topic(path: Path) -> bool:
+        return segment_files(path) and path.parent.name.rpartition("-")[0] == topic
+
+    with sources(files, of_topic) as found:
+        if output is DecodeFormat.KAFKA:
+            write_all(dump_logs(found, damage, dialect, deep=True, topic=topic))
+        else:
+            write_all(_stream_rows(found, selection, row, columns, output, damage))
+    raise typer.Exit(1 if damage.count else 0)
+
+
+def _stream_rows(
+    found: Iterable[Source],
+    selection: Selection,
+    row: Callable[[Record, BatchHeader, Outcome], Row | None],
+    columns: tuple[tuple[str, int], ...],
+    output: DecodeFormat,
+    damage: DamageLog,
+) -> Iterator[str]:
+    """Yield the rows of an internal topic's logs; control records are not rows but decide what offsets count."""
+    from eosctl.analysis.decode.outcomes import Outcome, Outcomes
+    from eosctl.commands.decode.decoding import completed_from, resume_text
+    from eosctl.render.decode.entries import render_damage
+    from eosctl.render.decode.rows import row_head, row_writer
+    from eosctl.storage.scan import LogDamage, scan_log
+    from eosctl.wire.errors import WireError
+    from eosctl.wire.records.header import CONTROL, TRANSACTIONAL
+
+    write = row_writer(columns, output)
+    nothing_known = Outcomes(())
+    filtered, by_record = selection != Selection(), selection.looks_at_records
+    yield row_head(columns, output)
+    for source in found:
+        outcomes: Outcomes | None = None
+        for fact in scan_log(source.path):
+            try:
+                if isinstance(fact, LogDamage):
+                    raise WireError(f"{fact.kind}: {fact.what}{resume_text(fact)}", "", fact.position)
+                if not fact.crc_valid:
+                    raise WireError("crc-mismatch: the stored checksum is wrong; not decoded", "", fact.position)
+                header = fact.header
+                if header.attributes & CONTROL or (filtered and not selection.keeps_batch(header, nothing_known.of)):
+                    continue
+                if not header.attributes & TRANSACTIONAL:
+                    outcome = Outcome.PLAIN
+                else:
+                    outcomes = outcomes or Outcomes(completed_from(source))
+                    outcome = outcomes.of(header)
+                records = fact.records()
+            except WireError as error:
+                damage.tell(source.name, error.offset, error.what)
+                yield render_damage(source.name, error.offset, error.what, output)
+                damage.stop_if_strict()
+                continue
+            for record in records:
+                if by_record and not selection.keeps_record(record):
+                    continue
+                try:
+                    found_row = row(record, header, outcome)
+                except WireError as error:
+                    what = f"record at offset {record.offset}: {error.what} (field {error.field})"
+                    damage.tell(source.name, fact.position, what)
+                    yield render_damage(source.name, fact.position, what, output)
+                    damage.stop_if_strict()
+                    continue
+                if found_row is not None:
+                    yield write(source.name, found_row)

@@ -1,0 +1,337 @@
+"""``eosctl doctor`` and what it shares with ``eosctl check run``: evidence, checks, grade, exit code."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from eosctl.commands.doctor.sources import (
+    LogPaths,
+    LogZone,
+    MetricCredentials,
+    MetricUrls,
+    checks_without_cluster,
+    sources_of,
+    with_sources,
+)
+from eosctl.commands.doctor.watch import Count, Interval, Watch, Watching, check_watchable, watch_diagnosis
+from eosctl.commands.invocation import Invocation, invocation_of, note, write_file, write_result
+from eosctl.commands.options import (
+    DEFAULT_SECOND_LOOK,
+    OUTPUT,
+    Bootstrap,
+    CommandConfig,
+    FindingOutput,
+    OutputFile,
+    Overrides,
+    Profile,
+    SecondLookAfter,
+    SnapshotFile,
+    Timeout,
+)
+from eosctl.commands.session import Connection, load_or_capture
+from eosctl.errors import UsageError
+from eosctl.model.severity import Severity
+from eosctl.render.formats import FindingFormat
+
+if TYPE_CHECKING:
+    from eosctl.checks.declaration import Check
+    from eosctl.model.finding import Command, Diagnosis
+    from eosctl.model.snapshot import ClusterSnapshot
+    from eosctl.model.suppression import Suppression
+    from eosctl.settings.deployment_files import FilesRead
+
+BAD_INPUT = 2
+FINDINGS = 3
+INCOMPLETE = 4
+NEXT_COMMANDS = 3
+
+GATE = "Exit code"
+FailOn = Annotated[
+    Severity,
+    typer.Option("--fail-on", help="Exit with 3 when a finding is this bad or worse.", rich_help_panel=GATE),
+]
+FailOnOrRules = Annotated[
+    Severity | None,
+    typer.Option(
+        "--fail-on",
+        help="Exit with 3 when a finding is this bad or worse: error, if .eosctl.yaml says nothing else.",
+        rich_help_panel=GATE,
+    ),
+]
+ExitZero = Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 whatever is found.", rich_help_panel=GATE)]
+RequireComplete = Annotated[
+    bool,
+    typer.Option("--require-complete", help="Exit with 4 when evidence is missing.", rich_help_panel=GATE),
+]
+MinScore = Annotated[
+    int | None,
+    typer.Option(
+        "--min-score", min=0, max=100, help="Exit with 3 when the score is lower than this.", rich_help_panel=GATE
+    ),
+]
+BaselineFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--baseline", metavar="FILE", help="Known findings, which do not count.", exists=True, rich_help_panel=GATE
+    ),
+]
+WriteBaseline = Annotated[
+    Path | None,
+    typer.Option(
+        "--write-baseline", metavar="FILE", help="Write the findings of this run as a baseline.", rich_help_panel=GATE
+    ),
+]
+RulesFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--rules",
+        metavar="FILE",
+        help="Suppressions and thresholds; .eosctl.yaml of this folder when there is one.",
+        exists=True,
+        rich_help_panel=GATE,
+    ),
+]
+SaveSnapshot = Annotated[
+    Path | None,
+    typer.Option("--save-snapshot", metavar="FILE", help="Keep the evidence in a file.", rich_help_panel=OUTPUT),
+]
+HtmlReport = Annotated[
+    Path | None,
+    typer.Option("--report", metavar="FILE", help="Write an HTML report as well.", rich_help_panel=OUTPUT),
+]
+
+
+class Gate(NamedTuple):
+    """When a run fails; what is None is left to the project's rules."""
+
+    fail_on: Severity | None = None
+    exit_zero: bool = False
+    require_complete: bool = False
+    min_score: int | None = None
+    baseline: Path | None = None
+    write_baseline: Path | None = None
+    rules: Path | None = None
+
+
+class Request(NamedTuple):
+    """What a diagnosis is asked for, apart from the cluster."""
+
+    command: str
+    output: FindingFormat
+    output_file: Path | None
+    report: Path | None
+    save_snapshot: Path | None
+    gate: Gate
+
+
+def doctor(
+    context: typer.Context,
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[PATH]...", help="Configuration files and folders to judge as well.", exists=True),
+    ] = None,
+    bootstrap: Bootstrap = None,
+    command_config: CommandConfig = None,
+    overrides: Overrides = None,
+    profile: Profile = None,
+    timeout: Timeout = None,
+    second_look_after: SecondLookAfter = DEFAULT_SECOND_LOOK,  # type: ignore[assignment]
+    snapshot: SnapshotFile = None,
+    logs: LogPaths = None,
+    zone: LogZone = None,
+    metrics: MetricUrls = None,
+    credentials: MetricCredentials = None,
+    watch: Watch = False,
+    interval: Interval = "30s",  # type: ignore[assignment]
+    count: Count = None,
+    save_snapshot: SaveSnapshot = None,
+    output: FindingOutput = FindingFormat.TABLE,
+    output_file: OutputFile = None,
+    report: HtmlReport = None,
+    fail_on: FailOnOrRules = None,
+    exit_zero: ExitZero = False,
+    require_complete: RequireComplete = False,
+    min_score: MinScore = None,
+    baseline: BaselineFile = None,
+    write_baseline: WriteBaseline = None,
+    rules: RulesFile = None,
+) -> None:
+    """Collect evidence, run every check that applies, grade, say what to do next.
+
+    Nothing is changed: only read requests are sent, no group is joined, no topic is created. With paths, configuration
+    files are judged too, against the cluster's brokers; logs and metrics join what the cluster says. Any of them may
+    stand alone: where no cluster is named, none is asked. Exit codes:
+    0 nothing at or above --fail-on, 1 the cluster could not be asked, 2 usage or a malformed file, 3 findings or a
+    score below --min-score, 4 evidence incomplete with --require-complete.
+    """
+    from eosctl.checks.registry import ALL_CHECKS
+
+    invocation = invocation_of(context)
+    gate = Gate(fail_on, exit_zero, require_complete, min_score, baseline, write_baseline, rules)
+    request = Request("doctor", output, output_file, report, save_snapshot, gate)
+    connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
+    sources = sources_of(logs, zone, metrics, credentials)
+    if watch:
+        once = {
+            "a path": bool(paths),
+            "--logs": bool(logs),
+            "--snapshot": snapshot is not None,
+            "--save-snapshot": save_snapshot is not None,
+            "--report": report is not None,
+            "--output-file": output_file is not None,
+            "--write-baseline": write_baseline is not None,
+        }
+        check_watchable(output, once)
+        watching = Watching(connection, sources, second_look_after, interval, count)
+        raise typer.Exit(_watch(watching, gate, output, invocation))
+    if count is not None:
+        raise UsageError("--count was given, and not --watch.", "It ends a watch.", "Give --watch, or leave it out.")
+    files = None
+    if paths:
+        from eosctl.settings.deployment_files import read_deployment
+
+        files = read_deployment(paths)
+        for broken in files.unreadable:
+            note(f"error: {broken.error.what}")
+    evidence: ClusterSnapshot | None = None
+    if not (paths or sources) or snapshot is not None or names_a_cluster(connection):
+        evidence = load_or_capture(
+            connection, snapshot, None, now_ms=invocation.now_ms, second_look_after_ms=second_look_after
+        )
+    elif save_snapshot is not None and not sources:
+        raise UsageError("--save-snapshot was given, and no cluster.", "Files make no snapshot.", "Name a cluster.")
+    if not sources:
+        checks = () if evidence is None else ALL_CHECKS
+        raise typer.Exit(present(evidence, checks, request, invocation, files))
+    from eosctl.model.snapshot import ClusterSnapshot
+
+    known, log_count = with_sources(
+        evidence or ClusterSnapshot(captured_at_ms=invocation.now_ms(), cluster_id=""), sources, invocation.now_ms
+    )
+    checks = ALL_CHECKS if evidence is not None else checks_without_cluster(ALL_CHECKS, known)
+    raise typer.Exit(present(known, checks, request, invocation, files, log_count))
+
+
+def _watch(watching: Watching, gate: Gate, output: FindingFormat, invocation: Invocation) -> int:
+    from eosctl.analysis.wording import time_text
+    from eosctl.checks.declaration import Case
+    from eosctl.checks.registry import ALL_CHECKS
+    from eosctl.checks.runner import diagnose
+    from eosctl.checks.suppression import suppress
+    from eosctl.settings.baseline import read_baseline
+
+    gate, suppressions = _with_rules(gate)
+    known = frozenset() if gate.baseline is None else read_baseline(gate.baseline)
+
+    def judge(snapshot: ClusterSnapshot) -> Diagnosis:
+        today = time_text(snapshot.captured_at_ms)[:10]
+        return suppress(diagnose(ALL_CHECKS, Case(snapshot)), suppressions, known, today)
+
+    found = watch_diagnosis(watching, judge, output, invocation)
+    return 0 if found is None else exit_code(found, gate)
+
+
+def names_a_cluster(connection: Connection) -> bool:
+    """Tell whether options or environment name a cluster."""
+    named = ("EOSCTL_BOOTSTRAP_SERVERS", "EOSCTL_COMMAND_CONFIG", "EOSCTL_PROFILE")
+    return connection.is_given or any(os.environ.get(name) for name in named)
+
+
+def present(
+    evidence: ClusterSnapshot | None,
+    checks: Sequence[Check],
+    request: Request,
+    invocation: Invocation,
+    files: FilesRead | None = None,
+    log_count: int = 0,
+) -> int:
+    """Diagnose, write what was asked for, and return the exit code."""
+    from eosctl.analysis.diagnosis_timeline import build_diagnosis_timeline
+    from eosctl.analysis.wording import time_text
+    from eosctl.checks.declaration import Case
+    from eosctl.checks.runner import diagnose
+    from eosctl.checks.suppression import suppress
+    from eosctl.model.snapshot import ClusterSnapshot
+    from eosctl.render.diagnosis.formats import render_diagnosis
+    from eosctl.render.diagnosis.report import Report
+    from eosctl.runbooks.advice import name_runbooks
+    from eosctl.settings.baseline import read_baseline
+
+    # What is wrong with these must show before the cluster's answer is written.
+    gate, suppressions = _with_rules(request.gate)
+    known = frozenset() if gate.baseline is None else read_baseline(gate.baseline)
+    now_ms = invocation.now_ms()
+    if request.save_snapshot is not None and evidence is not None:
+        from eosctl.collect.snapshot_file import save_snapshot
+
+        save_snapshot(evidence, request.save_snapshot)
+        note(f"snapshot: {request.save_snapshot}")
+    case = Case(evidence or ClusterSnapshot(captured_at_ms=now_ms, cluster_id=""))
+    diagnosis = name_runbooks(diagnose(checks, case), case.bootstrap)
+    if files is not None:
+        from eosctl.checks.configuration.beside_cluster import joined, judge_beside
+        from eosctl.checks.configuration.registry import CONFIGURATION_CHECKS
+
+        cluster = evidence if evidence is not None and evidence.brokers else None
+        diagnosis = joined(diagnosis, judge_beside(files.deployment, cluster))
+        checks = (*checks, *CONFIGURATION_CHECKS)
+    if gate.write_baseline is not None:
+        from eosctl.render.diagnosis.baseline import render_baseline
+
+        write_file(render_baseline(diagnosis.findings), gate.write_baseline)
+        note(f"baseline: {gate.write_baseline}")
+    diagnosis = suppress(diagnosis, suppressions, known, time_text(now_ms)[:10])
+    report = Report(
+        command=request.command,
+        diagnosis=diagnosis,
+        snapshot=case.snapshot,
+        verdicts=case.open_transactions,
+        generated_at_ms=now_ms,
+        next_commands=_next_commands(diagnosis),
+        file_count=0 if files is None else len(files.read),
+        log_count=log_count,
+        timeline=build_diagnosis_timeline(case.snapshot, diagnosis.findings, case.open_transactions),
+    )
+    write_result(render_diagnosis(report, checks, request.output, invocation.style()), request.output_file)
+    if request.report is not None:
+        write_file(render_diagnosis(report, checks, FindingFormat.HTML), request.report)
+        note(f"report: {request.report}")
+    return BAD_INPUT if files is not None and files.unreadable else exit_code(diagnosis, gate)
+
+
+def _with_rules(gate: Gate) -> tuple[Gate, tuple[Suppression, ...]]:
+    """Complete the options by the project's rules, if there are any."""
+    from eosctl.settings.gate_file import GATE_FILE, read_gate_rules
+
+    path = gate.rules or Path(GATE_FILE)
+    if not path.exists():
+        return gate, ()
+    rules = read_gate_rules(path)
+    return gate._replace(
+        fail_on=gate.fail_on or rules.fail_on,
+        min_score=rules.min_score if gate.min_score is None else gate.min_score,
+    ), rules.suppressions
+
+
+def exit_code(diagnosis: Diagnosis, gate: Gate) -> int:
+    """Return the exit code that a diagnosis deserves."""
+    if gate.exit_zero:
+        return 0
+    if any(finding.severity.at_least(gate.fail_on or Severity.ERROR) for finding in diagnosis.findings):
+        return FINDINGS
+    if gate.min_score is not None and diagnosis.grade.score < gate.min_score:
+        note(f"score {diagnosis.grade.score} is below {gate.min_score}")
+        return FINDINGS
+    if gate.require_complete and (diagnosis.gaps or any(result.incomplete for result in diagnosis.results)):
+        return INCOMPLETE
+    return 0
+
+
+def _next_commands(diagnosis: Diagnosis) -> tuple[Command, ...]:
+    first = (finding.commands[0] for finding in diagnosis.findings if finding.commands)
+    return tuple(dict.fromkeys(first))[:NEXT_COMMANDS]

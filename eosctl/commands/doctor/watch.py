@@ -1,0 +1,156 @@
+"""``eosctl doctor --watch``: look again and again, and show what changed."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sys
+import time
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from eosctl.commands.doctor.sources import Sources, with_sources
+from eosctl.commands.invocation import Invocation, write_result
+from eosctl.commands.options import parse_duration_ms
+from eosctl.commands.session import Connection, resolve_connection
+from eosctl.errors import EosctlError, UsageError
+from eosctl.render.formats import FindingFormat
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from eosctl.checks.watching import Look
+    from eosctl.model.finding import Diagnosis
+    from eosctl.model.snapshot import ClusterSnapshot
+    from eosctl.settings.client_resolution import ResolvedClient
+
+WATCH = "Watch"
+SHARE: Final = 4
+"""A look may take a fifth of the time: when it takes long, the pause after it grows to four times as much."""
+ROWS_WITHOUT_TERMINAL: Final = 40
+HEAD_LINES: Final = 8
+Watch = Annotated[
+    bool,
+    typer.Option("--watch", help="Look again and again until Ctrl-C, and show what changed.", rich_help_panel=WATCH),
+]
+Interval = Annotated[
+    int,
+    typer.Option(
+        "--interval",
+        metavar="DURATION",
+        parser=parse_duration_ms,
+        help="Pause between two looks of --watch; longer when looks take long.",
+        rich_help_panel=WATCH,
+    ),
+]
+Count = Annotated[
+    int | None,
+    typer.Option("--count", min=1, help="End --watch after this many looks.", rich_help_panel=WATCH),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Watching:
+    """What to watch, and how."""
+
+    connection: Connection
+    sources: Sources
+    second_look_after_ms: int
+    interval_ms: int
+    count: int | None
+
+
+def check_watchable(output: FindingFormat, others: dict[str, bool]) -> None:
+    """Refuse what makes no sense again and again.
+
+    Args:
+        output: The format.
+        others: Options that watch one moment, by name: whether they were given.
+
+    Raises:
+        UsageError: One of them was.
+    """
+    if output not in (FindingFormat.TABLE, FindingFormat.WIDE, FindingFormat.JSON):
+        raise UsageError(f"doctor --watch has no {output.value} output.", "", "Use -o table or -o json.")
+    given = [name for name, is_given in others.items() if is_given]
+    if given:
+        raise UsageError(
+            f"--watch and {given[0]} were both given.",
+            "Only a running cluster and programs that tell metrics change while one watches.",
+            "Leave one of them out; eosctl logs watch follows logs.",
+        )
+
+
+def watch_diagnosis(
+    watching: Watching,
+    judge: Callable[[ClusterSnapshot], Diagnosis],
+    output: FindingFormat,
+    invocation: Invocation,
+) -> Diagnosis | None:
+    """Look until the count is reached, or until Ctrl-C.
+
+    A look that fails is shown and tried again, but for the first one.
+
+    Returns:
+        What was found last.
+
+    Raises:
+        EosctlError: The first look failed.
+    """
+    from eosctl.checks.grouping import group_findings
+    from eosctl.checks.watching import failed, follow
+    from eosctl.render.transactions.watch import live_screen
+
+    resolved = resolve_connection(watching.connection)
+    in_place = output is not FindingFormat.JSON and sys.stdout.isatty()
+    look: Look | None = None
+    seen = 0
+    with live_screen() if in_place else nullcontext(write_result) as show:
+        while True:
+            began = time.monotonic()
+            try:
+                snapshot = _capture(resolved, watching, invocation)
+                diagnosis = judge(snapshot)
+                groups = group_findings(diagnosis.findings, snapshot)
+                look = follow(look, diagnosis, groups, snapshot.captured_at_ms)
+            except EosctlError as error:
+                if look is None:
+                    raise
+                look = failed(look, f"{error.what} {error.why}".strip(), invocation.now_ms())
+            show(_frame(look, invocation, output))
+            seen += 1
+            if watching.count is not None and seen >= watching.count:
+                break
+            time.sleep(max(watching.interval_ms / 1000, SHARE * (time.monotonic() - began)))
+    if in_place:
+        write_result(_frame(look, invocation, output))
+    return look.diagnosis
+
+
+def _capture(resolved: ResolvedClient, watching: Watching, invocation: Invocation) -> ClusterSnapshot:
+    from eosctl.client.client import connect
+    from eosctl.collect.allowed import READ_ONLY_APIS
+    from eosctl.collect.collector import Observer, collect_snapshot
+
+    async def collect() -> ClusterSnapshot:
+        observer = Observer(invocation.now_ms, second_look_after_ms=watching.second_look_after_ms)
+        # A connection of its own for each look: none is held, or found dead, while nobody looks.
+        async with connect(resolved.config, allowed_apis=READ_ONLY_APIS) as client:
+            return await collect_snapshot(client, observer)
+
+    snapshot = replace(asyncio.run(collect()), command_config=str(resolved.command_config or ""))
+    return with_sources(snapshot, watching.sources, invocation.now_ms)[0]
+
+
+def _frame(look: Look, invocation: Invocation, output: FindingFormat) -> str:
+    from eosctl.render.diagnosis.watch import look_item, render_look
+
+    if output is FindingFormat.JSON:
+        import msgspec
+
+        return msgspec.json.encode(look_item(look)).decode() + "\n"
+    rows = max(3, shutil.get_terminal_size().lines - HEAD_LINES) if sys.stdout.isatty() else ROWS_WITHOUT_TERMINAL
+    return render_look(look, rows, invocation.style())

@@ -1,0 +1,84 @@
+"""``eosctl logs exceptions``: when which exception was thrown, and how often."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from eosctl.commands.invocation import invocation_of, note, write_result
+from eosctl.commands.logs.engine import (
+    Engine,
+    EngineChoice,
+    Paths,
+    Pattern,
+    Zone,
+    existing,
+    layouts_of,
+    spark_session,
+    takes_spark,
+    zone_of,
+)
+from eosctl.commands.options import Output, OutputFile
+from eosctl.render.formats import OutputFormat
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from spark_log_analytics.sources import SourceFile
+    from spark_log_analytics.traces import ExceptionCount
+
+EXIT_INCOMPLETE = 4
+
+
+def count_exceptions(
+    context: typer.Context,
+    paths: Paths,
+    zone: Zone = None,
+    pattern: Pattern = None,
+    engine: Engine = EngineChoice.AUTO,
+    output: Output = OutputFormat.TABLE,
+    output_file: OutputFile = None,
+) -> None:
+    """Count stack traces by minute, class, root cause and application: the fast look at a lot of logs.
+
+    Exit codes: 0 done, 2 usage, 4 a file could not be read to its end.
+    """
+    from eosctl.render.envelope import listing
+    from eosctl.render.listing import render_listing
+    from eosctl.render.logs.exceptions import EXCEPTION_COLUMNS, exception_item
+    from spark_log_analytics.job import plan_scan
+
+    invocation = invocation_of(context)
+    sources, unread = plan_scan(existing(paths), zone_of(zone), layouts_of(pattern))
+    unreadable = {one.name: one.reason for one in unread if one.is_failure}
+    if takes_spark(engine, paths):
+        with spark_session() as spark:
+            from spark_log_analytics.trace_job import exceptions_on_spark
+
+            counts, damaged = exceptions_on_spark(spark, sources)
+    else:
+        counts, damaged = _count_here(sources)
+    for name, reason in (*unreadable.items(), *damaged.items()):
+        note(f"not read to its end: {name}: {reason}")
+    items = tuple(exception_item(*one.key, one.event_count, one.file, one.offset) for one in counts)
+    result = listing("log-exceptions", "logs exceptions", invocation.now_ms(), items)
+    text = render_listing(result, EXCEPTION_COLUMNS, output, invocation.style(), empty="No stack traces.")
+    write_result(text, output_file)
+    raise typer.Exit(EXIT_INCOMPLETE if unreadable or damaged else 0)
+
+
+def _count_here(sources: Iterable[SourceFile]) -> tuple[tuple[ExceptionCount, ...], dict[str, str]]:
+    from spark_log_analytics.scan import plan_splits
+    from spark_log_analytics.traces import count_exceptions as count_in
+    from spark_log_analytics.traces import merge_counts
+
+    counts: list[ExceptionCount] = []
+    damaged: dict[str, str] = {}
+    for source in sources:
+        for split in plan_splits(source):
+            found = count_in(split)
+            counts += found.counts
+            if found.error:
+                damaged[source.name] = found.error
+    return merge_counts(counts), damaged

@@ -1,0 +1,284 @@
+"""``eosctl logs``: what logs of brokers and applications say about an incident."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from eosctl.commands.invocation import Invocation, invocation_of, remember_output, write_result
+from eosctl.commands.logs.data import mine_data
+from eosctl.commands.logs.engine import (
+    READING,
+    Engine,
+    EngineChoice,
+    Paths,
+    Pattern,
+    Zone,
+    existing,
+    layouts_of,
+    spark_session,
+    takes_spark,
+    zone_of,
+)
+from eosctl.commands.logs.exceptions import count_exceptions
+from eosctl.commands.logs.submit import submit_data_job, submit_job
+from eosctl.commands.logs.watch import watch_logs
+from eosctl.commands.options import OUTPUT, Output, OutputFile
+from eosctl.errors import UsageError
+from eosctl.model.severity import Severity
+from eosctl.render.formats import OutputFormat
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import tzinfo
+
+    from eosctl.analysis.log_digest.digest import LogDigest
+    from eosctl.model.log_findings import LogFindings
+    from eosctl.render.logs.report import CategoryItem
+    from spark_log_analytics.catalogue import Category
+    from spark_log_analytics.scan import LogScan
+
+app = typer.Typer(help="Incidents and their causes from logs.", no_args_is_help=True)
+
+GATE = "Exit code"
+EXIT_FINDINGS = 3
+EXIT_INCOMPLETE = 4
+
+
+class ReportFormat(StrEnum):
+    """What ``-o`` accepts for a report."""
+
+    TABLE = "table"
+    WIDE = "wide"
+    JSON = "json"
+    YAML = "yaml"
+    TSV = "tsv"
+    MARKDOWN = "markdown"
+    HTML = "html"
+
+
+Categories = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--category", metavar="NAME", help="Show events of this category only; repeatable.", rich_help_panel=OUTPUT
+    ),
+]
+ReportOutput = Annotated[
+    ReportFormat,
+    typer.Option("--output", "-o", callback=remember_output, help="Format of the result.", rich_help_panel=OUTPUT),
+]
+FailOn = Annotated[
+    Severity | None,
+    typer.Option("--fail-on", help="Exit with 3 when an incident is this bad or worse.", rich_help_panel=GATE),
+]
+
+
+app.command("data")(mine_data)
+app.command("exceptions")(count_exceptions)
+app.command("submit")(submit_job)
+app.command("submit-data")(submit_data_job)
+app.command("watch")(watch_logs)
+
+
+@app.command("scan")
+def scan_logs(
+    context: typer.Context,
+    paths: Paths,
+    zone: Zone = None,
+    pattern: Pattern = None,
+    engine: Engine = EngineChoice.AUTO,
+    category: Categories = None,
+    output: Output = OutputFormat.TABLE,
+    output_file: OutputFile = None,
+) -> None:
+    """Read logs into events: category, time, ids, exceptions, with file and offset of each.
+
+    Exit codes: 0 done, 2 usage, 4 a file could not be read to its end.
+    """
+    from eosctl.render.logs.report import EVENT_COLUMNS, logs_view, scan_blocks
+    from eosctl.render.machine import render_json, render_tsv, render_yaml
+    from eosctl.render.page import render_page
+
+    invocation = invocation_of(context)
+    findings = _read(paths, zone, pattern, engine, _known_categories(category))
+    view = logs_view(findings, "logs scan", invocation.now_ms())
+    match output:
+        case OutputFormat.JSON:
+            text = render_json(view)
+        case OutputFormat.YAML:
+            text = render_yaml(view)
+        case OutputFormat.TSV:
+            text = render_tsv([column.cell(item) for column in EVENT_COLUMNS] for item in view.items)
+        case _:
+            text = render_page(scan_blocks(findings), invocation.style())
+    write_result(text, output_file)
+    raise typer.Exit(_completeness(findings))
+
+
+@app.command("report")
+def report_logs(
+    context: typer.Context,
+    paths: Paths,
+    zone: Zone = None,
+    pattern: Pattern = None,
+    engine: Engine = EngineChoice.AUTO,
+    baseline: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--baseline",
+            metavar="PATH",
+            help="Logs of a time when all was well: messages that they do not have are told as new; repeatable.",
+            rich_help_panel=READING,
+        ),
+    ] = None,
+    output: ReportOutput = ReportFormat.TABLE,
+    output_file: OutputFile = None,
+    static: Annotated[
+        bool, typer.Option("--static", help="Draw HTML's timeline without scripts.", rich_help_panel=OUTPUT)
+    ] = False,
+    fail_on: FailOn = None,
+) -> None:
+    """Tell what went wrong and why: incidents with their root causes, evidence and next steps.
+
+    Exit codes: 0 done, 2 usage, 3 an incident at or above --fail-on, 4 a file could not be read to its end.
+    """
+    invocation = invocation_of(context)
+    from eosctl.analysis.log_digest.digest import digest_events
+
+    findings = _read(paths, zone, pattern, engine, None)
+    usual = None if baseline is None else _read(baseline, zone, pattern, engine, None).events
+    digest = digest_events(findings.events, usual)
+    write_result(_render_report(findings, digest, output, invocation, static=static), output_file)
+    if fail_on is not None and any(incident.severity.at_least(fail_on) for incident in findings.incidents):
+        raise typer.Exit(EXIT_FINDINGS)
+    raise typer.Exit(_completeness(findings))
+
+
+@app.command("patterns")
+def list_patterns(
+    context: typer.Context,
+    output: Output = OutputFormat.TABLE,
+    output_file: OutputFile = None,
+) -> None:
+    """List the categories that log records are sorted into."""
+    from eosctl.render.envelope import listing
+    from eosctl.render.listing import render_listing
+    from eosctl.render.logs.report import CATEGORY_COLUMNS
+    from spark_log_analytics.catalogue import load_catalogue
+
+    invocation = invocation_of(context)
+    items = tuple(category_item(category) for category in load_catalogue().categories)
+    result = listing("log-categories", "logs patterns", invocation.now_ms(), items)
+    write_result(render_listing(result, CATEGORY_COLUMNS, output, invocation.style()), output_file)
+
+
+@app.command("explain")
+def explain_category(
+    context: typer.Context,
+    category: Annotated[str, typer.Argument(metavar="CATEGORY", help="The category, e.g. PRODUCER_FENCED.")],
+    output: Output = OutputFormat.TABLE,
+    output_file: OutputFile = None,
+) -> None:
+    """Show what a category means, how it is recognised and what to do next."""
+    from eosctl.render.logs.report import category_blocks
+    from eosctl.render.machine import render_json, render_tsv, render_yaml
+    from eosctl.render.page import render_page
+    from spark_log_analytics.catalogue import load_catalogue
+
+    found = load_catalogue().find(category.upper())
+    if found is None:
+        raise _unknown(category)
+    item = category_item(found)
+    match output:
+        case OutputFormat.JSON:
+            text = render_json(item)
+        case OutputFormat.YAML:
+            text = render_yaml(item)
+        case OutputFormat.TSV:
+            text = render_tsv([(item.id, item.severity, item.meaning, item.next_step)])
+        case _:
+            text = render_page(category_blocks(item), invocation_of(context).style())
+    write_result(text, output_file)
+
+
+def _render_report(
+    findings: LogFindings, digest: LogDigest, output: ReportFormat, invocation: Invocation, *, static: bool
+) -> str:
+    from eosctl.render.logs.html import render_logs_html
+    from eosctl.render.logs.markdown import render_logs_markdown
+    from eosctl.render.logs.report import INCIDENT_COLUMNS, logs_view, report_blocks
+    from eosctl.render.machine import render_json, render_tsv, render_yaml
+    from eosctl.render.page import render_page
+
+    now_ms = invocation.now_ms()
+    view = logs_view(findings, "logs report", now_ms, digest)
+    match output:
+        case ReportFormat.JSON:
+            return render_json(view)
+        case ReportFormat.YAML:
+            return render_yaml(view)
+        case ReportFormat.TSV:
+            return render_tsv([column.cell(item) for column in INCIDENT_COLUMNS] for item in view.incidents)
+        case ReportFormat.MARKDOWN:
+            return render_logs_markdown(findings, digest, now_ms)
+        case ReportFormat.HTML:
+            return render_logs_html(findings, digest, now_ms, static=static)
+        case ReportFormat.TABLE | ReportFormat.WIDE:
+            return render_page(report_blocks(findings, digest), invocation.style())
+
+
+def _read(
+    paths: Sequence[Path],
+    zone: str | None,
+    pattern: str | None,
+    engine: EngineChoice,
+    categories: frozenset[str] | None,
+) -> LogFindings:
+    from eosctl.collect.log_findings import judge_scan
+
+    findings = judge_scan(_scan(existing(paths), zone_of(zone), pattern, engine))
+    if categories is None:
+        return findings
+    return findings._replace(events=tuple(event for event in findings.events if event.category in categories))
+
+
+def _scan(paths: Sequence[Path], zone: tzinfo | None, pattern: str | None, engine: EngineChoice) -> LogScan:
+    from spark_log_analytics.scan import scan_paths
+
+    layouts = layouts_of(pattern)
+    if not takes_spark(engine, paths):
+        return scan_paths(paths, zone, layouts)
+    with spark_session() as spark:
+        from spark_log_analytics.job import scan_on_spark
+
+        return scan_on_spark(spark, paths, zone, layouts)
+
+
+def _known_categories(names: list[str] | None) -> frozenset[str] | None:
+    from spark_log_analytics.catalogue import UNCLASSIFIED, load_catalogue
+
+    if not names:
+        return None
+    wanted = frozenset(name.upper() for name in names)
+    known = {category.id for category in load_catalogue().categories} | {UNCLASSIFIED}
+    for name in sorted(wanted - known):
+        raise _unknown(name)
+    return wanted
+
+
+def _unknown(category: str) -> UsageError:
+    return UsageError(f"There is no category {category!r}.", "", "List them with: eosctl logs patterns")
+
+
+def category_item(category: Category) -> CategoryItem:
+    """Put a category into the form that is shown."""
+    from eosctl.render.logs.report import CategoryItem
+
+    return CategoryItem(category.id, category.weight.value, category.meaning, category.next_step, category.patterns)
+
+
+def _completeness(findings: LogFindings) -> int:
+    return 0 if findings.is_complete else EXIT_INCOMPLETE

@@ -1,0 +1,158 @@
+"""What the commands that submit a job to Spark share: options, the checks before any JVM starts, and the run."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
+
+import typer
+
+from eosctl.commands.invocation import note
+from eosctl.commands.logs.engine import spark_obstacle
+from eosctl.errors import EosctlError, UsageError
+
+if TYPE_CHECKING:
+    from spark_log_analytics.submission import Submission
+
+CLUSTER: Final = "Cluster"
+_SECRET: Final = re.compile(r"(?i)^([^=]*(?:password|secret|token|credential|access\.?key)[^=]*)=.*", re.DOTALL)
+ENVIRONMENT_FILE: Final = "eosctl_kafka_data_env.tar.gz"
+
+
+class DeployMode(StrEnum):
+    """Where the driver runs."""
+
+    CLIENT = "client"
+    CLUSTER = "cluster"
+
+
+Out = Annotated[str, typer.Option("--out", metavar="DIR", help="Directory of the result.")]
+Master = Annotated[
+    str, typer.Option("--master", help="Spark's master, e.g. spark://host:7077 or yarn.", rich_help_panel=CLUSTER)
+]
+Deploy = Annotated[DeployMode, typer.Option("--deploy-mode", help="Where the driver runs.", rich_help_panel=CLUSTER)]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--conf", metavar="NAME=VALUE", help="A Spark setting; repeatable.", rich_help_panel=CLUSTER),
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the command and stop.")]
+
+
+class Job(NamedTuple):
+    """A job to run.
+
+    Attributes:
+        submission: What is submitted; its archives are built for it.
+        shipped: Patterns of the code that goes along.
+        result: The file of the result that tells that the job has come to its end.
+        instead: What does the same without Spark, for when it fails.
+    """
+
+    submission: Submission
+    shipped: tuple[str, ...]
+    result: str
+    instead: str
+
+
+def settings_of(master: str, deploy_mode: DeployMode, settings: list[str] | None) -> tuple[str, ...]:
+    """Return the settings of a job.
+
+    Raises:
+        UsageError: They cannot work together.
+    """
+    for setting in settings or ():
+        if "=" not in setting.lstrip("="):
+            raise UsageError(f"--conf {setting!r} sets nothing.", "", "Write it as name=value.")
+    if not re.match(r"local(\[|$)|spark://|yarn$|k8s://", master):
+        raise UsageError(
+            f"{master!r} is no master of Spark.", "", "Write local[2], spark://host:7077, yarn or k8s://https://host."
+        )
+    if deploy_mode is DeployMode.CLUSTER and master.startswith(("spark://", "local")):
+        raise UsageError(
+            f"--deploy-mode cluster does not go with {master}.",
+            "Spark runs the driver of a Python job on a standalone cluster in client mode only.",
+            "Leave --deploy-mode out.",
+        )
+    given = tuple(settings or ())
+    return given if any(one.startswith("spark.log.level=") for one in given) else ("spark.log.level=WARN", *given)
+
+
+def run_job(job: Job, *, dry_run: bool) -> tuple[int, Path | None]:
+    """Pack the code and run a job, with its messages on this process's standard error.
+
+    Returns:
+        The job's exit status, and its result if it wrote one; 0 and None for a dry run, which prints the command.
+
+    Raises:
+        EosctlError: Spark cannot be used here.
+    """
+    from spark_log_analytics.archive import build_archive
+    from spark_log_analytics.submission import find_spark_submit, submit_command
+
+    program = find_spark_submit(os.environ)
+    if program is None:
+        raise spark_obstacle() or EosctlError(
+            "There is no spark-submit.",
+            "SPARK_HOME does not hold bin/spark-submit." if "SPARK_HOME" in os.environ else "It is not on the PATH.",
+            "Install eosctl[spark], or point SPARK_HOME at a Spark.",
+        )
+    if dry_run:
+        sys.stdout.write(shown(submit_command(program, Path("eosctl_logs.zip"), job.submission)) + "\n")
+        return 0, None
+    if obstacle := spark_obstacle():
+        raise obstacle
+    result = Path(job.submission.out) / job.result
+    before = _written_ns(result)
+    with tempfile.TemporaryDirectory(prefix="eosctl-submit-") as folder:
+        archive = build_archive(Path(folder) / "eosctl_logs.zip", job.shipped)
+        command = submit_command(program, archive, _with_environment(job.submission, Path(folder)))
+        note(shown(command))
+        done = subprocess.run(command, env=_environment(job.submission.master, os.environ), check=False)
+    # What an earlier run left there is not this one's result.
+    return done.returncode, result if _written_ns(result) != before else None
+
+
+def failure_of(job: Job, status: int) -> EosctlError:
+    """Return the error of a job that ended with a status other than 0."""
+    return EosctlError(
+        f"The job ended with exit status {status}.",
+        "Its messages are above; a file that could not be read is named there.",
+        f"{job.instead} does the same without Spark.",
+    )
+
+
+def _with_environment(submission: Submission, folder: Path) -> Submission:
+    if not submission.archives:
+        return submission
+    from spark_log_analytics.kafka_data.environment import NAME, build_environment
+
+    return submission._replace(archives=[f"{build_environment(folder / ENVIRONMENT_FILE)}#{NAME}"])
+
+
+def _written_ns(file: Path) -> int:
+    try:
+        return file.stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _environment(master: str, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the job's environment: a driver of this Python, and on this machine workers of it, too."""
+    defaults = {"PYSPARK_DRIVER_PYTHON": sys.executable}
+    if master.startswith("local"):
+        # Workers would otherwise run whatever python3 is first on the path.
+        defaults |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    return {**defaults, **environment}
+
+
+def shown(command: list[str]) -> str:
+    """Spell a command for people, without what its settings keep secret."""
+    return shlex.join(_SECRET.sub(r"\1=[hidden]", part) for part in command)

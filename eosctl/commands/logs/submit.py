@@ -1,0 +1,129 @@
+"""``eosctl logs submit`` and ``submit-data``: the scan of logs, or of Kafka's files, as a job on a Spark cluster."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from eosctl.commands.logs.data import BusinessKey, Topics, check_business_key
+from eosctl.commands.logs.engine import READING, Zone, zone_of
+from eosctl.commands.logs.spark_job import (
+    ENVIRONMENT_FILE,
+    Deploy,
+    DeployMode,
+    DryRun,
+    Job,
+    Master,
+    Out,
+    Settings,
+    failure_of,
+    run_job,
+    settings_of,
+)
+
+
+class EventFormat(StrEnum):
+    """What events are written as."""
+
+    PARQUET = "parquet"
+    JSON = "json"
+
+
+def submit_job(
+    paths: Annotated[
+        list[str],
+        typer.Argument(metavar="PATH...", help="Log files and directories, under the same names on every executor."),
+    ],
+    out: Out,
+    master: Master = "local[*]",
+    deploy_mode: Deploy = DeployMode.CLIENT,
+    setting: Settings = None,
+    event_format: Annotated[EventFormat, typer.Option("--format", help="Format of the events.")] = EventFormat.PARQUET,
+    zone: Zone = None,
+    split_mb: Annotated[
+        int, typer.Option("--split-mb", min=1, help="How much a task reads.", rich_help_panel=READING)
+    ] = 64,
+    dry_run: DryRun = False,
+) -> None:
+    """Run the scan as a job on a Spark cluster: pack the code, submit, and tell what it found.
+
+    Events go to DIR/events-v1, incidents to DIR/incidents.json. Executors need Python 3.11, pyarrow and pandas; eosctl
+    is shipped along.
+
+    Exit codes: 0 done, 1 the job failed or a file could not be read, 2 usage.
+    """
+    from spark_log_analytics.archive import SHIPPED
+    from spark_log_analytics.submission import Submission
+
+    settings = settings_of(master, deploy_mode, setting)
+    options = ["--format", event_format.value, "--split-bytes", str(split_mb * 1024 * 1024)]
+    if zone_of(zone) is not None:
+        options += ["--zone", str(zone)]
+    submission = Submission(master, deploy_mode.value, paths, out, settings, options)
+    job = Job(submission, SHIPPED, "incidents.json", "eosctl logs report")
+    status, result = run_job(job, dry_run=dry_run)
+    if result is not None:
+        sys.stdout.write("".join(f"{line}\n" for line in _incident_lines(json.loads(result.read_text("utf-8")))))
+    if status:
+        raise failure_of(job, status)
+
+
+def submit_data_job(
+    paths: Annotated[
+        list[str],
+        typer.Argument(metavar="DIR...", help="Data directories, under the same names on every executor."),
+    ],
+    out: Out,
+    topic: Topics = None,
+    business_key: BusinessKey = None,
+    master: Master = "local[*]",
+    deploy_mode: Deploy = DeployMode.CLIENT,
+    setting: Settings = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Run ``logs data`` as a job on a Spark cluster: every transaction as Parquet, the sums as JSON.
+
+    Transactions, sequence breaks, key uses and damages go to one directory each below DIR, the sums to
+    DIR/summary.json. Executors need Python 3.11, pyarrow and pandas; eosctl is shipped along, and of compiled packages
+    those of this machine: platform and Python release must be the same.
+
+    Exit codes: 0 done, 1 the job failed or a file could not be read, 2 usage.
+    """
+    from spark_log_analytics.archive import SHIPPED_FOR_DATA
+    from spark_log_analytics.kafka_data.environment import NAME
+    from spark_log_analytics.submission import DATA_MAIN, Submission
+
+    settings = settings_of(master, deploy_mode, setting)
+    check_business_key(business_key)
+    options = [part for name in topic or () for part in ("--topic", name)]
+    if business_key is not None:
+        options += ["--business-key", business_key]
+    archives = [f"{ENVIRONMENT_FILE}#{NAME}"]
+    submission = Submission(master, deploy_mode.value, paths, out, settings, options, DATA_MAIN, archives)
+    job = Job(submission, SHIPPED_FOR_DATA, "summary.json", "eosctl logs data")
+    status, result = run_job(job, dry_run=dry_run)
+    if result is not None:
+        sys.stdout.write("".join(f"{line}\n" for line in _topic_lines(json.loads(result.read_text("utf-8")))))
+    if status:
+        raise failure_of(job, status)
+
+
+def _incident_lines(incidents: list[dict[str, Any]]) -> Iterator[str]:
+    for one in incidents:
+        about = ", ".join(f"{name} {value}" for name, value in one["subject"].items())
+        yield f"{one['severity'].upper()}  {one['kind']}: {one['root_cause']}  {about}"
+
+
+def _topic_lines(summary: dict[str, Any]) -> Iterator[str]:
+    for one in summary["topics"]:
+        yield (
+            f"{one['topic']}: {one['record_count']} records, {one['committed_count']} committed, "
+            f"{one['aborted_count']} aborted, {one['open_count']} open, {one['sequence_gap_count']} sequence gaps"
+        )
+    if summary["duplicate_key_count"]:
+        yield f"{summary['duplicate_key_count']} business keys are there more than once"

@@ -1,0 +1,87 @@
+"""``eosctl logs watch``: events of logs as they are written."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from eosctl.commands.invocation import invocation_of
+from eosctl.commands.logs.engine import READING, Paths, Zone, existing, zone_of
+from eosctl.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from eosctl.model.log_event import LogEvent
+
+FOLLOWING = "Following"
+
+
+def watch_logs(
+    context: typer.Context,
+    paths: Paths,
+    zone: Zone = None,
+    category: Annotated[
+        list[str] | None, typer.Option("--category", metavar="NAME", help="Show this category only; repeatable.")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Show benign events, too.", rich_help_panel=READING)] = False,
+    from_start: Annotated[
+        bool, typer.Option("--from-start", help="Begin with what is there already.", rich_help_panel=FOLLOWING)
+    ] = False,
+    interval_ms: Annotated[
+        int, typer.Option("--interval-ms", min=10, help="How often to look.", rich_help_panel=FOLLOWING)
+    ] = 500,
+    idle_ms: Annotated[
+        int,
+        typer.Option("--idle-ms", min=0, help="When an event is held to be complete.", rich_help_panel=FOLLOWING),
+    ] = 1_000,
+    seconds: Annotated[
+        float | None,
+        typer.Option("--for", metavar="SECONDS", min=0, help="Stop after this long.", rich_help_panel=FOLLOWING),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--jsonl", help="Write an event as a JSON object a line.")] = False,
+) -> None:
+    """Follow logs and show what matters while it is written; rotation and truncation are followed.
+
+    Runs until it is interrupted.
+
+    Exit codes: 0 the time was over, 2 usage, 130 interrupted.
+    """
+    from eosctl.render.logs.watch import event_json, event_text
+    from spark_log_analytics.catalogue import UNCLASSIFIED, Weight, load_catalogue
+    from spark_log_analytics.classify import Classifier
+    from spark_log_analytics.tail import Position, find_ends, plan_tail, read_tail
+
+    weights = {one.id: one.weight for one in load_catalogue().categories} | {UNCLASSIFIED: Weight.ACT}
+    wanted = {name.upper() for name in category or ()}
+    for name in sorted(wanted - weights.keys()):
+        raise UsageError(f"There is no category {name!r}.", "", "List them with: eosctl logs patterns")
+    folders, local = existing(paths), zone_of(zone)
+    style = invocation_of(context).style()
+    classifier = Classifier()
+
+    def matters(event: LogEvent) -> bool:
+        if wanted:
+            return event.category in wanted
+        return every or weights[event.category] is not Weight.BENIGN
+
+    def show(events: Iterable[LogEvent]) -> None:
+        for event in events:
+            if matters(event):
+                sys.stdout.write(event_json(event) if as_json else event_text(event, weights[event.category], style))
+        sys.stdout.flush()
+
+    known: dict[str, Position] = {} if from_start else find_ends(folders, {}, idle_ms=0)
+    until = None if seconds is None else time.monotonic() + seconds
+    while True:
+        over = until is not None and time.monotonic() >= until
+        ends = find_ends(folders, known, idle_ms=0 if over else idle_ms)
+        for part in plan_tail(known, ends, local):
+            show(read_tail(part, classifier))
+        known = ends
+        if over:
+            return
+        time.sleep(interval_ms / 1000)

@@ -1,0 +1,160 @@
+"""``eosctl sandbox simulate``: fault schedules by the thousand on virtual time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from eosctl.commands.invocation import invocation_of, note, write_file, write_result
+from eosctl.commands.options import Output, OutputFile
+from eosctl.errors import UsageError
+from eosctl.render.formats import FOR_PEOPLE, OutputFormat
+
+if TYPE_CHECKING:
+    from eosctl.history.events import Event
+    from eosctl.lab.trial import Trial, TrialPlan
+    from eosctl.render.sandbox.simulations import FailedSeedItem
+
+_CLIENTS = ("tv1", "tv2")
+_NOTE_EVERY = 100
+_SHOWN_ANOMALIES = 3
+_FINDINGS = 3
+
+
+def simulate(
+    context: typer.Context,
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="How many fault schedules to play.")] = 100,
+    first_seed: Annotated[int, typer.Option("--first-seed", min=0, help="The seed of the first one.")] = 0,
+    plan: Annotated[
+        str, typer.Option("--plan", help="Faults to draw from: all, crashes, network, clients, clocks or none.")
+    ] = "all",
+    emulate: Annotated[str, typer.Option("--emulate", metavar="3.9|4.3", help="The release to behave as.")] = "4.3",
+    transaction_version: Annotated[
+        int | None, typer.Option("--transaction-version", min=0, max=2, help="Finalized transaction.version.")
+    ] = None,
+    clients: Annotated[
+        str | None,
+        typer.Option("--clients", metavar="tv1|tv2", help="The protocol of the clients; the cluster's by default."),
+    ] = None,
+    history: Annotated[
+        Path | None, typer.Option("--history", help="Write the history of the last schedule played to this file.")
+    ] = None,
+    output: Output = OutputFormat.TABLE,
+    output_file: OutputFile = None,
+) -> None:
+    """Play fault schedules on a simulated cluster and check what its clients saw.
+
+    Each seed is a cluster of its own on virtual time: transactional writers, a pipeline and readers work while brokers
+    die, links fail and clocks jump. The same seed always gives the same run. The exit code is 3 when a schedule
+    breaks a promise of exactly-once, or leaves the cluster stuck.
+    """
+    import time
+
+    from eosctl.history.encoding import encode_history
+    from eosctl.lab.trial import run_trial
+    from eosctl.lab.trials import fault_counts
+    from eosctl.render.envelope import listing
+    from eosctl.render.listing import render_listing
+    from eosctl.render.sandbox.simulations import SimulationItem, render_simulations
+
+    invocation = invocation_of(context)
+    trial_plan = _trial_plan(plan, emulate, transaction_version, clients)
+    numbers = range(first_seed, first_seed + seeds)
+    events, virtual_ms, elapsed_s, cpu_s = 0, 0, 0.0, 0.0
+    failures, last = [], ""
+    for done, seed in enumerate(numbers, 1):
+        began, began_cpu = time.monotonic(), time.process_time()
+        trial = run_trial(trial_plan, seed)
+        # Looking for a smaller schedule is not playing one: it does not count.
+        elapsed_s, cpu_s = elapsed_s + time.monotonic() - began, cpu_s + time.process_time() - began_cpu
+        events, virtual_ms = events + len(trial.history), virtual_ms + trial.virtual_ms
+        if trial.failed:
+            note(f"seed {seed} failed; looking for the smallest schedule that does")
+            smallest, failure = _failure(trial_plan, trial)
+            failures.append(failure)
+            trial = smallest
+        if history is not None and seed == numbers[-1]:
+            last = encode_history(trial.history)
+        if done % _NOTE_EVERY == 0:
+            note(f"{done} of {seeds} schedules played, {len(failures)} failed")
+    if history is not None:
+        write_file(last, history)
+    item = SimulationItem(
+        plan=plan,
+        emulate=emulate,
+        transaction_version=transaction_version,
+        clients=clients or "default",
+        first_seed=first_seed,
+        seed_count=seeds,
+        event_count=events,
+        faults=fault_counts(trial_plan, numbers),
+        virtual_s=virtual_ms / 1000,
+        elapsed_s=elapsed_s,
+        cpu_s=cpu_s,
+        schedules_per_minute=seeds * 60 / max(elapsed_s, 1e-9),
+        schedules_per_cpu_minute=seeds * 60 / max(cpu_s, 1e-9),
+        failures=tuple(failures),
+    )
+    if output in FOR_PEOPLE:
+        text = render_simulations(item, _replay(plan, emulate, transaction_version, clients), invocation.style())
+    else:
+        result = listing("simulations", "sandbox simulate", invocation.now_ms(), (item,))
+        text = render_listing(result, (), output)
+    write_result(text, output_file)
+    if failures:
+        raise typer.Exit(_FINDINGS)
+
+
+def _trial_plan(plan: str, emulate: str, transaction_version: int | None, clients: str | None) -> TrialPlan:
+    from eosctl.client.transactions import TV1, TV2
+    from eosctl.lab.schedule import find_plan
+    from eosctl.lab.trial import TrialPlan
+
+    if emulate not in ("3.9", "4.3"):
+        raise UsageError(f"--emulate {emulate!r} is not known.", "The sandbox behaves as 3.9 or as 4.3.", "Choose one.")
+    if clients is not None and clients not in _CLIENTS:
+        raise UsageError(f"--clients {clients!r} is not known.", "Clients speak tv1 or tv2.", "Choose one.")
+    if emulate == "3.9" and (clients == "tv2" or transaction_version == 2):
+        raise UsageError(
+            "Kafka 3.9 has no transaction version 2.", "KIP-890 came with 4.0.", "Use --emulate 4.3 for it."
+        )
+    dialect = None if clients is None else {"tv1": TV1, "tv2": TV2}[clients]
+    return TrialPlan(find_plan(plan), emulate, transaction_version, dialect=dialect)
+
+
+def _failure(plan: TrialPlan, trial: Trial) -> tuple[Trial, FailedSeedItem]:
+    from eosctl.history.anomaly import MEANING
+    from eosctl.lab.trials import minimise
+    from eosctl.render.sandbox.simulations import AnomalyItem, FailedSeedItem
+
+    smallest = minimise(plan, trial)
+    anomalies = {anomaly.kind: anomaly for anomaly in reversed(smallest.anomalies)}  # the first of each kind
+    return smallest, FailedSeedItem(
+        seed=trial.seed,
+        symptoms=tuple(sorted(trial.symptoms)),
+        stuck=smallest.stuck,
+        crashes=smallest.crashes,
+        schedule=tuple(map(str, trial.schedule)),
+        minimised=tuple(map(str, smallest.schedule)),
+        anomalies=tuple(
+            AnomalyItem(str(one.kind), one.subject, MEANING[one.kind], tuple(map(_event_text, one.witness)))
+            for one in list(anomalies.values())[:_SHOWN_ANOMALIES]
+        ),
+    )
+
+
+def _event_text(event: Event) -> str:
+    fields = event._asdict()
+    at_ms = fields.pop("at_ms")
+    return f"{at_ms} ms: {type(event).__name__} " + ", ".join(f"{name} {value}" for name, value in fields.items())
+
+
+def _replay(plan: str, emulate: str, transaction_version: int | None, clients: str | None) -> str:
+    options = [f"--plan {plan}", f"--emulate {emulate}"]
+    if transaction_version is not None:
+        options.append(f"--transaction-version {transaction_version}")
+    if clients is not None:
+        options.append(f"--clients {clients}")
+    return " ".join(["eosctl sandbox simulate", *options])

@@ -1,0 +1,1 @@
+"""``eosctl txn`` and ``eosctl fencing``."""

@@ -1,0 +1,254 @@
+"""``eosctl verify``: is this deployment really exactly-once?"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from eosctl.commands.invocation import invocation_of
+from eosctl.commands.options import (
+    Bootstrap,
+    CommandConfig,
+    OutputFile,
+    Overrides,
+    Profile,
+    Timeout,
+    parse_duration_ms,
+)
+from eosctl.commands.session import Connection
+from eosctl.commands.verify.application import verify_app, verify_dlq
+from eosctl.commands.verify.canary import verify_canary
+from eosctl.commands.verify.options import FAULTS, OwnedCluster, VerifyOutput
+from eosctl.commands.verify.play import finish, play_order, where_of
+from eosctl.commands.verify.runs import export_run, replay_run, show_run
+from eosctl.errors import UsageError
+from eosctl.render.verify.run import VerifyFormat
+
+if TYPE_CHECKING:
+    from eosctl.verify.play import NemesisKind
+
+app = typer.Typer(
+    help="Verify that a deployment is exactly-once: applications, faults, and the checked history.",
+    no_args_is_help=True,
+)
+
+WORK = "Work"
+CLUSTER = "A cluster of the run's own"
+
+
+@app.command("run")
+def verify_run(
+    context: typer.Context,
+    bootstrap: Bootstrap = None,
+    command_config: CommandConfig = None,
+    overrides: Overrides = None,
+    profile: Profile = None,
+    timeout: Timeout = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            "--engine",
+            metavar="embedded|4.3.1|3.9.2",
+            help="Start a cluster for this run: a sandbox, or a release of Apache Kafka.",
+            rich_help_panel=CLUSTER,
+        ),
+    ] = None,
+    brokers: Annotated[
+        int, typer.Option("--brokers", min=1, max=16, help="How many brokers it has.", rich_help_panel=CLUSTER)
+    ] = 3,
+    emulate: Annotated[
+        str,
+        typer.Option(
+            "--emulate", metavar="3.9|4.3", help="The release that a sandbox behaves as.", rich_help_panel=CLUSTER
+        ),
+    ] = "4.3",
+    transaction_version: Annotated[
+        int | None,
+        typer.Option(
+            "--transaction-version", min=0, max=2, help="Finalized transaction.version.", rich_help_panel=CLUSTER
+        ),
+    ] = None,
+    bug: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--bug",
+            metavar="NAME[=off]",
+            help="A known bug that a sandbox has, or lacks; repeatable.",
+            rich_help_panel=CLUSTER,
+        ),
+    ] = None,
+    workload: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--workload",
+            metavar="NAME",
+            help="appends, chain, bank, zombies, aborts or mixed; repeatable, all by default.",
+            rich_help_panel=WORK,
+        ),
+    ] = None,
+    clients: Annotated[
+        str,
+        typer.Option(
+            "--clients",
+            metavar="auto|tv0|tv1|tv2|librdkafka",
+            help="Whose protocol producers speak: what Java's client would by default; librdkafka speaks itself.",
+            rich_help_panel=WORK,
+        ),
+    ] = "auto",
+    duration_ms: Annotated[
+        int,
+        typer.Option(
+            "--duration", metavar="DURATION", parser=parse_duration_ms, help="How long to work.", rich_help_panel=WORK
+        ),
+    ] = "30s",  # type: ignore[assignment]
+    rate: Annotated[
+        float,
+        typer.Option(
+            "--rate", min=0.01, max=5_000, help="Transactions per second of each workload.", rich_help_panel=WORK
+        ),
+    ] = 20.0,
+    ids: Annotated[
+        int, typer.Option("--ids", min=1, max=500, help="Transactional ids of each workload.", rich_help_panel=WORK)
+    ] = 3,
+    partitions: Annotated[
+        int, typer.Option("--partitions", min=1, max=100, help="Partitions of each topic.", rich_help_panel=WORK)
+    ] = 3,
+    replicas: Annotated[
+        int | None,
+        typer.Option("--replicas", min=1, help="Replicas; 3 or as many as brokers.", rich_help_panel=WORK),
+    ] = None,
+    record_bytes: Annotated[
+        int, typer.Option("--record-bytes", min=0, max=900_000, help="Size of a value.", rich_help_panel=WORK)
+    ] = 100,
+    skew: Annotated[
+        float,
+        typer.Option(
+            "--skew", min=0.0, max=10.0, help="Choose partition n with weight 1 / n^SKEW.", rich_help_panel=WORK
+        ),
+    ] = 0.0,
+    hops: Annotated[int, typer.Option("--hops", min=1, max=4, help="Steps of a chain.", rich_help_panel=WORK)] = 2,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="Repeat the same choices.", rich_help_panel=WORK)
+    ] = None,
+    prefix: Annotated[
+        str | None,
+        typer.Option("--prefix", help="Begins every topic, group and id; a new one by default.", rich_help_panel=WORK),
+    ] = None,
+    keep: Annotated[bool, typer.Option("--keep", help="Leave the topics.", rich_help_panel=WORK)] = False,
+    nemesis: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--nemesis",
+            metavar="KIND",
+            help="brokers (kill, stop, part, slow them), links (those of the run's own clients) or none; repeatable.",
+            rich_help_panel=FAULTS,
+        ),
+    ] = None,
+    fault: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fault",
+            metavar="KIND",
+            help="Of the faults that --nemesis can make, only this one; repeatable.",
+            rich_help_panel=FAULTS,
+        ),
+    ] = None,
+    program: Annotated[
+        Path | None,
+        typer.Option(
+            "--command-nemesis",
+            metavar="PROGRAM",
+            help="Called as PROGRAM begin|end BROKER to stop and start brokers.",
+            rich_help_panel=FAULTS,
+        ),
+    ] = None,
+    gap_ms: Annotated[
+        int,
+        typer.Option(
+            "--fault-gap",
+            metavar="DURATION",
+            parser=parse_duration_ms,
+            help="Pause between two faults, on average.",
+            rich_help_panel=FAULTS,
+        ),
+    ] = "2s",  # type: ignore[assignment]
+    owned: OwnedCluster = None,
+    output: VerifyOutput = VerifyFormat.TABLE,
+    output_file: OutputFile = None,
+) -> None:
+    """Run transactional applications on a cluster, disturb it, and check what they did and saw.
+
+    Nothing is written but to topics of the run's own, which are removed afterwards. The exit code is 0 when no anomaly
+    was found, 3 when one was, 4 when the run decides nothing.
+    """
+    from eosctl.sandbox.faults.bugs import parse_switch
+    from eosctl.verify.plan import ClientKind, VerifyPlan, Workload
+    from eosctl.verify.play import Order
+    from eosctl.verify.targets import EngineOrder
+
+    invocation = invocation_of(context)
+    connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
+    if engine is not None and connection.is_given:
+        raise UsageError(
+            "--engine and a cluster were both given.",
+            "--engine starts a cluster for this run.",
+            "Leave one of them out.",
+        )
+    chosen_seed = seed if seed is not None else invocation.now_ms() % 1_000_000
+    plan = VerifyPlan(
+        prefix=prefix or f"eosctl-verify-{invocation.now_ms()}",
+        seed=chosen_seed,
+        workloads=tuple(_choose(Workload, name, "--workload") for name in workload or ()) or tuple(Workload),
+        clients=_choose(ClientKind, clients, "--clients"),
+        duration_ms=duration_ms,
+        rate_per_s=rate,
+        id_count=ids,
+        partition_count=partitions,
+        replica_count=replicas,
+        record_bytes=record_bytes,
+        skew=skew,
+        hops=hops,
+    )
+    switches = tuple(parse_switch(text) for text in bug or ())
+    if switches and engine is None:
+        raise UsageError("--bug goes with --engine embedded.", "A cluster that runs has its own.", "Leave it out.")
+    own = EngineOrder(engine, brokers, emulate, transaction_version, switches) if engine is not None else None
+    order = Order(
+        plan,
+        _nemeses(nemesis or ()),
+        program,
+        gap_ms,
+        keep,
+        kinds=tuple(fault or ()),
+        arguments=tuple(sys.argv[1:]) if not overrides else (),
+        where=where_of(own, connection),
+    )
+    finish(play_order(order, own, connection, owned, invocation), invocation, output, output_file)
+
+
+app.command("app")(verify_app)
+app.command("dlq")(verify_dlq)
+app.command("canary")(verify_canary)
+app.command("replay")(replay_run)
+app.command("show")(show_run)
+app.command("export")(export_run)
+
+
+def _choose(kind: Any, name: str, option: str) -> Any:
+    try:
+        return kind(name)
+    except ValueError:
+        known = ", ".join(str(one) for one in kind)
+        raise UsageError(f"{option} {name!r} is not known.", f"It is one of {known}.", "Choose one.") from None
+
+
+def _nemeses(names: list[str] | tuple[str, ...]) -> tuple[NemesisKind, ...]:
+    from eosctl.verify.play import NemesisKind
+
+    chosen = tuple(dict.fromkeys(_choose(NemesisKind, name, "--nemesis") for name in names))
+    if NemesisKind.NONE in chosen and len(chosen) > 1:
+        raise UsageError("--nemesis none goes with no other.", "It means that there are no faults.", "Leave it out.")
+    return chosen

@@ -1,0 +1,1 @@
+"""Capacity plans: text, pages, charts."""

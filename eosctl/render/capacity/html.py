@@ -1,0 +1,110 @@
+"""Capacity plans as one HTML file that needs no network: style, charts and what draws them are inside.
+
+With the extra ``report`` the charts are Bokeh's and answer to the pointer; without it, or when asked for, they are
+static SVG and the file has no script at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from itertools import groupby
+from typing import NamedTuple
+
+from eosctl import __version__
+from eosctl.analysis.wording import time_text
+from eosctl.capacity.quantities import bytes_text, milliseconds_text, rate_text
+from eosctl.model.capacity_plan import CapacityPlan, GrowthPoint, ResourceUse, Variant
+from eosctl.render.capacity.plan import (
+    PlanItem,
+    application_rows,
+    eos_text,
+    figure_text,
+    sensitivity_row,
+    topic_rows,
+    variant_row,
+    verdict_text,
+)
+from eosctl.render.capacity.svg_charts import draw_appends, draw_growth, draw_utilisation, draw_variants
+
+
+class Tile(NamedTuple):
+    """A number at the head of the report."""
+
+    number: str
+    label: str
+
+
+class Charts(NamedTuple):
+    """What draws: each function returns HTML in which every text is escaped, empty when there is nothing to draw."""
+
+    script: str
+    appends: Callable[[CapacityPlan], str]
+    utilisation: Callable[[Sequence[ResourceUse]], str]
+    variants: Callable[[Sequence[Variant]], str]
+    growth: Callable[[Sequence[GrowthPoint]], str]
+
+
+def choose_charts(*, static: bool = False) -> Charts:
+    """Return Bokeh's charts where it is installed, else the static ones."""
+    if not static and find_spec("bokeh") is not None:
+        from eosctl.render.capacity import bokeh_charts as drawn
+
+        return Charts(
+            drawn.library_script(), drawn.draw_appends, drawn.draw_utilisation, drawn.draw_variants, drawn.draw_growth
+        )
+    return Charts("", draw_appends, draw_utilisation, draw_variants, draw_growth)
+
+
+def render_plan_html(items: Sequence[PlanItem], command: str, generated_at_ms: int, *, static: bool = False) -> str:
+    """Render plans as a report; ``static`` without scripts."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=PackageLoader("eosctl.render", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    charts = choose_charts(static=static)
+    # The drawings escape every text in them.
+    environment.globals |= {
+        "verdict": verdict_text,
+        "eos": eos_text,
+        "figure_text": figure_text,
+        "tiles": _tiles,
+        "topic_rows": topic_rows,
+        "application_rows": application_rows,
+        "variant_row": variant_row,
+        "sensitivity_row": sensitivity_row,
+        "appends": lambda plan: Markup(charts.appends(plan)),
+        "utilisation": lambda plan: Markup(charts.utilisation(plan.resources)),
+        "variant_groups": lambda item: [
+            (name, Markup(charts.variants(group)), group)
+            for name, found in groupby(item.what_if, key=lambda variant: variant.parameter)
+            if (group := tuple(found))
+        ],
+        "growth": lambda item: Markup(charts.growth(item.growth)),
+    }
+    return environment.get_template("capacity.html.j2").render(
+        script=Markup(charts.script),
+        items=items,
+        command=command,
+        version=__version__,
+        generated_at=time_text(generated_at_ms),
+    )
+
+
+def _tiles(item: PlanItem) -> tuple[Tile, ...]:
+    plan = item.plan
+    needed = plan.broker_count_needed
+    tiles = [
+        Tile(rate_text(plan.transactions_per_s), "transactions"),
+        Tile(rate_text(plan.markers_per_s), "markers"),
+        Tile(f"{plan.eos_append_share:.0%}", "of appends are for exactly-once"),
+        Tile(milliseconds_text(plan.readable_p99_ms), "readable P99"),
+        Tile(bytes_text(plan.resource("disk space").used * plan.broker_count), "on disk, all copies"),
+    ]
+    return (*tiles, Tile(str(needed), "brokers needed")) if needed is not None else tuple(tiles)

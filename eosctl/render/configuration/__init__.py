@@ -1,0 +1,1 @@
+"""What is found in configuration files, and settings explained."""

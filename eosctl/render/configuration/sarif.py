@@ -1,0 +1,71 @@
+"""A lint run as SARIF 2.1.0: results with the file and line that code scanning annotates."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from urllib.parse import quote
+
+from eosctl import __version__
+from eosctl.checks.configuration.registry import CONFIGURATION_CHECKS
+from eosctl.checks.declaration import Check
+from eosctl.checks.manual import parse_manual
+from eosctl.render.configuration.lint import LintItem, LintView
+from eosctl.render.diagnosis.sarif import FINGERPRINT, SCHEMA_URI
+from eosctl.render.machine import render_json
+
+_LEVELS: Final = {"critical": "error", "error": "error", "warning": "warning", "info": "note"}
+
+
+def render_lint_sarif(view: LintView) -> str:
+    """Render a run; files that cannot be read are notifications."""
+    rules = sorted(CONFIGURATION_CHECKS, key=lambda check: check.id)
+    index = {check.id: number for number, check in enumerate(rules)}
+    run = {
+        "tool": {"driver": {"name": "eosctl", "semanticVersion": __version__, "rules": [_rule(c) for c in rules]}},
+        "automationDetails": {"id": "eosctl/config lint/"},
+        "columnKind": "unicodeCodePoints",
+        "invocations": [
+            {
+                "executionSuccessful": True,
+                "endTimeUtc": view.generated_at,
+                "toolExecutionNotifications": [
+                    {"level": "error", "message": {"text": one.reason}} for one in view.unreadable
+                ],
+            }
+        ],
+        "results": [_result(item, index[item.id]) for item in view.items],
+    }
+    return render_json({"$schema": SCHEMA_URI, "version": "2.1.0", "runs": [run]})
+
+
+def _rule(check: Check) -> dict[str, Any]:
+    summary, sections = parse_manual(check.manual)
+    return {
+        "id": check.id,
+        "name": "".join(word.capitalize() for word in check.evaluate.__name__.split("_")),
+        "shortDescription": {"text": check.title},
+        "fullDescription": {"text": summary},
+        "help": {"text": "\n\n".join(f"{title}\n{text}" for title, text in sections.items())},
+        "defaultConfiguration": {"level": _LEVELS[check.severity.value]},
+        "properties": {"tags": [check.area.value, *check.tags]},
+    }
+
+
+def _result(item: LintItem, index: int) -> dict[str, Any]:
+    return {
+        "ruleId": item.id,
+        "ruleIndex": index,
+        "level": _LEVELS[item.severity],
+        "message": {"text": "\n".join(text for text in (item.message, item.impact, item.remedy) if text)},
+        "locations": [
+            {
+                "physicalLocation": {
+                    "artifactLocation": {"uri": quote(item.file)},
+                    # A line of 0 would be a broker of a cluster; SARIF counts from 1.
+                    "region": {"startLine": max(1, item.line)},
+                }
+            }
+        ],
+        "partialFingerprints": {FINGERPRINT: item.fingerprint},
+        "properties": {"severity": item.severity, "confidence": item.confidence, "keys": list(item.keys)},
+    }

@@ -1,0 +1,1 @@
+"""A diagnosis in every format; checks, checklists and access rules beside it."""

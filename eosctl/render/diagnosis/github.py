@@ -1,0 +1,40 @@
+"""A diagnosis as GitHub workflow commands: annotations, on lines where findings are in files."""
+
+from __future__ import annotations
+
+from eosctl.model.finding import CheckStatus, Finding
+from eosctl.render.configuration.github import LEVELS, annotation_property, annotation_text
+from eosctl.render.diagnosis.report import Report
+
+
+def render_diagnosis_annotations(report: Report) -> str:
+    """Render a report: a command per cause with its symptoms, and one for the grade."""
+    diagnosis = report.diagnosis
+    lines = [
+        f"::{LEVELS[group.cause.severity.value]} {_place(group.cause)}"
+        f"title={annotation_property(f'{group.cause.check_id} {group.cause.title}')}"
+        f"::{annotation_text(_text(group.cause, group.symptoms))}"
+        for group in report.groups
+    ]
+    lines += [f"::notice title=eosctl::{annotation_text(remark)}" for remark in diagnosis.remarks]
+    grade = diagnosis.grade
+    unseen = diagnosis.count(CheckStatus.SKIPPED)
+    lines.append(
+        f"::notice title=eosctl grade {grade.letter}::"
+        f"{annotation_text(f'{grade.score} of 100. {diagnosis.summary[0]} {unseen} could not be evaluated.')}"
+    )
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _place(finding: Finding) -> str:
+    if finding.resource.kind != "file":
+        return ""
+    facts = dict(finding.facts)
+    return f"file={annotation_property(str(facts['file']))},line={max(1, int(facts['line']))},"
+
+
+def _text(cause: Finding, symptoms: tuple[Finding, ...]) -> str:
+    parts = [f"{cause.resource}: {cause.message}", cause.cause, cause.impact, *cause.remedy]
+    parts += [f"$ {command.line}" for command in cause.commands]
+    parts += [f"Follows from it: {one.check_id} {one.message}" for one in symptoms]
+    return "\n".join(part for part in parts if part)

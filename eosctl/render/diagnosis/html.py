@@ -1,0 +1,126 @@
+"""A diagnosis as one HTML file that needs no network: style and pictures are inside, there is no script."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Final, NamedTuple
+
+from eosctl import __version__
+from eosctl.analysis.hanging import describe_looks
+from eosctl.analysis.wording import hidden_text, time_text
+from eosctl.checks.grouping import first_actions
+from eosctl.checks.impact import incident_of
+from eosctl.model.finding import CheckResult, CheckStatus, Evidence, Finding
+from eosctl.model.hang import HangStatus, HangVerdict
+from eosctl.model.severity import Severity
+from eosctl.render.diagnosis.picture import draw_blast_radius
+from eosctl.render.diagnosis.report import Report
+from eosctl.render.transactions.timeline import draw_lanes, timeline_rows
+
+PICTURES: Final = 20
+MARKS_SHOWN: Final = 200
+WORTH_A_PICTURE: Final = (HangStatus.HANGING, HangStatus.STALLED, HangStatus.LATE, HangStatus.LONG_RUNNING)
+
+
+class Tile(NamedTuple):
+    """A number at the head of the report; ``tone`` is a class of the style sheet."""
+
+    number: str
+    label: str
+    tone: str
+
+
+class Picture(NamedTuple):
+    """One transaction's blast radius, drawn and said; ``incident`` is that of the finding it belongs to."""
+
+    incident: str
+    title: str
+    caption: str
+    svg: str
+
+
+def render_html(report: Report) -> str:
+    """Render a report."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=PackageLoader("eosctl.render", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    diagnosis = report.diagnosis
+    # The drawing escapes every text in it.
+    pictures = [
+        Picture(incident_of(verdict), _title(verdict), verdict.explanation, Markup(svg))
+        for verdict in report.verdicts
+        if verdict.status in WORTH_A_PICTURE and (svg := draw_blast_radius(verdict))
+    ]
+    told = {finding.incident for finding in diagnosis.findings}
+    others = [picture for picture in pictures if picture.incident not in told]
+    results = {status: [r for r in diagnosis.results if r.status is status] for status in CheckStatus}
+    return environment.get_template("report.html.j2").render(
+        version=__version__,
+        command=report.command,
+        diagnosis=diagnosis,
+        grade=diagnosis.grade,
+        snapshot=report.snapshot,
+        looks=describe_looks(report.snapshot),
+        captured_at=time_text(report.snapshot.captured_at_ms),
+        generated_at=time_text(report.generated_at_ms),
+        tiles=_tiles(report),
+        groups=report.groups,
+        actions=first_actions(report.groups) if len(report.groups) > 1 else (),
+        findings=diagnosis.findings,
+        evidence_of=_by_source,
+        pictures={picture.incident: picture for picture in pictures},
+        other_pictures=others[:PICTURES],
+        pictures_left_out=max(0, len(others) - PICTURES),
+        passed=results[CheckStatus.PASSED],
+        skipped=results[CheckStatus.SKIPPED],
+        not_applicable=_by_reason(results[CheckStatus.NOT_APPLICABLE]),
+        file_count=report.file_count,
+        log_count=report.log_count,
+        timeline=report.timeline,
+        # The drawing escapes every text in it.
+        lanes=Markup(draw_lanes(report.timeline)) if report.timeline else "",
+        marks=timeline_rows(report.timeline)[-MARKS_SHOWN:] if report.timeline else [],
+        next_commands=report.next_commands,
+    )
+
+
+def _tiles(report: Report) -> tuple[Tile, ...]:
+    diagnosis = report.diagnosis
+    counts = [
+        Tile(str(number), severity.value, severity.value)
+        for severity in Severity
+        if (number := sum(1 for finding in diagnosis.findings if finding.severity is severity))
+    ]
+    return (
+        *counts,
+        Tile(str(diagnosis.count(CheckStatus.PASSED)), "checks passed", "passed"),
+        Tile(str(diagnosis.count(CheckStatus.SKIPPED)), "not evaluated", "skipped"),
+    )
+
+
+def _by_reason(results: list[CheckResult]) -> dict[str, list[str]]:
+    """Return the checks that do not apply, by reason: many have the same."""
+    found: dict[str, list[str]] = {}
+    for result in results:
+        found.setdefault(result.reason, []).append(result.check_id)
+    return found
+
+
+def _by_source(finding: Finding) -> list[tuple[str, list[Evidence]]]:
+    return [(source, list(facts)) for source, facts in groupby(finding.evidence, key=lambda fact: fact.source)]
+
+
+def _title(verdict: HangVerdict) -> str:
+    radius = verdict.blast_radius
+    if radius is None or radius.invisible_offsets is None:
+        return f"{verdict.transaction.partition}: {verdict.status.value}"
+    tail = f", {hidden_text(radius.invisible_offsets, radius.invisible_records)} from its first to the end"
+    return f"{verdict.transaction.partition}: {verdict.status.value}{tail}"

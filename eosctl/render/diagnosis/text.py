@@ -1,0 +1,214 @@
+"""A diagnosis as text: the verdict first, then each finding with what to do, then what was not evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from eosctl.analysis.hanging import describe_looks
+from eosctl.analysis.wording import count_text, time_text
+from eosctl.checks.grouping import FindingGroup, first_actions
+from eosctl.model.finding import CheckResult, CheckStatus, Command, Confidence, Finding
+from eosctl.model.severity import Severity
+from eosctl.render.diagnosis.report import Report
+from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
+
+TONES = {Severity.CRITICAL: "bold red", Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+SOURCES_SHOWN = 8
+LIKE_SHOWN = 3
+
+
+def render_diagnosis_text(report: Report, style: Style = PLAIN, *, wide: bool = False) -> str:
+    """Render a report for people.
+
+    Args:
+        report: The report.
+        style: Width and colour.
+        wide: All evidence, fingerprints, passed checks by title, and the gaps one by one.
+    """
+    return render_page(list(_blocks(report, wide)), style)
+
+
+def _blocks(report: Report, wide: bool) -> Iterator[Block]:
+    groups = report.groups
+    yield from _head(report)
+    yield from _first(groups)
+    yield from _groups(groups, wide)
+    yield from _not_evaluated(report, wide)
+    yield from _suppressed(report)
+    yield from _passed(report, wide)
+    yield from _grade(report)
+    if report.next_commands:
+        yield Line("")
+        yield Line("NEXT", "bold")
+        for command in report.next_commands:
+            yield Line(f"  $ {command.line}{_note(command)}")
+
+
+def _head(report: Report) -> Iterator[Block]:
+    snapshot, diagnosis = report.snapshot, report.diagnosis
+    letter = diagnosis.grade.letter
+    worst = diagnosis.findings[0].severity if diagnosis.findings else None
+    tone = TONES[worst] if worst else "green"
+    yield Line(f"Grade {letter} ({diagnosis.grade.score}/100). {diagnosis.summary[0]}", f"bold {tone}")
+    for impact in diagnosis.summary[1:]:
+        yield Line(f"  {impact}")
+    if report.file_count:
+        yield Line(f"Configuration: {count_text(report.file_count, 'file')}.", "dim")
+    if report.log_count:
+        yield Line(f"Logs: {count_text(report.log_count, 'file')}.", "dim")
+    if not (snapshot.brokers or snapshot.cluster_id):
+        return
+    brokers = count_text(len(snapshot.brokers), "broker")
+    yield Line(
+        f"Cluster {snapshot.cluster_id or 'unknown'}, {brokers}, as of {time_text(snapshot.captured_at_ms)}, "
+        f"{describe_looks(snapshot)}.",
+        "dim",
+    )
+
+
+def _first(groups: tuple[FindingGroup, ...]) -> Iterator[Block]:
+    """Say what to do first, where there is more than one thing to do."""
+    actions = first_actions(groups)
+    if len(groups) < 2:
+        return
+    yield Line("")
+    yield Line("FIRST", "bold")
+    for number, action in enumerate(actions, 1):
+        settles = f", {count_text(action.settles, 'finding')}" if action.settles > 1 else ""
+        yield Field(f"{number}.", f"{action.step} ({', '.join(action.check_ids)}{settles})")
+        if action.command is not None:
+            yield _command("", action.command)
+
+
+def _groups(groups: tuple[FindingGroup, ...], wide: bool) -> Iterator[Block]:
+    """Show each cause with its symptoms; of many causes that are alike, the first ones in full."""
+    seen: dict[str, int] = {}
+    alike: dict[str, list[Finding]] = {}
+    for number, group in enumerate(groups, 1):
+        cause = group.cause
+        seen[cause.check_id] = seen.get(cause.check_id, 0) + 1
+        if not wide and seen[cause.check_id] > LIKE_SHOWN:
+            alike.setdefault(cause.check_id, []).append(cause)
+            continue
+        yield Line("")
+        yield from _finding(number, cause, wide)
+        for index, one in enumerate(group.symptoms):
+            text = f"{one.severity.value} {one.check_id} {one.message}"
+            yield Field("symptoms" if index == 0 else "", text)
+    for check_id, causes in alike.items():
+        yield Line("")
+        named = ", ".join(cause.resource.name for cause in causes[:SOURCES_SHOWN])
+        more = f" and {len(causes) - SOURCES_SHOWN} more" if len(causes) > SOURCES_SHOWN else ""
+        yield Line(f"{len(causes)} MORE OF {check_id}: {named}{more}; each with -o wide", TONES[causes[0].severity])
+
+
+def _finding(number: int, finding: Finding, wide: bool) -> Iterator[Block]:
+    tone = TONES[finding.severity]
+    sure = "" if finding.confidence is Confidence.CERTAIN else f", {finding.confidence.value}"
+    yield Line(
+        f"{number}. {finding.severity.value.upper()}{sure}  {finding.check_id}  {finding.title}: {finding.resource}",
+        tone,
+    )
+    yield Field("what", finding.message)
+    if finding.cause:
+        yield Field("cause", finding.cause)
+    if finding.impact:
+        yield Field("impact", finding.impact)
+    by_source = [(source, tuple(facts)) for source, facts in groupby(finding.evidence, key=lambda e: e.source)]
+    shown = by_source if wide else by_source[:SOURCES_SHOWN]
+    for index, (source, facts) in enumerate(shown):
+        text = "; ".join(f"{fact.name} {fact.value}" for fact in facts)
+        yield Field("evidence" if index == 0 else "", f"{source}: {text}")
+    if len(shown) < len(by_source):
+        yield Field("", f"{count_text(len(by_source) - len(shown), 'more source')} with -o wide")
+    for index, step in enumerate(finding.remedy):
+        yield Field("do" if index == 0 else "", step)
+    yield from (_command("", command) for command in finding.commands)
+    for index, command in enumerate(finding.verify):
+        yield _command("verify" if index == 0 else "", command)
+    yield Field("more", f"eosctl check explain {finding.check_id}")
+    if wide:
+        yield Field("id", finding.fingerprint)
+
+
+def _command(label: str, command: Command) -> Field:
+    return Field(label, f"$ {command.line}{_note(command)}", "bold")
+
+
+def _note(command: Command) -> str:
+    return f"    # {command.note}" if command.note else ""
+
+
+def _not_evaluated(report: Report, wide: bool) -> Iterator[Block]:
+    skipped = [r for r in report.diagnosis.results if r.status is CheckStatus.SKIPPED]
+    partial = [r for r in report.diagnosis.results if r.incomplete and r.status is not CheckStatus.SKIPPED]
+    inapplicable = [r for r in report.diagnosis.results if r.status is CheckStatus.NOT_APPLICABLE]
+    if skipped or partial or inapplicable:
+        yield Line("")
+        yield Line("NOT EVALUATED, OR NOT IN FULL", "bold")
+        rows = [(r.check_id, r.title, r.reason) for r in skipped]
+        rows += [(r.check_id, r.title, f"found something, but the evidence is incomplete: {r.reason}") for r in partial]
+        if wide:
+            rows += [(r.check_id, r.title, f"does not apply: {r.reason}") for r in inapplicable]
+        if rows:
+            yield Grid(tuple(rows), indent=2)
+    if inapplicable and not wide:
+        yield from _inapplicable(inapplicable)
+    steps = dict.fromkeys(gap.next_step for gap in report.snapshot.gaps if gap.next_step)
+    for step in steps:
+        yield Field("do", step)
+    if wide and report.snapshot.gaps:
+        yield Line("")
+        yield Line("MISSING EVIDENCE", "bold")
+        yield Grid(
+            tuple(
+                (gap.kind.value, gap.subject, gap.error or gap.reason.value, gap.detail) for gap in report.snapshot.gaps
+            ),
+            indent=2,
+        )
+
+
+def _inapplicable(results: list[CheckResult]) -> Iterator[Block]:
+    """Name the reasons, with the checks of each: many have the same."""
+    by_reason: dict[str, list[str]] = {}
+    for result in results:
+        by_reason.setdefault(result.reason, []).append(result.check_id)
+    for reason, check_ids in by_reason.items():
+        named = ", ".join(check_ids[:LIKE_SHOWN])
+        more = f" and {len(check_ids) - LIKE_SHOWN} more" if len(check_ids) > LIKE_SHOWN else ""
+        yield Line(f"  does not apply: {reason} ({named}{more})")
+
+
+def _suppressed(report: Report) -> Iterator[Block]:
+    hidden, remarks = report.diagnosis.suppressed, report.diagnosis.remarks
+    if not hidden and not remarks:
+        return
+    yield Line("")
+    yield Line("SUPPRESSED", "bold")
+    if hidden:
+        yield Grid(tuple((one.check_id, str(one.resource), reason) for one, reason in hidden), indent=2)
+    for remark in remarks:
+        yield Line(f"  {remark}", "yellow")
+
+
+def _passed(report: Report, wide: bool) -> Iterator[Block]:
+    passed = [r for r in report.diagnosis.results if r.status is CheckStatus.PASSED]
+    if not passed:
+        return
+    yield Line("")
+    if wide:
+        yield Line("PASSED", "bold")
+        yield Grid(tuple((r.check_id, r.title) for r in passed), indent=2)
+    else:
+        yield Line(f"PASSED  {', '.join(r.check_id for r in passed)}", "dim")
+
+
+def _grade(report: Report) -> Iterator[Block]:
+    grade = report.diagnosis.grade
+    deductions = "".join(
+        f" - {count_text(d.count, 'check')} {d.label} x {d.points_each}" for d in grade.deductions if d.points_each
+    )
+    cap = f"; {grade.cap}" if grade.cap else ""
+    yield Line("")
+    yield Line(f"GRADE   {grade.letter}: 100{deductions} = {grade.score}{cap}", "bold")

@@ -1,0 +1,1 @@
+"""Incidents and exceptions from logs, and what Kafka's files say at scale."""

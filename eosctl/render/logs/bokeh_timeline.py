@@ -1,0 +1,167 @@
+"""The timeline of an incident report to look into: zoom, move, and brush over all of it, drawn by Bokeh (``report``).
+
+`eosctl.render.logs.picture` draws the same without a script, for paper and where Bokeh is not installed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from bokeh.embed import components
+from bokeh.layouts import column
+from bokeh.models import ColumnDataSource, DatetimeTickFormatter, HoverTool, RangeTool
+from bokeh.plotting import figure
+from bokeh.resources import Resources
+
+from eosctl.analysis.wording import time_text
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent
+from eosctl.render.logs.picture import is_loud, lanes_of
+
+MAX_POINTS: Final = 1_500
+"""More events than this are thinned out evenly: the page has to stay small."""
+SHOWN_CHARS: Final = 140
+INK: Final = "#7d8590"
+TONES: Final = {"critical": "#c0304c", "error": "#c0304c", "warning": "#b98512", "info": "#2f8f6b"}
+LEVEL_TONES: Final = {"ERROR": "#c0304c", "FATAL": "#c0304c", "WARN": "#b98512"}
+OTHER_TONE: Final = "#3b7dd8"
+
+
+def library_script() -> str:
+    """Return the script element with Bokeh itself."""
+    script: str = Resources(mode="inline", components=["bokeh"]).render_js()
+    return script
+
+
+def draw_timeline(events: Sequence[LogEvent], incidents: Sequence[Incident]) -> str:
+    """Draw the incidents and a lane for each broker and application, with an overview below to brush over.
+
+    Returns:
+        HTML in which every text is escaped; empty when no event carries a time.
+    """
+    loud = [event for event in events if event.time_ms is not None and is_loud(event)]
+    lanes = lanes_of(events)
+    if not lanes:
+        return ""
+    kept = [event for event in loud if event.application in set(lanes)]
+    kept = kept[:: -(-len(kept) // MAX_POINTS) or 1]
+    times = [event.time_ms or 0 for event in events if event.time_ms is not None]
+    start, end = min(times), max(times) + 1
+    start, end = min([start, *(one.t_start_ms for one in incidents)]), max([end, *(one.t_end_ms for one in incidents)])
+    margin = max(500, (end - start) // 50)
+    names = [_incident_name(number, one) for number, one in enumerate(incidents, start=1)]
+    chart = figure(
+        height=70 + 26 * (len(lanes) + len(names)),
+        y_range=[*reversed(lanes), *reversed(names)],
+        x_range=(start - margin, end + margin),
+        x_axis_type="datetime",
+        sizing_mode="stretch_width",
+        tools="xpan,xwheel_zoom,xbox_zoom,reset",
+        active_drag="xpan",
+        toolbar_location="above",
+    )
+    chart.toolbar.logo = None
+    points = ColumnDataSource(_points(kept))
+    marks = chart.scatter("time", "lane", source=points, marker="square", size=8, color="tone", alpha=0.55)
+    bars = chart.hbar(
+        y="name",
+        left="start",
+        right="stop",
+        height=0.6,
+        color="tone",
+        source=_bars(names, incidents, (end - start) / 300),
+    )
+    shown = [("", "@when"), ("", "@level @category"), ("", "@text"), ("", "@place")]
+    chart.add_tools(
+        HoverTool(renderers=[marks], tooltips=shown, limit=4),
+        HoverTool(renderers=[bars], tooltips=[("", "@text"), ("", "@when")]),
+    )
+    return _embed(column(_styled(chart), _overview(chart, loud, start, end), sizing_mode="stretch_width"))
+
+
+def _points(events: Sequence[LogEvent]) -> dict[str, list[Any]]:
+    return {
+        "time": [event.time_ms for event in events],
+        "lane": [event.application for event in events],
+        "tone": [LEVEL_TONES.get(event.level, OTHER_TONE) for event in events],
+        "when": [time_text(event.time_ms or 0) for event in events],
+        "level": [event.level for event in events],
+        "category": [event.category for event in events],
+        "text": [event.message[:SHOWN_CHARS] for event in events],
+        "place": [f"{event.file}:{event.offset}" for event in events],
+    }
+
+
+def _bars(names: Sequence[str], incidents: Sequence[Incident], least_ms: float) -> Any:
+    return ColumnDataSource(
+        {
+            "name": list(names),
+            "start": [one.t_start_ms for one in incidents],
+            "stop": [max(one.t_end_ms, one.t_start_ms + least_ms) for one in incidents],
+            "tone": [TONES[one.severity.value] for one in incidents],
+            "text": [f"{one.kind}: {one.root_cause}" for one in incidents],
+            "when": [f"{time_text(one.t_start_ms)} to {time_text(one.t_end_ms)}" for one in incidents],
+        }
+    )
+
+
+def _overview(chart: Any, loud: Sequence[LogEvent], start: int, end: int) -> Any:
+    """Draw how much was said over all of the time; a frame on it chooses what the chart shows."""
+    bin_count = 200
+    width = max(1.0, (end - start) / bin_count)
+    counts = [0] * bin_count
+    for event in loud:
+        counts[min(bin_count - 1, int(((event.time_ms or 0) - start) / width))] += 1
+    overview = figure(
+        height=84,
+        x_range=(start - width, end + width),
+        x_axis_type="datetime",
+        sizing_mode="stretch_width",
+        tools="",
+        toolbar_location=None,
+    )
+    overview.quad(
+        left=[start + number * width for number in range(bin_count)],
+        right=[start + (number + 1) * width for number in range(bin_count)],
+        top=counts,
+        bottom=0,
+        color=OTHER_TONE,
+    )
+    frame = RangeTool(x_range=chart.x_range)
+    frame.overlay.fill_color = OTHER_TONE
+    frame.overlay.fill_alpha = 0.12
+    overview.add_tools(frame)
+    overview.yaxis.visible = False
+    overview.ygrid.visible = False
+    return _styled(overview)
+
+
+def _incident_name(number: int, one: Incident) -> str:
+    return f"{number}. {one.kind}"
+
+
+def _styled(chart: Any) -> Any:
+    chart.background_fill_alpha = chart.border_fill_alpha = 0
+    chart.outline_line_color = None
+    chart.xgrid.grid_line_color = chart.ygrid.grid_line_color = INK
+    chart.xgrid.grid_line_alpha = chart.ygrid.grid_line_alpha = 0.2
+    times = DatetimeTickFormatter(
+        milliseconds="%H:%M:%S.%3N",
+        seconds="%H:%M:%S",
+        minsec="%H:%M:%S",
+        minutes="%H:%M",
+        hourmin="%H:%M",
+        hours="%H:%M",
+    )
+    chart.xaxis.formatter = times
+    for axis in (*chart.xaxis, *chart.yaxis):
+        axis.major_label_text_color = axis.axis_line_color = axis.major_tick_line_color = INK
+        axis.major_label_text_font_size = "12px"
+        axis.minor_tick_line_color = None
+    return chart
+
+
+def _embed(chart: Any) -> str:
+    script, place = components(chart)
+    return f"{place}{script}"

@@ -1,0 +1,117 @@
+"""An incident report from logs as one HTML file that needs no network."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import Final, NamedTuple
+
+from eosctl import __version__
+from eosctl.analysis.log_digest.digest import LogDigest
+from eosctl.analysis.wording import time_text
+from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent
+from eosctl.model.log_findings import LogFindings
+from eosctl.render.logs.digest import pause_text, precursor_text, unexplained_text
+from eosctl.render.logs.picture import draw_timeline
+from eosctl.render.logs.report import headline, reading_text, skipped_texts, subject_text
+
+TOP_CATEGORIES: Final = 25
+TOP_TEMPLATES: Final = 15
+TOP_BURSTS: Final = 10
+TOP_PRECURSORS: Final = 6
+EVIDENCE_SHOWN: Final = 8
+QUOTED_CHARS: Final = 400
+
+
+class Quote(NamedTuple):
+    """A record that an incident rests on: the place, the time, and what it says."""
+
+    place: str
+    time: str
+    text: str
+
+
+class Card(NamedTuple):
+    """An incident with its texts ready."""
+
+    incident: Incident
+    start: str
+    end: str
+    subject: tuple[tuple[str, str], ...]
+    quotes: tuple[Quote, ...]
+    more_count: int
+
+
+def render_logs_html(findings: LogFindings, digest: LogDigest, generated_at_ms: int, *, static: bool = False) -> str:
+    """Render the incidents of a scan, worst first, with the records that they rest on; ``static`` without scripts."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=PackageLoader("eosctl.render", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    ordered = sorted(findings.incidents, key=lambda one: (one.severity.rank, one.t_start_ms))
+    texts = {(event.file, event.offset): event for event in findings.events}
+    counts = Counter(event.category for event in findings.events)
+    live = _LiveTimeline("", "") if static else _draw_live(findings.events, ordered)
+    return environment.get_template("logs.html.j2").render(
+        version=__version__,
+        generated_at=time_text(generated_at_ms),
+        headline=headline(ordered),
+        # The drawings escape every text in them.
+        timeline=Markup(draw_timeline(findings.events, ordered)),
+        script=Markup(live.script),
+        live_timeline=Markup(live.timeline),
+        digest=digest,
+        templates=[(one, one.first_ms and time_text(one.first_ms)) for one in digest.templates[:TOP_TEMPLATES]],
+        bursts=[(one, time_text(one.start_ms), time_text(one.end_ms)) for one in digest.bursts[:TOP_BURSTS]],
+        precursors=[precursor_text(one) for one in digest.precursors[:TOP_PRECURSORS]],
+        unexplained=[unexplained_text(one) for one in digest.unexplained],
+        pauses=[(one, pause_text(one)) for one in digest.pauses[:TOP_BURSTS]],
+        cards=[_card(one, texts) for one in ordered],
+        categories=counts.most_common(TOP_CATEGORIES),
+        sources=findings.sources,
+        skipped=skipped_texts(findings.skipped),
+        reading=reading_text(findings),
+        assumed=any(event.time_assumed for event in findings.events),
+    )
+
+
+class _LiveTimeline(NamedTuple):
+    """A timeline that answers to the pointer, and the script that draws it; both empty where there is none."""
+
+    script: str
+    timeline: str
+
+
+def _draw_live(events: Sequence[LogEvent], incidents: Sequence[Incident]) -> _LiveTimeline:
+    if find_spec("bokeh") is None:
+        return _LiveTimeline("", "")
+    from eosctl.render.logs import bokeh_timeline as drawn
+
+    timeline = drawn.draw_timeline(events, incidents)
+    return _LiveTimeline(drawn.library_script() if timeline else "", timeline)
+
+
+def _card(one: Incident, events: dict[tuple[str, int], LogEvent]) -> Card:
+    quotes = []
+    for place in one.evidence[:EVIDENCE_SHOWN]:
+        event = events.get((place.file, place.offset))
+        if event is not None:
+            moment = "" if event.time_ms is None else time_text(event.time_ms)
+            quotes.append(Quote(f"{place.file}:{place.offset}", moment, event.message[:QUOTED_CHARS]))
+    return Card(
+        one,
+        time_text(one.t_start_ms),
+        time_text(one.t_end_ms),
+        tuple((name, subject_text(value)) for name, value in one.subject.items()),
+        tuple(quotes),
+        max(0, len(one.evidence) - EVIDENCE_SHOWN),
+    )

@@ -1,0 +1,71 @@
+"""An incident report from logs as Markdown, for a ticket."""
+
+from __future__ import annotations
+
+from eosctl.analysis.log_digest.digest import LogDigest
+from eosctl.analysis.wording import time_text
+from eosctl.model.incident import Incident
+from eosctl.model.log_findings import LogFindings
+from eosctl.render.logs.digest import precursor_text, unexplained_text
+from eosctl.render.logs.report import SHOWN_EVIDENCE, headline, reading_text, skipped_texts, subject_text
+
+_SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_{}[]<>|#"})
+
+
+def render_logs_markdown(findings: LogFindings, digest: LogDigest, generated_at_ms: int) -> str:
+    """Render the incidents of a scan, worst first."""
+    lines = [f"# {_plain(headline(findings.incidents))}", ""]
+    ordered = sorted(findings.incidents, key=lambda one: (one.severity.rank, one.t_start_ms))
+    if ordered:
+        lines += ["| Severity | Start (UTC) | Kind | Root cause | Confidence |", "|---|---|---|---|---|"]
+        lines += [
+            f"| {one.severity.value} | {time_text(one.t_start_ms)} | {_plain(one.kind)} | {_plain(one.root_cause)} "
+            f"| {one.confidence:.0%} |"
+            for one in ordered
+        ]
+        lines.append("")
+    for one in ordered:
+        lines += _section(one)
+    lines += _digest_sections(digest)
+    lines.append(f"{reading_text(findings)}; rendered {time_text(generated_at_ms)}.")
+    lines += [f"- Not read: {_plain(text)}" for text in skipped_texts(findings.skipped)]
+    return "\n".join(lines) + "\n"
+
+
+def _section(one: Incident) -> list[str]:
+    subject = ", ".join(f"{_plain(name)} `{subject_text(value)}`" for name, value in one.subject.items())
+    places = [f"- `{place.file}:{place.offset}`" for place in one.evidence[:SHOWN_EVIDENCE]]
+    rest = len(one.evidence) - SHOWN_EVIDENCE
+    return [
+        f"## {_plain(one.kind)}: {_plain(one.root_cause)}",
+        "",
+        f"{time_text(one.t_start_ms)} to {time_text(one.t_end_ms)}" + (f", {subject}" if subject else ""),
+        "",
+        _plain(one.explanation),
+        "",
+        f"**Next:** {_plain(one.next_step)}",
+        "",
+        *places,
+        *([f"- and {rest} more"] if rest > 0 else []),
+        "",
+    ]
+
+
+def _digest_sections(digest: LogDigest) -> list[str]:
+    lines: list[str] = []
+    new = [one for one in digest.templates if one.is_new]
+    if digest.has_baseline:
+        lines += ["## New since the baseline", ""]
+        lines += [f"- {one.event_count} x {_plain(one.text)} ({_plain(', '.join(one.applications))})" for one in new]
+        lines += ["" if new else "Nothing.", *([""] if not new else [])]
+    if digest.precursors or digest.unexplained:
+        lines += ["## What came before failures", ""]
+        lines += [f"- {_plain(precursor_text(one))}" for one in digest.precursors[:SHOWN_EVIDENCE]]
+        lines += [f"- {_plain(unexplained_text(one))}" for one in digest.unexplained]
+        lines.append("")
+    return lines
+
+
+def _plain(text: str) -> str:
+    """Keep names with underscores and the like from becoming markup."""
+    return text.translate(_SPECIAL)

@@ -1,0 +1,28 @@
+"""One event a line, for people and for programs that follow logs."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from eosctl.analysis.wording import time_text
+from eosctl.model.log_event import LogEvent
+from eosctl.render.logs.report import event_view
+from eosctl.render.page import PLAIN, Line, Style, render_page
+
+_TONES: Final = {"critical": "red", "act": "red", "watch": "yellow"}
+
+
+def event_json(event: LogEvent) -> str:
+    """Spell an event as a JSON object on one line."""
+    return msgspec.json.encode(event_view(event)).decode() + "\n"
+
+
+def event_text(event: LogEvent, weight: str, style: Style = PLAIN) -> str:
+    """Spell an event for people, by how much its category matters: benign, watch, act, critical."""
+    moment = "no time" if event.time_ms is None else time_text(event.time_ms)
+    thrown = event.exception
+    cause = f"  [{thrown.root_class.rpartition('.')[2]}]" if thrown is not None else ""
+    text = f"{moment}  {event.category}  {event.application}  {event.message}{cause}  {event.file}:{event.line}"
+    return render_page([Line(text, _TONES.get(weight, ""))], style)

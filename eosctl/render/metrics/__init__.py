@@ -1,0 +1,1 @@
+"""Metrics: the catalogue, and readings of running programs."""

@@ -1,0 +1,1 @@
+"""Runbooks, their rehearsals, and what survives a region's loss."""

@@ -1,0 +1,1 @@
+"""Sandboxes: their state, faults, scenarios and simulations."""

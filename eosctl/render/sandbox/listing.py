@@ -1,0 +1,97 @@
+"""Sandboxes as rows, and a new one with what to type next."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+
+from eosctl.render.listing import Column
+from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
+
+
+class SandboxItem(msgspec.Struct, frozen=True):
+    """A sandbox of this user; ``running`` False means that its process is gone and only its state is left."""
+
+    name: str
+    running: bool
+    bootstrap: str
+    broker_count: int
+    emulate: str
+    transaction_version: int | None
+    pid: int
+    started_at_ms: int
+    data_dir: str
+    log_file: str
+    logs_dir: str
+    metrics_port: int | None
+    ephemeral: bool
+    settings: dict[str, str]
+    security_protocol: str
+    client_config: str | None
+    cluster: dict[str, Any] | None
+
+
+class PlayedItem(msgspec.Struct, frozen=True):
+    """A scenario that was played: its steps, and the report with every id and offset."""
+
+    scenario: str
+    sandbox: str
+    steps: tuple[str, ...]
+    expected_findings: tuple[str, ...]
+    report: dict[str, Any]
+
+
+SANDBOX_COLUMNS: Final[tuple[Column[SandboxItem], ...]] = (
+    Column("NAME", lambda item: item.name),
+    Column("STATE", lambda item: "running" if item.running else "gone"),
+    Column("BOOTSTRAP", lambda item: item.bootstrap),
+    Column("BROKERS", lambda item: str(item.broker_count)),
+    Column("EMULATES", lambda item: item.emulate),
+    Column("PID", lambda item: str(item.pid)),
+    Column("DATA-DIR", lambda item: item.data_dir, wide=True),
+    Column("LOG-FILE", lambda item: item.log_file, wide=True),
+)
+
+
+def render_started(item: SandboxItem, style: Style = PLAIN) -> str:
+    """Say where a new sandbox listens and what to do with it."""
+    name = "" if item.name == "default" else f" --name {item.name}"
+    brokers = "1 broker" if item.broker_count == 1 else f"{item.broker_count} brokers"
+    blocks: list[Block] = [
+        Line(f"Sandbox {item.name}: {brokers} on {item.bootstrap}", "bold"),
+        Field("emulates", f"Kafka {item.emulate}"),
+        Field("data", item.data_dir + (" (removed when it stops)" if item.ephemeral else "")),
+        Field("logs", item.logs_dir),
+        *([] if item.metrics_port is None else [Field("metrics", _metrics_text(item))]),
+        *_security(item),
+        Line("Next"),
+        Line(f"  $ eosctl sandbox scenario zombie{name}"),
+        Line(f"  $ eosctl doctor {connection_words(item.bootstrap, item.client_config)}"),
+        Line(f"  $ eosctl sandbox down{name}"),
+    ]
+    return render_page(blocks, style)
+
+
+def _security(item: SandboxItem) -> list[Block]:
+    if item.client_config is None:
+        return []
+    return [Field("listener", item.security_protocol), Field("clients", item.client_config)]
+
+
+def connection_words(bootstrap: str, client_config: object) -> str:
+    """Return the options with which eosctl reaches a sandbox: its address, or the file that has address and login."""
+    return f"-b {bootstrap}" if client_config is None else f"--command-config {client_config}"
+
+
+def _metrics_text(item: SandboxItem) -> str:
+    first = f"http://127.0.0.1:{item.metrics_port}/metrics"
+    return first if item.broker_count == 1 else f"{first} of broker 1, the others on the ports behind it"
+
+
+def render_played(item: PlayedItem, title: str, connection: str, style: Style = PLAIN) -> str:
+    """Tell what a scenario did, and with which options (``connection``) the sandbox is reached."""
+    blocks: list[Block] = [Line(f"{item.scenario}: {title}", "bold")]
+    blocks += [Line(f"  {number}. {step}") for number, step in enumerate(item.steps, 1)]
+    blocks.append(Line(f"eosctl doctor {connection} should find {', '.join(item.expected_findings)}."))
+    return render_page(blocks, style)

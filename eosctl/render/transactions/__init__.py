@@ -1,0 +1,1 @@
+"""Transactions, groups, fencing, timelines, and the plans of changes."""

@@ -1,0 +1,122 @@
+"""The plan of a fence and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from eosctl.analysis.wording import time_text
+from eosctl.model.plan import FenceOutcome, FencePlan
+from eosctl.render.formats import OutputFormat
+from eosctl.render.machine import render_json, render_tsv, render_yaml
+from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
+from eosctl.render.transactions.listing import PartitionItem
+
+
+class FenceItem(msgspec.Struct, frozen=True):
+    """One fence: what is planned, whether it was carried out and verified, and the official command that does it.
+
+    ``new_producer_id`` and ``new_producer_epoch`` are None before it is carried out. ``application`` is who makes ids
+    of this pattern, empty when unknown.
+    """
+
+    cluster_id: str
+    transactional_id: str
+    coordinator_id: int
+    state: str
+    producer_id: int
+    producer_epoch: int
+    timeout_ms: int
+    start_time_ms: int | None
+    partitions: tuple[PartitionItem, ...]
+    application: str
+    consequence: str
+    warnings: tuple[str, ...]
+    official_command: str
+    carried_out: bool
+    verified: bool
+    detail: str
+    new_producer_id: int | None
+    new_producer_epoch: int | None
+
+
+class FenceView(msgspec.Struct, frozen=True):
+    """A fence in its envelope."""
+
+    schema: str
+    schema_version: int
+    command: str
+    generated_at: str
+    items: tuple[FenceItem, ...]
+
+
+def fence_item(plan: FencePlan, official_command: str, outcome: FenceOutcome | None = None) -> FenceItem:
+    """Shape a plan, with what came of it if it was carried out."""
+    transaction = plan.transaction
+    return FenceItem(
+        cluster_id=plan.cluster_id,
+        transactional_id=transaction.transactional_id,
+        coordinator_id=transaction.coordinator_id,
+        state=transaction.state,
+        producer_id=transaction.producer_id,
+        producer_epoch=transaction.producer_epoch,
+        timeout_ms=plan.timeout_ms,
+        start_time_ms=transaction.start_time_ms,
+        partitions=tuple(PartitionItem(p.topic, p.partition) for p in transaction.partitions),
+        application=plan.application,
+        consequence=plan.consequence,
+        warnings=plan.warnings,
+        official_command=official_command,
+        carried_out=outcome is not None,
+        verified=outcome is not None and outcome.verified,
+        detail="" if outcome is None else outcome.detail,
+        new_producer_id=None if outcome is None else outcome.producer_id,
+        new_producer_epoch=None if outcome is None else outcome.producer_epoch,
+    )
+
+
+def fence_text(
+    now_ms: Callable[[], int], style: Callable[[], Style]
+) -> Callable[[FencePlan, str, FenceOutcome | None, OutputFormat], str]:
+    """Return what renders plans and outcomes of fences, dated by a clock."""
+
+    def render(plan: FencePlan, official: str, outcome: FenceOutcome | None, output: OutputFormat) -> str:
+        return render_fence(fence_item(plan, official, outcome), now_ms(), output, style())
+
+    return render
+
+
+def render_fence(item: FenceItem, generated_at_ms: int, output: OutputFormat, style: Style = PLAIN) -> str:
+    """Render a fence in any format."""
+    view = FenceView("eosctl.fence", 1, "txn fence", time_text(generated_at_ms), (item,))
+    match output:
+        case OutputFormat.JSON:
+            return render_json(view)
+        case OutputFormat.YAML:
+            return render_yaml(view)
+        case OutputFormat.TSV:
+            flags = (str(item.carried_out).lower(), str(item.verified).lower())
+            return render_tsv([[item.transactional_id, str(item.producer_id), str(item.producer_epoch), *flags]])
+        case _:
+            return render_page(_blocks(item), style)
+
+
+def _blocks(item: FenceItem) -> list[Block]:
+    title = "DONE: fenced" if item.carried_out else "PLAN: fence one transactional id"
+    blocks: list[Block] = [
+        Line(f"{title} {item.transactional_id}" if item.carried_out else title, "bold"),
+        Field("cluster", item.cluster_id or "unknown"),
+        Field("id", item.transactional_id + (f" ({item.application})" if item.application else "")),
+        Field("state", f"{item.state}, coordinator broker {item.coordinator_id}"),
+        Field("producer", f"id {item.producer_id}, epoch {item.producer_epoch}"),
+        Field("timeout", f"{item.timeout_ms} ms, kept as it is"),
+        Field("effect", item.consequence),
+    ]
+    blocks += [Field("warning", warning, "yellow") for warning in item.warnings]
+    blocks.append(Field("official", f"{item.official_command}  (sets the timeout anew; Kafka 4.1 and later)"))
+    if item.carried_out:
+        blocks.append(Field("verified" if item.verified else "not sure", item.detail))
+    else:
+        blocks.append(Line("Nothing was changed. Carry it out with --yes.", "bold"))
+    return blocks

@@ -1,0 +1,144 @@
+"""One transactional id: its present state, the producers on its partitions, and its last steps in the log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from eosctl.analysis.wording import duration_text, time_text
+from eosctl.model.history import TransactionLogEntry
+from eosctl.model.transaction import PartitionProducers
+from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
+from eosctl.render.transactions.listing import PartitionItem, TransactionItem
+
+
+class ProducerItem(msgspec.Struct, frozen=True):
+    """What the leader of a partition knows of the producer id."""
+
+    topic: str
+    partition: int
+    broker_id: int
+    producer_epoch: int
+    last_sequence: int
+    coordinator_epoch: int
+    open_since_offset: int | None
+
+
+class StepItem(msgspec.Struct, frozen=True):
+    """One record of the transaction log; ``state`` is empty when the id expired. Times are the coordinator's clock."""
+
+    log_partition: int
+    offset: int
+    coordinator_epoch: int
+    written_at_ms: int
+    state: str
+    producer_id: int
+    producer_epoch: int
+    timeout_ms: int
+    start_time_ms: int | None
+    partitions: tuple[PartitionItem, ...]
+    client_transaction_version: int
+
+
+class LifeItem(msgspec.Struct, frozen=True):
+    """A transactional id with everything that is known of it; ``history`` is oldest first."""
+
+    transaction: TransactionItem
+    log_partition: int | None
+    producers: tuple[ProducerItem, ...]
+    history: tuple[StepItem, ...]
+
+
+def producer_items(looks: Sequence[PartitionProducers], producer_id: int) -> tuple[ProducerItem, ...]:
+    """Pick one producer id out of all partitions."""
+    return tuple(
+        ProducerItem(
+            where.partition.topic,
+            where.partition.partition,
+            where.broker_id,
+            state.producer_epoch,
+            state.last_sequence,
+            state.coordinator_epoch,
+            state.current_txn_start_offset,
+        )
+        for where in looks
+        for state in where.producers
+        if state.producer_id == producer_id
+    )
+
+
+def step_item(entry: TransactionLogEntry) -> StepItem:
+    """Shape one record of the log."""
+    return StepItem(
+        entry.log_partition,
+        entry.offset,
+        entry.coordinator_epoch,
+        entry.written_at_ms,
+        entry.state,
+        entry.producer_id,
+        entry.producer_epoch,
+        entry.timeout_ms,
+        entry.start_time_ms,
+        tuple(PartitionItem(p.topic, p.partition) for p in entry.partitions),
+        entry.client_transaction_version,
+    )
+
+
+def render_lives(items: Sequence[LifeItem], style: Style = PLAIN) -> str:
+    """Render ids for people, one block each."""
+    blocks: list[Block] = []
+    for item in items:
+        if blocks:
+            blocks.append(Line(""))
+        blocks += _blocks(item)
+    return render_page(blocks, style)
+
+
+def _blocks(item: LifeItem) -> list[Block]:
+    transaction = item.transaction
+    age = "" if transaction.age_ms is None else f", open for {duration_text(transaction.age_ms)}"
+    home = "" if item.log_partition is None else f", __transaction_state-{item.log_partition}"
+    blocks: list[Block] = [
+        Line(f"{transaction.transactional_id}  {transaction.state}{age}", "bold"),
+        Field("producer", f"id {transaction.producer_id}, epoch {transaction.producer_epoch}"),
+        Field("coord.", f"broker {transaction.coordinator_id}{home}"),
+        Field("timeout", f"{transaction.timeout_ms} ms"),
+    ]
+    if transaction.partitions:
+        names = ", ".join(f"{p.topic}-{p.partition}" for p in transaction.partitions)
+        blocks.append(Field("partitions", f" {names}"))
+    if transaction.explanation:
+        blocks.append(Field("verdict", f"{transaction.status}: {transaction.explanation}"))
+    if item.producers:
+        blocks.append(Grid(tuple(_producer_row(p) for p in item.producers), _PRODUCER_HEADER, indent=2))
+    if item.history:
+        blocks.append(Grid(tuple(_history_row(entry) for entry in item.history), _HISTORY_HEADER, indent=2))
+    return blocks
+
+
+_PRODUCER_HEADER = ("PARTITION", "LEADER", "EPOCH", "LAST-SEQUENCE", "COORDINATOR-EPOCH", "OPEN-SINCE-OFFSET")
+_HISTORY_HEADER = ("TIME", "OFFSET", "STATE", "PRODUCER-ID", "EPOCH", "PARTITIONS")
+
+
+def _producer_row(item: ProducerItem) -> tuple[str, ...]:
+    since = "-" if item.open_since_offset is None else str(item.open_since_offset)
+    return (
+        f"{item.topic}-{item.partition}",
+        str(item.broker_id),
+        str(item.producer_epoch),
+        str(item.last_sequence),
+        str(item.coordinator_epoch),
+        since,
+    )
+
+
+def _history_row(entry: StepItem) -> tuple[str, ...]:
+    return (
+        time_text(entry.written_at_ms),
+        str(entry.offset),
+        entry.state or "(expired)",
+        str(entry.producer_id) if entry.state else "-",
+        str(entry.producer_epoch) if entry.state else "-",
+        ", ".join(f"{p.topic}-{p.partition}" for p in entry.partitions) or "-",
+    )

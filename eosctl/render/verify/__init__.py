@@ -1,0 +1,1 @@
+"""What a verification has shown."""

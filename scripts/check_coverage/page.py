@@ -16,6 +16,7 @@ import yaml
 from eosctl.checks.configuration.registry import ALL_RULES
 from eosctl.checks.declaration import Area, Check
 from eosctl.checks.registry import CATALOGUE, find_check
+from eosctl.commands.registry import COMMANDS
 from eosctl.render.configuration.setting import explain_setting
 from eosctl.settings.vetted_profiles import load_vetted_profiles
 from scripts.check_coverage.reviewed import ReviewedCluster, read_reviewed
@@ -68,7 +69,7 @@ def exists(answer: str) -> bool:
         case "profile":
             return name in {profile.name for profile in load_vetted_profiles()}
         case "cmd":
-            return bool(list((ROOT / "eosctl" / "commands").glob(f"{name}*.py")))
+            return name in {entry.name for entry in COMMANDS}
         case "doc" | "test":
             return (ROOT / name).exists()
         case _:

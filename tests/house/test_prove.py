@@ -19,6 +19,7 @@ def prove(tmp_path: Path, project_root: Path) -> ModuleType:
     script = tmp_path / "scripts" / "prove.py"
     script.parent.mkdir()
     shutil.copy(project_root / "scripts" / "prove.py", script)
+    (tmp_path / ".gitignore").write_text("__pycache__/\n")
     for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "Start"]):
         identity = ["-c", "user.name=T", "-c", "user.email=t@example.org"]
         subprocess.run(["git", *identity, *command], cwd=tmp_path, check=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -34,7 +35,10 @@ def test_positional(eos_cluster):
 
 def run_pytest(directory: Path, *options: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--strict-markers", "-W", "error"]
-    return subprocess.run([*command, *options], cwd=directory, capture_output=True, text=True, check=False)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}  # our own run's
+    return subprocess.run(
+        [*command, *options], cwd=directory, env=environment, capture_output=True, text=True, check=False
+    )
 
 
 def test_the_fixture_and_its_marker_are_there_without_a_word(tmp_path: Path) -> None:

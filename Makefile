@@ -22,7 +22,7 @@ demo: environment ## Start a cluster, break it, diagnose it, mend it, read its l
 	@$(RUN) scripts/demo.py
 
 test: lint ## Lint, then every test but those against real Kafka.
-	$(RUN) -m pytest -n $(JOBS) -m "not apache"
+	$(RUN) -m pytest -n $(JOBS) --dist worksteal -m "not apache"
 
 coverage: environment ## The same tests with branch coverage; twice as long, so not part of `make test`.
 	$(RUN) -m pytest -n $(JOBS) -m "not apache" --cov --cov-report=term:skip-covered

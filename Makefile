@@ -68,7 +68,6 @@ bench: environment ## Measure against the named peers, one program after the oth
 docs: environment ## Generate the pages that are made from code.
 	$(RUN) -m scripts.generate_reference
 
-book: EXTRAS = dev,docs
 book: environment ## Build the documentation as a book, in build/book; a broken link fails it.
 	$(RUN) -m scripts.book
 	.venv/bin/sphinx-build -q -W --keep-going -b html docs build/book

@@ -42,8 +42,14 @@ def _benchmarks() -> Iterator[str]:
     newest = {_topic(path): path for path in sorted(RESULTS.glob("*.md"))}
     for topic, path in sorted(newest.items()):
         yield f"## {topic.replace('-', ' ').capitalize()}\n\n`python -m benchmarks.{topic.replace('-', '_')}`\n"
-        # A heading of the table's own would stand above those of this page.
-        yield re.sub(r"^(#+ )", r"##\1", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        yield _below_ours(path.read_text(encoding="utf-8"))
+
+
+def _below_ours(text: str) -> str:
+    """Put a table's own headings below those of this page, one level after the other."""
+    heading = re.compile(r"^#+(?= )", re.MULTILINE)
+    levels = sorted({len(marks) for marks in heading.findall(text)})
+    return heading.sub(lambda marks: "#" * (3 + levels.index(len(marks[0]))), text)
 
 
 def _topic(path: Path) -> str:

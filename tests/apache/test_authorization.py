@@ -44,10 +44,10 @@ class Guarded(NamedTuple):
     open_to_all: str
 
 
-@pytest.fixture(scope="module")
-def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
-    """One 4.3.1 broker with a login and the standard authorizer."""
-    home = tmp_path_factory.mktemp("authorizer")
+@pytest.fixture
+def guarded(tmp_path: Path) -> Iterator[Guarded]:
+    """One 4.3.1 broker with a login and the standard authorizer; one a test, as each makes topics of its own."""
+    home = tmp_path / "authorizer"
     rng = random.Random()
     port, controller_port, login_port = free_ports(3, rng)
     listeners = f"PLAINTEXT://{HOST}:{port},SASL_PLAINTEXT://{HOST}:{login_port}"

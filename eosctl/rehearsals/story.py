@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
-import yaml
 
-from eosctl.errors import ConfigFileError, UsageError
+from eosctl.errors import UsageError
 from eosctl.runbooks.book import Duration, Outcome, Text, Value
 from eosctl.runbooks.load import as_id
+from eosctl.settings.small_files import parse_yaml_as, read_small_text
 
-MAX_BYTES = 1_000_000
 Deed = dict[str, Value]
 """What is done: ``do`` names it, ``in`` the cluster (``here`` when left out), the rest are its arguments."""
 
@@ -85,13 +84,7 @@ def parse_rehearsal(text: str, name: str) -> Rehearsal:
     Raises:
         ConfigFileError: It is no YAML, or no rehearsal; the message names the key.
     """
-    try:
-        tree = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-        return msgspec.convert(tree, Rehearsal)
-    except (yaml.YAMLError, msgspec.ValidationError, RecursionError, ValueError) as error:
-        raise ConfigFileError(
-            f"{name} is no rehearsal.", " ".join(str(error).split()), "The format: docs/runbooks/rehearsals.md."
-        ) from error
+    return parse_yaml_as(Rehearsal, text, name, "rehearsal", "The format: docs/runbooks/rehearsals.md.")
 
 
 def read_rehearsal(path: Path) -> Rehearsal:
@@ -100,13 +93,7 @@ def read_rehearsal(path: Path) -> Rehearsal:
     Raises:
         ConfigFileError: It cannot be read, or is none.
     """
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise ConfigFileError(f"{path} is too large for a rehearsal.", f"More than {MAX_BYTES} bytes.")
-        return parse_rehearsal(path.read_text(encoding="utf-8"), str(path))
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
-        raise ConfigFileError(f"Cannot read {path}.", why or str(error), "Check the path.") from error
+    return parse_rehearsal(read_small_text(path, "rehearsal"), str(path))
 
 
 @cache

@@ -9,13 +9,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
-import yaml
-
-from eosctl.errors import ConfigFileError, UsageError
+from eosctl.errors import UsageError
 from eosctl.runbooks.book import Runbook
+from eosctl.settings.small_files import parse_yaml_as, read_small_text
 
-MAX_BYTES = 1_000_000
+_FORMAT = "The format: eosctl runbook new shows an example, eosctl schema runbook the JSON Schema."
 
 
 class Source(NamedTuple):
@@ -32,15 +30,7 @@ def parse_runbook(text: str, name: str) -> Source:
     Raises:
         ConfigFileError: It is no YAML, or no runbook; the message names the key.
     """
-    try:
-        tree = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-        book = msgspec.convert(tree, Runbook)
-    except (yaml.YAMLError, msgspec.ValidationError, RecursionError, ValueError) as error:
-        raise ConfigFileError(
-            f"{name} is no runbook.",
-            " ".join(str(error).split()),
-            "The format: eosctl runbook new shows an example, eosctl schema runbook the JSON Schema.",
-        ) from error
+    book = parse_yaml_as(Runbook, text, name, "runbook", _FORMAT)
     return Source(book, name, hashlib.sha256(text.encode()).hexdigest())
 
 
@@ -50,13 +40,7 @@ def read_runbook(path: Path) -> Source:
     Raises:
         ConfigFileError: It cannot be read, or is none.
     """
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise ConfigFileError(f"{path} is too large for a runbook.", f"More than {MAX_BYTES} bytes.")
-        return parse_runbook(path.read_text(encoding="utf-8"), str(path))
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
-        raise ConfigFileError(f"Cannot read {path}.", why or str(error), "Check the path.") from error
+    return parse_runbook(read_small_text(path, "runbook"), str(path))
 
 
 @cache

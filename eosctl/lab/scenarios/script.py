@@ -8,14 +8,12 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
-import yaml
 
 from eosctl.errors import ConfigFileError, UsageError
+from eosctl.settings.small_files import parse_yaml_as, read_small_text
 
 StepWords = dict[str, Any]
 """``do`` names the step, the rest are its arguments; ``refused`` names the errors of which it must meet one."""
-
-MAX_BYTES = 1_000_000
 
 
 class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -75,12 +73,7 @@ def parse_script(text: str, name: str) -> Script:
     """
     from eosctl.lab.scenarios.steps.registry import bind
 
-    try:
-        tree = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-        script = msgspec.convert(tree, Script)
-    except (yaml.YAMLError, msgspec.ValidationError, RecursionError, ValueError) as error:
-        why = " ".join(str(error).split())
-        raise ConfigFileError(f"{name} is no scenario.", why, "The format: docs/sandbox/scenarios.md.") from error
+    script = parse_yaml_as(Script, text, name, "scenario", "The format: docs/sandbox/scenarios.md.")
     for number, step in enumerate(script.steps, 1):
         try:
             bind(step)
@@ -95,13 +88,7 @@ def read_script(path: Path) -> Script:
     Raises:
         ConfigFileError: It cannot be read, or is none.
     """
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise ConfigFileError(f"{path} is too large for a scenario.", f"More than {MAX_BYTES} bytes.", "Check it.")
-        return parse_script(path.read_text(encoding="utf-8"), str(path))
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
-        raise ConfigFileError(f"Cannot read {path}.", why or str(error), "Check the path.") from error
+    return parse_script(read_small_text(path, "scenario"), str(path))
 
 
 @cache

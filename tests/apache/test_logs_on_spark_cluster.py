@@ -115,10 +115,12 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 def test_two_executors_without_eosctl_give_the_events_of_the_scanner(cluster: Cluster, tmp_path: Path) -> None:
     out = tmp_path / "result"
     logs = str(FIXTURES / "second-producer-392")
+    before = set((cluster.folder / "work").glob("app-*"))
     done = cluster.submit("submit", logs, "--out", str(out), "--format", "json", "--split-mb", "1")
-    executors = sorted(path.name for path in (cluster.folder / "work").glob("app-*-0000/*") if path.is_dir())
     assert done.returncode == 0, done.stderr[-3000:]
-    assert executors == ["0", "1"]
+    (application,) = set((cluster.folder / "work").glob("app-*")) - before
+    # The worker may begin a third one while the job ends, in the place of one that has gone already.
+    assert {"0", "1"} <= {path.name for path in application.iterdir() if path.is_dir()}
     assert done.stdout.count("producer_fenced: duplicate-transactional-id") == 3
     rows = [json.loads(line) for file in (out / "events-v1").glob("part-*") for line in file.read_text().splitlines()]
     events = scan_paths([FIXTURES / "second-producer-392"]).events

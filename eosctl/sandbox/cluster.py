@@ -261,7 +261,10 @@ class Cluster:
             raise EosctlError(f"Broker {broker_id} is not running.", f"The nodes of this sandbox are {known}.")
 
     def commands(self) -> Mapping[str, Command]:
-        """Return what the control socket offers besides ``stop`` and ``status``."""
+        """Return what the control socket offers besides ``stop``."""
+
+        async def status(arguments: dict[str, Any]) -> dict[str, Any]:
+            return self.status()
 
         async def kill(arguments: dict[str, Any]) -> str:
             await self.kill_broker(int(arguments["broker"]))
@@ -300,6 +303,7 @@ class Cluster:
             return "skewed"
 
         return {
+            "status": status,
             "kill-broker": kill,
             "stop-broker": stop,
             "start-broker": start,

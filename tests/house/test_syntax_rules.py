@@ -23,8 +23,8 @@ ADAPTERS = {
 DEFAULT_GENERATORS = {"eosctl/client/client.py"}
 UNSEEDED = "random.Random without a seed"
 MAY_EXIT = (
-    *("eosctl/cli.py", "eosctl/__main__.py", "eosctl/sandbox/process/main.py", "spark_log_analytics/main.py"),
-    "spark_log_analytics/kafka_data/main.py",
+    *("eosctl/cli.py", "eosctl/__main__.py", "eosctl/sandbox/process/serving.py", "spark_log_analytics/main.py"),
+    *("spark_log_analytics/kafka_data/main.py", "eosctl/demo/programs"),
 )
 
 CLOCK_CALLS = {

@@ -1,143 +1,35 @@
-"""The sandbox process: one cluster, one control socket, until it is told to stop.
-
-Started by ``manage.start`` with the specification and the descriptor of a pipe; it writes one line to the pipe, either
-its state or the reason why it could not start.
-"""
+"""The process of a sandbox whose brokers are eosctl's own: one cluster in one loop."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import fcntl
 import gc
-import json
-import os
-import shutil
-import signal
 import sys
-import time
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
 
-from eosctl import __version__
-from eosctl.errors import EosctlError
 from eosctl.sandbox.cluster import Cluster
 from eosctl.sandbox.process import places
-from eosctl.sandbox.process.control import serve_control
-from eosctl.sandbox.process.identity import start_ticks
-from eosctl.sandbox.process.spec import RunningSandbox, SandboxSpec
-
-LOCK_NAME: Final = ".eosctl-lock"
+from eosctl.sandbox.process.serving import serve
+from eosctl.sandbox.process.spec import SandboxSpec
 
 
-class DataDirectory:
-    """The brokers' files, used by one process at a time."""
+class _ProcessCluster(Cluster):
+    """A cluster that has its process to itself."""
 
-    def __init__(self, path: Path) -> None:
-        """Create and lock the directory.
+    async def start(self) -> None:
+        """Start it, and spare the loop the cyclic collector's frequent rounds.
 
-        Raises:
-            EosctlError: It cannot be written, or another sandbox uses it.
+        What is alive now stays, and little of the rest is cyclic: a full pass over 100,000 live objects takes some
+        30 ms, in which nobody is answered.
         """
-        self.path = path
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-            self._lock = os.open(path / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o600)
-        except OSError as error:
-            raise EosctlError(
-                f"Cannot write to the data directory {path}.",
-                error.strerror or str(error),
-                "Make it writable or choose another --data-dir.",
-            ) from error
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            os.close(self._lock)
-            raise EosctlError(
-                f"The data directory {path} is in use by another sandbox.",
-                "Two clusters on one set of files would destroy it.",
-                "Stop the other one (eosctl sandbox status), or choose another --data-dir.",
-            ) from error
-
-    def release(self, *, remove: bool) -> None:
-        """Let go of the directory, and remove it when asked."""
-        if remove:
-            shutil.rmtree(self.path, ignore_errors=True)
-        os.close(self._lock)
+        await super().start()
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(50_000, 20, 20)
 
 
-async def run(spec: SandboxSpec, ready: int) -> None:
-    """Start the cluster, report, and serve until stopped by the control socket, a signal or the time to live."""
-    directory = DataDirectory(Path(spec.data_dir))
-    try:
-        cluster = Cluster(spec, places.logs_dir(Path(spec.data_dir)))
-        await cluster.start()
-        _calm_the_collector()
-        try:
-            await _serve(spec, cluster, ready)
-        finally:
-            await cluster.stop()
-    finally:
-        directory.release(remove=spec.ephemeral)
-
-
-def _calm_the_collector() -> None:
-    """Spare the loop the cyclic collector's frequent rounds: what is alive now stays, and little of the rest is cyclic.
-
-    A full pass over 100,000 live objects takes some 30 ms, in which nobody is answered.
-    """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
-
-
-async def _serve(spec: SandboxSpec, cluster: Cluster, ready: int) -> None:
-    stopped = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stopped.set)
-    if spec.ttl_ms is not None:
-        loop.call_later(spec.ttl_ms / 1000, stopped.set)
-
-    async def stop(arguments: dict[str, Any]) -> str:
-        loop.call_soon(stopped.set)
-        return "stopping"
-
-    async def status(arguments: dict[str, Any]) -> Any:
-        return cluster.status()
-
-    socket_path = places.control_socket(spec.name)
-    server = await serve_control(socket_path, {"stop": stop, "status": status, **cluster.commands()})
-    state = RunningSandbox(
-        name=spec.name,
-        pid=os.getpid(),
-        process_start_ticks=start_ticks(os.getpid()) or 0,
-        started_at_ms=time.time_ns() // 1_000_000,
-        bootstrap=cluster.bootstrap,
-        control_socket=str(socket_path),
-        data_dir=spec.data_dir,
-        log_file=str(places.log_file(spec.name)),
-        version=__version__,
-        spec=spec,
-    )
-    state_path = places.state_file(spec.name)
-    try:
-        temporary = state_path.with_suffix(".tmp")
-        temporary.write_text(state.to_json())
-        temporary.replace(state_path)
-        _report(ready, asdict(state))
-        await stopped.wait()
-    finally:
-        server.close()
-        socket_path.unlink(missing_ok=True)
-        state_path.unlink(missing_ok=True)
-
-
-def _report(ready: int, answer: dict[str, Any]) -> None:
-    # The caller may have gone away (Ctrl-C while it waited); the sandbox then has nobody to serve.
-    os.write(ready, json.dumps(answer).encode() + b"\n")
-    os.close(ready)
+def _make(spec: SandboxSpec) -> Cluster:
+    return _ProcessCluster(spec, places.logs_dir(Path(spec.data_dir)))
 
 
 def _new_loop() -> asyncio.AbstractEventLoop:
@@ -149,23 +41,5 @@ def _new_loop() -> asyncio.AbstractEventLoop:
     return loop
 
 
-def main(arguments: list[str]) -> int:
-    """Run the process; returns its exit code."""
-    spec = SandboxSpec.from_json(arguments[0])
-    ready = int(arguments[1])
-    os.set_inheritable(ready, False)
-    try:
-        with asyncio.Runner(loop_factory=_new_loop) as runner:
-            runner.run(run(spec, ready))
-    except EosctlError as error:
-        print(error, file=sys.stderr)  # noqa: T201 - the process's log is its standard error
-        with contextlib.suppress(OSError):
-            _report(ready, {"error": {"what": error.what, "why": error.why, "next_step": error.next_step}})
-        return 1
-    except BrokenPipeError:
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(serve(sys.argv[1:], _make, _new_loop))

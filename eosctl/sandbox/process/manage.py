@@ -23,6 +23,7 @@ from eosctl.sandbox.process.spec import RunningSandbox, SandboxSpec
 _children: Final[dict[int, subprocess.Popen[bytes]]] = {}
 
 START_TIMEOUT_S: Final = 30.0
+OWN_PROGRAM: Final = "eosctl.sandbox.process.main"
 STOP_TIMEOUT_S: Final = 10.0
 TERM_TIMEOUT_S: Final = 5.0
 KILL_TIMEOUT_S: Final = 5.0
@@ -40,8 +41,13 @@ class Found:
     running: bool
 
 
-def start(spec: SandboxSpec) -> RunningSandbox:
+def start(spec: SandboxSpec, *, program: str = OWN_PROGRAM, timeout_s: float = START_TIMEOUT_S) -> RunningSandbox:
     """Start a detached sandbox and return when it answers clients.
+
+    Args:
+        spec: What it shall be.
+        program: The module whose process serves it.
+        timeout_s: How long it may take.
 
     Raises:
         UsageError: One of this name runs already.
@@ -68,7 +74,7 @@ def start(spec: SandboxSpec) -> RunningSandbox:
     try:
         with log:
             process = subprocess.Popen(
-                [sys.executable, "-m", "eosctl.sandbox.process.main", spec.to_json(), str(ready_write)],
+                [sys.executable, "-m", program, spec.to_json(), str(ready_write)],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -78,7 +84,7 @@ def start(spec: SandboxSpec) -> RunningSandbox:
             )
         os.close(ready_write)
         ready_write = -1
-        answer = _wait_until_ready(ready_read, process, spec)
+        answer = _wait_until_ready(ready_read, process, spec, timeout_s)
     finally:
         os.close(ready_read)
         if ready_write >= 0:
@@ -87,15 +93,17 @@ def start(spec: SandboxSpec) -> RunningSandbox:
     return RunningSandbox.from_json(json.dumps(answer))
 
 
-def _wait_until_ready(ready_read: int, process: subprocess.Popen[bytes], spec: SandboxSpec) -> dict[str, Any]:
+def _wait_until_ready(
+    ready_read: int, process: subprocess.Popen[bytes], spec: SandboxSpec, timeout_s: float
+) -> dict[str, Any]:
     received = b""
-    deadline = time.monotonic() + START_TIMEOUT_S
+    deadline = time.monotonic() + timeout_s
     while not received.endswith(b"\n"):
         if not is_readable_within(ready_read, max(0.0, deadline - time.monotonic())):
             process.kill()
             process.wait()
             raise SandboxFailed(
-                f"The sandbox was not ready within {START_TIMEOUT_S:.0f} s and was stopped.",
+                f"The sandbox was not ready within {timeout_s:.0f} s and was stopped.",
                 "The machine may be overloaded.",
                 f"See its log: {places.log_file(spec.name)}",
             )

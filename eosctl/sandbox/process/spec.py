@@ -39,6 +39,7 @@ class SandboxSpec:
     log_dirs: int = 1  # of each broker
     racks: tuple[str, ...] = ()  # of the brokers in turn
     bugs: tuple[tuple[str, bool], ...] = ()  # switches of known bugs
+    kafka: str | None = None  # the release, where the brokers are real ones
 
     @property
     def security(self) -> ListenerSecurity:

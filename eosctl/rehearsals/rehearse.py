@@ -33,7 +33,6 @@ from eosctl.runbooks.lint import required_inputs
 from eosctl.runbooks.ways import Way, ways_taken
 
 SECOND_LOOK_MS: Final = 100
-_WELL: Final = (Outcome.VERIFIED, Outcome.NO_ACTION)
 
 
 class Performance(NamedTuple):
@@ -59,7 +58,7 @@ def rehearse(book: Runbook, story: Story) -> Performance:
         ConfigFileError: The story tells of a deed that there is none of.
         UsageError: It lacks an input.
     """
-    for deed in (*story.given, *(deed for turn in story.people for deed in turn.does)):
+    for deed in (*story.given, *(deed for turn in story.people for deed in turn.does), *story.afterwards):
         bind(deed)
     missing = [name for name in required_inputs(book) if name not in story.inputs]
     if missing:
@@ -226,16 +225,21 @@ async def _hold_to(story: Story, ending: Ending, scene: _Scene) -> None:
         raise _Botched(f"Its last words lack {expected.says!r}.", ending.message)
     if scene.people:
         raise _Botched(f"The run never came to {scene.people[0].at}, where people had something to do.")
-    if ending.outcome in _WELL:
-        snapshot = await scene.look(EVERYTHING)
-        findings = [
-            f"{finding.check_id}: {finding.message}"
-            for finding in diagnose(ALL_CHECKS, Case(snapshot)).findings
-            if finding.severity.at_least(Severity.ERROR) and finding.check_id not in story.leaves
-        ]
-        gaps = [f"{gap.kind.value} of {gap.subject}: {gap.reason.value}" for gap in snapshot.gaps]
-        if findings or gaps:
-            raise _Botched("It ended well, but the cluster is not well.", " ".join([*findings, *gaps]))
+    for deed in story.afterwards:
+        await do(scene.places, deed)
+    snapshot = await scene.look(EVERYTHING)
+    findings = [
+        f"{finding.check_id}: {finding.message}"
+        for finding in diagnose(ALL_CHECKS, Case(snapshot)).findings
+        if finding.severity.at_least(Severity.ERROR) and finding.check_id not in story.leaves
+    ]
+    gaps = [
+        f"{gap.kind.value} of {gap.subject}: {gap.reason.value}"
+        for gap in snapshot.gaps
+        if gap.kind.value not in story.leaves
+    ]
+    if findings or gaps:
+        raise _Botched("It ended as told, but the cluster is not well.", " ".join([*findings, *gaps]))
 
 
 def _with_patience(book: Runbook, story: Story) -> Runbook:

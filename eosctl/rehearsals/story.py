@@ -55,8 +55,8 @@ class Story(_Part, frozen=True, kw_only=True):
     """One run of a runbook.
 
     ``given`` is done before it begins. ``people`` take their turns in order. ``patience`` bounds every wait, so that
-    a story in which nobody helps is short. A run that ends well must leave the cluster without findings of severity
-    error but for those that ``leaves`` names.
+    a story in which nobody helps is short. ``afterwards`` is what people do where the run ended without them. Then no
+    check may have a finding of severity error and no evidence may be missing, but for what ``leaves`` names.
     """
 
     name: Text
@@ -67,6 +67,7 @@ class Story(_Part, frozen=True, kw_only=True):
     people: tuple[Turn, ...] = ()
     patience: Duration = "10s"
     ends: Ends
+    afterwards: tuple[Deed, ...] = ()
     leaves: tuple[str, ...] = ()
 
 

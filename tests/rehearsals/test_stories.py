@@ -69,6 +69,7 @@ def test_every_deed_is_told_of_in_one_line() -> None:
         (STORY + "    people: [{at: ask_abort}]\n", "never came to ask_abort"),
         (STORY + "    given: [{do: write, id: app}, {do: commit_offset, group: app, offset: 99}]\n", "EOS-GRP-004"),
         (STORY + "    given: [{do: hang, in: other}]\n", "no cluster other"),
+        (STORY + "    afterwards: [{do: write, id: app}, {do: commit_offset, group: app, offset: 9}]\n", "EOS-GRP-004"),
     ],
 )
 def test_a_story_that_does_not_go_as_told_fails(body: str, told: str) -> None:

@@ -27,9 +27,8 @@ from eosctl.sandbox.process.security_files import SecurityMaterial, prepare_mate
 from eosctl.sandbox.process.spec import SandboxSpec
 from eosctl.sandbox.process.users import register_users
 from eosctl.sandbox.security.protocol import ADMIN_USER, ListenerSecurity
-from eosctl.sandbox.settings import InvalidSetting
+from eosctl.sandbox.start_errors import explain_start
 from eosctl.sandbox.status import describe_cluster
-from eosctl.storage.errors import DamagedFile
 from eosctl.wire.api_keys import ApiKey
 
 HOST = "127.0.0.1"
@@ -55,6 +54,7 @@ class Cluster:
         self._core: ClusterCore | None = None
         self._material = SecurityMaterial({}, None)
         self._servers: dict[int, ListenerServer] = {}
+        self._starting: dict[int, asyncio.Future[None]] = {}  # brokers that were started again, until they stop
         self._faults: FaultEngine | None = None
         self._clock: AdjustableClock | None = None
 
@@ -112,7 +112,7 @@ class Cluster:
                 write_client_files(Path(spec.data_dir), spec.security, spec.users, self.bootstrap)
         except BaseException as error:
             self._close()
-            raise _explained(error, spec) from error
+            raise explain_start(error, spec, START_TIMEOUT_S) from error
 
     async def _bind(self, core: ClusterCore) -> None:
         listener = self._spec.security.protocol.name
@@ -140,8 +140,8 @@ class Cluster:
     async def stop(self) -> None:
         """Stop every node in order; data stays on disk, complete."""
         self._close_metrics()
-        for server in self._servers.values():
-            server.close()
+        for broker_id in self._servers:
+            self._disconnect(broker_id)
         if self._core is not None:
             self._core.ticks.run()
             self._core.stop(clean=True)
@@ -154,12 +154,15 @@ class Cluster:
 
     def _close(self) -> None:
         self._close_metrics()
-        for server in self._servers.values():
-            server.close()
+        for broker_id in self._servers:
+            self._disconnect(broker_id)
         if self._core is not None:
             self._core.stop(clean=False)
 
     def _disconnect(self, node_id: int) -> None:
+        starting = self._starting.pop(node_id, None)
+        if starting is not None:
+            starting.cancel()
         if node_id in self._servers:
             self._servers[node_id].close()
 
@@ -212,7 +215,7 @@ class Cluster:
         self.core.broker(broker_id).lifecycle.shut_down(handed_over.set)
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(handed_over.wait(), SHUTDOWN_TIMEOUT_S)
-        self._servers[broker_id].close()
+        self._disconnect(broker_id)
         self.core.stop_node(broker_id, clean=True)
 
     async def start_broker(self, broker_id: int) -> None:
@@ -225,8 +228,15 @@ class Cluster:
         ready = asyncio.Event()
         node.broker.on_ready = ready.set
         self.core.ticks.run()
-        if not node.broker.is_ready:
-            await asyncio.wait_for(ready.wait(), START_TIMEOUT_S)
+        if node.broker.is_ready:
+            ready.set()
+        starting = asyncio.ensure_future(self._serve_once(ready, broker_id))
+        self._starting[broker_id] = starting
+        # A broker that takes longer than anybody waits serves all the same as soon as it can.
+        await asyncio.wait_for(asyncio.shield(starting), START_TIMEOUT_S)
+
+    async def _serve_once(self, ready: asyncio.Event, broker_id: int) -> None:
+        await ready.wait()
         await self._servers[broker_id].reopen()
 
     async def advance(self, duration_ms: float) -> int:
@@ -329,22 +339,6 @@ def _fault(arguments: dict[str, Any]) -> LinkFault:
         count=arguments.get("count"),
         delay_ms=float(arguments.get("delay_ms", 0)),
     )
-
-
-def _explained(error: BaseException, spec: SandboxSpec) -> BaseException:
-    if isinstance(error, TimeoutError):
-        return EosctlError(f"The brokers did not get ready within {START_TIMEOUT_S:.0f} s.")
-    if isinstance(error, InvalidSetting):
-        return EosctlError("A broker setting is not allowed.", str(error), "Correct the --config option.")
-    if isinstance(error, DamagedFile):
-        return EosctlError(f"The data in {spec.data_dir} cannot be used.", str(error), "Choose another --data-dir.")
-    if isinstance(error, OSError):
-        return EosctlError(
-            f"The data directory {spec.data_dir} cannot be used.",
-            error.strerror or str(error),
-            "Make it writable or choose another --data-dir.",
-        )
-    return error
 
 
 class EmbeddedCluster:

@@ -69,7 +69,11 @@ class Timers:
         if self._overdue is not None:
             self._overdue.append(timer)
         elif not self.stopped:
-            self._ticks.post(timer.run)
+            self._ticks.post(partial(self._run, timer))
+
+    def _run(self, timer: WheelTimer) -> None:
+        if not self.stopped:  # the node may have gone down since the timer fired: its logs are closed
+            timer.run()
 
     def pause(self) -> None:
         """Let no timer fire until :meth:`resume`: the process stands still while time goes on."""
@@ -135,8 +139,12 @@ class NodeRuntime:
         return self.timers.call_later(delay_ms, call)
 
     def call_soon(self, call: Callable[[], None]) -> None:
-        """Run ``call`` in this turn, after all work posted so far."""
-        self.ticks.post(call)
+        """Run ``call`` in this turn, after all work posted so far, unless the node stops first."""
+        self.ticks.post(partial(self._run, call))
+
+    def _run(self, call: Callable[[], None]) -> None:
+        if not self.stopped:
+            call()
 
     def call_at_lull(self, call: Callable[[], None]) -> None:
         """Run ``call`` in this turn once nothing else is to be done, however much that brings about."""

@@ -135,6 +135,31 @@ def test_brokers_are_killed_stopped_and_started_again_on_their_ports(tmp_path: P
     asyncio.run(scenario())
 
 
+def test_a_broker_that_gets_ready_after_the_wait_for_it_serves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        cluster = Cluster(SandboxSpec(name="slow", data_dir=str(tmp_path), brokers=2, fast=True))
+        await cluster.start()
+        monkeypatch.setattr("eosctl.sandbox.cluster.START_TIMEOUT_S", 0.05)
+        try:
+            address = cluster.status()["brokers"][1]["address"]
+            await cluster.kill_broker(2)
+            await cluster.kill_broker(100)  # nobody can let the broker in
+            with pytest.raises(TimeoutError):
+                await cluster.start_broker(2)
+            await cluster.start_broker(100)
+            async with asyncio.timeout(60):
+                while True:
+                    try:
+                        await ask(address, ApiKey.API_VERSIONS, 0, ApiVersionsRequest())
+                        break
+                    except ConnectionRefusedError:
+                        await asyncio.sleep(0.01)
+        finally:
+            await cluster.stop()
+
+    asyncio.run(scenario())
+
+
 def test_faults_are_set_and_healed_by_name(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with EmbeddedCluster(brokers=2, data_dir=tmp_path) as embedded:

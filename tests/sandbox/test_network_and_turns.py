@@ -95,6 +95,19 @@ def test_a_stopped_node_has_no_timers(loop: VirtualLoop, ticks: Ticks) -> None:
     assert not soon.is_pending
 
 
+def test_what_was_posted_before_a_node_stops_is_not_done_by_it(loop: VirtualLoop, ticks: Ticks) -> None:
+    # A kill comes between a timer and the turn that it wakes: the node's logs are closed by then.
+    runtime, other, seen = NodeRuntime(loop, ticks, 1000), NodeRuntime(loop, ticks, 1000), []
+    waker = NodeRuntime(loop, ticks, 1000)
+    waker.call_later(10, waker.stop)
+    waker.call_later(10, lambda: seen.append("timer of the same moment"))
+    runtime.call_soon(runtime.stop)
+    runtime.call_soon(lambda: seen.append("call of the same turn"))
+    other.call_soon(lambda: seen.append("of another node"))
+    loop.run(1)
+    assert seen == ["of another node"]
+
+
 def test_a_timer_can_still_be_cancelled_by_another_one_of_the_same_moment(loop: VirtualLoop, ticks: Ticks) -> None:
     runtime, seen = NodeRuntime(loop, ticks, 1000), []
     runtime.call_later(10, lambda: second.cancel())

@@ -1,0 +1,25 @@
+"""Why a cluster does not start, in words that say what to do."""
+
+from __future__ import annotations
+
+from eosctl.errors import EosctlError
+from eosctl.sandbox.process.spec import SandboxSpec
+from eosctl.sandbox.settings import InvalidSetting
+from eosctl.storage.errors import DamagedFile
+
+
+def explain_start(error: BaseException, spec: SandboxSpec, timeout_s: float) -> BaseException:
+    """Return what to raise instead of an error at the start of a cluster."""
+    if isinstance(error, TimeoutError):
+        return EosctlError(f"The brokers did not get ready within {timeout_s:.0f} s.")
+    if isinstance(error, InvalidSetting):
+        return EosctlError("A broker setting is not allowed.", str(error), "Correct the --config option.")
+    if isinstance(error, DamagedFile):
+        return EosctlError(f"The data in {spec.data_dir} cannot be used.", str(error), "Choose another --data-dir.")
+    if isinstance(error, OSError):
+        return EosctlError(
+            f"The data directory {spec.data_dir} cannot be used.",
+            error.strerror or str(error),
+            "Make it writable or choose another --data-dir.",
+        )
+    return error

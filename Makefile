@@ -19,7 +19,7 @@ environment:
 # Its last step reads logs on Spark, which nobody needs to install where Java is missing.
 demo: EXTRAS = $(if $(shell command -v java),spark)
 demo: environment ## Start a cluster, break it, diagnose it, mend it, read its logs (40 s after installation).
-	@$(RUN) scripts/demo.py
+	@$(RUN) -m eosctl demo
 
 test: lint ## Lint, then every test but those against real Kafka.
 	$(RUN) -m pytest -n $(JOBS) --dist worksteal -m "not apache"

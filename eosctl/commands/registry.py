@@ -97,6 +97,12 @@ COMMANDS = (
     Entry("dr", "dr:app", ACT, "What survives when a region is lost."),
     Entry("sandbox", "sandbox.sandbox:app", LAB, "A local Kafka cluster with faults on demand."),
     Entry(
+        "demo",
+        "demo:demo",
+        LAB,
+        "Tell the whole story: start a cluster, break it, diagnose it, mend it, read its logs.",
+    ),
+    Entry(
         "verify",
         "verify.verify:app",
         LAB,

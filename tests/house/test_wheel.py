@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import venv
@@ -68,3 +69,21 @@ def test_a_clean_installation_finds_its_data(installed: Path) -> None:
 
 def test_a_clean_installation_has_consistent_requirements(installed: Path) -> None:
     run(installed / "python", "-m", "pip", "check", cwd=installed)
+
+
+def test_a_clean_installation_tells_the_whole_story(installed: Path, tmp_path: Path) -> None:
+    environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "LANG": "C.UTF-8"}
+    told = subprocess.run(
+        [str(installed / "eosctl"), "demo"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert told.returncode == 0, told.stdout + told.stderr
+    # Both faults, and nothing else, from the logs alone; the reader stops and goes on.
+    _, _, from_logs = told.stdout.partition("== 6. ")
+    incidents = re.findall(r"^ERROR  (\w+): ([\w-]+)$", from_logs, re.MULTILINE)
+    assert sorted(incidents) == [
+        ("hanging_transaction", "late-append-after-end-of-transaction"),
+        ("producer_fenced", "duplicate-transactional-id"),
+    ]
+    report = (tmp_path / "demo-output" / "doctor.html").read_text("utf-8")
+    assert "EOS-TXN-001" in report
+    assert not list((tmp_path / ".local" / "state").glob("eosctl/sandbox*/demo-*"))

@@ -1,0 +1,103 @@
+"""eosctl demo: its folder, its steps, and that an interrupt leaves nothing. The whole story is in tests/house."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from eosctl.demo.steps import Steps
+from eosctl.errors import EosctlError
+from tests.commands.conftest import eosctl
+
+LONG_S = 240
+
+
+def test_a_folder_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    refused = eosctl("demo", "--dir", tmp_path)
+    assert (refused.code, refused.out) == (2, "")
+    assert "not the work of an earlier demo" in refused.err
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    refused = eosctl("demo", "--dir", tmp_path / "file" / "below")
+    assert (refused.code, refused.out) == (2, "")
+    assert "Cannot make the demo's folder" in refused.err
+
+
+def test_a_step_that_ends_otherwise_stops_the_story(tmp_path: Path) -> None:
+    told: list[str] = []
+    steps = Steps(tmp_path, told.append)
+    assert steps.run("""python -c 'print("as expected"); raise SystemExit(3)'""", expect=3) == "as expected\n"
+    assert told[-1] == "as expected\n"
+    with pytest.raises(EosctlError, match="exit code 4, expected 0"):
+        steps.run("""python -c 'print("its words"); raise SystemExit(4)'""")
+    assert told[-1] == "its words\n"
+
+
+def test_what_runs_beside_the_story_is_waited_for_and_stopped(tmp_path: Path) -> None:
+    steps = Steps(tmp_path, lambda text: None)
+    try:
+        patient = steps.begin("""python -c 'input(); print("done")'""", "patient.log")
+        assert patient.finish() == "done\n"
+        silent = steps.begin("""python -c 'raise SystemExit(0)'""", "silent.log")
+        with pytest.raises(EosctlError, match="does not say 'ready'"):
+            silent.wait_for("ready")
+        failing = steps.begin("""python -c 'raise SystemExit(5)'""", "failing.log")
+        with pytest.raises(EosctlError, match="exit code 5, expected 0"):
+            failing.finish()
+        steps.begin("""python -c 'input()'""", "endless.log")
+    finally:
+        steps.stop_all()
+
+
+def processes_below(home: Path) -> list[int]:
+    """Return the processes with this home, at any remove; none that has ended and waits to be seen."""
+    wanted = f"HOME={home}".encode()
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if wanted in (process / "environ").read_bytes().split(b"\0"):
+                found.append(int(process.name))
+        except OSError:
+            continue
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("number", "moment"),
+    [(signal.SIGINT, b"$ eosctl sandbox up"), (signal.SIGTERM, b"payments-a.log")],
+    ids=["while the cluster starts", "while an application runs"],
+)
+def test_an_interrupt_leaves_nothing(number: signal.Signals, moment: bytes, tmp_path: Path) -> None:
+    environment = os.environ | {"HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state")}
+    output = tmp_path / "out.txt"
+    command = [sys.executable, "-m", "eosctl", "demo", "--dir", str(tmp_path / "demo")]
+    with output.open("wb") as out:
+        process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, env=environment)
+    try:
+        deadline = time.monotonic() + LONG_S
+        while moment not in output.read_bytes():
+            assert process.poll() is None, output.read_text()
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        process.send_signal(number)
+        assert process.wait(LONG_S) == 130
+        assert "Traceback" not in output.read_text()
+        while processes_below(tmp_path):
+            assert time.monotonic() < deadline, "processes are left"
+            time.sleep(0.02)
+    finally:
+        process.kill()
+        process.wait()
+        for pid in processes_below(tmp_path):
+            os.kill(pid, signal.SIGKILL)

@@ -82,11 +82,13 @@ class ClientStream:
                 self._requests = []
             case FaultAction.DELAY:
                 self._requests = [frame]
-                self._runtime.call_later(fault.delay_ms if fault else 0, self._release_requests)
+                release = partial(self._release_requests, self._requests)
+                self._runtime.call_later(fault.delay_ms if fault else 0, release)
             case FaultAction.REORDER:
                 self._requests = [frame]
-                self._faults.overtaken.append(self._release_requests)
-                self._runtime.call_later((fault.delay_ms if fault else 0) or REORDER_LIMIT_MS, self._release_requests)
+                release = partial(self._release_requests, self._requests)
+                self._faults.overtaken.append(release)
+                self._runtime.call_later((fault.delay_ms if fault else 0) or REORDER_LIMIT_MS, release)
             case FaultAction.DUPLICATE:
                 self._doubled.append(int.from_bytes(frame[4:8], "big"))
                 arrived += [frame, frame]
@@ -103,9 +105,10 @@ class ClientStream:
         for release in waiting:
             self._runtime.call_soon(release)
 
-    def _release_requests(self) -> None:
-        held, self._requests = self._requests, None
-        if held:
+    def _release_requests(self, held: list[bytes]) -> None:
+        # A request that was overtaken has gone before its time was over: what is kept back by then is another fault's.
+        if self._requests is held:
+            self._requests = None
             self._end.take(held)
 
     def ends(self) -> bool:

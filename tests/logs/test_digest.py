@@ -1,16 +1,21 @@
-"""What is new, what came in bursts, what came before failures, and pauses against timeouts."""
+"""What is new, what came in bursts, what came before failures, pauses against timeouts, and clocks that are apart."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from eosctl.analysis.log_digest.bursts import find_bursts
+from eosctl.analysis.log_digest.clocks import compare_clocks
 from eosctl.analysis.log_digest.pauses import weigh_pauses
 from eosctl.analysis.log_digest.precursors import CAUSES, FAILURES, rank_precursors
 from eosctl.analysis.log_digest.templates import find_templates, template_of
+from eosctl.cli import main
 from eosctl.model.log_event import LogEvent
 from spark_log_analytics.catalogue import load_catalogue
 
@@ -121,3 +126,57 @@ def test_a_pause_near_a_timeout_is_told() -> None:
     assert (relay.nearest, relay.nearest_ms, relay.is_near) == ("transaction.timeout.ms", 60_000, True)
     assert not broker.is_near
     assert weigh_pauses(events[2:3])[0].nearest == ""
+
+
+def test_every_form_of_the_report_tells_of_a_zone_that_was_read_wrongly(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "broker-1").mkdir()
+    (tmp_path / "broker-1" / "server.log").write_text(
+        "[2026-11-21 09:00:00,000] INFO [TransactionCoordinator id=1] Initialized transactionalId pay-1 with "
+        "producerId 4001 and producer epoch 0 on partition __transaction_state-3 "
+        "(kafka.coordinator.transaction.TransactionCoordinator)\n"
+    )
+    (tmp_path / "relay.log").write_text(
+        "2026-11-21 10:00:00.021  INFO 4711 --- [main] o.a.k.c.p.internals.TransactionManager : [Producer clientId=a, "
+        "transactionalId=pay-1] ProducerId set to 4001 with epoch 0\n"
+    )
+    for form in ("table", "markdown", "html"):
+        assert main(["logs", "report", str(tmp_path), "-o", form, "--static"]) == 0
+        told = capsys.readouterr().out
+        assert "relay is 1 h ahead of the coordinators (1 producer id on both sides)" in " ".join(told.split()), form
+    assert main(["logs", "report", str(tmp_path), "-o", "json"]) == 0
+    clocks = json.loads(capsys.readouterr().out)["digest"]["clocks"]
+    assert clocks == [{"application": "relay", "offset_ms": 3_600_021, "pair_count": 1}]
+
+
+def initialised(producer_id: int, time_ms: int, application: str, partition: str = "") -> LogEvent:
+    fields = {"producer_id": str(producer_id), "producer_epoch": "0"}
+    if partition:
+        fields["coordinator_partition"] = partition
+    return event("INIT_PRODUCER_ID", time_ms, level="INFO", application=application, fields=fields)
+
+
+@given(st.integers(-10_000_000, 10_000_000), st.lists(st.integers(0, 30), min_size=1, max_size=9))
+def test_a_clock_is_as_far_off_as_the_ids_that_both_sides_print(offset_ms: int, lags_ms: list[int]) -> None:
+    given_out = [initialised(number, number * 60_000, "broker-1", "__transaction_state-3") for number in range(12)]
+    got = [initialised(number, number * 60_000 + lag + offset_ms, "relay") for number, lag in enumerate(lags_ms)]
+    (relay,) = compare_clocks([*got, *given_out])
+    assert relay.pair_count == len(lags_ms)
+    assert 0 <= relay.offset_ms - offset_ms <= 30
+    if abs(offset_ms) > 2_030:
+        assert relay.is_apart
+
+
+def test_a_zone_that_was_read_wrongly_is_told_apart_from_a_clock_that_is_wrong() -> None:
+    given_out = initialised(7, 100_000_000, "broker-1", "__transaction_state-3")
+    for offset_ms, like_a_zone in (
+        (3_600_040, True),
+        (-7_199_990, True),
+        (19_800_100, True),
+        (95_000, False),
+        (0, False),
+    ):
+        (relay,) = compare_clocks([given_out, initialised(7, 100_000_000 + offset_ms, "relay")])
+        assert (relay.is_apart, relay.is_like_a_zone) == (offset_ms != 0, like_a_zone), offset_ms
+    assert compare_clocks([initialised(8, 0, "relay"), given_out]) == ()

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from eosctl.analysis.log_digest.bursts import Burst, find_bursts
+from eosctl.analysis.log_digest.clocks import ClockOffset, compare_clocks
 from eosctl.analysis.log_digest.pauses import PauseOutlook, weigh_pauses
 from eosctl.analysis.log_digest.precursors import Precursor, Unexplained, rank_precursors
 from eosctl.analysis.log_digest.templates import Template, find_templates
@@ -14,7 +15,7 @@ from eosctl.model.log_event import LogEvent
 
 @dataclass(frozen=True, slots=True)
 class LogDigest:
-    """Templates, bursts, what came before failures, and pauses.
+    """Templates, bursts, what came before failures, pauses, and clocks.
 
     Attributes:
         templates: Messages without their values, new ones first.
@@ -23,6 +24,7 @@ class LogDigest:
         precursors: What came before failures, best first.
         unexplained: Failures that nothing came before.
         pauses: Each JVM's pauses, the longest first.
+        clocks: How far applications' clocks are from the coordinators', the furthest first.
     """
 
     templates: tuple[Template, ...]
@@ -31,6 +33,7 @@ class LogDigest:
     precursors: tuple[Precursor, ...]
     unexplained: tuple[Unexplained, ...]
     pauses: tuple[PauseOutlook, ...]
+    clocks: tuple[ClockOffset, ...]
 
 
 def digest_events(events: Sequence[LogEvent], baseline: Sequence[LogEvent] | None = None) -> LogDigest:
@@ -48,4 +51,5 @@ def digest_events(events: Sequence[LogEvent], baseline: Sequence[LogEvent] | Non
         ranked.pairs,
         ranked.unexplained,
         weigh_pauses(events),
+        compare_clocks(events),
     )

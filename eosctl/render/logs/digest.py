@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from eosctl.analysis.log_digest.clocks import ClockOffset
 from eosctl.analysis.log_digest.pauses import PauseOutlook
 from eosctl.analysis.log_digest.precursors import Precursor, Unexplained
 from eosctl.analysis.wording import count_text, duration_text
@@ -26,3 +27,11 @@ def pause_text(one: PauseOutlook) -> str:
     if not one.nearest:
         return told
     return f"{told}: {one.longest_ms / one.nearest_ms:.1%} of {one.nearest} {duration_text(one.nearest_ms)}"
+
+
+def clock_text(one: ClockOffset) -> str:
+    """Say how far a clock is from the coordinators', and what makes it so where that can be told."""
+    way = "ahead of" if one.offset_ms > 0 else "behind"
+    pairs = count_text(one.pair_count, "producer id", "producer ids")
+    told = f"{one.application} is {duration_text(abs(one.offset_ms))} {way} the coordinators ({pairs} on both sides)"
+    return f"{told}: its zone was read wrongly, see --zone" if one.is_like_a_zone else told

@@ -13,7 +13,7 @@ from eosctl.analysis.wording import time_text
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.log_findings import LogFindings
-from eosctl.render.logs.digest import pause_text, precursor_text, unexplained_text
+from eosctl.render.logs.digest import clock_text, pause_text, precursor_text, unexplained_text
 from eosctl.render.logs.picture import draw_timeline
 from eosctl.render.logs.report import headline, reading_text, skipped_texts, subject_text
 
@@ -75,6 +75,7 @@ def render_logs_html(findings: LogFindings, digest: LogDigest, generated_at_ms: 
         precursors=[precursor_text(one) for one in digest.precursors[:TOP_PRECURSORS]],
         unexplained=[unexplained_text(one) for one in digest.unexplained],
         pauses=[(one, pause_text(one)) for one in digest.pauses[:TOP_BURSTS]],
+        clocks=[clock_text(one) for one in digest.clocks if one.is_apart],
         cards=[_card(one, texts) for one in ordered],
         categories=counts.most_common(TOP_CATEGORIES),
         sources=findings.sources,

@@ -6,7 +6,7 @@ from eosctl.analysis.log_digest.digest import LogDigest
 from eosctl.analysis.wording import time_text
 from eosctl.model.incident import Incident
 from eosctl.model.log_findings import LogFindings
-from eosctl.render.logs.digest import precursor_text, unexplained_text
+from eosctl.render.logs.digest import clock_text, precursor_text, unexplained_text
 from eosctl.render.logs.report import SHOWN_EVIDENCE, headline, reading_text, skipped_texts, subject_text
 
 _SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_{}[]<>|#"})
@@ -28,6 +28,7 @@ def render_logs_markdown(findings: LogFindings, digest: LogDigest, generated_at_
         lines += _section(one)
     lines += _digest_sections(digest)
     lines.append(f"{reading_text(findings)}; rendered {time_text(generated_at_ms)}.")
+    lines += [f"- Clocks: {_plain(clock_text(one))}" for one in digest.clocks if one.is_apart]
     lines += [f"- Not read: {_plain(text)}" for text in skipped_texts(findings.skipped)]
     return "\n".join(lines) + "\n"
 

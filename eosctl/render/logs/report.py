@@ -14,6 +14,7 @@ from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent, SourceSummary
 from eosctl.model.log_findings import LogFindings, SkippedFile
 from eosctl.render.listing import Column
+from eosctl.render.logs.digest import clock_text
 from eosctl.render.page import Block, Field, Grid, Line
 
 SHOWN_EVIDENCE: Final = 5
@@ -139,7 +140,8 @@ def report_blocks(findings: LogFindings, digest: LogDigest) -> list[Block]:
         told = [f"{one.event_count} x {one.text} ({', '.join(one.applications)})" for one in new[:SHOWN_EVIDENCE]]
         blocks += [Line(f"{count_text(len(new), 'message')} that the baseline does not have."), *_fields("new", told)]
         blocks.append(Line(""))
-    return [*blocks, *_reading(findings)]
+    apart = [clock_text(one) for one in digest.clocks if one.is_apart]
+    return [*blocks, *_reading(findings), *_fields("clocks", apart, "yellow")]
 
 
 def scan_blocks(findings: LogFindings) -> list[Block]:

@@ -1,6 +1,7 @@
 """The job for ``spark-submit``: scan logs, write events and incidents.
 
-``spark-submit --py-files eosctl_logs.zip main.py PATH... --out DIR`` needs pyarrow and pandas on the executors.
+``spark-submit --py-files eosctl_logs.zip main.py PATH... --out DIR`` needs pyarrow and pandas on the executors. With
+``SPARK_REMOTE=sc://host:15002`` the same program, started by Python itself, runs on a Spark Connect server.
 """
 
 from __future__ import annotations
@@ -8,16 +9,25 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Final
 from zoneinfo import ZoneInfo
+
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark.errors import PySparkException
 
 from eosctl.analysis.incidents.judge import judge_incidents
 from eosctl.model.incident import Incident
+from eosctl.model.log_event import LogEvent
 from spark_log_analytics.job import number_rows, plan_scan, scan_frame
+from spark_log_analytics.pattern_string import layout_of_pattern
 from spark_log_analytics.rows import SCHEMA_VERSION, counts_of, event_of
-from spark_log_analytics.scan import SPLIT_BYTES, summarize
+from spark_log_analytics.scan import SPLIT_BYTES, SplitCounts, summarize
 from spark_log_analytics.session import session
+from spark_log_analytics.sources import SourceFile
+
+INCIDENTS: Final = "incidents.json"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -27,20 +37,20 @@ def main(arguments: Sequence[str]) -> int:
         0 when all was read, 1 when a file was not, 2 when there is nothing to read.
     """
     options = _parse(arguments)
-    sources, unread = plan_scan([Path(path) for path in options.paths], options.zone)
+    layouts = () if options.pattern is None else (options.pattern,)
+    sources, unread = plan_scan([Path(path) for path in options.paths], options.zone, layouts)
     for one in unread:
         sys.stderr.write(f"not read: {one.name}: {one.reason}\n")
     if not sources:
         sys.stderr.write("There is nothing to read.\n")
         return 2
-    with session() as spark:
-        rows = scan_frame(spark, sources, options.split_bytes).persist()
-        events = number_rows(rows)
-        target = f"{options.out}/events-v{SCHEMA_VERSION}"
-        events.write.mode("overwrite").format(options.format).save(target)
-        collected = [event_of(row.asDict(recursive=True)) for row in events.collect()]
-        counts = counts_of(row.asDict(recursive=True) for row in rows.where("counts is not null").collect())
-        rows.unpersist()
+    # An old verdict beside new events, or beside none, would be half a result.
+    (Path(options.out) / INCIDENTS).unlink(missing_ok=True)
+    try:
+        collected, counts = _scan_and_save(sources, options)
+    except (PySparkException, Py4JError) as error:
+        sys.stderr.write(f"The job failed, and its result is not complete: {_reason(error)}\n")
+        return 1
     summaries = [summarize(source, counts.get(source.name, [])) for source in sources]
     incidents = judge_incidents(collected, summaries)
     _write_incidents(Path(options.out), incidents)
@@ -51,12 +61,39 @@ def main(arguments: Sequence[str]) -> int:
     return 1 if damaged or any(one.is_failure for one in unread) else 0
 
 
+def _scan_and_save(
+    sources: Sequence[SourceFile], options: argparse.Namespace
+) -> tuple[list[LogEvent], Mapping[str, Sequence[SplitCounts]]]:
+    """Scan, write the events, and bring them here."""
+    with session() as spark:
+        rows = scan_frame(spark, sources, options.split_bytes).persist()
+        events = number_rows(rows)
+        target = f"{options.out}/events-v{SCHEMA_VERSION}"
+        events.write.mode("overwrite").format(options.format).save(target)
+        collected = [event_of(row.asDict(recursive=True)) for row in events.collect()]
+        counts = counts_of(row.asDict(recursive=True) for row in rows.where("counts is not null").collect())
+        rows.unpersist()
+    return collected, counts
+
+
+def _reason(error: Exception) -> str:
+    """Return what is at the bottom of an error that Spark told: a worker's exception, or the last cause."""
+    lines = [line.rstrip() for line in str(error).splitlines() if line.strip()]
+    trace = next((place for place, line in enumerate(lines) if "Traceback (most recent call last)" in line), None)
+    if trace is not None:
+        return next((line for line in lines[trace + 1 :] if not line.startswith(" ")), type(error).__name__)
+    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
+    return causes[-1] if causes else next(iter(lines), type(error).__name__)
+
+
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="spark_log_analytics", description="Scan logs on Spark.")
     parser.add_argument("paths", nargs="+", help="log files and directories, the same on every executor")
     parser.add_argument("--out", required=True, help="directory of the result")
-    parser.add_argument("--format", choices=("parquet", "json"), default="parquet", help="format of the events")
+    formats = ("parquet", "json", "delta", "iceberg")
+    parser.add_argument("--format", choices=formats, default="parquet", help="format of the events")
     parser.add_argument("--zone", type=ZoneInfo, help="zone of stamps without one, e.g. Europe/Berlin")
+    parser.add_argument("--pattern", type=layout_of_pattern, help="the log4j or logback pattern of the files")
     parser.add_argument("--split-bytes", type=int, default=SPLIT_BYTES, help="how much a task reads")
     return parser.parse_args(arguments)
 
@@ -68,9 +105,9 @@ def _write_incidents(folder: Path, incidents: Sequence[Incident]) -> None:
         {**one._asdict(), "severity": one.severity.value, "evidence": [place._asdict() for place in one.evidence]}
         for one in incidents
     ]
-    temporary = folder / "incidents.json.tmp"
+    temporary = folder / f"{INCIDENTS}.tmp"
     temporary.write_text(json.dumps(plain, indent=2) + "\n", encoding="utf-8")
-    temporary.replace(folder / "incidents.json")
+    temporary.replace(folder / INCIDENTS)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -33,13 +35,17 @@ def session(app_name: str = "eosctl logs", cores: str = "*", *, streams: bool = 
     """Use the active session, or one made for the time being; ``streams`` when it is to read streams.
 
     A session that was there is neither changed nor stopped. A master that was set by ``spark-submit`` or in the
-    environment is kept.
+    environment is kept; with ``SPARK_REMOTE`` it is a session of that Spark Connect server.
     """
     from pyspark.sql import SparkSession
 
     active = SparkSession.getActiveSession()
     if active is not None:
         yield active
+        return
+    if url := os.environ.get("SPARK_REMOTE"):
+        with _connected(url) as made:
+            yield made
         return
     # Workers would otherwise run whatever python3 is first on the path.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -55,5 +61,21 @@ def session(app_name: str = "eosctl logs", cores: str = "*", *, streams: bool = 
         made.stop()
 
 
+@contextmanager
+def _connected(url: str) -> Iterator[SparkSession]:
+    """Open a session of a Spark Connect server, whose workers get this code for as long as the session lasts."""
+    from pyspark.sql import SparkSession
+
+    from spark_log_analytics.archive import build_archive
+
+    made = SparkSession.builder.remote(url).create()
+    try:
+        with tempfile.TemporaryDirectory(prefix="eosctl-connect-") as folder:
+            made.addArtifacts(str(build_archive(Path(folder) / "eosctl_logs.zip")), pyfile=True)
+        yield made
+    finally:
+        made.stop()
+
+
 def _submitted() -> bool:
-    return any(name in os.environ for name in ("PYSPARK_GATEWAY_PORT", "SPARK_ENV_LOADED", "SPARK_REMOTE", "MASTER"))
+    return any(name in os.environ for name in ("PYSPARK_GATEWAY_PORT", "SPARK_ENV_LOADED", "MASTER"))

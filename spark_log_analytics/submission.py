@@ -1,9 +1,10 @@
-"""The ``spark-submit`` command line that runs the job, from the code that is installed here."""
+"""The command lines that run the job, from the code that is installed here: spark-submit's, and that of Connect."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,6 +26,8 @@ class Submission(NamedTuple):
         job_options: Further options of the job.
         main: The job's program.
         archives: What is unpacked beside each executor, ``FILE#NAME`` each.
+        jars: Jar files for the driver and the executors.
+        packages: Maven coordinates that Spark's own resolver fetches, with all that they need.
     """
 
     master: str
@@ -35,6 +38,8 @@ class Submission(NamedTuple):
     job_options: Sequence[str] = ()
     main: Path = MAIN
     archives: Sequence[str] = ()
+    jars: Sequence[str] = ()
+    packages: Sequence[str] = ()
 
 
 def find_spark_submit(environment: Mapping[str, str]) -> Path | None:
@@ -55,9 +60,22 @@ def submit_command(program: Path, archive: Path, submission: Submission) -> list
     command += ["--name", "eosctl logs", "--py-files", str(archive)]
     if submission.archives:
         command += ["--archives", ",".join(submission.archives)]
+    if submission.jars:
+        command += ["--jars", ",".join(submission.jars)]
+    if submission.packages:
+        command += ["--packages", ",".join(submission.packages)]
     for setting in submission.settings:
         command += ["--conf", setting]
-    return [*command, str(submission.main), *submission.paths, "--out", submission.out, *submission.job_options]
+    return [*command, str(submission.main), *_job_words(submission)]
+
+
+def connect_command(submission: Submission) -> list[str]:
+    """Return the command line of a job on the Spark Connect server that ``SPARK_REMOTE`` names."""
+    return [sys.executable, "-m", "spark_log_analytics.main", *_job_words(submission)]
+
+
+def _job_words(submission: Submission) -> list[str]:
+    return [*submission.paths, "--out", submission.out, *submission.job_options]
 
 
 def _program(path: Path) -> Path | None:

@@ -5,30 +5,25 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pyspark
 import pytest
 
 from spark_log_analytics.kafka_data.business_key import parse_business_key
 from spark_log_analytics.kafka_data.local import summarize_here
 from spark_log_analytics.kafka_data.plan import plan_partitions
 from spark_log_analytics.scan import scan_paths
+from tests.apache.spark_daemons import PATIENCE_S, bare_python, free_port, spark_process, wait_for
 
 pytestmark = pytest.mark.apache
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "logs"
-SITE = Path(pyspark.__file__).parents[1]
-PATIENCE_S = 240
-NOT_THERE = ("eosctl", "__editable__", "spark_log_analytics", "cramjam", "google_crc32c", "zstandard", "msgspec")
 STORAGE = FIXTURES.parent / "storage"
 
 
@@ -49,49 +44,6 @@ class Cluster(NamedTuple):
         return subprocess.run(
             command, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=600, check=False
         )
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
-
-
-@contextmanager
-def spark_process(folder: Path, name: str, *arguments: str) -> Iterator[Path]:
-    """Run one of Spark's daemons in the foreground; yields what it prints to."""
-    output = folder / f"{name}.out"
-    program = Path(pyspark.__file__).parent / "bin" / "spark-class"
-    environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_WORKER_DIR": str(folder / "work")}
-    with output.open("wb") as sink:
-        process = subprocess.Popen(
-            [str(program), *arguments], stdout=sink, stderr=subprocess.STDOUT, cwd=folder, env=environment
-        )
-        try:
-            yield output
-        finally:
-            process.terminate()
-            process.wait(60)
-
-
-def wait_for(output: Path, words: str) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while words not in output.read_text(errors="replace"):
-        assert time.monotonic() < deadline, output.read_text(errors="replace")[-2000:]
-        time.sleep(0.1)
-
-
-def bare_python(folder: Path) -> Path:
-    """Make a Python with what a cluster's image has: pyarrow, pandas and what they need, but nothing of eosctl's."""
-    packages = folder / "packages"
-    packages.mkdir()
-    for entry in SITE.iterdir():
-        if not entry.name.startswith(NOT_THERE) and entry.suffix != ".pth":
-            (packages / entry.name).symlink_to(entry)
-    script = folder / "python3"
-    script.write_text(f'#!/bin/sh\nPYTHONPATH="$PYTHONPATH:{packages}" exec {sys.executable} -S "$@"\n')
-    script.chmod(0o755)
-    return script
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from eosctl.cli import main
+from eosctl.commands.logs import engine, spark_job
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "logs" / "second-producer-392"
 
@@ -35,6 +36,11 @@ def test_a_dry_run_shows_the_command_and_no_secret(tmp_path: Path, capsys: pytes
         (["--master", "spark://host:7077", "--deploy-mode", "cluster"], "client mode only"),
         (["--conf", "spark.executor.memory"], "sets nothing"),
         (["--zone", "Nowhere/Else"], "no time zone"),
+        (["--pattern", "%n"], "cannot be used"),
+        (["--connect", "host:15002"], "no Spark Connect server"),
+        (["--connect", "sc://host", "--master", "yarn"], "neither --master nor --deploy-mode"),
+        (["--connect", "sc://host", "--conf", "a=b"], "do not reach a Spark Connect server"),
+        (["--connect", "sc://host", "--packages", "io.delta:delta-spark_2.13:4.3.0"], "do not reach"),
     ],
 )
 def test_what_cannot_work_is_refused_at_once(
@@ -42,6 +48,59 @@ def test_what_cannot_work_is_refused_at_once(
 ) -> None:
     assert main(["logs", "submit", "/logs", "--out", "/result", *options]) == 2
     assert words in capsys.readouterr().err
+
+
+def test_jars_packages_and_what_a_format_needs_reach_spark(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    needs = ["--jars", "a.jar", "--jars", "b.jar", "--packages", "io.delta:delta-spark_2.13:4.3.0", "--format", "delta"]
+    pattern = "%d{ISO8601} %-5p [%t] %c - %m%n"
+    arguments = ["logs", "submit", "/logs", "--out", str(tmp_path), "--pattern", pattern, "--dry-run"]
+    assert main([*arguments, *needs]) == 0
+    command = shlex.split(capsys.readouterr().out)
+    assert command[command.index("--jars") + 1] == "a.jar,b.jar"
+    assert command[command.index("--packages") + 1] == "io.delta:delta-spark_2.13:4.3.0"
+    assert "spark.sql.extensions=io.delta.sql.DeltaSparkSessionExtension" in command
+    assert command[command.index("--format") + 1] == "delta"
+    assert command[command.index("--pattern") + 1] == pattern
+
+
+def test_a_job_for_a_connect_server_is_shown_without_its_token(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = "sc://host:443/;use_ssl=true;token=open sesame"
+    assert main(["logs", "submit", "/logs", "--out", str(tmp_path), "--connect", url, "--dry-run"]) == 0
+    out = capsys.readouterr().out
+    assert "sesame" not in out
+    remote, *command = shlex.split(out)
+    assert remote == "SPARK_REMOTE=sc://host:443/;use_ssl=true;token=[hidden]"
+    assert command[1:4] == ["-m", "spark_log_analytics.main", "/logs"]
+
+
+def test_what_a_connect_server_needs_here_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    real = engine.find_spec
+    monkeypatch.setattr(engine, "find_spec", lambda name: None if name == "grpc" else real(name))
+    assert main(["logs", "submit", "/logs", "--out", str(tmp_path), "--connect", "sc://127.0.0.1:1"]) == 1
+    told = capsys.readouterr().err
+    assert "grpcio" in told
+    assert "eosctl[spark-connect]" in told
+
+
+def test_packages_that_sparks_resolver_does_not_find_are_told_with_a_way_round(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    program = tmp_path / "bin" / "spark-submit"
+    program.parent.mkdir()
+    program.write_text(
+        "#!/bin/sh\necho ':: UNRESOLVED DEPENDENCIES ::' >&2\necho 'unresolved dependency: x' >&2\nexit 1\n"
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path))
+    monkeypatch.setattr(spark_job, "spark_obstacle", lambda: None)
+    assert main(["logs", "submit", "/logs", "--out", str(tmp_path), "--packages", "io.delta:delta-spark:1"]) == 1
+    told = capsys.readouterr().err
+    assert "could not fetch io.delta:delta-spark:1" in told
+    assert "--jars" in told
 
 
 def test_without_java_spark_is_refused_and_the_scanner_serves(

@@ -124,8 +124,32 @@ def takes_spark(engine: EngineChoice, paths: Sequence[Path]) -> bool:
     return True
 
 
+def connect_obstacle() -> EosctlError | None:
+    """Return why this machine cannot speak to a Spark Connect server; None when it can. Java is not needed."""
+    needed = {"pyspark": "", "pyarrow": "", "pandas": "", "grpc": "grpcio", "grpc_status": "grpcio-status"}
+    needed["google.rpc"] = "googleapis-common-protos"
+    lacking = [package or name for name, package in needed.items() if not _is_installed(name)]
+    if not lacking:
+        return None
+    return EosctlError(
+        f"Spark Connect cannot be used: {', '.join(lacking)} is not installed.",
+        "What speaks to a Connect server is an extra, for its size.",
+        "Install eosctl[spark-connect].",
+    )
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ModuleNotFoundError:
+        # The package around it is missing already.
+        return False
+
+
 def spark_obstacle() -> EosctlError | None:
     """Return why Spark cannot be used here; None when it can."""
+    if "SPARK_REMOTE" in os.environ:
+        return connect_obstacle()
     lacking = [name for name in ("pyspark", "pyarrow", "pandas") if find_spec(name) is None]
     if lacking:
         return EosctlError(

@@ -8,7 +8,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 import typer
 
 from eosctl.commands.invocation import note
-from eosctl.commands.logs.engine import spark_obstacle
+from eosctl.commands.logs.engine import connect_obstacle, spark_obstacle
 from eosctl.errors import EosctlError, UsageError
 
 if TYPE_CHECKING:
     from spark_log_analytics.submission import Submission
 
 CLUSTER: Final = "Cluster"
+DEFAULT_MASTER: Final = "local[*]"
 _SECRET: Final = re.compile(r"(?i)^([^=]*(?:password|secret|token|credential|access\.?key)[^=]*)=.*", re.DOTALL)
 ENVIRONMENT_FILE: Final = "eosctl_kafka_data_env.tar.gz"
 
@@ -38,10 +39,34 @@ Out = Annotated[str, typer.Option("--out", metavar="DIR", help="Directory of the
 Master = Annotated[
     str, typer.Option("--master", help="Spark's master, e.g. spark://host:7077 or yarn.", rich_help_panel=CLUSTER)
 ]
-Deploy = Annotated[DeployMode, typer.Option("--deploy-mode", help="Where the driver runs.", rich_help_panel=CLUSTER)]
+Deploy = Annotated[
+    DeployMode, typer.Option("--deploy-mode", "--deploy", help="Where the driver runs.", rich_help_panel=CLUSTER)
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option("--conf", metavar="NAME=VALUE", help="A Spark setting; repeatable.", rich_help_panel=CLUSTER),
+]
+Connect = Annotated[
+    str | None,
+    typer.Option(
+        "--connect",
+        metavar="URL",
+        help="A Spark Connect server to run on instead of a master, e.g. sc://host:15002.",
+        rich_help_panel=CLUSTER,
+    ),
+]
+Jars = Annotated[
+    list[str] | None,
+    typer.Option("--jars", metavar="FILE", help="A jar that the job needs; repeatable.", rich_help_panel=CLUSTER),
+]
+Packages = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--packages",
+        metavar="GROUP:ARTIFACT:VERSION",
+        help="A package that Spark's own resolver fetches; repeatable.",
+        rich_help_panel=CLUSTER,
+    ),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the command and stop.")]
 
@@ -54,12 +79,14 @@ class Job(NamedTuple):
         shipped: Patterns of the code that goes along.
         result: The file of the result that tells that the job has come to its end.
         instead: What does the same without Spark, for when it fails.
+        connect: The URL of the Spark Connect server that runs it; empty for a submission to a master.
     """
 
     submission: Submission
     shipped: tuple[str, ...]
     result: str
     instead: str
+    connect: str = ""
 
 
 def settings_of(master: str, deploy_mode: DeployMode, settings: list[str] | None) -> tuple[str, ...]:
@@ -85,6 +112,26 @@ def settings_of(master: str, deploy_mode: DeployMode, settings: list[str] | None
     return given if any(one.startswith("spark.log.level=") for one in given) else ("spark.log.level=WARN", *given)
 
 
+def check_connect(url: str, master: str, deploy_mode: DeployMode, settings: Sequence[str]) -> None:
+    """Refuse what does not go with a Spark Connect server.
+
+    Raises:
+        UsageError: It is no URL of one, or something else is asked for that the server has decided already.
+    """
+    if not re.match(r"sc://[^/;\s]+", url):
+        raise UsageError(f"{shown_url(url)!r} is no Spark Connect server.", "", "Write it like sc://host:15002.")
+    if master != DEFAULT_MASTER or deploy_mode is not DeployMode.CLIENT:
+        raise UsageError(
+            "--connect goes with neither --master nor --deploy-mode.", "The server has a master already.", "Name one."
+        )
+    if settings:
+        raise UsageError(
+            "--conf, --jars and --packages do not reach a Spark Connect server.",
+            "They count when the server starts.",
+            "Give them to the server, or submit to a master.",
+        )
+
+
 def run_job(job: Job, *, dry_run: bool) -> tuple[int, Path | None]:
     """Pack the code and run a job, with its messages on this process's standard error.
 
@@ -94,6 +141,8 @@ def run_job(job: Job, *, dry_run: bool) -> tuple[int, Path | None]:
     Raises:
         EosctlError: Spark cannot be used here.
     """
+    if job.connect:
+        return _run_connected(job, dry_run=dry_run)
     from spark_log_analytics.archive import build_archive
     from spark_log_analytics.submission import find_spark_submit, submit_command
 
@@ -109,15 +158,59 @@ def run_job(job: Job, *, dry_run: bool) -> tuple[int, Path | None]:
         return 0, None
     if obstacle := spark_obstacle():
         raise obstacle
-    result = Path(job.submission.out) / job.result
-    before = _written_ns(result)
     with tempfile.TemporaryDirectory(prefix="eosctl-submit-") as folder:
         archive = build_archive(Path(folder) / "eosctl_logs.zip", job.shipped)
         command = submit_command(program, archive, _with_environment(job.submission, Path(folder)))
         note(shown(command))
-        done = subprocess.run(command, env=_environment(job.submission.master, os.environ), check=False)
+        return _run(job, command, _environment(job.submission.master, os.environ))
+
+
+def _run_connected(job: Job, *, dry_run: bool) -> tuple[int, Path | None]:
+    """Run a job's driver as a client of a Spark Connect server; no JVM is needed here."""
+    from spark_log_analytics.submission import connect_command
+
+    command = connect_command(job.submission)
+    # Not an argument, as the URL may hold a token and arguments are there for all to see.
+    told = f"SPARK_REMOTE={shlex.quote(shown_url(job.connect))} {shlex.join(command)}"
+    if dry_run:
+        sys.stdout.write(told + "\n")
+        return 0, None
+    if obstacle := connect_obstacle():
+        raise obstacle
+    note(told)
+    return _run(job, command, {**os.environ, "SPARK_REMOTE": job.connect})
+
+
+def _run(job: Job, command: list[str], environment: Mapping[str, str]) -> tuple[int, Path | None]:
+    result = Path(job.submission.out) / job.result
+    before = _written_ns(result)
+    if not job.submission.packages:
+        status = subprocess.run(command, env=environment, check=False).returncode
+    else:
+        status = _run_with_resolver(job.submission.packages, command, environment)
     # What an earlier run left there is not this one's result.
-    return done.returncode, result if _written_ns(result) != before else None
+    return status, result if _written_ns(result) != before else None
+
+
+def _run_with_resolver(packages: Sequence[str], command: list[str], environment: Mapping[str, str]) -> int:
+    """Run spark-submit with packages to fetch.
+
+    Raises:
+        EosctlError: Spark's resolver did not find them.
+    """
+    unresolved = False
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True, errors="replace") as process:
+        for line in process.stderr or ():
+            sys.stderr.write(line)
+            unresolved = unresolved or "unresolved dependency" in line.lower()
+    if process.returncode and unresolved:
+        raise EosctlError(
+            f"Spark could not fetch {', '.join(packages)}.",
+            "Its resolver asks Maven Central by itself; Maven's settings, mirrors and proxies are not its own.",
+            "Copy the jars with Maven (mvn dependency:copy-dependencies) and name them with --jars, or tell Spark of a "
+            "mirror with --conf spark.jars.repositories=URL.",
+        )
+    return process.returncode
 
 
 def failure_of(job: Job, status: int) -> EosctlError:
@@ -151,6 +244,12 @@ def _environment(master: str, environment: Mapping[str, str]) -> dict[str, str]:
         # Workers would otherwise run whatever python3 is first on the path.
         defaults |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     return {**defaults, **environment}
+
+
+def shown_url(url: str) -> str:
+    """Spell the URL of a Connect server without what it keeps secret."""
+    host, *parameters = url.split(";")
+    return ";".join([host, *(_SECRET.sub(r"\1=[hidden]", one) for one in parameters)])
 
 
 def shown(command: list[str]) -> str:

@@ -6,21 +6,26 @@ import json
 import sys
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
 from eosctl.commands.logs.data import BusinessKey, Topics, check_business_key
-from eosctl.commands.logs.engine import READING, Zone, zone_of
+from eosctl.commands.logs.engine import READING, Pattern, Zone, layouts_of, zone_of
 from eosctl.commands.logs.spark_job import (
+    DEFAULT_MASTER,
     ENVIRONMENT_FILE,
+    Connect,
     Deploy,
     DeployMode,
     DryRun,
+    Jars,
     Job,
     Master,
     Out,
+    Packages,
     Settings,
+    check_connect,
     failure_of,
     run_job,
     settings_of,
@@ -32,6 +37,17 @@ class EventFormat(StrEnum):
 
     PARQUET = "parquet"
     JSON = "json"
+    DELTA = "delta"
+    ICEBERG = "iceberg"
+
+
+FORMAT_SETTINGS: Final = {
+    EventFormat.DELTA: (
+        "spark.sql.extensions=io.delta.sql.DeltaSparkSessionExtension",
+        "spark.sql.catalog.spark_catalog=org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    ),
+}
+"""What a format asks of the session, beside its jars."""
 
 
 def submit_job(
@@ -40,11 +56,18 @@ def submit_job(
         typer.Argument(metavar="PATH...", help="Log files and directories, under the same names on every executor."),
     ],
     out: Out,
-    master: Master = "local[*]",
+    master: Master = DEFAULT_MASTER,
     deploy_mode: Deploy = DeployMode.CLIENT,
+    connect: Connect = None,
     setting: Settings = None,
-    event_format: Annotated[EventFormat, typer.Option("--format", help="Format of the events.")] = EventFormat.PARQUET,
+    jars: Jars = None,
+    packages: Packages = None,
+    event_format: Annotated[
+        EventFormat,
+        typer.Option("--format", help="Format of the events; delta and iceberg need their jars."),
+    ] = EventFormat.PARQUET,
     zone: Zone = None,
+    pattern: Pattern = None,
     split_mb: Annotated[
         int, typer.Option("--split-mb", min=1, help="How much a task reads.", rich_help_panel=READING)
     ] = 64,
@@ -53,19 +76,25 @@ def submit_job(
     """Run the scan as a job on a Spark cluster: pack the code, submit, and tell what it found.
 
     Events go to DIR/events-v1, incidents to DIR/incidents.json. Executors need Python 3.11, pyarrow and pandas; eosctl
-    is shipped along.
+    is shipped along. On a Spark Connect server (--connect) nothing here needs Java; events lie where the server writes.
 
     Exit codes: 0 done, 1 the job failed or a file could not be read, 2 usage.
     """
     from spark_log_analytics.archive import SHIPPED
     from spark_log_analytics.submission import Submission
 
-    settings = settings_of(master, deploy_mode, setting)
+    if connect is not None:
+        check_connect(connect, master, deploy_mode, [*(setting or ()), *(jars or ()), *(packages or ())])
+    settings = settings_of(master, deploy_mode, [*FORMAT_SETTINGS.get(event_format, ()), *(setting or ())])
     options = ["--format", event_format.value, "--split-bytes", str(split_mb * 1024 * 1024)]
     if zone_of(zone) is not None:
         options += ["--zone", str(zone)]
-    submission = Submission(master, deploy_mode.value, paths, out, settings, options)
-    job = Job(submission, SHIPPED, "incidents.json", "eosctl logs report")
+    if layouts_of(pattern):
+        options += ["--pattern", str(pattern)]
+    submission = Submission(
+        master, deploy_mode.value, paths, out, settings, options, jars=jars or (), packages=packages or ()
+    )
+    job = Job(submission, SHIPPED, "incidents.json", "eosctl logs report", connect or "")
     status, result = run_job(job, dry_run=dry_run)
     if result is not None:
         sys.stdout.write("".join(f"{line}\n" for line in _incident_lines(json.loads(result.read_text("utf-8")))))
@@ -81,7 +110,7 @@ def submit_data_job(
     out: Out,
     topic: Topics = None,
     business_key: BusinessKey = None,
-    master: Master = "local[*]",
+    master: Master = DEFAULT_MASTER,
     deploy_mode: Deploy = DeployMode.CLIENT,
     setting: Settings = None,
     dry_run: DryRun = False,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Final
 
@@ -12,7 +13,8 @@ from eosctl.model.deployment import Client, Place, Role, Value
 from eosctl.settings.documents import parse_properties_tree
 from eosctl.settings.parameter_tables import load_tables
 from eosctl.settings.sources import Source, values_of
-from eosctl.settings.structures import connector_role, find_sources
+from eosctl.settings.structures import connector_role, environment_of, find_sources
+from eosctl.settings.topic_declarations import topic_declared
 from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
 
 _ROLES: Final = (Role.BROKER, Role.TOPIC, Role.PRODUCER, Role.CONSUMER, Role.STREAMS, Role.CONNECT_WORKER)
@@ -40,6 +42,7 @@ _FLINK: Final = re.compile(
 )
 _PREFIXED: Final = re.compile(r"^(?:[\w-]+\.)*?(producer|consumer)s?\.(?:properties\.|config\.)?(.+)$")
 _CHANNEL: Final = re.compile(r"^mp\.messaging\.(outgoing|incoming|connector)\.([\w-]+)\.(.+)$")
+_LIBRARY_PREFIXES: Final = ("quarkus.kafka-streams.", "kafka-streams.", "kafka.streams.", "streams.", "kafka.")
 
 
 @cache
@@ -85,32 +88,42 @@ def _hints(file: str) -> tuple[str, ...]:
     return (file.rpartition("/")[2].lower(),)
 
 
-def _islands(node: Node, file: str, hints: tuple[str, ...]) -> Iterator[Source]:
-    """Yield the mappings that hold mostly Kafka settings, wherever they are."""
+def _islands(node: Node, file: str, hints: tuple[str, ...], key: str = "") -> Iterator[Source]:
+    """Yield the mappings that hold mostly Kafka settings, wherever they are; ``key`` is what they stand under."""
     if isinstance(node, Row):
+        if "env" in key.lower():
+            yield from environment_of(node, file, hints)
+            return
         for child in node.nodes:
             found = find_sources(child, file)
-            yield from _islands(child, file, hints) if found is None else found
+            yield from _islands(child, file, hints, key) if found is None else found
     if not isinstance(node, Branch):
         return
     nested = find_sources(node, file) if node.text("connector.class") is not None else None
     if nested is not None:
         yield from nested
         return
+    if "env" in key.lower() and (variables := environment_of(node, file, hints)):
+        yield from variables
+        return
+    topic = topic_declared(node, key, file)
+    if topic is not None:
+        yield topic
+        return
     leaves = list(flatten(node))
-    keys = [key for key, _ in leaves]
-    if any(_SPRING.match(key) for key in keys):
+    keys = [name for name, _ in leaves]
+    if any(_SPRING.match(name) for name in keys):
         yield Source(Place(file, node.line), values_of(leaves, file), role=Role.SPRING, hints=hints)
         return
-    known = [key for key in keys if _is_setting(key)]
+    known = [name for name in keys if _is_setting(name)]
     if known and (2 * len(known) >= len(keys) or _is_flat(node)):
         yield Source(Place(file, node.line), values_of(leaves, file), hints=hints)
         return
-    for key, child in node.entries:
+    for name, child in node.entries:
         if isinstance(child, Leaf):
-            yield from _file_within(child, file, (*hints, key.lower()))
+            yield from _file_within(child, file, (*hints, name.lower()))
         else:
-            yield from _islands(child, file, (*hints, key.lower()))
+            yield from _islands(child, file, (*hints, name.lower()), name)
 
 
 def _file_within(leaf: Leaf, file: str, hints: tuple[str, ...]) -> Iterator[Source]:
@@ -143,8 +156,7 @@ def _is_setting(key: str) -> bool:
             "global.consumer.",
             "topic.",
             "admin.",
-            "kafka.",
-            "kafka-streams.",
+            *_LIBRARY_PREFIXES,
         )
     )
 
@@ -184,7 +196,7 @@ def _by_keys(source: Source) -> Iterator[Source]:
 
 
 def _unprefixed(key: str) -> str:
-    for prefix in ("kafka-streams.", "kafka."):
+    for prefix in _LIBRARY_PREFIXES:
         if key.startswith(prefix) and _is_setting(key[len(prefix) :]):
             return key[len(prefix) :]
     return key
@@ -276,8 +288,13 @@ def _channels(source: Source) -> Iterator[Source]:
     """Yield MicroProfile's channels: outgoing ones are producers, incoming ones consumers."""
     groups: dict[tuple[Role, str], dict[str, Value]] = {}
     shared: dict[str, Value] = {}
+    streams = {k: v for k, v in source.values.items() if "kafka-streams." in k or k.startswith("kafka.streams.")}
+    if streams:
+        yield from _by_keys(replace(source, values=streams, hints=(*source.hints, "streams")))
     for key, value in source.values.items():
         match = _CHANNEL.match(key)
+        if key in streams:
+            continue
         if match is None:
             shared[_unprefixed(key)] = value
         elif match[1] == "connector":
@@ -286,8 +303,15 @@ def _channels(source: Source) -> Iterator[Source]:
             role = Role.PRODUCER if match[1] == "outgoing" else Role.CONSUMER
             groups.setdefault((role, match[2]), {})[match[3]] = value
     for (role, channel), values in groups.items():
-        yield Source(source.place, {**shared, **values}, channel, role, Client.JAVA, source.version, source.hints)
+        yield replace(
+            source,
+            values={**shared, **values},
+            label=channel,
+            role=role,
+            client=Client.JAVA,
+            application=source.label,
+        )
 
 
 def _as(source: Source, role: Role) -> Source:
-    return Source(source.place, source.values, source.label, role, source.client, source.version, source.hints)
+    return replace(source, role=role)

@@ -10,7 +10,8 @@ from eosctl.errors import ConfigFileError
 from eosctl.model.secret import Secret
 from eosctl.settings.properties_file import read_properties
 
-_KEYS: Final = ("username", "password", "token", "ssl.truststore.location", "ssl.truststore.password")
+_STORES: Final = ("ssl.truststore.location", "ssl.keystore.location")
+_KEYS: Final = ("username", "password", "token", *_STORES, "ssl.truststore.password", "ssl.keystore.password")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,8 @@ class EndpointCredentials:
         token: A bearer token, instead of a user.
         truststore: A Java truststore with which JMX's certificate is checked; the JVM's own without.
         truststore_password: The truststore's.
+        keystore: A Java keystore with the certificate that JMX wants of its clients.
+        keystore_password: The keystore's.
     """
 
     username: str = ""
@@ -30,6 +33,8 @@ class EndpointCredentials:
     token: Secret | None = None
     truststore: str = ""
     truststore_password: Secret | None = None
+    keystore: str = ""
+    keystore_password: Secret | None = None
 
 
 NO_CREDENTIALS: Final = EndpointCredentials()
@@ -48,7 +53,7 @@ def read_endpoint_credentials(path: Path) -> EndpointCredentials:
         )
     if ("username" in given) != ("password" in given):
         raise ConfigFileError(f"{path.name}: username and password go together.", "One of them is missing.", "Add it.")
-    if not given.keys() & {"username", "token", "ssl.truststore.location"}:
+    if not given.keys() & {"username", "token", *_STORES}:
         raise ConfigFileError(f"{path.name} holds no credentials.", "", "Write username=… and password=…, or token=….")
     if given.keys() >= {"username", "token"}:
         raise ConfigFileError(f"{path.name}: token and username exclude each other.", "", "Keep one of them.")
@@ -58,6 +63,8 @@ def read_endpoint_credentials(path: Path) -> EndpointCredentials:
         token=_secret(given.get("token")),
         truststore=given.get("ssl.truststore.location", ""),
         truststore_password=_secret(given.get("ssl.truststore.password")),
+        keystore=given.get("ssl.keystore.location", ""),
+        keystore_password=_secret(given.get("ssl.keystore.password")),
     )
 
 

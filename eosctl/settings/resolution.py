@@ -44,6 +44,9 @@ _CONNECT_PRODUCER: Final = {
     "max.in.flight.requests.per.connection": "1",
     "delivery.timeout.ms": _INT_MAX,
 }
+_CONNECT_EOS_PRODUCER: Final = {**_CONNECT_PRODUCER, "enable.idempotence": "true", "transactional.id": "(generated)"}
+# Worker.exactlyOnceSourceTaskProducerConfigs puts its own values in the place of others.
+CONNECT_FORCED_PRODUCER: Final = frozenset({"enable.idempotence", "transactional.id"})
 _CONNECT_CONSUMER: Final = {"enable.auto.commit": "false", "auto.offset.reset": "earliest"}
 FLINK_TRANSACTION_TIMEOUT_MS: Final = "3600000"
 
@@ -97,7 +100,7 @@ def _component(
         role=role,
         name=label,
         place=source.place,
-        application=f"{source.place.file}\0{source.label}",
+        application=f"{source.place.file}\0{source.label if source.application is None else source.application}",
         given=given,
         framework=framework or {},
         defaults=_defaults(table, release),
@@ -170,20 +173,14 @@ def _connect_worker(source: Source, release: Release) -> Iterator[Component]:
     yield _component(source, Role.CONNECT_WORKER, values, release)
     support = values.get("exactly.once.source.support")
     eos = support is not None and (support.word or "").lower() == "enabled"
-    producer = (
-        {**_CONNECT_PRODUCER, "enable.idempotence": "true", "transactional.id": "(generated)"}
-        if eos
-        else _CONNECT_PRODUCER
-    )
     yield _component(
         source,
         Role.PRODUCER,
         _cut(values, "producer."),
         release,
-        framework=producer,
+        framework=_CONNECT_EOS_PRODUCER if eos else _CONNECT_PRODUCER,
         inside=Role.CONNECT_WORKER,
-        # Worker.exactlyOnceSourceTaskProducerConfigs puts its own value in the place of another one.
-        forced=frozenset({"enable.idempotence"}) if eos else frozenset(),
+        forced=CONNECT_FORCED_PRODUCER if eos else frozenset(),
     )
     yield _component(
         source,
@@ -199,9 +196,17 @@ def _source_connector(source: Source, release: Release) -> Iterator[Component]:
     values = source.values
     yield _component(source, Role.SOURCE_CONNECTOR, values, release)
     overrides = _cut(values, "producer.override.")
+    support = values.get("exactly.once.support")
+    required = support is not None and (support.word or "").lower() == "required"
     if overrides:
         yield _component(
-            source, Role.PRODUCER, overrides, release, framework=_CONNECT_PRODUCER, inside=Role.SOURCE_CONNECTOR
+            source,
+            Role.PRODUCER,
+            overrides,
+            release,
+            framework=_CONNECT_EOS_PRODUCER if required else _CONNECT_PRODUCER,
+            inside=Role.SOURCE_CONNECTOR,
+            forced=CONNECT_FORCED_PRODUCER if required else frozenset(),
         )
 
 
@@ -264,6 +269,9 @@ _SPRING_NAMES: Final = {
 _SPRING_KEY: Final = re.compile(
     r"^spring\.kafka\.(?:(producer|consumer|streams|listener|admin)\.)?(.+)$", re.IGNORECASE
 )
+# A key of a map with dots in it stands in brackets, with or without a dot before them.
+_SPRING_MAP: Final = re.compile(r"^properties(?:\.|(?=\[))(.+)$", re.IGNORECASE)
+_BINDER_MAP: Final = re.compile(r"(?:onfiguration|roperties)(?:\.|(?=\[))(.+)$")
 _BINDER_KEY: Final = re.compile(r"^spring\.cloud\.stream\.kafka\.(streams\.)?binder\.(.+)$", re.IGNORECASE)
 
 
@@ -279,8 +287,8 @@ def _spring(source: Source, release: Release) -> Iterator[Component]:
             target = next((given[role] for role in given if role.value == section), shared if not section else None)
             if target is None:
                 continue
-            if rest.lower().startswith("properties."):
-                name = rest[len("properties.") :].replace("[", "").replace("]", "")
+            if inner := _SPRING_MAP.match(rest):
+                name = inner[1].replace("[", "").replace("]", "")
                 target[name] = _named(name, value)
             elif section and (kafka := _SPRING_NAMES[Role(section)].get(_uniform(rest).replace(".", ""))):
                 target.setdefault(kafka, _bound(kafka, value))
@@ -295,8 +303,8 @@ def _spring(source: Source, release: Release) -> Iterator[Component]:
             framework = {"enable.auto.commit": "false"} if role is Role.CONSUMER else {}
             yield _component(source, role, {**shared, **given[role]}, release, framework=framework, inside=Role.SPRING)
     if given[Role.STREAMS]:
-        inner = Source(source.place, {**shared, **given[Role.STREAMS]}, source.label, Role.STREAMS, source.client)
-        yield from _streams(inner, release)
+        streams = Source(source.place, {**shared, **given[Role.STREAMS]}, source.label, Role.STREAMS, source.client)
+        yield from _streams(streams, release)
 
 
 def _binder(
@@ -309,7 +317,8 @@ def _binder(
 ) -> None:
     named[f"binder.{_uniform(rest)}"] = value
     uniform = _uniform(rest)
-    name = rest.partition("onfiguration.")[2] or rest.partition("roperties.")[2]
+    inner = _BINDER_MAP.search(rest)
+    name = inner[1].replace("[", "").replace("]", "") if inner else ""
     if uniform.startswith("transaction.transactionidprefix"):
         given[Role.PRODUCER]["transactional.id"] = _named("transactional.id", value)
     elif uniform == "requiredacks":

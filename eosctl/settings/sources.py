@@ -28,6 +28,7 @@ class Source:
         role: What it is, when its surroundings say so.
         client: Whose client, when its surroundings say so.
         version: The Kafka release that the surroundings name (an image tag, ``spec.kafka.version``), or empty.
+        application: What it is a part of within the file; its label when None.
         hints: Words of the surroundings that tell the role: keys above it, the file's name.
     """
 
@@ -38,6 +39,7 @@ class Source:
     client: Client | None = None
     version: str = ""
     hints: tuple[str, ...] = field(default=())
+    application: str | None = None
 
 
 def value_of(key: str, leaf: Leaf, file: str, name: str = "") -> Value:

@@ -12,6 +12,7 @@ from typing import Final
 
 from eosctl.model.deployment import Client, Place, Role, Value
 from eosctl.settings.documents import format_of, parse_documents
+from eosctl.settings.parameter_tables import load_tables
 from eosctl.settings.sources import INSTANCES, Source, value_of, values_of
 from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
 
@@ -26,6 +27,9 @@ _ENVIRONMENTS: Final = (
     ("CONNECT_", Role.CONNECT_WORKER),
     ("KAFKA_", Role.BROKER),
 )
+
+_CLIENT_ROLES: Final = (Role.PRODUCER, Role.CONSUMER, Role.STREAMS)
+_CLIENT_PREFIX: Final = re.compile(r"^(?:producer|consumer|streams)\.")
 
 
 def find_sources(document: Node, file: str) -> list[Source] | None:
@@ -228,12 +232,21 @@ def _environment(node: Node | None, image: str, name: str, file: str) -> list[So
     return _from_environment(pairs, image, name, file)
 
 
+def environment_of(node: Node, file: str, hints: tuple[str, ...]) -> list[Source]:
+    """Return what the variables of a chart's or a tool's own ``env`` key configure."""
+    found = _environment(node, "", "", file)
+    return [replace(source, hints=(*source.hints, *hints)) for source in found]
+
+
 def _from_environment(pairs: Iterable[tuple[str, Leaf]], image: str, name: str, file: str) -> list[Source]:
     given = list(pairs)
     version = _version_of(image)
     if any(key.upper().startswith(("SPRING_KAFKA_", "SPRING_CLOUD_STREAM_")) for key, _ in given):
         values = {_spring_name(key): value_of(key, leaf, file, _spring_name(key)) for key, leaf in given}
         return [Source(Place(file, given[0][1].line), values, name, Role.SPRING, hints=(name,))]
+    if any(key.upper().startswith("MP_MESSAGING_") for key, _ in given):
+        values = {_spring_name(key): value_of(key, leaf, file, _spring_name(key)) for key, leaf in given}
+        return [Source(Place(file, given[0][1].line), values, name, hints=(name.lower(),))]
     by_role: dict[Role, dict[str, Value]] = {}
     for key, leaf in given:
         for prefix, role in _ENVIRONMENTS:
@@ -243,10 +256,25 @@ def _from_environment(pairs: Iterable[tuple[str, Leaf]], image: str, name: str, 
                 break
     return [
         Source(
-            min(v.place for v in values.values() if v.place), values, name, role, Client.JAVA, version, (name, image)
+            min(v.place for v in values.values() if v.place),
+            values,
+            name,
+            None if role is Role.BROKER and _is_clients(values) else role,
+            None if role is Role.BROKER and _is_clients(values) else Client.JAVA,
+            version,
+            (name.lower(), image.lower()),
         )
         for role, values in by_role.items()
     ]
+
+
+def _is_clients(names: Iterable[str]) -> bool:
+    """Tell whether ``KAFKA_`` variables are those of an application: clients know some of them, brokers none alone."""
+    tables = load_tables()
+    brokers = tables["broker"].parameters.keys()
+    clients = {name for role in _CLIENT_ROLES for name in tables[role.value].parameters}
+    plain = {_CLIENT_PREFIX.sub("", name) for name in names}
+    return bool(plain & (clients - brokers)) and not plain & (brokers - clients)
 
 
 def _environment_name(text: str) -> str:
@@ -288,7 +316,22 @@ def _connect_rest(document: Branch, file: str) -> list[Source] | None:
 def _plain_environment(document: Branch, file: str) -> list[Source] | None:
     if not file.lower().endswith(".env"):
         return None
-    return _from_environment(((k, n) for k, n in document.entries if isinstance(n, Leaf)), "", "", file)
+    pairs = [(key, node) for key, node in document.entries if isinstance(node, Leaf)]
+    found = _from_environment(pairs, "", "", file)
+    if found:
+        return found
+    # An application's own variables, named as the settings are: ISOLATION_LEVEL.
+    settings = {name for role in _CLIENT_ROLES for name in load_tables()[role.value].parameters}
+    own = {
+        setting: value_of(key, leaf, file, setting)
+        for key, leaf in pairs
+        if (setting := _setting_named(key)) in settings
+    }
+    return [Source(Place(file, 1), own, hints=(file.rpartition("/")[2].lower(),))] if own else []
+
+
+def _setting_named(variable: str) -> str:
+    return variable if "." in variable else _environment_name(variable)
 
 
 READERS: Final[tuple[Reader, ...]] = (_strimzi, _kubernetes, _compose, _connect_rest, _plain_environment)

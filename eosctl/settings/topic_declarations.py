@@ -1,0 +1,82 @@
+"""Topics as tools declare them: a name, numbers of partitions and replicas, and the settings that differ.
+
+Strimzi's resources are read by their kind; this is for what Terraform, kafka-gitops, JulieOps, charts and scripts of
+one's own write, each with its own spelling of the same four things.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from eosctl.model.deployment import Client, Place, Role, Value
+from eosctl.settings.parameter_tables import load_tables
+from eosctl.settings.sources import Source, value_of, values_of
+from eosctl.settings.tree import Branch, Leaf, Row, flatten
+
+_NAMES: Final = ("topicname", "topic", "name")
+_SETTINGS: Final = ("config", "configs", "configuration", "settings", "topicconfig")
+_COUNTS: Final = {
+    "partitions": "partitions",
+    "partitioncount": "partitions",
+    "partitionscount": "partitions",
+    "numpartitions": "partitions",
+    "replicationfactor": "replication.factor",
+    "replication": "replication.factor",
+    "replicas": "replication.factor",
+}
+
+
+def topic_declared(document: Branch, key: str, file: str) -> Source | None:
+    """Return the topic that a mapping declares; None when it declares none.
+
+    Args:
+        document: The mapping.
+        key: The key that it stands under, which is the topic's name where it has no other.
+        file: The file's name.
+    """
+    by_name = {_uniform(name): (name, node) for name, node in document.entries}
+    counts = {
+        setting: value_of(name, node, file, setting)
+        for name, node in document.entries
+        if (setting := _COUNTS.get(_uniform(name))) and isinstance(node, Leaf)
+    }
+    if not counts:
+        return None
+    found = {**_nested(by_name, file), **_beside(document, file)}
+    named = next((node.text for name in _NAMES if isinstance(node := by_name.get(name, ("", None))[1], Leaf)), None)
+    if not found and (named is None or "partitions" not in counts or len(by_name) > len(counts) + 2):
+        return None
+    return Source(Place(file, document.line), {**found, **counts}, named or key, Role.TOPIC, Client.JAVA)
+
+
+def _nested(by_name: Mapping[str, tuple[str, object]], file: str) -> dict[str, Value]:
+    """Return the settings that stand in a mapping of their own, or as ``{"name": ..., "value": ...}``."""
+    own = load_tables()["topic"].parameters
+    found: dict[str, Value] = {}
+    for name in _SETTINGS:
+        node = by_name.get(name, ("", None))[1]
+        if isinstance(node, Branch):
+            found |= values_of(flatten(node), file)
+        elif isinstance(node, Row):
+            found |= dict(_pairs(node, file))
+    return found if any(name in own for name in found) else {}
+
+
+def _pairs(row: Row, file: str) -> Iterator[tuple[str, Value]]:
+    for member in row.nodes:
+        if (
+            isinstance(member, Branch)
+            and (name := member.text("name"))
+            and isinstance(leaf := member.get("value"), Leaf)
+        ):
+            yield name, value_of(name, leaf, file)
+
+
+def _beside(document: Branch, file: str) -> dict[str, Value]:
+    own = load_tables()["topic"].parameters
+    return {k: value_of(k, leaf, file) for k, leaf in document.entries if k in own and isinstance(leaf, Leaf)}
+
+
+def _uniform(name: str) -> str:
+    return "".join(letter for letter in name.lower() if letter.isalnum())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,7 +13,15 @@ from eosctl.commands.options import Output, OutputFile, parse_duration_ms
 from eosctl.commands.sandbox.faults import advance, heal, inject_fault
 from eosctl.commands.sandbox.logs import show_logs
 from eosctl.commands.sandbox.proxy import proxy
-from eosctl.commands.sandbox.scenarios import scenario
+from eosctl.commands.sandbox.real_kafka import (
+    DEFAULT_RELEASE,
+    REAL_KAFKA,
+    Kafka,
+    RealKafkaOrder,
+    start_real_kafka,
+    stop_real_kafka,
+)
+from eosctl.commands.sandbox.scenarios import EngineChoice, scenario
 from eosctl.commands.sandbox.security import (
     Authorize,
     Sasl,
@@ -28,6 +36,9 @@ from eosctl.commands.sandbox.simulate import simulate
 from eosctl.commands.sandbox.status import sandbox_item, show_sandboxes
 from eosctl.errors import UsageError
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
+
+if TYPE_CHECKING:
+    from eosctl.sandbox.process.spec import RunningSandbox
 
 app = typer.Typer(help="A local Kafka cluster with faults on demand.", no_args_is_help=True)
 
@@ -80,26 +91,38 @@ def start_sandbox(
     tls: Tls = False,
     user: Users = None,
     authorizer: Authorize = False,
+    engine: Annotated[
+        EngineChoice,
+        typer.Option("--engine", help="Its own brokers, or real ones in JVMs.", rich_help_panel=REAL_KAFKA),
+    ] = EngineChoice.SANDBOX,
+    kafka: Kafka = None,
     output: Output = OutputFormat.TABLE,
     output_file: OutputFile = None,
 ) -> None:
     """Start a cluster in the background and return when it answers clients."""
-    from eosctl.render.envelope import listing
-    from eosctl.render.listing import render_listing
-    from eosctl.render.sandbox.listing import SANDBOX_COLUMNS, render_started
     from eosctl.sandbox.process import manage, places
     from eosctl.sandbox.process.spec import SandboxSpec
 
-    invocation = invocation_of(context)
+    settings = tuple(_setting(text) for text in config or ())
+    data_dir = data_dir or places.default_data_dir(name)
+    if engine is EngineChoice.APACHE:
+        release = kafka or DEFAULT_RELEASE
+        order = RealKafkaOrder(
+            name, data_dir, brokers, release, transaction_version, port_base, settings, ephemeral, ttl
+        )
+        _tell_started(context, start_real_kafka(context, order), output, output_file)
+        return
+    if kafka is not None:
+        raise UsageError("--kafka is for --engine apache.", "A sandbox emulates a release.", "Use --emulate.")
     if emulate not in ("3.9", "4.3"):
         raise UsageError(f"--emulate {emulate!r} is not known.", "The sandbox behaves as 3.9 or as 4.3.", "Choose one.")
     if controllers == 2:
         raise UsageError("--controllers 2 is not possible.", "Two bear no failure: both are a majority.", "Use 1 or 3.")
     mechanisms = mechanisms_of(sasl or ())
-    settings = authorizer_settings(sasl=bool(mechanisms)) if authorizer else ()
+    rules = authorizer_settings(sasl=bool(mechanisms)) if authorizer else ()
     spec = SandboxSpec(
         name=name,
-        data_dir=str((data_dir or places.default_data_dir(name)).absolute()),
+        data_dir=str(data_dir.absolute()),
         brokers=brokers,
         controllers=controllers,
         log_dirs=log_dirs,
@@ -107,7 +130,7 @@ def start_sandbox(
         emulate=emulate,
         transaction_version=transaction_version,
         port_base=port_base,
-        settings=(*settings, *(_setting(text) for text in config or ())),
+        settings=(*rules, *settings),
         fast=fast,
         ephemeral=ephemeral,
         ttl_ms=ttl,
@@ -117,7 +140,19 @@ def start_sandbox(
         users=users_of(user or (), sasl=bool(mechanisms)),
         bugs=tuple(_bug(text, emulate) for text in bug or ()),
     )
-    item = sandbox_item(manage.Found(manage.start(spec), running=True))
+    _tell_started(context, manage.start(spec), output, output_file)
+
+
+def _tell_started(
+    context: typer.Context, sandbox: RunningSandbox, output: OutputFormat, output_file: Path | None
+) -> None:
+    from eosctl.render.envelope import listing
+    from eosctl.render.listing import render_listing
+    from eosctl.render.sandbox.listing import SANDBOX_COLUMNS, render_started
+    from eosctl.sandbox.process import manage
+
+    invocation = invocation_of(context)
+    item = sandbox_item(manage.Found(sandbox, running=True))
     if output in FOR_PEOPLE:
         text = render_started(item, invocation.style())
     else:
@@ -139,7 +174,7 @@ def stop_sandbox(
     if not targets:
         note("no sandbox to stop" if everything else f"no sandbox named {name!r}: nothing to stop")
     for target in targets:
-        how = manage.stop(target.sandbox)
+        how = stop_real_kafka(target) if target.sandbox.spec.kafka else manage.stop(target.sandbox)
         write_result(f"Sandbox {target.sandbox.name}: {how}\n")
 
 

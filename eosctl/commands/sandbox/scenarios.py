@@ -197,6 +197,8 @@ def _play_live(invocation: Invocation, script: Script, name: str, seed: int, tel
     from eosctl.sandbox.process import manage
 
     sandbox = manage.require(name)
+    if sandbox.spec.kafka and script.inner:
+        raise UsageError(f"{script.name} cannot be played on real Kafka.", script.inner, "Play it on the sandbox.")
     require_fit(script, sandbox.spec)
     return asyncio.run(
         play_script(script, LivePlace(sandbox, client_config_of(sandbox), invocation.now_ms), seed=seed, tell=tell)

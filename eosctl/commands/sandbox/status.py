@@ -95,6 +95,7 @@ def sandbox_item(found: Found, cluster: dict[str, object] | None = None) -> Sand
         bootstrap=sandbox.bootstrap,
         broker_count=sandbox.spec.brokers,
         emulate=sandbox.spec.emulate,
+        kafka=sandbox.spec.kafka,
         transaction_version=sandbox.spec.transaction_version,
         pid=sandbox.pid,
         started_at_ms=sandbox.started_at_ms,

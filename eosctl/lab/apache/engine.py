@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 from eosctl.lab.apache.java import MIB, prepare_runtime
 from eosctl.lab.apache.node import KafkaNode
-from eosctl.lab.apache.ports import free_ports
+from eosctl.lab.apache.ports import free_ports, required_ports
 from eosctl.lab.apache.process import end_recorded
 from eosctl.lab.apache.properties import HOST, NodeAddress, node_settings, render_properties
 from eosctl.lab.apache.releases import resolve_release
@@ -35,6 +35,7 @@ class ApacheConfig:
         jvm_options: Options that replace the quick-start ones, e.g. for measurements.
         start_timeout_ms: How long all nodes together may take to serve.
         cache_dir: Where the jars are kept; the user's cache directory when left out.
+        port_base: Where the first broker listens, the others on the ports behind it; free ports when left out.
     """
 
     version: str = "4.3.1"
@@ -45,6 +46,7 @@ class ApacheConfig:
     jvm_options: tuple[str, ...] = ()
     start_timeout_ms: int = 90_000
     cache_dir: Path | None = None
+    port_base: int | None = None
 
 
 class ApacheEngine:
@@ -169,7 +171,10 @@ class ApacheEngine:
         config = self._config
         runtime = prepare_runtime(resolve_release(config.version), config.cache_dir)
         ports = free_ports(2 * config.node_count, self._rng)
-        cluster = [NodeAddress(index + 1, ports[2 * index], ports[2 * index + 1]) for index in range(config.node_count)]
+        brokers, controllers = ports[::2], ports[1::2]
+        if config.port_base is not None:
+            brokers = required_ports(config.port_base, config.node_count)
+        cluster = [NodeAddress(index + 1, *pair) for index, pair in enumerate(zip(brokers, controllers, strict=True))]
         cluster_id = random_cluster_id(self._rng)
         nodes: dict[int, KafkaNode] = {}
         for address in cluster:

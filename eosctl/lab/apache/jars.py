@@ -51,6 +51,11 @@ def resolve_jars(release: KafkaRelease, cache_dir: Path | None = None) -> Path:
     return target
 
 
+def is_cached(release: KafkaRelease, cache_dir: Path | None = None) -> bool:
+    """Whether the jars of a release have been fetched."""
+    return ((cache_dir or default_cache_dir(os.environ)) / release.version).is_dir()
+
+
 def read_lock(release: KafkaRelease) -> dict[str, str]:
     """Return the SHA-256 (hex) of each jar file that the lab was tested with."""
     text = (resources.files(__package__) / "jars" / f"{release.version}.lock").read_text("utf-8")

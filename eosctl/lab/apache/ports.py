@@ -34,3 +34,22 @@ def free_ports(count: int, rng: random.Random) -> tuple[int, ...]:
     if len(found) < count:
         raise EngineError(f"There are no {count} free ports between {CANDIDATES.start} and {CANDIDATES.stop}.")
     return tuple(found)
+
+
+def required_ports(first: int, count: int) -> tuple[int, ...]:
+    """Return ``count`` loopback ports from the first one on.
+
+    Raises:
+        EngineError: Somebody listens on one of them; a JVM would find out late and say it at length.
+    """
+    ports = tuple(range(first, first + count))
+    for port in ports:
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((HOST, port))
+            except OSError as error:
+                raise EngineError(
+                    f"Port {port} cannot be used.", error.strerror or str(error), "Choose another --port-base."
+                ) from error
+    return ports

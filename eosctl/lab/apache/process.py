@@ -84,14 +84,21 @@ def read_record(record: Path) -> ProcessIdentity | None:
 def end_recorded(record: Path, *, patience_ms: int) -> bool:
     """End the process that a file records, if it still runs; tell whether one did.
 
-    For what an interrupted run left behind: SIGTERM first, SIGKILL after ``patience_ms``.
+    For what an interrupted run left behind.
     """
     identity = read_record(record)
-    if identity is not None:
-        send_signal(*identity, signal.SIGCONT)  # a paused process would not hear the next one
-        send_signal(*identity, signal.SIGTERM)
-        if not wait_for_exit(*identity, patience_ms / 1000):
-            send_signal(*identity, signal.SIGKILL)
-            wait_for_exit(*identity, KILL_PATIENCE_S)
+    ended = identity is not None and end_process(identity, patience_ms=patience_ms)
     record.unlink(missing_ok=True)
-    return identity is not None
+    return ended
+
+
+def end_process(identity: ProcessIdentity, *, patience_ms: int) -> bool:
+    """End exactly this process: SIGTERM first, SIGKILL after ``patience_ms``; tell whether it still ran."""
+    if not is_same_process(*identity):
+        return False
+    send_signal(*identity, signal.SIGCONT)  # a paused process would not hear the next one
+    send_signal(*identity, signal.SIGTERM)
+    if not wait_for_exit(*identity, patience_ms / 1000):
+        send_signal(*identity, signal.SIGKILL)
+        wait_for_exit(*identity, KILL_PATIENCE_S)
+    return True

@@ -11,13 +11,17 @@ from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
 
 
 class SandboxItem(msgspec.Struct, frozen=True):
-    """A sandbox of this user; ``running`` False means that its process is gone and only its state is left."""
+    """A sandbox of this user; ``running`` False means that its process is gone and only its state is left.
+
+    ``kafka`` is the release of real brokers; None where they are the sandbox's own, which behave as ``emulate``.
+    """
 
     name: str
     running: bool
     bootstrap: str
     broker_count: int
     emulate: str
+    kafka: str | None
     transaction_version: int | None
     pid: int
     started_at_ms: int
@@ -47,7 +51,7 @@ SANDBOX_COLUMNS: Final[tuple[Column[SandboxItem], ...]] = (
     Column("STATE", lambda item: "running" if item.running else "gone"),
     Column("BOOTSTRAP", lambda item: item.bootstrap),
     Column("BROKERS", lambda item: str(item.broker_count)),
-    Column("EMULATES", lambda item: item.emulate),
+    Column("KAFKA", lambda item: item.kafka or f"as {item.emulate}"),
     Column("PID", lambda item: str(item.pid)),
     Column("DATA-DIR", lambda item: item.data_dir, wide=True),
     Column("LOG-FILE", lambda item: item.log_file, wide=True),
@@ -60,7 +64,7 @@ def render_started(item: SandboxItem, style: Style = PLAIN) -> str:
     brokers = "1 broker" if item.broker_count == 1 else f"{item.broker_count} brokers"
     blocks: list[Block] = [
         Line(f"Sandbox {item.name}: {brokers} on {item.bootstrap}", "bold"),
-        Field("emulates", f"Kafka {item.emulate}"),
+        Field("runs", f"Apache Kafka {item.kafka}") if item.kafka else Field("emulates", f"Kafka {item.emulate}"),
         Field("data", item.data_dir + (" (removed when it stops)" if item.ephemeral else "")),
         Field("logs", item.logs_dir),
         *([] if item.metrics_port is None else [Field("metrics", _metrics_text(item))]),

@@ -185,10 +185,13 @@ def ask(sandbox: RunningSandbox, command: str, timeout_s: float = 30.0, **argume
     return call_control(Path(sandbox.control_socket), command, arguments, timeout_s)
 
 
-def stop(sandbox: RunningSandbox) -> str:
-    """Stop exactly this process and clear up; returns ``stopped``, ``terminated``, ``killed`` or ``gone``."""
+def stop(sandbox: RunningSandbox, *, timeout_s: float = STOP_TIMEOUT_S) -> str:
+    """Stop exactly this process and clear up; returns ``stopped``, ``terminated``, ``killed`` or ``gone``.
+
+    It may take ``timeout_s`` to stop by itself.
+    """
     pid, ticks = sandbox.pid, sandbox.process_start_ticks
-    how = _end(sandbox) if is_same_process(pid, ticks) else "gone"
+    how = _end(sandbox, timeout_s) if is_same_process(pid, ticks) else "gone"
     child = _children.pop(pid, None)
     if child is not None:
         child.wait()
@@ -196,13 +199,13 @@ def stop(sandbox: RunningSandbox) -> str:
     return how
 
 
-def _end(sandbox: RunningSandbox) -> str:
+def _end(sandbox: RunningSandbox, timeout_s: float) -> str:
     pid, ticks = sandbox.pid, sandbox.process_start_ticks
     try:
         ask(sandbox, "stop", timeout_s=STOP_TIMEOUT_S)
     except ControlError:
         send_signal(pid, ticks, signal.SIGTERM)
-    if wait_for_exit(pid, ticks, STOP_TIMEOUT_S):
+    if wait_for_exit(pid, ticks, timeout_s):
         return "stopped"
     send_signal(pid, ticks, signal.SIGTERM)
     if wait_for_exit(pid, ticks, TERM_TIMEOUT_S):

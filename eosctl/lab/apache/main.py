@@ -1,0 +1,18 @@
+"""The process of a sandbox whose brokers are real: it starts the JVMs, answers the control socket, and ends them."""
+
+from __future__ import annotations
+
+import random
+import sys
+
+from eosctl.lab.apache.cluster import ApacheCluster
+from eosctl.sandbox.process.serving import serve
+from eosctl.sandbox.process.spec import SandboxSpec
+
+
+def _make(spec: SandboxSpec) -> ApacheCluster:
+    return ApacheCluster(spec, random.Random())
+
+
+if __name__ == "__main__":
+    sys.exit(serve(sys.argv[1:], _make))

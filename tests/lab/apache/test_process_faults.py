@@ -1,0 +1,130 @@
+"""The faults of real brokers, on an engine that notes what is done to its processes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from eosctl.errors import EosctlError
+from eosctl.lab.apache.faults import ProcessFaults
+from eosctl.lab.engine import BrokerHandle, BrokerState, Capability, Engine, UnsupportedFault
+from eosctl.lab.virtual_loop import run_virtual
+from eosctl.sandbox.faults.control import fault_commands
+from eosctl.sandbox.faults.order import parse_order
+
+
+class Processes:
+    """Three brokers whose processes only change their states."""
+
+    name = "three processes"
+    bootstrap = ""
+
+    def __init__(self) -> None:
+        self.states = dict.fromkeys((1, 2, 3), BrokerState.RUNNING)
+
+    def capabilities(self) -> frozenset[Capability]:
+        return frozenset(Capability)
+
+    def brokers(self) -> tuple[BrokerHandle, ...]:
+        return tuple(BrokerHandle(node, "127.0.0.1", 9000 + node, state) for node, state in self.states.items())
+
+    def data_dirs(self) -> Mapping[int, Path]:
+        return {}
+
+    def logs(self) -> Mapping[int, tuple[Path, ...]]:
+        return {}
+
+    async def up(self) -> None:
+        self.states = dict.fromkeys(self.states, BrokerState.RUNNING)
+
+    async def down(self) -> None:
+        self.states = dict.fromkeys(self.states, BrokerState.STOPPED)
+
+    async def stop(self, broker_id: int) -> None:
+        self.states[broker_id] = BrokerState.STOPPED
+
+    async def kill(self, broker_id: int) -> None:
+        self.states[broker_id] = BrokerState.STOPPED
+
+    async def pause(self, broker_id: int) -> None:
+        self.states[broker_id] = BrokerState.PAUSED
+
+    async def resume(self, broker_id: int) -> None:
+        self.states[broker_id] = BrokerState.RUNNING
+
+    async def restart(self, broker_id: int) -> None:
+        self.states[broker_id] = BrokerState.RUNNING
+
+
+def up_count(engine: Engine) -> int:
+    return sum(broker.state is BrokerState.RUNNING for broker in engine.brokers())
+
+
+@pytest.mark.parametrize(
+    ("words", "state"),
+    [
+        ("kill node=2", BrokerState.STOPPED),
+        ("stop node=2", BrokerState.STOPPED),
+        ("pause node=2", BrokerState.PAUSED),
+        ("restart node=2", BrokerState.RUNNING),
+    ],
+)
+def test_a_fault_changes_one_process_and_its_end_brings_it_back(words: str, state: BrokerState) -> None:
+    async def story() -> list[str]:
+        engine = Processes()
+        faults = ProcessFaults(engine)
+        active = await faults.inject(parse_order(words.split()))
+        assert engine.states == {1: BrokerState.RUNNING, 2: state, 3: BrokerState.RUNNING}
+        await faults.end(active.number)
+        assert up_count(engine) == 3
+        return [event.what for event in faults.events]
+
+    assert run_virtual(story(), 0) == (["begins", "ends"] if state is not BrokerState.RUNNING else ["begins"])
+
+
+def test_a_fault_with_a_time_ends_by_itself() -> None:
+    async def story() -> None:
+        engine = Processes()
+        faults = ProcessFaults(engine)
+        await faults.inject(parse_order(["pause", "node=1", "for=5s"]))
+        await asyncio.sleep(4.9)
+        assert engine.states[1] is BrokerState.PAUSED
+        await asyncio.sleep(0.2)
+        assert engine.states[1] is BrokerState.RUNNING
+        assert not faults.active
+
+    run_virtual(story(), 0)
+
+
+def test_chance_chooses_among_those_that_run_and_healing_starts_all() -> None:
+    async def story() -> None:
+        engine = Processes()
+        commands = fault_commands(ProcessFaults(engine))
+        for _ in range(3):
+            await commands["inject"]({"words": ["kill", "node=any"], "seed": 3})
+        assert up_count(engine) == 0
+        with pytest.raises(EosctlError, match="No broker runs"):
+            await commands["inject"]({"words": ["kill", "node=any"]})
+        assert await commands["end-faults"]({}) == 3
+        assert up_count(engine) == 3
+
+    run_virtual(story(), 0)
+
+
+def test_what_a_process_cannot_do_is_refused_with_the_way_that_can() -> None:
+    async def story() -> None:
+        faults = ProcessFaults(Processes())
+        for words in ("skew node=1 ms=5", "drop from=1", "kill node=1 lose=2"):
+            with pytest.raises(UnsupportedFault) as refused:
+                await faults.inject(parse_order(words.split()))
+            assert "sandbox proxy" in refused.value.next_step
+        with pytest.raises(EosctlError, match="There is no broker 9"):
+            await faults.inject(parse_order(["kill", "node=9"]))
+        await faults.inject(parse_order(["pause", "node=1"]))
+        with pytest.raises(EosctlError, match="Broker 1 is paused"):
+            await faults.inject(parse_order(["kill", "node=1"]))
+
+    run_virtual(story(), 0)

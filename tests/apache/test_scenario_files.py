@@ -23,7 +23,7 @@ PLAYED = ["happy-path", "zombie", "txn-timeout", "unstable-offsets", "interleave
 def under_own_names(script: Script) -> Script:
     text = json.dumps(msgspec.to_builtins(script.steps))
     for shared in ("orders", "payments", "readers"):
-        text = text.replace(shared, f"{shared}.{script.name}")
+        text = text.replace(shared, f"{script.name}.{shared}")
     return msgspec.structs.replace(script, steps=tuple(json.loads(text)), findings=Findings())
 
 

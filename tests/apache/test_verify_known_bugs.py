@@ -1,0 +1,65 @@
+"""Known bugs of real Kafka, made on real brokers: what the verifier and the sandbox say of them is true there."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+
+from eosctl.client.ports import Connector
+from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.lab.proxy.proxy import FaultProxy
+from eosctl.lab.scenarios.place import EnginePlace
+from eosctl.lab.scenarios.player import play_script
+from eosctl.lab.scenarios.script import library
+from eosctl.model.client_config import ClientConfig
+from eosctl.sandbox.faults.order import FaultOrder
+from eosctl.settings.endpoints import parse_endpoints
+from tests.apache.test_scenario_files import under_own_names
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+class ProxiedPlace:
+    """Real Kafka behind a proxy, which does to its clients' streams what a network may do."""
+
+    connector: Connector | None = None
+
+    def __init__(self, engine: ApacheEngine, proxy: FaultProxy) -> None:
+        self.name = f"{engine.name} behind a proxy"
+        self.config = ClientConfig(parse_endpoints(proxy.bootstrap, "the proxy"))
+        self.now_ms = now_ms
+        self._faults = proxy.faults
+
+    async def inject(self, order: FaultOrder) -> None:
+        await self._faults.inject(order)
+
+    async def heal(self) -> None:
+        await self._faults.heal()
+
+    async def advance(self, duration_ms: float) -> None:
+        await asyncio.sleep(duration_ms / 1000)
+
+
+@pytest.mark.parametrize("name", ["kafka-17754", "kafka-17754-refused"])
+def test_a_late_end_txn_ends_the_next_transaction_unless_it_has_an_epoch_of_its_own(
+    apache_4_3: ApacheEngine, name: str
+) -> None:
+    async def story() -> list[str]:
+        config = ClientConfig(parse_endpoints(apache_4_3.bootstrap, "the engine"))
+        async with FaultProxy(config) as proxy:
+            verdict = await play_script(under_own_names(library()[name]), ProxiedPlace(apache_4_3, proxy))
+        assert verdict.expectations
+        return [str(one) for one in verdict.expectations if not one.holds]
+
+    assert asyncio.run(story()) == []
+
+
+def test_the_marker_of_a_partition_without_a_leader_is_skipped(apache_cluster: ApacheEngine) -> None:
+    script = under_own_names(library()["kafka-20734"])
+    verdict = asyncio.run(play_script(script, EnginePlace(apache_cluster, now_ms)))
+    assert verdict.expectations
+    assert [str(one) for one in verdict.expectations if not one.holds] == []

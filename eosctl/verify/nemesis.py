@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -134,8 +134,14 @@ _ENGINE_KINDS: Final[Mapping[str, Capability]] = {
 
 def engine_ranges(engine: Engine) -> tuple[FaultRange, ...]:
     """Return what an engine can do to the processes of its brokers."""
-    brokers = tuple(broker.broker_id for broker in engine.brokers())
-    able = engine.capabilities()
+    return process_ranges([broker.broker_id for broker in engine.brokers()], engine.capabilities())
+
+
+def process_ranges(
+    broker_ids: Sequence[int], able: Collection[Capability] = frozenset(Capability)
+) -> tuple[FaultRange, ...]:
+    """Return what can be done to brokers that are processes of their own."""
+    brokers = tuple(broker_ids)
     return tuple(
         FaultRange(kind, brokers, duration_ms=(1_000, 8_000)) for kind, need in _ENGINE_KINDS.items() if need in able
     )

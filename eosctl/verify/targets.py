@@ -24,7 +24,7 @@ from eosctl.model.client_config import ClientConfig, Endpoint
 from eosctl.sandbox.process import manage
 from eosctl.settings.client_resolution import resolve_client
 from eosctl.verify.conduct import Nemesis
-from eosctl.verify.nemesis import Control, EngineNemesis, SandboxNemesis, engine_ranges, sandbox_ranges
+from eosctl.verify.nemesis import Control, EngineNemesis, SandboxNemesis, engine_ranges, process_ranges, sandbox_ranges
 from eosctl.verify.plan import ClientKind, FaultRange
 
 
@@ -153,8 +153,12 @@ async def running_cluster(config: ClientConfig) -> Target:
         control = _control_of(found.sandbox)
         status = await control("status", {})
         if status["cluster_id"] == cluster_id:
-            ranges = sandbox_ranges(brokers, [node["id"] for node in status["controllers"]])
-            words = f"sandbox {found.sandbox.name}: {len(brokers)} brokers as {status['emulate']}"
+            if found.sandbox.spec.kafka:
+                ranges, release = process_ranges(brokers), f"of Apache Kafka {found.sandbox.spec.kafka}"
+            else:
+                controllers = [node["id"] for node in status["controllers"]]
+                ranges, release = sandbox_ranges(brokers, controllers), f"as {status['emulate']}"
+            words = f"sandbox {found.sandbox.name}: {len(brokers)} brokers {release}"
             return Target(config, cluster_id, words, True, brokers, ranges, SandboxNemesis(control))
     return Target(
         config, cluster_id, f"{len(brokers)} brokers at {', '.join(map(str, config.bootstrap))}", False, brokers

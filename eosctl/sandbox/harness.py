@@ -168,6 +168,10 @@ class Harness:
         self.core.start()
         self.run_until(lambda: self.core.is_ready)
 
+    def now_ms(self) -> int:
+        """Return the cluster's wall clock."""
+        return self.core.broker(self.core.broker_ids[0]).runtime.now_ms()
+
     def client(self, broker_id: int = 1, client_id: str = "harness") -> HarnessClient:
         """Open a connection of its own."""
         return HarnessClient(self, broker_id, client_id)

@@ -87,6 +87,9 @@ class MetadataView(Protocol):
     def finalized_feature(self, name: str) -> int:
         """Return the finalized level (0 when absent), e.g. of ``transaction.version``."""
 
+    def group_settings(self, group_id: str) -> Mapping[str, str]:
+        """Return a group's own settings, as ``consumer.session.timeout.ms``; empty without any."""
+
 
 class Replicas(Protocol):
     """The partitions that this broker hosts."""

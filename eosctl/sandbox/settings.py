@@ -21,6 +21,7 @@ class ConfigSource(IntEnum):
     DYNAMIC_DEFAULT_BROKER = 3
     STATIC_BROKER = 4
     DEFAULT = 5
+    DYNAMIC_GROUP = 8
 
 
 class ConfigType(IntEnum):
@@ -109,6 +110,11 @@ class Setting(NamedTuple):
 
     def _not(self, reason: str, value: str) -> str:
         return f"Invalid value {value} for configuration {self.name}: {reason}"
+
+
+def is_integer(text: str) -> bool:
+    """Whether Java reads a text as an integer, as it does with the names of broker resources."""
+    return re.fullmatch(r"[+-]?[0-9]+", text) is not None
 
 
 class SettingTable(NamedTuple):

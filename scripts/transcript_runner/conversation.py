@@ -1,4 +1,4 @@
-"""One scenario against one cluster in memory, on virtual time."""
+"""One scenario against one cluster: in memory and on virtual time, or behind a socket."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from eosctl.wire.messages.index import APIS
 from scripts.transcript_runner.matching import Names, UnboundNameError, compare, contains, fill
 from scripts.transcript_runner.plain import build, describe
 from scripts.transcript_runner.scenario import Scenario, Target, expectation
+from scripts.transcript_runner.sockets import SocketClient, SocketCluster
 
 PATIENCE_MS = 15_000
 POLL_MS = 20
@@ -41,12 +42,12 @@ def _message_class(api_key: ApiKey, suffix: str) -> Any:
 class Conversation:
     """The clients, names and outstanding requests of one run."""
 
-    def __init__(self, harness: Harness, scenario: Scenario, target: Target, run: str) -> None:
+    def __init__(self, harness: Harness | SocketCluster, scenario: Scenario, target: Target, run: str) -> None:
         self._harness = harness
         self._scenario = scenario
         self._target = target
         self._names: Names = {"run": run}
-        self._clients: dict[str, HarnessClient] = {}
+        self._clients: dict[str, HarnessClient | SocketClient] = {}
         self._started: dict[str, tuple[str, Pending]] = {}
 
     def run(self) -> Outcome:
@@ -97,7 +98,7 @@ class Conversation:
     def _once(self, step: Mapping[str, Any]) -> Any:
         name, api_key, version = step["client"], _api_key(step["api"]), step["version"]
         request = fill(step.get("request", {}), self._names)
-        now_ms = self._harness.core.broker(BROKER).runtime.now_ms()
+        now_ms = self._harness.now_ms()
         message = build(_message_class(api_key, "Request"), request, now_ms)
         client = self._client(name)
         if version in versions(api_key):
@@ -114,7 +115,9 @@ class Conversation:
             return "closed" if pending.closed else "silent" if pending.response is None else "answered"
         return self._answer(name, pending)
 
-    def _send_unknown(self, client: HarnessClient, api_key: ApiKey, version: int, message: Any) -> Pending:
+    def _send_unknown(
+        self, client: HarnessClient | SocketClient, api_key: ApiKey, version: int, message: Any
+    ) -> Pending:
         """Send a version that does not exist, in the layout of the nearest one that does."""
         nearest = min(version, versions(api_key)[-1])
         body = codec(api_key, nearest).encode_request(message)
@@ -127,7 +130,7 @@ class Conversation:
             return "closed"
         return describe(pending.response)
 
-    def _client(self, name: str) -> HarnessClient:
+    def _client(self, name: str) -> HarnessClient | SocketClient:
         client = self._clients.get(name)
         if client is None or client.closed:
             client = self._clients[name] = self._harness.client(BROKER, name)
@@ -159,3 +162,21 @@ class Conversation:
             refused = [topic for topic in response.topics if topic.error_code]
             if refused:
                 raise RuntimeError(f"topics could not be created: {refused}")
+            self._await_leaders(topics)
+
+    def _await_leaders(self, topics: list[dict[str, Any]]) -> None:
+        """Wait until every partition answers, as a broker of its own process needs a moment."""
+        asked = [
+            {
+                "name": topic["name"],
+                "partitions": [{"partitionIndex": index, "timestamp": -1} for index in range(topic["numPartitions"])],
+            }
+            for topic in topics
+        ]
+        message = build(_message_class(ApiKey.LIST_OFFSETS, "Request"), {"replicaId": -1, "topics": asked}, 0)
+        for _ in range(PATIENCE_MS // POLL_MS):
+            answer = self._harness.request(BROKER, ApiKey.LIST_OFFSETS, 5, message)
+            if not any(part.error_code for topic in answer.topics for part in topic.partitions):
+                return
+            self._harness.advance(POLL_MS)
+        raise RuntimeError("topics have no leaders")

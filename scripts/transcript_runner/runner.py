@@ -1,4 +1,4 @@
-"""Runs many scenarios: one cluster for each target and profile, as the recordings were made."""
+"""Runs many scenarios: one cluster for each target and profile, as the recordings were made; or on a running one."""
 
 from __future__ import annotations
 
@@ -10,10 +10,15 @@ from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.ports import Emulation
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.find_coordinator import FindCoordinatorRequest
+from eosctl.wire.messages.init_producer_id import InitProducerIdRequest
+from eosctl.wire.messages.offset_fetch import OffsetFetchRequest
 from scripts.transcript_runner.conversation import BROKER, Conversation, Outcome
-from scripts.transcript_runner.scenario import PROFILES, SETTINGS, Scenario, Target
+from scripts.transcript_runner.scenario import DEFAULT_PROFILE, PROFILES, SETTINGS, Scenario, Target
+from scripts.transcript_runner.sockets import SocketCluster
 
 GROUP, TRANSACTION = 0, 1
+ENOUGH_KEYS = 30  # to meet each of the five partitions of both topics
+WARM_UP_TRIES, WARM_UP_PAUSE_MS = 600, 100
 
 
 def open_cluster(target: Target, profile: str, data_dir: Path) -> Harness:
@@ -37,3 +42,36 @@ def run_scenarios(scenarios: Iterable[Scenario], target: Target, data_dir: Path)
             for number, scenario in enumerate(of_profile):
                 yield Conversation(harness, scenario, target, f"{number:04x}").run()
             harness.close()
+
+
+def play_on(bootstrap: str, scenarios: Iterable[Scenario], target: Target) -> Iterator[Outcome]:
+    """Play the scenarios that need no profile on a running broker, whatever it is; it should be fresh."""
+    chosen = [each for each in scenarios if target.name in each.targets and each.profile == DEFAULT_PROFILE]
+    with SocketCluster(bootstrap) as cluster:
+        _await_coordinators(cluster)
+        run = f"{cluster.now_ms():x}"
+        for number, scenario in enumerate(chosen):
+            yield Conversation(cluster, scenario, target, f"{run}{number:04x}").run()
+
+
+def _await_coordinators(cluster: SocketCluster) -> None:
+    """Make the internal topics exist and every coordinator serve, so that no scenario has to ask twice.
+
+    Raises:
+        TimeoutError: When a coordinator does not come up.
+    """
+    waiting = [f"warm-up-{number}" for number in range(ENOUGH_KEYS)]
+    for _ in range(WARM_UP_TRIES):
+        waiting = [key for key in waiting if not _coordinators_serve(cluster, key)]
+        if not waiting:
+            return
+        cluster.advance(WARM_UP_PAUSE_MS)
+    raise TimeoutError(f"no coordinator of {waiting[0]} came up")
+
+
+def _coordinators_serve(cluster: SocketCluster, key: str) -> bool:
+    for key_type in (GROUP, TRANSACTION):
+        cluster.request(BROKER, ApiKey.FIND_COORDINATOR, 1, FindCoordinatorRequest(key, key_type))
+    offsets = cluster.request(BROKER, ApiKey.OFFSET_FETCH, 5, OffsetFetchRequest(key, []))
+    ids = cluster.request(BROKER, ApiKey.INIT_PRODUCER_ID, 1, InitProducerIdRequest(key, 1000))
+    return not offsets.error_code and not ids.error_code

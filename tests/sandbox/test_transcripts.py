@@ -14,6 +14,7 @@ from scripts.transcript_runner.scenario import TARGETS, Target, load_scenarios
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "protocol"
 SCENARIOS = list(load_scenarios(FIXTURES / "scenarios"))
+OWN = list(load_scenarios(FIXTURES.parent / "transcripts"))
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
@@ -24,6 +25,14 @@ def test_every_answer_is_as_recorded(target: Target, tmp_path: Path) -> None:
     assert sum(outcome.check_count for outcome in outcomes) > 1100
     differences = {str(outcome.scenario): outcome.differences for outcome in outcomes if outcome.differences}
     assert differences == {}
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
+def test_every_answer_is_as_recorded_by_ourselves(target: Target, tmp_path: Path) -> None:
+    outcomes = list(run_scenarios(OWN, target, tmp_path))
+    assert len(outcomes) > 60
+    assert sum(outcome.check_count for outcome in outcomes) > 500
+    assert {str(outcome.scenario): outcome.differences for outcome in outcomes if outcome.differences} == {}
 
 
 def test_a_wrong_answer_is_noticed(tmp_path: Path) -> None:

@@ -33,8 +33,7 @@ def handle(broker: Broker, context: RequestContext, request: DescribeClusterRequ
                 error_code=ErrorCode.MISMATCHED_ENDPOINT_TYPE
                 if request.endpoint_type == 2
                 else ErrorCode.UNSUPPORTED_ENDPOINT_TYPE,
-                error_message="The request was sent to an endpoint of the wrong type.",
-                endpoint_type=request.endpoint_type,
+                error_message="The request was sent to a broker, which knows endpoints of brokers (type 1) only.",
             )
         )
         return

@@ -2,7 +2,7 @@
 
 - Topics and brokers; a broker answers for itself only, the empty name stands for the cluster's dynamic defaults.
 - Synonyms on request; documentation is not kept and answered as null.
-- Client metrics and groups have dynamic settings only.
+- Groups have settings of their own before the broker's (KIP-848); client metrics have dynamic ones only, and none here.
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from eosctl.sandbox.broker.config import ConfigEntry
+from eosctl.sandbox.controller.topics import topic_name_problem
+from eosctl.sandbox.group_settings import broker_name, known_names, setting_of
 from eosctl.sandbox.metadata import image
 from eosctl.sandbox.ports import RequestContext
-from eosctl.sandbox.settings import ConfigSource, ConfigType, Setting
+from eosctl.sandbox.settings import ConfigSource, ConfigType, Setting, is_integer
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.describe_configs import (
     DescribeConfigsRequest,
@@ -44,7 +46,10 @@ def _describe(broker: Broker, resource: DescribeConfigsResource, synonyms: bool)
     configs: Configs = []
     match resource.resource_type:
         case image.TOPIC_RESOURCE:
-            if name in broker.metadata.topics:
+            problem = topic_name_problem(name)
+            if problem is not None:
+                error, message = ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {problem}"
+            elif name in broker.metadata.topics:
                 configs = _topic_configs(broker, resource, synonyms)
             else:
                 error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -55,9 +60,21 @@ def _describe(broker: Broker, resource: DescribeConfigsResource, synonyms: bool)
                 configs = _broker_configs(broker, resource, synonyms)
             else:
                 error = ErrorCode.INVALID_REQUEST
-                message = f"Unexpected broker id, expected {broker.node_id} or empty string, but received {name}"
-        case 16 | image.GROUP_RESOURCE:
-            configs = _dynamic_only(broker, resource)
+                message = (
+                    f"Unexpected broker id, expected {broker.node_id} or empty string, but received {name}"
+                    if is_integer(name)
+                    else f"Broker id must be an integer, but it is: {name}"
+                )
+        case _ if resource.resource_type == image.GROUP_RESOURCE and not broker.emulation.is_3_9:
+            if name:
+                configs = _group_configs(broker, resource, synonyms)
+            else:
+                error, message = ErrorCode.INVALID_REQUEST, "Group name must not be empty"
+        case _ if resource.resource_type == CLIENT_METRICS_RESOURCE:
+            if name:
+                configs = _dynamic_only(broker, resource)
+            else:
+                error, message = ErrorCode.INVALID_REQUEST, "Client metrics subscription name must not be empty"
         case _:
             error = ErrorCode.INVALID_REQUEST
             message = error.message
@@ -110,14 +127,24 @@ def _cluster_defaults(broker: Broker, resource: DescribeConfigsResource, synonym
 
 def _dynamic_only(broker: Broker, resource: DescribeConfigsResource) -> Configs:
     values = broker.metadata.config(resource.resource_type, resource.resource_name)
-    source = ConfigSource.UNKNOWN if resource.resource_type == CLIENT_METRICS_RESOURCE else _GROUP_SOURCE
     return [
-        DescribeConfigsResourceResult(name, values[name], False, False, source, False, (), ConfigType.STRING, None)
+        DescribeConfigsResourceResult(
+            name, values[name], False, False, ConfigSource.UNKNOWN, False, (), ConfigType.STRING, None
+        )
         for name in _wanted(resource, values)
     ]
 
 
-_GROUP_SOURCE = 8  # DYNAMIC_GROUP_CONFIG
+def _group_configs(broker: Broker, resource: DescribeConfigsResource, synonyms: bool) -> Configs:
+    own = broker.metadata.config(image.GROUP_RESOURCE, resource.resource_name)
+    found = []
+    for name in known_names(resource.configuration_keys):
+        defaults = broker.config.entries(broker_name(name))
+        entries = [ConfigEntry(name, own[name], ConfigSource.DYNAMIC_GROUP), *defaults] if name in own else defaults
+        entry = ConfigEntry(name, entries[0].value, entries[0].source)
+        setting = setting_of(name, broker.config.table.broker)
+        found.append(_result(setting, entry, False, entries if synonyms else ()))
+    return found
 
 
 def _result(

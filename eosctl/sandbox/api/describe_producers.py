@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.controller.topics import topic_name_problem
 from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.describe_producers import (
@@ -33,6 +34,9 @@ def handle(broker: Any, context: RequestContext, request: DescribeProducersReque
 
 
 def _partition(broker: Any, topic: str, index: int) -> PartitionResponse:
+    problem = topic_name_problem(topic)
+    if problem is not None:
+        return PartitionResponse(index, ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {problem}")
     if not broker.metadata.partition_count(topic):
         error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         return PartitionResponse(index, error, error.message)

@@ -33,7 +33,7 @@ def handle(broker: Broker, context: RequestContext, request: DescribeTopicPartit
     """Describe topics from the cursor on until the limit is reached."""
     cursor = request.cursor
     if cursor is not None and cursor.partition_index < 0:
-        context.reply(None)
+        context.reply(_refuse_cursor(request))
         return
     names = sorted({topic.name for topic in request.topics} or broker.metadata.topics.keys())
     if cursor is not None:
@@ -61,6 +61,13 @@ def handle(broker: Broker, context: RequestContext, request: DescribeTopicPartit
             break
         left -= len(indexes)
     context.reply(DescribeTopicPartitionsResponse(0, [*unknown, *topics], next_cursor))
+
+
+def _refuse_cursor(request: DescribeTopicPartitionsRequest) -> DescribeTopicPartitionsResponse:
+    error = ErrorCode.INVALID_REQUEST
+    return DescribeTopicPartitionsResponse(
+        0, [DescribeTopicPartitionsResponseTopic(error, topic.name) for topic in request.topics], None
+    )
 
 
 def _describe(

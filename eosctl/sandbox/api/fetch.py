@@ -33,6 +33,7 @@ from eosctl.sandbox.replication.reading import (
     fetch_error,
     has_answer,
     point_to_replica,
+    read_error,
     read_partition,
     with_current_leader,
 )
@@ -55,17 +56,39 @@ if TYPE_CHECKING:
 
 FIRST_CURRENT_LEADER_VERSION = 16
 FIRST_RACK_VERSION = 11
+READ_UNCOMMITTED, READ_COMMITTED = 0, 1
 LEADER_ERRORS = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
 
 
 def handle(broker: Broker, context: RequestContext, request: FetchRequest) -> None:
     """Answer a fetch, now or when there is enough to answer with."""
     version = context.api_version
+    if request.isolation_level not in (READ_UNCOMMITTED, READ_COMMITTED):
+        context.reply(_refuse_level(broker, request))
+        return
     opened = broker.fetch_sessions.open(request, version, broker.runtime.now_ms())
     if isinstance(opened, ErrorCode):
         context.reply(FetchResponse(error_code=opened))
         return
     Fetch(broker, context, request, opened).start()
+
+
+def _refuse_level(broker: Broker, request: FetchRequest) -> FetchResponse:
+    """Fail as Kafka does on an isolation level that is none: as a whole and for every partition that is named."""
+    error = ErrorCode.UNKNOWN_SERVER_ERROR
+    records = None if broker.emulation.is_3_9 else b""
+    topics = [
+        FetchableTopicResponse(
+            topic.topic,
+            topic.topic_id,
+            [
+                PartitionData(asked.partition, error, -1, aborted_transactions=(), records=records)
+                for asked in topic.partitions
+            ],
+        )
+        for topic in request.topics
+    ]
+    return FetchResponse(error_code=error, responses=topics)
 
 
 class Fetch:
@@ -138,6 +161,9 @@ class Fetch:
         locate = broker.replicas.readable if may_follow else broker.replicas.leader
         found = locate(TopicPartition(name, index))
         if isinstance(found, Partition):
+            if self._replica_id >= 0 and self._replica_id not in found.replicas:
+                cached.watch(None)
+                return read_error(index, ErrorCode.NOT_LEADER_OR_FOLLOWER)
             cached.watch(found)
             return found
         cached.watch(None)

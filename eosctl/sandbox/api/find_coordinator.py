@@ -17,6 +17,7 @@ from eosctl.wire.internal.partitioner import partition_for
 from eosctl.wire.messages.find_coordinator import Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
 
 _BATCH_VERSION = 4
+SHARE = 2
 _TOPICS = {0: CONSUMER_OFFSETS_TOPIC, 1: TRANSACTION_STATE_TOPIC}
 
 
@@ -33,7 +34,9 @@ def handle(broker: Any, context: RequestContext, request: FindCoordinatorRequest
         coordinators = []
         for key in request.coordinator_keys:
             error, node_id, host, port = _find(broker, context, request.key_type, key)
-            coordinators.append(Coordinator(key, node_id, host, port, error, ""))
+            # Of all errors only that of an unknown type has a text in a batch.
+            text = error.message if error is ErrorCode.INVALID_REQUEST and request.key_type != SHARE else ""
+            coordinators.append(Coordinator(key, node_id, host, port, error, text))
         context.reply(FindCoordinatorResponse(coordinators=coordinators))
         return
     error, node_id, host, port = _find(broker, context, request.key_type, request.key)

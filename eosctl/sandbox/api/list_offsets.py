@@ -5,6 +5,7 @@ storage positions, versions 8 and 9).
 
 - -1 latest (last stable offset at isolation level 1), -2 earliest, -3 max timestamp, -4 earliest local, -5 last tiered.
 - Anything else below 0, or asked for in a version that does not have it, is UNSUPPORTED_VERSION.
+- A partition that is asked for twice is INVALID_REQUEST; a level that is none fails as Kafka fails on it.
 - Offsets at or above the reader's bound are not told.
 - A new leader whose high watermark has not reached the start of its epoch does not know yet what is readable: a
   consumer gets OFFSET_NOT_AVAILABLE (from version 5, LEADER_NOT_AVAILABLE before; KIP-207).
@@ -12,6 +13,7 @@ storage positions, versions 8 and 9).
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from eosctl.model.transaction import TopicPartition
@@ -30,18 +32,28 @@ from eosctl.wire.messages.list_offsets import (
 if TYPE_CHECKING:
     from eosctl.sandbox.broker.broker import Broker
 
+READ_UNCOMMITTED, READ_COMMITTED = 0, 1
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = -1, -2, -3, -4, -5, -6
 _FIRST_VERSION = {MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING_UPLOAD: 11}
 
 
 def handle(broker: Broker, context: RequestContext, request: ListOffsetsRequest) -> None:
     """Look every partition up in the log that this broker leads."""
-    topics = [
-        ListOffsetsTopicResponse(
-            topic.name, [_list(broker, context.api_version, request, topic.name, part) for part in topic.partitions]
-        )
-        for topic in request.topics
-    ]
+    version = context.api_version
+    topics = []
+    for topic in request.topics:
+        given = Counter(partition.partition_index for partition in topic.partitions)
+        answers = [
+            ListOffsetsPartitionResponse(asked.partition_index, ErrorCode.UNKNOWN_SERVER_ERROR)
+            if request.isolation_level not in (READ_UNCOMMITTED, READ_COMMITTED)
+            else ListOffsetsPartitionResponse(asked.partition_index, ErrorCode.INVALID_REQUEST)
+            if given[asked.partition_index] > 1
+            else _list(broker, version, request, topic.name, asked)
+            for asked in topic.partitions
+        ]
+        if not broker.emulation.is_3_9:  # 4.x keeps one answer for each partition
+            answers = list({answer.partition_index: answer for answer in answers}.values())
+        topics.append(ListOffsetsTopicResponse(topic.name, answers))
     context.reply(ListOffsetsResponse(0, topics))
 
 

@@ -3,8 +3,7 @@
 - the ids that this broker coordinates; 14 for the whole answer while any of its partitions is loading
 - unknown state names are returned, the known ones still filter
 - the duration filter looks at the start in every state, so ids that never had a transaction (start -1) always pass
-- the pattern of version 2 must match the whole id; one that does not compile answers 128. Kafka compiles with RE2/J,
-  this broker with Python's ``re``: they agree on all but rare constructs (possessive quantifiers, look-around)
+- the pattern of version 2 must match the whole id, in RE2's syntax; one that does not compile answers 128
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from eosctl.sandbox.coordinator.group.consumer.patterns import InvalidPattern, compile_re2
 from eosctl.sandbox.coordinator.transaction.metadata import DEAD, STATE_BY_STATUS, TransactionMetadata
 from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.error_codes import ErrorCode
@@ -32,8 +32,8 @@ def handle(broker: Any, context: RequestContext, request: ListTransactionsReques
         context.reply(ListTransactionsResponse(error_code=transactions))
         return
     try:
-        pattern = re.compile(request.transactional_id_pattern) if request.transactional_id_pattern else None
-    except re.error:
+        pattern = compile_re2(request.transactional_id_pattern) if request.transactional_id_pattern else None
+    except InvalidPattern:
         context.reply(ListTransactionsResponse(error_code=ErrorCode.INVALID_REGULAR_EXPRESSION))
         return
     context.reply(

@@ -39,7 +39,10 @@ def handle(broker: Broker, context: RequestContext, request: MetadataRequest) ->
     if version < FIRST_BY_ID and any(
         topic.name is None or topic.topic_id != ZERO_UUID for topic in request.topics or ()
     ):
-        context.reply(_refuse_ids(request))
+        context.reply(_refuse_topics(request, ErrorCode.INVALID_REQUEST))
+        return
+    if any(topic.name is None and topic.topic_id == ZERO_UUID for topic in request.topics or ()):
+        context.reply(_refuse_topics(request, ErrorCode.UNKNOWN_SERVER_ERROR))
         return
     if request.topics is None or (version == 0 and not request.topics):
         topics = [_describe(broker, context, topic) for topic in broker.metadata.topics.values()]
@@ -66,12 +69,9 @@ def handle(broker: Broker, context: RequestContext, request: MetadataRequest) ->
     )
 
 
-def _refuse_ids(request: MetadataRequest) -> MetadataResponse:
-    """Versions 10 and 11 have a field for topic ids, but brokers take none there; nor can they answer a null name."""
-    topics = [
-        MetadataResponseTopic(ErrorCode.INVALID_REQUEST, topic.name or "", topic.topic_id)
-        for topic in request.topics or ()
-    ]
+def _refuse_topics(request: MetadataRequest, error: ErrorCode) -> MetadataResponse:
+    """Refuse ids in versions 10 and 11, which only have the field for them, and topics without either name or id."""
+    topics = [MetadataResponseTopic(error, topic.name or "", topic.topic_id) for topic in request.topics or ()]
     return MetadataResponse(topics=topics)
 
 
@@ -92,7 +92,8 @@ def controller_id(broker: Broker) -> int:
 
 
 def _asked_topics(broker: Broker, context: RequestContext, request: MetadataRequest) -> list[MetadataResponseTopic]:
-    named = [topic.name for topic in request.topics or () if topic.name is not None]
+    by_id = any(asked.topic_id != ZERO_UUID for asked in request.topics or ())  # then names say nothing
+    named = [] if by_id else [topic.name for topic in request.topics or () if topic.name is not None]
     topics = []
     for name in dict.fromkeys(named):
         state = broker.metadata.topics.get(name)
@@ -101,7 +102,7 @@ def _asked_topics(broker: Broker, context: RequestContext, request: MetadataRequ
         else:
             topics.append(_missing(broker, name, request.allow_auto_topic_creation))
     for asked in request.topics or ():
-        if asked.name is None:
+        if asked.topic_id != ZERO_UUID:
             state = broker.metadata.topics_by_id.get(asked.topic_id)
             if state is not None:
                 topics.append(_describe(broker, context, state))

@@ -48,6 +48,8 @@ class _Fetched(NamedTuple):
 def handle(broker: Any, context: RequestContext, request: OffsetFetchRequest) -> None:
     """Read committed offsets of groups."""
     if context.api_version >= _GROUPS_VERSION:
+        if not request.groups and broker.emulation.is_3_9:
+            return  # 3.9 waits for the last group of none
         groups = list(request.groups)
     else:
         topics = request.topics
@@ -67,7 +69,7 @@ def handle(broker: Any, context: RequestContext, request: OffsetFetchRequest) ->
             answers = [_group(broker, fetched, context.api_version) for fetched in found]
             context.reply(OffsetFetchResponse(groups=answers))
         else:
-            context.reply(_single_group(found[0], context.api_version))
+            context.reply(_single_group(broker, found[0], context.api_version))
 
     gather(groups, partial(_fetch, broker, context, request.require_stable), reply)
 
@@ -115,6 +117,13 @@ def _by_topic(offsets: Sequence[FetchedOffset]) -> list[tuple[str, list[FetchedO
     return [(topic, list(of_topic)) for topic, of_topic in groupby(ordered, lambda fetched: fetched.partition.topic)]
 
 
+def _asked_without_partitions(broker: Any, fetched: _Fetched) -> list[OffsetFetchRequestTopics]:
+    """Return the topics that were asked for without partitions: 4.x answers them as they came, 3.9 leaves them out."""
+    if broker.emulation.is_3_9 or fetched.error is not ErrorCode.NONE:
+        return []
+    return [topic for topic in fetched.request.topics or () if not topic.partition_indexes]
+
+
 def _fields(fetched: FetchedOffset) -> tuple[int, int, int, str, ErrorCode]:
     committed, index = fetched.committed, fetched.partition.partition
     if committed is None:
@@ -131,13 +140,20 @@ def _group(broker: Any, fetched: _Fetched, version: int) -> OffsetFetchResponseG
         )
         for topic, of_topic in _by_topic(fetched.offsets)
     ]
+    topics += [
+        OffsetFetchResponseTopics(topic.name, topic.topic_id) for topic in _asked_without_partitions(broker, fetched)
+    ]
     if version >= _TOPIC_ID_VERSION and fetched.error is ErrorCode.NONE:
         topics += _unknown_ids(broker, fetched.request)
     return OffsetFetchResponseGroup(fetched.request.group_id, topics, fetched.error)
 
 
 def _unknown_ids(broker: Any, request: OffsetFetchRequestGroup) -> list[OffsetFetchResponseTopics]:
-    unknown = [topic for topic in request.topics or () if broker.metadata.topic_name(topic.topic_id) is None]
+    unknown = [
+        topic
+        for topic in request.topics or ()
+        if topic.partition_indexes and broker.metadata.topic_name(topic.topic_id) is None
+    ]
     return [
         OffsetFetchResponseTopics(
             "",
@@ -151,7 +167,7 @@ def _unknown_ids(broker: Any, request: OffsetFetchRequestGroup) -> list[OffsetFe
     ]
 
 
-def _single_group(fetched: _Fetched, version: int) -> OffsetFetchResponse:
+def _single_group(broker: Any, fetched: _Fetched, version: int) -> OffsetFetchResponse:
     offsets = fetched.offsets
     if fetched.error is not ErrorCode.NONE and version < _GROUP_ERROR_VERSION:
         offsets = [
@@ -163,4 +179,5 @@ def _single_group(fetched: _Fetched, version: int) -> OffsetFetchResponse:
         OffsetFetchResponseTopic(topic, [OffsetFetchResponsePartition(*_fields(entry)) for entry in of_topic])
         for topic, of_topic in _by_topic(offsets)
     ]
+    topics += [OffsetFetchResponseTopic(topic.name) for topic in _asked_without_partitions(broker, fetched)]
     return OffsetFetchResponse(topics=topics, error_code=fetched.error)

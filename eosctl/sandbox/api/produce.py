@@ -104,7 +104,7 @@ class Produce:
                 target = ErrorCode.UNKNOWN_TOPIC_ID if name is None else TopicPartition(name, data.index)
                 parsed.append(((topic_index, index), target, batch))
         if transactional:
-            if not request.transactional_id:
+            if request.transactional_id is None:
                 self._refuse_all(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
                 return None
             if len(producers) > 1:
@@ -124,8 +124,7 @@ class Produce:
             self._refuse(slot, given)
             return
         if not broker.may_produce_to(target.topic, self._context):
-            text = f"Cannot append to internal topic {target.topic}"
-            self._refuse(slot, Refusal(ErrorCode.INVALID_TOPIC_EXCEPTION, text))
+            self._refuse(slot, Refusal(ErrorCode.INVALID_TOPIC_EXCEPTION))
             return
         header = given.header
         if header.attributes & TRANSACTIONAL:

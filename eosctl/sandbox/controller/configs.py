@@ -8,9 +8,10 @@ from typing import Any
 from eosctl.sandbox.broker.config import check_topic_setting
 from eosctl.sandbox.controller.controller import Controller
 from eosctl.sandbox.controller.topics import Refused
+from eosctl.sandbox.group_settings import check_group_settings
 from eosctl.sandbox.metadata.image import BROKER_RESOURCE, GROUP_RESOURCE, TOPIC_RESOURCE
 from eosctl.sandbox.ports import RequestContext
-from eosctl.sandbox.settings import ConfigType, InvalidSetting, Setting
+from eosctl.sandbox.settings import ConfigType, InvalidSetting, Setting, is_integer
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.alter_configs import (
     AlterConfigsRequest,
@@ -28,6 +29,7 @@ from eosctl.wire.messages.incremental_alter_configs import (
 )
 from eosctl.wire.messages.internal.metadata.config_record import ConfigRecord
 
+BROKER_LOGGER_RESOURCE = 8  # changed at runtime in Kafka; the sandbox's log files have one level
 SET, DELETE, APPEND, SUBTRACT = 0, 1, 2, 3
 _OPERATION_NAMES = {SET: "SET", DELETE: "DELETE", APPEND: "APPEND", SUBTRACT: "SUBTRACT"}
 
@@ -92,6 +94,8 @@ def _resource_rules(
     overrides = controller.image.config(resource.resource_type, resource.resource_name)
     if resource.resource_type == TOPIC_RESOURCE:
         name = resource.resource_name
+        if not name:
+            raise Refused(ErrorCode.INVALID_REQUEST, "Default topic resources are not allowed.")
         if name not in controller.image.topics:
             raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{name}' does not exist.")
         table = controller.config.table.topic
@@ -112,14 +116,39 @@ def _resource_rules(
                 else ""
             ),
         )
-    if resource.resource_type == GROUP_RESOURCE:
+    if resource.resource_type == GROUP_RESOURCE and not controller.emulation.is_3_9:
+        _check_group(controller, resource, overrides)
         return (lambda _key, _value: None), {}, lambda key: overrides.get(key, "")
-    raise Refused(ErrorCode.INVALID_REQUEST, f"Unexpected resource type {resource.resource_type}.")
+    if resource.resource_type == BROKER_LOGGER_RESOURCE:
+        _check_broker_name(controller, resource)
+        names = ", ".join(config.name for config in resource.configs)
+        raise Refused(ErrorCode.INVALID_CONFIG, f"Logger {names} does not exist!")
+    raise Refused(ErrorCode.INVALID_REQUEST, f"Unknown resource type {resource.resource_type}")
+
+
+def _check_group(controller: Controller, resource: AlterConfigsResource, overrides: Mapping[str, str]) -> None:
+    """Check the settings that a group would have, together, as Kafka does."""
+    if not resource.resource_name:
+        raise Refused(ErrorCode.INVALID_REQUEST, "Default group resources are not allowed.")
+    wanted = dict(overrides)
+    for config in resource.configs:
+        value = _new_value(config, None, "")
+        wanted.pop(config.name, None)
+        if value is not None:
+            wanted[config.name] = value
+    try:
+        check_group_settings(wanted, controller.config.table.broker, controller.config.get_int)
+    except InvalidSetting as error:
+        raise Refused(ErrorCode.INVALID_CONFIG, str(error)) from None
 
 
 def _check_broker_name(controller: Controller, resource: AlterConfigsResource) -> None:
     name = resource.resource_name
-    if name and (not name.lstrip("-").isdigit() or int(name) not in controller.image.brokers):
+    if not name:
+        return
+    if not is_integer(name):
+        raise Refused(ErrorCode.INVALID_REQUEST, f"Node id must be an integer, but it is: {name}")
+    if int(name) not in controller.image.brokers:
         raise Refused(ErrorCode.INVALID_REQUEST, f"No broker with id {name} found.")
 
 
@@ -170,6 +199,8 @@ def _check_broker(controller: Controller, *, per_broker: bool) -> Callable[[str,
 
 def _new_value(config: AlterableConfig, setting: Setting | None, present: str) -> str | None:
     operation = config.config_operation
+    if operation not in _OPERATION_NAMES:
+        raise Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
     if operation == DELETE:
         return None
     if config.value is None:
@@ -177,8 +208,10 @@ def _new_value(config: AlterableConfig, setting: Setting | None, present: str) -
     if operation == SET:
         return config.value
     if setting is None or setting.type is not ConfigType.LIST:
-        name = _OPERATION_NAMES.get(operation, str(operation))
-        raise Refused(ErrorCode.INVALID_CONFIG, f"Can't {name} to key {config.name} because its type is not LIST.")
+        raise Refused(
+            ErrorCode.INVALID_CONFIG,
+            f"Can't {_OPERATION_NAMES[operation]} to key {config.name} because its type is not LIST.",
+        )
     items = [item for item in present.split(",") if item]
     given = [item for item in config.value.split(",") if item]
     if operation == APPEND:

@@ -47,6 +47,10 @@ FEATURES: dict[str, dict[str, FeatureRange]] = {
 }
 
 
+#: Features that a release knows at level 0 only, so that it announces none.
+UNFINALIZED = {"3.9": frozenset({"group.version"}), "4.3": frozenset[str]()}
+
+
 def bootstrap_records(emulation: Emulation, transaction_version: int | None, min_insync_replicas: int) -> list[Any]:
     """Build the records that a formatted cluster begins with."""
     records: list[Any] = []
@@ -79,10 +83,11 @@ def update_features(controller: Controller, context: RequestContext, request: Up
         text = f"The update failed for all features since the following feature had an error: {failed[1]}"
         context.reply(UpdateFeaturesResponse(0, failed[0], text, []))
         return
+    no_text = "" if controller.emulation.is_3_9 else None
     if context.api_version >= 2:
-        response = UpdateFeaturesResponse(0, 0, None, [])
+        response = UpdateFeaturesResponse(0, 0, no_text, [])
     else:
-        response = UpdateFeaturesResponse(0, 0, None, results)
+        response = UpdateFeaturesResponse(0, 0, no_text, results)
     write = [] if request.validate_only or failed is not None else records
     controller.write(write, lambda: context.reply(response))
 
@@ -91,6 +96,15 @@ def _check(controller: Controller, update: FeatureUpdateKey) -> tuple[ErrorCode,
     levels = FEATURES[controller.emulation.release].get(update.feature)
     level = update.max_version_level
     prefix = f"Invalid update version {level} for feature {update.feature}."
+    if level < 0:
+        return ErrorCode.INVALID_UPDATE_VERSION, f"{prefix} A feature version cannot be less than 0."
+    if update.upgrade_type not in (UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE):
+        return (
+            ErrorCode.INVALID_UPDATE_VERSION,
+            f"{prefix} The controller does not support the given upgrade type.",
+        )
+    if levels is None and level == 0 and update.feature in UNFINALIZED[controller.emulation.release]:
+        return ErrorCode.NONE, ""
     if levels is None:
         return (
             ErrorCode.INVALID_UPDATE_VERSION,

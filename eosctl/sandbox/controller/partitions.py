@@ -115,6 +115,9 @@ def _describe(index: int, error: ErrorCode | None, state: PartitionState | None)
 
 def elect_leaders(controller: Controller, context: RequestContext, request: ElectLeadersRequest) -> None:
     """Elect the preferred replica, or any living one when unclean election is asked for."""
+    if request.election_type not in (PREFERRED, UNCLEAN):
+        context.reply(_refuse_election(request))
+        return
     asked: dict[str, list[int]] = {}
     if request.topic_partitions is None:
         asked = {topic.name: list(topic.partitions) for topic in controller.image.topics.values()}
@@ -134,6 +137,15 @@ def elect_leaders(controller: Controller, context: RequestContext, request: Elec
         if answers:
             results.append(ReplicaElectionResult(name, answers))
     controller.write(records, lambda: context.reply(ElectLeadersResponse(0, 0, results)))
+
+
+def _refuse_election(request: ElectLeadersRequest) -> ElectLeadersResponse:
+    error, text = ErrorCode.INVALID_REQUEST, f"Unknown election type {request.election_type}"
+    results = [
+        ReplicaElectionResult(topic.topic, [PartitionResult(index, error, text) for index in topic.partitions])
+        for topic in request.topic_partitions or ()
+    ]
+    return ElectLeadersResponse(0, error, results)
 
 
 def _elect_one(controller: Controller, name: str, index: int, election_type: int) -> tuple[ErrorCode, Any]:

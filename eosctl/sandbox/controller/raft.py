@@ -130,21 +130,27 @@ class MetadataFetch:
         self._context.reply(FetchResponse(responses=[FetchableTopicResponse(topic.topic, topic.topic_id, [data])]))
 
 
+UNKNOWN = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
 def describe_quorum(controller: Controller, context: RequestContext, request: DescribeQuorumRequest) -> None:
-    """Describe leader, voters and observers of the metadata log."""
+    """Describe leader, voters and observers of the metadata log; a request for more than that is refused as a whole."""
+    asked = [(topic.topic_name, part.partition_index) for topic in request.topics for part in topic.partitions]
+    is_known = asked == [(METADATA_TOPIC, 0)] and len(request.topics) == 1
     topics = [
         ResponseTopicData(
             topic.topic_name,
-            [_describe(controller, topic.topic_name, part.partition_index) for part in topic.partitions],
+            [
+                _describe(controller) if is_known else ResponsePartitionData(part.partition_index, UNKNOWN)
+                for part in topic.partitions
+            ],
         )
         for topic in request.topics
     ]
     context.reply(DescribeQuorumResponse(topics=topics))
 
 
-def _describe(controller: Controller, topic: str, index: int) -> ResponsePartitionData:
-    if topic != METADATA_TOPIC or index != 0:
-        return ResponsePartitionData(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+def _describe(controller: Controller) -> ResponsePartitionData:
     quorum = controller.quorum
     now_ms = controller.runtime.now_ms()
     observers = [
@@ -153,7 +159,7 @@ def _describe(controller: Controller, topic: str, index: int) -> ResponsePartiti
         if replica_id not in quorum.voters and now_ms - progress.last_fetch_ms <= OBSERVER_TIMEOUT_MS
     ]
     return ResponsePartitionData(
-        partition_index=index,
+        partition_index=0,
         leader_id=quorum.leader_id,
         leader_epoch=quorum.epoch,
         high_watermark=controller.log.high_watermark,

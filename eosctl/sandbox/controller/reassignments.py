@@ -67,11 +67,13 @@ def alter_partition_reassignments(
 def _plan(controller: Controller, name: str, index: int, target: Sequence[int] | None) -> Any:
     topic = controller.image.topics.get(name)
     state = topic.partitions.get(index) if topic is not None else None
-    if topic is None or state is None:
-        raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "Unable to find a partition of this name.")
+    if topic is None:
+        raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"Unable to find a topic named {name}.")
+    if state is None:
+        raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"Unable to find partition {name}:{index}.")
     if target is None:
         if not state.adding_replicas and not state.removing_replicas:
-            raise Refused(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, ErrorCode.NO_REASSIGNMENT_IN_PROGRESS.message)
+            raise Refused(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS)
         wanted = state._replace(
             replicas=tuple(broker for broker in state.replicas if broker not in state.adding_replicas),
             isr=tuple(broker for broker in state.isr if broker not in state.adding_replicas),

@@ -18,6 +18,7 @@ from eosctl.sandbox.controller import (
     raft,
     reassignments,
     scram,
+    topic_deletion,
     topics,
     unregistration,
 )
@@ -52,7 +53,7 @@ ROUTES: dict[int, ControllerHandler] = {
     ApiKey.CREATE_PARTITIONS: topics.create_partitions,
     ApiKey.CREATE_TOPICS: topics.create_topics,
     ApiKey.DELETE_ACLS: acls.delete_acls,
-    ApiKey.DELETE_TOPICS: topics.delete_topics,
+    ApiKey.DELETE_TOPICS: topic_deletion.delete_topics,
     ApiKey.DESCRIBE_QUORUM: raft.describe_quorum,
     ApiKey.ELECT_LEADERS: partitions.elect_leaders,
     ApiKey.INCREMENTAL_ALTER_CONFIGS: configs.incremental_alter_configs,

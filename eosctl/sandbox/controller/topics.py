@@ -1,15 +1,15 @@
-"""Topics are created, grown and deleted; refusals carry Kafka's texts."""
+"""Topics are created and grown; refusals carry Kafka's texts."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from eosctl.sandbox.broker.config import check_topic_setting
 from eosctl.sandbox.controller.controller import Controller
 from eosctl.sandbox.controller.placement import Candidate, place_replicas
-from eosctl.sandbox.metadata.image import MIGRATING_DIRECTORY, TOPIC_RESOURCE, UNASSIGNED_DIRECTORY, TopicState
+from eosctl.sandbox.metadata.image import MIGRATING_DIRECTORY, TOPIC_RESOURCE, UNASSIGNED_DIRECTORY
 from eosctl.sandbox.metadata.records import MAX_BATCH_RECORDS
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.settings import ConfigSource, InvalidSetting
@@ -27,10 +27,8 @@ from eosctl.wire.messages.create_topics import (
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
-from eosctl.wire.messages.delete_topics import DeletableTopicResult, DeleteTopicsRequest, DeleteTopicsResponse
 from eosctl.wire.messages.internal.metadata.config_record import ConfigRecord
 from eosctl.wire.messages.internal.metadata.partition_record import PartitionRecord
-from eosctl.wire.messages.internal.metadata.remove_topic_record import RemoveTopicRecord
 from eosctl.wire.messages.internal.metadata.topic_record import TopicRecord
 from eosctl.wire.uuid import ZERO_UUID
 
@@ -96,7 +94,7 @@ def create_topics(controller: Controller, context: RequestContext, request: Crea
         records += planned.records
         results[topic.name] = CreatableTopicResult(
             topic.name,
-            ZERO_UUID if request.validate_only else planned.topic_id,
+            planned.topic_id,  # also of one that is only validated, as by Kafka
             0,
             None,
             planned.partition_count,
@@ -108,7 +106,7 @@ def create_topics(controller: Controller, context: RequestContext, request: Crea
 
 
 def _refused_topic(name: str, error: ErrorCode, message: str | None) -> CreatableTopicResult:
-    return CreatableTopicResult(name, ZERO_UUID, error, message, -1, -1, None)
+    return CreatableTopicResult(name, ZERO_UUID, error, message, -1, -1, ())
 
 
 def _plan_topic(controller: Controller, topic: CreatableTopic) -> _Planned:
@@ -167,7 +165,8 @@ def _place(controller: Controller, partition_count: int, replication_factor: int
         raise Refused(
             ErrorCode.INVALID_REPLICATION_FACTOR,
             f"Unable to replicate the partition {replication_factor} time(s): The target replication factor of "
-            f"{replication_factor} cannot be reached because only {len(candidates)} broker(s) are registered.",
+            f"{replication_factor} cannot be reached because only {len(candidates)} broker(s) are registered"
+            f"{_or_cordoned(controller)}.",
         )
     if all(candidate.fenced for candidate in candidates):
         raise Refused(
@@ -175,6 +174,11 @@ def _place(controller: Controller, partition_count: int, replication_factor: int
             f"Unable to replicate the partition {replication_factor} time(s): All brokers are currently fenced.",
         )
     return place_replicas(candidates, partition_count, replication_factor, controller.runtime.random)
+
+
+def _or_cordoned(controller: Controller) -> str:
+    """Return what 4.3 adds to the reason, since log directories can be closed to new replicas (KIP-1066)."""
+    return "" if controller.emulation.is_3_9 else " or some brokers have all their log directories cordoned"
 
 
 def _manual_assignments(controller: Controller, topic: CreatableTopic) -> list[tuple[int, ...]]:
@@ -332,38 +336,3 @@ def _plan_growth(controller: Controller, topic: CreatePartitionsTopic) -> list[A
         _partition_record(controller, known.topic_id, present + index, replicas)
         for index, replicas in enumerate(assignments)
     ]
-
-
-# --- delete -----------------------------------------------------------------------------------------------------
-
-
-def delete_topics(controller: Controller, context: RequestContext, request: DeleteTopicsRequest) -> None:
-    """Delete topics by name (versions 1 to 5) or by name or id (version 6)."""
-    wanted: list[tuple[str | None, bytes]] = [(name, ZERO_UUID) for name in request.topic_names]
-    wanted += [(state.name, state.topic_id) for state in request.topics]
-    results: list[DeletableTopicResult] = []
-    records: list[Any] = []
-    for name, topic_id in dict.fromkeys(wanted):
-        if wanted.count((name, topic_id)) > 1:
-            text = "Duplicate topic name." if name is not None else "Duplicate topic id."
-            results.append(DeletableTopicResult(name, topic_id, ErrorCode.INVALID_REQUEST, text))
-            continue
-        topic = _find_topic(controller, name, topic_id)
-        if topic is None:
-            error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if name is not None else ErrorCode.UNKNOWN_TOPIC_ID
-            results.append(DeletableTopicResult(name, topic_id, error, error.message))
-            continue
-        records.append(RemoveTopicRecord(topic.topic_id))
-        results.append(DeletableTopicResult(topic.name, topic.topic_id))
-    response = DeleteTopicsResponse(0, results)
-    controller.write(_unique(records), lambda: context.reply(response))
-
-
-def _find_topic(controller: Controller, name: str | None, topic_id: bytes) -> TopicState | None:
-    if name is not None:
-        return controller.image.topics.get(name)
-    return controller.image.topics_by_id.get(topic_id)
-
-
-def _unique(records: Iterable[Any]) -> list[Any]:
-    return list(dict.fromkeys(records))

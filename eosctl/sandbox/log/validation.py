@@ -37,6 +37,7 @@ class Refusal(NamedTuple):
 _CORRUPT = Refusal(ErrorCode.CORRUPT_MESSAGE)
 _INVALID = Refusal(ErrorCode.INVALID_RECORD)
 _INVALID_IN_LOG = Refusal(ErrorCode.INVALID_RECORD, knows_log=True)
+NO_TIMESTAMP = -1
 _ZSTD = 4
 _ZSTD_MIN_PRODUCE_VERSION = 7
 
@@ -79,13 +80,15 @@ def check_client_batch(
     if header.is_control:
         return _INVALID_IN_LOG
     count = header.records_count
+    if header.base_offset != 0:
+        return _INVALID_IN_LOG
     if count <= 0 or header.last_offset_delta + 1 != count:
         return _INVALID_IN_LOG
     if header.producer_id >= 0 and header.base_sequence < 0:
         return _INVALID_IN_LOG
     late = not settings.log_append_time and (
         header.max_timestamp - now_ms > settings.timestamp_after_max_ms
-        or (0 <= header.base_timestamp < now_ms - settings.timestamp_before_max_ms)
+        or (header.base_timestamp != NO_TIMESTAMP and header.base_timestamp < now_ms - settings.timestamp_before_max_ms)
     )
     if settings.is_compacted or late or header.attributes & 7:
         return _check_records(batch, header, settings, now_ms, partition)
@@ -120,7 +123,7 @@ def _check_records(
             f"The timestamp should be within [{earliest}, {latest}]",
         )
         for index, record in enumerate(records)
-        if record.timestamp >= 0 and not earliest <= record.timestamp <= latest
+        if record.timestamp != NO_TIMESTAMP and not earliest <= record.timestamp <= latest
     )
     if out_of_range:
         text = "One or more records have been rejected due to invalid timestamp"

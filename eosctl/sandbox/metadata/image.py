@@ -179,6 +179,10 @@ class ClusterImage:
         """Return the dynamic settings of a resource."""
         return self.configs.get((resource_type, name), {})
 
+    def group_settings(self, group_id: str) -> dict[str, str]:
+        """Return a group's own settings (KIP-848)."""
+        return self.config(GROUP_RESOURCE, group_id)
+
     def active_brokers(self) -> list[BrokerState]:
         """Return the unfenced brokers in order of id."""
         return [broker for _, broker in sorted(self.brokers.items()) if not broker.fenced]

@@ -171,6 +171,9 @@ class Metadata:
     def finalized_feature(self, name: str) -> int:
         return 2
 
+    def group_settings(self, group_id: str) -> dict[str, str]:
+        return {}
+
 
 class Config:
     def __init__(self) -> None:

@@ -121,6 +121,9 @@ class Metadata:
     def finalized_feature(self, name: str) -> int:
         return self.features.get(name, 0)
 
+    def group_settings(self, group_id: str) -> dict[str, str]:
+        return {}
+
     def topic_id(self, topic: str) -> bytes | None:
         return None
 

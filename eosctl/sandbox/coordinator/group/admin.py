@@ -71,10 +71,11 @@ class GroupAdmin:
             done(ErrorCode.NON_EMPTY_GROUP)
             return
         partitions = dict.fromkeys(shard.offsets.committed(group_id))
-        if not self._host.emulation.is_3_9:
-            partitions |= dict.fromkeys(shard.offsets.pending_partitions(group_id))
+        pending = dict.fromkeys(shard.offsets.pending_partitions(group_id))
+        if not self._host.emulation.is_3_9:  # 3.9 forgets pending offsets without a tombstone
+            partitions |= pending
         tombstones = [offset_tombstone(group_id, partition) for partition in partitions]
-        for partition in partitions:
+        for partition in partitions | pending:
             shard.offsets.remove(group_id, partition)
         self._forget(shard, group, tombstones, done)
 

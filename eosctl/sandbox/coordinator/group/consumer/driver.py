@@ -39,6 +39,7 @@ from eosctl.sandbox.coordinator.group.consumer.topics import metadata_hash
 from eosctl.sandbox.coordinator.group.host import GroupHost
 from eosctl.sandbox.coordinator.group.records import FIRST_SEQUENCE, StoredRecord, group_tombstone
 from eosctl.sandbox.coordinator.group.shard import Shard
+from eosctl.sandbox.group_settings import ASSIGNMENT_INTERVAL, HEARTBEAT_INTERVAL, SESSION_TIMEOUT, group_int
 from eosctl.sandbox.logging.group_events import GroupEvents
 from eosctl.wire.error_codes import ErrorCode
 
@@ -62,13 +63,14 @@ MEMBER_TIMERS = (SESSION, JOIN, SYNC, _REBALANCE)
 _REGEX = "consumer-regex"
 
 
-def read_consumer_config(host: GroupHost) -> ConsumerConfig:
-    """Read the settings of consumer groups."""
+def read_consumer_config(host: GroupHost, group_id: str = "") -> ConsumerConfig:
+    """Read the settings of consumer groups: a group's own before the broker's."""
     config = host.config
+    own = host.metadata.group_settings(group_id)
     return ConsumerConfig(
-        config.get_int("group.consumer.session.timeout.ms"),
-        config.get_int("group.consumer.heartbeat.interval.ms"),
-        config.get_int("group.consumer.assignment.interval.ms"),
+        group_int(own, SESSION_TIMEOUT, config.get_int),
+        group_int(own, HEARTBEAT_INTERVAL, config.get_int),
+        group_int(own, ASSIGNMENT_INTERVAL, config.get_int),
         config.get_int("group.consumer.max.size"),
         tuple(name.strip() for name in config.get_str("group.consumer.assignors").split(",")),
         MigrationPolicy(config.get_str("group.consumer.migration.policy").lower()),
@@ -108,7 +110,7 @@ class ConsumerDriver:
                 self._resolve_soon(shard, group.group_id)
 
     def _heartbeat(self, shard: Shard, request: ConsumerHeartbeat, done: HeartbeatDone) -> None:
-        config, now_ms = read_consumer_config(self._host), self._host.runtime.now_ms()
+        config, now_ms = read_consumer_config(self._host, request.group_id), self._host.runtime.now_ms()
         former = shard.groups.get(request.group_id)
         known, conversion = self._consumer_group(former, request, config)
         if request.leaves:
@@ -241,7 +243,7 @@ class ConsumerDriver:
     def start_session(self, shard: Shard, group_id: str, member: ConsumerMember) -> None:
         """(Re)start a member's session; one that speaks the classic protocol named its own timeout."""
         classic = member.classic
-        timeout_ms = read_consumer_config(self._host).session_timeout_ms
+        timeout_ms = read_consumer_config(self._host, group_id).session_timeout_ms
         if classic is not None:
             timeout_ms = classic.session_timeout_ms
         self.fence_after(shard, group_id, member.member_id, SESSION, timeout_ms, "the member session expired.")

@@ -30,7 +30,7 @@ from eosctl.sandbox.coordinator.group.consumer.rebalance import (
     replace_static,
 )
 from eosctl.sandbox.coordinator.group.consumer.reconcile import reconcile
-from eosctl.sandbox.coordinator.group.consumer.request import ConsumerHeartbeat, RefusedError
+from eosctl.sandbox.coordinator.group.consumer.request import ConsumerHeartbeat, RefusedError, compile_pattern
 from eosctl.sandbox.coordinator.group.consumer.topics import existing_partitions, metadata_hash
 from eosctl.sandbox.coordinator.group.records import StoredRecord
 from eosctl.sandbox.ports import MetadataView
@@ -72,6 +72,8 @@ def heartbeat(
         raise RefusedError(ErrorCode.GROUP_MAX_SIZE_REACHED, message)
     records: list[StoredRecord] = []
     group, known = _find_member(group, request, records)
+    if request.subscribed_topic_regex:
+        compile_pattern(request.subscribed_topic_regex)
     former = known if known is not None else ConsumerMember(request.member_id)
     member = _updated(former, request)
     renamed = known is None or member != former
@@ -114,7 +116,7 @@ def leaving_member(group: ConsumerGroup | None, request: ConsumerHeartbeat) -> C
         RefusedError: With the code and the text of the answer.
     """
     if group is None:
-        raise RefusedError(ErrorCode.GROUP_ID_NOT_FOUND, f"Consumer group {request.group_id} not found.")
+        raise RefusedError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {request.group_id} not found.")
     if request.instance_id is None:
         return _known_member(group, request.member_id)
     return _known_static_member(group, request.member_id, request.instance_id)

@@ -18,6 +18,7 @@ from eosctl.sandbox.coordinator.group.consumer.consumer_records import (
     target_record,
 )
 from eosctl.sandbox.coordinator.group.consumer.group import (
+    FIRST_GROUP_EPOCH,
     NO_PARTITIONS,
     Assignment,
     ConsumerGroup,
@@ -84,8 +85,14 @@ def refresh_epoch(
 def refresh_target(
     group: ConsumerGroup, metadata: MetadataView, config: ConsumerConfig, now_ms: int, records: list[StoredRecord]
 ) -> ConsumerGroup:
-    """Compute a new target when the group has a new epoch, at most once in the assignment interval (KIP-1263)."""
-    waits = group.assignment_epoch > 0 and now_ms < group.assignment_timestamp_ms + config.assignment_interval_ms
+    """Compute a new target when the group has a new epoch, at most once in the assignment interval (KIP-1263).
+
+    That of a group's first epoch is empty and makes nobody wait.
+    """
+    waits = (
+        group.assignment_epoch > FIRST_GROUP_EPOCH
+        and now_ms < group.assignment_timestamp_ms + config.assignment_interval_ms
+    )
     if group.group_epoch <= group.assignment_epoch or waits:
         return group
     subscriptions = {key: group.subscription_of(member) for key, member in group.members.items()}

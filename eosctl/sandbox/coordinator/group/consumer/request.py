@@ -55,7 +55,7 @@ def check_request(request: ConsumerHeartbeat, assignors: tuple[str, ...]) -> Non
     """Check what needs no group.
 
     Raises:
-        RefusedError: INVALID_REQUEST, UNSUPPORTED_ASSIGNOR or INVALID_REGULAR_EXPRESSION with Kafka's text.
+        RefusedError: INVALID_REQUEST or UNSUPPORTED_ASSIGNOR with Kafka's text.
     """
     client_names_itself = request.api_version >= CLIENT_MEMBER_ID_VERSION or request.member_epoch != JOIN_EPOCH
     _require(not (client_names_itself and not request.member_id), "MemberId can't be empty.")
@@ -77,8 +77,6 @@ def check_request(request: ConsumerHeartbeat, assignors: tuple[str, ...]) -> Non
         known = ", ".join(assignors)
         message = f"ServerAssignor {request.server_assignor} is not supported. Supported assignors: {known}."
         raise RefusedError(ErrorCode.UNSUPPORTED_ASSIGNOR, message)
-    if request.subscribed_topic_regex:
-        compile_pattern(request.subscribed_topic_regex)
 
 
 def compile_pattern(pattern: str) -> re.Pattern[str]:

@@ -1,0 +1,66 @@
+"""Topics are deleted, by name or by id (KIP-516)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from eosctl.sandbox.controller.controller import Controller
+from eosctl.sandbox.metadata.image import TopicState
+from eosctl.sandbox.ports import RequestContext
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.delete_topics import DeletableTopicResult, DeleteTopicsRequest, DeleteTopicsResponse
+from eosctl.wire.messages.internal.metadata.remove_topic_record import RemoveTopicRecord
+from eosctl.wire.uuid import ZERO_UUID
+
+Wanted = Sequence[tuple[str | None, bytes]]  # name or id; the other one is None or the zero id
+
+
+def delete_topics(controller: Controller, context: RequestContext, request: DeleteTopicsRequest) -> None:
+    """Delete topics by name (versions 1 to 5) or by name or id (version 6); each is answered for itself."""
+    wanted: list[tuple[str | None, bytes]] = [(name, ZERO_UUID) for name in request.topic_names]
+    wanted += [(state.name, state.topic_id) for state in request.topics]
+    twice = _named_and_identified(controller, wanted)
+    results: list[DeletableTopicResult] = []
+    records: list[Any] = []
+    for name, topic_id in dict.fromkeys(wanted):
+        problem = _problem(name, topic_id, repeated=wanted.count((name, topic_id)) > 1)
+        if problem is not None:
+            results.append(DeletableTopicResult(name, topic_id, ErrorCode.INVALID_REQUEST, problem))
+        elif name is not None and name in twice:
+            text = "The name is that of a topic whose id is in the request, too."
+            results.append(DeletableTopicResult(name, twice[name].topic_id, ErrorCode.INVALID_REQUEST, text))
+        elif name is None and any(topic.topic_id == topic_id for topic in twice.values()):
+            continue  # it is answered with its name
+        else:
+            topic = _find_topic(controller, name, topic_id)
+            if topic is None:
+                error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if name is not None else ErrorCode.UNKNOWN_TOPIC_ID
+                results.append(DeletableTopicResult(name, topic_id, error, error.message))
+            else:
+                records.append(RemoveTopicRecord(topic.topic_id))
+                results.append(DeletableTopicResult(topic.name, topic.topic_id))
+    response = DeleteTopicsResponse(0, results)
+    controller.write(records, lambda: context.reply(response))
+
+
+def _problem(name: str | None, topic_id: bytes, *, repeated: bool) -> str | None:
+    """Return why an entry does not say which topic it means, None when it does."""
+    if name is not None and topic_id != ZERO_UUID:
+        return "A topic is deleted by its name or by its id, not by both."
+    if repeated:
+        return "Duplicate topic name." if name is not None else "Duplicate topic id."
+    return None
+
+
+def _named_and_identified(controller: Controller, wanted: Wanted) -> dict[str, TopicState]:
+    """Return the topics that one entry names and another identifies: Kafka deletes none of them."""
+    named = {name for name, topic_id in wanted if name is not None and topic_id == ZERO_UUID}
+    identified = [controller.image.topics_by_id.get(topic_id) for name, topic_id in wanted if name is None]
+    return {topic.name: topic for topic in identified if topic is not None and topic.name in named}
+
+
+def _find_topic(controller: Controller, name: str | None, topic_id: bytes) -> TopicState | None:
+    if name is not None:
+        return controller.image.topics.get(name)
+    return controller.image.topics_by_id.get(topic_id)

@@ -1,0 +1,64 @@
+"""Settings of single consumer groups (KIP-848's GroupConfig): what each may be, and what it is without one.
+
+A group's own setting stands before the broker's ``group.consumer.*`` of the same name, within the broker's bounds.
+Settings of share and streams groups are unknown here, as are those groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from eosctl.sandbox.settings import ConfigType, InvalidSetting, Setting
+
+SESSION_TIMEOUT = "consumer.session.timeout.ms"
+HEARTBEAT_INTERVAL = "consumer.heartbeat.interval.ms"
+ASSIGNMENT_INTERVAL = "consumer.assignment.interval.ms"
+NAMES = (SESSION_TIMEOUT, HEARTBEAT_INTERVAL, ASSIGNMENT_INTERVAL)
+
+ReadInt = Callable[[str], int]
+
+
+def broker_name(name: str) -> str:
+    """Return the broker setting that holds for groups without this one."""
+    return f"group.{name}"
+
+
+def setting_of(name: str, table: Mapping[str, Setting]) -> Setting:
+    """Return how a group's setting is read: as the broker's.
+
+    Raises:
+        InvalidSetting: No group has such a setting.
+    """
+    if name not in NAMES:
+        raise InvalidSetting(f"Unknown group config name: {name}")
+    return table[broker_name(name)]._replace(name=name, type=ConfigType.INT)
+
+
+def check_group_settings(changed: Mapping[str, str], table: Mapping[str, Setting], bound: ReadInt) -> None:
+    """Check all settings of a group together.
+
+    Raises:
+        InvalidSetting: One is unknown, no number, or outside of the broker's bounds; Kafka's reason.
+    """
+    for name, value in changed.items():
+        setting_of(name, table).check(value)
+    for name, value in changed.items():
+        least, most = (f"group.consumer.{word}.{name.removeprefix('consumer.')}" for word in ("min", "max"))
+        if int(value) < bound(least):
+            raise InvalidSetting(f"{name} must be greater than or equal to {least}")
+        if int(value) > bound(most):
+            raise InvalidSetting(f"{name} must be less than or equal to {most}")
+    session_ms = int(changed.get(SESSION_TIMEOUT, bound(broker_name(SESSION_TIMEOUT))))
+    if session_ms <= int(changed.get(HEARTBEAT_INTERVAL, bound(broker_name(HEARTBEAT_INTERVAL)))):
+        raise InvalidSetting(f"{SESSION_TIMEOUT} must be greater than {HEARTBEAT_INTERVAL}")
+
+
+def group_int(overrides: Mapping[str, str], name: str, read_int: ReadInt) -> int:
+    """Return a group's setting, or the broker's."""
+    return int(overrides[name]) if name in overrides else read_int(broker_name(name))
+
+
+def known_names(asked: Iterable[str] | None) -> list[str]:
+    """Return the settings that a description shows."""
+    keys = set(asked or ())
+    return [name for name in NAMES if not keys or name in keys]

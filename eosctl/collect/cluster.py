@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -110,7 +110,7 @@ async def collect_broker_facts(reader: ReadOnly, brokers: Sequence[Broker]) -> P
     )
     gaps = [gap for _, lost in answers for gap in lost]
     by_id = {broker.node_id: broker for broker in brokers}
-    supported: dict[str, tuple[int, int]] = {}
+    ranges_of: list[dict[str, tuple[int, int]]] = []
     finalized: dict[str, int] = {}
     newest_epoch = -1
     for broker, (answer, _) in zip(asked, answers, strict=True):
@@ -119,15 +119,16 @@ async def collect_broker_facts(reader: ReadOnly, brokers: Sequence[Broker]) -> P
             continue
         ranges = tuple(ApiRange(key.api_key, key.min_version, key.max_version) for key in answer.api_keys)
         by_id[broker.node_id] = replace(broker, api_ranges=ranges)
-        for feature in answer.supported_features:
-            low, high = supported.get(feature.name, (feature.min_version, feature.max_version))
-            supported[feature.name] = (max(low, feature.min_version), min(high, feature.max_version))
+        ranges_of.append(
+            {feature.name: (feature.min_version, feature.max_version) for feature in answer.supported_features}
+        )
         if answer.finalized_features_epoch > newest_epoch:
             newest_epoch = answer.finalized_features_epoch
             finalized = {feature.name: feature.max_version_level for feature in answer.finalized_features}
     for broker in brokers:
         if broker.fenced:
             by_id[broker.node_id] = replace(broker, reachable=False)
+    supported = _supported_by_all(ranges_of)
     # A feature that every broker supports and nobody finalized stands at level 0, once the finalized set is known.
     unset = 0 if newest_epoch >= 0 else None
     features = tuple(
@@ -136,6 +137,18 @@ async def collect_broker_facts(reader: ReadOnly, brokers: Sequence[Broker]) -> P
     )
     facts = BrokerFacts(tuple(by_id[node_id] for node_id in sorted(by_id)), features)
     return Probed(facts, tuple(gaps))
+
+
+def _supported_by_all(ranges_of: Sequence[Mapping[str, tuple[int, int]]]) -> dict[str, tuple[int, int]]:
+    """Return the levels of each feature that all brokers support.
+
+    Between the first and the last broker of an upgrade some do not know what others announce: they support level 0.
+    """
+    found: dict[str, tuple[int, int]] = {}
+    for name in {name for ranges in ranges_of for name in ranges}:
+        ranges = [one.get(name, (0, 0)) for one in ranges_of]
+        found[name] = (max(low for low, _ in ranges), min(high for _, high in ranges))
+    return found
 
 
 async def collect_quorum(reader: ReadOnly) -> Probed[QuorumInfo | None]:

@@ -73,6 +73,7 @@ class ClusterCore:
         combined = shape.broker_count == 1 and shape.controller_count == 1
         dedicated = range(FIRST_CONTROLLER_ID, FIRST_CONTROLLER_ID + shape.controller_count)
         self.controller_ids: Sequence[int] = (1,) if combined else tuple(dedicated)
+        self._emulations: dict[int, Emulation] = {}
         self._plan = ClusterPlan(self.cluster_id, shape.emulation, shape.transaction_version, self.controller_ids)
 
     @property
@@ -113,7 +114,8 @@ class ClusterCore:
         runtime = NodeRuntime(self.loop, self.ticks, self._wall_base_ms, self.random.getrandbits(64))
         if self.shape.logs_dir is not None:
             runtime.log = LogFiles(self.shape.logs_dir / directory.name, runtime.now_ms, self.ticks)
-        node = Node(plan, self._plan, runtime, self.network, listeners)
+        emulation = self._emulations.get(node_id, self.shape.emulation)
+        node = Node(plan, self._plan._replace(emulation=emulation), runtime, self.network, listeners)
         if node.broker is not None:
             node.broker.passwords = self.passwords
             node.broker.error_counts = ErrorCounts() if self._counts_errors else None
@@ -159,6 +161,10 @@ class ClusterCore:
                 self.ticks.post(pump)
         self.network.resume(node_id)
         node.runtime.timers.resume()
+
+    def install(self, node_id: int, release: str) -> None:
+        """Let a node answer as another release from its next start on, which finds the files of the one before."""
+        self._emulations[node_id] = self.shape.emulation._replace(release=release)
 
     def stop_node(self, node_id: int, *, clean: bool) -> None:
         """End a node: in order, or as kill -9 does."""

@@ -113,7 +113,8 @@ class Controller:
         """Append records as one batch; ``done`` when they are committed."""
         if records:
             self.events.changes(self.image, records)
-            last_offset = self.log.append(records, self.leader_epoch, self.runtime.now_ms())
+            metadata_version = self.image.finalized_feature("metadata.version")
+            last_offset = self.log.append(records, self.leader_epoch, self.runtime.now_ms(), metadata_version)
             delta = ImageDelta()
             for record in records:
                 self.image.replay(record, delta)

@@ -115,6 +115,11 @@ def _check(controller: Controller, update: FeatureUpdateKey) -> tuple[ErrorCode,
             ErrorCode.INVALID_UPDATE_VERSION,
             f"{prefix} Local controller {controller.node_id} only supports versions {levels.minimum}-{levels.maximum}",
         )
+    for broker_id, broker in sorted(controller.image.brokers.items()):
+        lowest, highest = broker.features.get(update.feature, (0, 0))
+        if not lowest <= level <= highest and level != 0:
+            why = f"only supports versions {lowest}-{highest}" if highest else "does not support this feature."
+            return ErrorCode.INVALID_UPDATE_VERSION, f"{prefix} Broker {broker_id} {why}"
     present = controller.image.finalized_feature(update.feature)
     downgrade = update.allow_downgrade or update.upgrade_type in (SAFE_DOWNGRADE, UNSAFE_DOWNGRADE)
     if level < present and not downgrade:

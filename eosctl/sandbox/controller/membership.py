@@ -34,6 +34,12 @@ def register_broker(controller: Controller, context: RequestContext, request: Br
         if request.broker_id not in controller.heartbeats.stale(controller.runtime.now_ms(), session_ms):
             context.reply(BrokerRegistrationResponse(error_code=ErrorCode.DUPLICATE_BROKER_REGISTRATION))
             return
+    supported = {feature.name: feature for feature in request.features}
+    for name, level in controller.image.features.items():
+        own = supported.get(name)
+        if level and (own is None or not own.min_supported_version <= level <= own.max_supported_version):
+            context.reply(BrokerRegistrationResponse(error_code=ErrorCode.UNSUPPORTED_VERSION))
+            return
     epoch = controller.log.end_offset
     records: list[Any] = []
     if known is not None and not known.fenced:

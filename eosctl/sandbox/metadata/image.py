@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from eosctl.model.transaction import TopicPartition
@@ -75,6 +75,7 @@ class BrokerState(NamedTuple):
     fenced: bool
     in_controlled_shutdown: bool
     log_dirs: tuple[bytes, ...] = ()
+    features: Mapping[str, tuple[int, int]] = {}  # the levels that it supports, from and to
 
     def has_directory(self, directory_id: bytes) -> bool:
         """Whether a replica that is assigned to this directory can be served (Kafka's DirectoryId.isOnline)."""
@@ -208,6 +209,7 @@ def _register_broker(image: ClusterImage, record: records.RegisterBrokerRecord, 
         record.fenced,
         record.in_controlled_shutdown,
         tuple(record.log_dirs),
+        {feature.name: (feature.min_supported_version, feature.max_supported_version) for feature in record.features},
     )
     delta.brokers.add(record.broker_id)
 

@@ -9,6 +9,7 @@ from typing import Any
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.log.partition_log import PartitionLog
 from eosctl.sandbox.metadata.records import (
+    METADATA_3_9,
     ReplayedBatch,
     encode_leader_change,
     encode_metadata_batch,
@@ -54,9 +55,14 @@ class MetadataLog:
         """Deliver committed batches to ``committed``, those from now on."""
         self._listeners.append(committed)
 
-    def append(self, records: Sequence[Any], epoch: int, now_ms: int) -> int:
-        """Append records as one batch; returns the offset of the last one."""
-        batch = encode_metadata_batch(records, self._release, self.end_offset, epoch, now_ms)
+    def append(self, records: Sequence[Any], epoch: int, now_ms: int, metadata_version: int) -> int:
+        """Append records as one batch; returns the offset of the last one.
+
+        They are written as ``metadata_version`` has them, so that nodes that are not upgraded yet can read them; 0
+        before any is finalized.
+        """
+        release = "3.9" if 0 < metadata_version <= METADATA_3_9 else self._release
+        batch = encode_metadata_batch(records, release, self.end_offset, epoch, now_ms)
         return self._append(batch, epoch, now_ms)
 
     def append_leader_change(self, leader_id: int, voters: Sequence[int], epoch: int, now_ms: int) -> int:

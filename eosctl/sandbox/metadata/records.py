@@ -14,6 +14,8 @@ from eosctl.wire.records.batch import decode_records, encode_batch, iter_headers
 from eosctl.wire.records.control import ControlType
 from eosctl.wire.records.record import Record
 
+#: The metadata.version of the last release that writes the records of 3.9 (MetadataVersion.IBP_3_9_IV0).
+METADATA_3_9 = 21
 #: Record versions other than 0, by the release whose metadata.version is finalized (MetadataVersion).
 _VERSIONS: dict[str, dict[str, int]] = {
     "3.9": {

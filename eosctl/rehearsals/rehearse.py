@@ -47,12 +47,22 @@ class Performance(NamedTuple):
     told: tuple[Told, ...]
 
 
+class _Killed(BaseException):
+    """The process of the run is gone."""
+
+
 class _Botched(EosctlError):  # noqa: N818
     """The story did not go as told."""
 
 
-def rehearse(book: Runbook, story: Story) -> Performance:
+def rehearse(book: Runbook, story: Story, *, interrupted: bool = False) -> Performance:
     """Play a story on clusters of its own, on virtual time.
+
+    Args:
+        book: The runbook.
+        story: The story.
+        interrupted: Kill the run when it writes a line of its journal for the first time, each in turn, and go on with
+            it as ``--resume`` does. It may then end at another step, where what it did before it was killed is seen.
 
     Raises:
         ConfigFileError: The story tells of a deed that there is none of.
@@ -64,15 +74,17 @@ def rehearse(book: Runbook, story: Story) -> Performance:
     if missing:
         raise UsageError(f"The story {story.name!r} lacks the input {missing[0]}.", book.inputs[missing[0]].about)
     with tempfile.TemporaryDirectory(prefix="eosctl-rehearsal-") as directory:
-        return run_virtual(_play(book, story, Path(directory)))
+        return run_virtual(_play(book, story, Path(directory), interrupted))
 
 
-async def _play(book: Runbook, story: Story, directory: Path) -> Performance:
+async def _play(book: Runbook, story: Story, directory: Path, interrupted: bool) -> Performance:
     async with open_places(story, directory) as places:
-        return await rehearse_at(places, book, story, directory)
+        return await rehearse_at(places, book, story, directory, interrupted=interrupted)
 
 
-async def rehearse_at(places: Places, book: Runbook, story: Story, directory: Path) -> Performance:
+async def rehearse_at(
+    places: Places, book: Runbook, story: Story, directory: Path, *, interrupted: bool = False
+) -> Performance:
     """Play a story on clusters that are there, by their own clock.
 
     Args:
@@ -80,6 +92,7 @@ async def rehearse_at(places: Places, book: Runbook, story: Story, directory: Pa
         book: The runbook.
         story: The story.
         directory: Where journal and evidence are kept.
+        interrupted: Kill it again and again.
 
     Raises:
         ConfigFileError: A deed can only be done to a sandbox, or there is none of its name.
@@ -87,12 +100,13 @@ async def rehearse_at(places: Places, book: Runbook, story: Story, directory: Pa
     for deed in story.given:
         await do(places, deed)
     scene = _Scene(places, places.named(HERE), directory, list(story.people))
-    run = _Rehearsal(_with_patience(book, story), story, scene, directory)
+    run = _Rehearsal(_with_patience(book, story), story, scene, directory, set() if interrupted else None)
     ending, failure = Ending(Outcome.FAILED, "", ""), ""
     try:
         await run.look_only()
         ending = await run.to_the_end()
-        await _hold_to(story, ending, scene)
+        _hold_to(story, ending, run.survived)
+        await _hold_cluster_to(story, scene)
     except EosctlError as error:
         failure = str(error)
     ways = ways_taken(run.book, read_journal(run.path)) if run.path.exists() else frozenset()
@@ -104,8 +118,11 @@ async def rehearse_at(places: Places, book: Runbook, story: Story, directory: Pa
 class _Rehearsal:
     """A run that goes on after each hand-over for as long as people have something to do there."""
 
-    def __init__(self, book: Runbook, story: Story, scene: _Scene, directory: Path) -> None:
+    def __init__(
+        self, book: Runbook, story: Story, scene: _Scene, directory: Path, survived: set[tuple[str, str]] | None
+    ) -> None:
         self.book = book
+        self.survived = survived
         self.path = directory / "run.jsonl"
         self._scene = scene
         defaults = {name: spec.default for name, spec in book.inputs.items() if spec.default is not None}
@@ -131,12 +148,17 @@ class _Rehearsal:
         journal.write("started", runbook=self.book.id, digest="", cluster_id=cluster_id, inputs=self._inputs, user="")
         position = Position(self.book.steps[0].id, {INPUTS: self._inputs})
         while True:
-            ending = await Run(self.book, scene, position, cluster_id, journal).walk()
-            if not scene.has_turn(ending.step) or not (
-                ending.next or ending.outcome in (Outcome.BLOCKED, Outcome.FAILED)
-            ):
-                return ending
-            await scene.take_turn(ending.step)
+            journal.survived = self.survived
+            try:
+                ending = await Run(self.book, scene, position, cluster_id, journal).walk()
+            except _Killed:
+                pass
+            else:
+                if not scene.has_turn(ending.step) or not (
+                    ending.next or ending.outcome in (Outcome.BLOCKED, Outcome.FAILED)
+                ):
+                    return ending
+                await scene.take_turn(ending.step)
             entries = read_journal(self.path)
             position = position_of(self.book, entries)
             journal = _Watched(self.path, scene, entries)
@@ -202,7 +224,13 @@ class _Scene:
 
 
 class _Watched(Journal):
-    """A journal that tells the scene which step begins."""
+    """A journal that tells the scene which step begins.
+
+    ``survived`` are the lines that do not end the process, as the first of their kind at their step does; None when
+    none does.
+    """
+
+    survived: set[tuple[str, str]] | None = None
 
     def __init__(self, path: Path, scene: _Scene, entries: tuple[Entry, ...] = ()) -> None:
         super().__init__(path, scene.place.now_ms, entries)
@@ -212,10 +240,18 @@ class _Watched(Journal):
         if event == "begun":
             self._scene.begun(step, data["type"])
         super().write(event, step, **data)
+        if self.survived is not None and event != "ended" and (event, step) not in self.survived:
+            self.survived.add((event, step))
+            raise _Killed
 
 
-async def _hold_to(story: Story, ending: Ending, scene: _Scene) -> None:
+def _hold_to(story: Story, ending: Ending, survived: set[tuple[str, str]] | None) -> None:
     expected = story.ends
+    if survived:
+        same = {expected.outcome} | ({Outcome.VERIFIED} if expected.outcome is Outcome.NO_ACTION else set())
+        if ending.outcome not in same:
+            raise _Botched(f"Interrupted, it ended {ending.outcome.value} at {ending.step}.", ending.message)
+        return
     if (ending.outcome, ending.step) != (expected.outcome, expected.step):
         raise _Botched(
             f"It ended {ending.outcome.value} at {ending.step} and not {expected.outcome.value} at {expected.step}.",
@@ -223,6 +259,9 @@ async def _hold_to(story: Story, ending: Ending, scene: _Scene) -> None:
         )
     if expected.says not in ending.message:
         raise _Botched(f"Its last words lack {expected.says!r}.", ending.message)
+
+
+async def _hold_cluster_to(story: Story, scene: _Scene) -> None:
     if scene.people:
         raise _Botched(f"The run never came to {scene.people[0].at}, where people had something to do.")
     for deed in story.afterwards:

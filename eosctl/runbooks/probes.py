@@ -183,6 +183,7 @@ PROBES: Final = (
             "unstable": "positions that open transactions hold",
             "out_of_range": "positions outside of what their partitions hold",
             "positions": "committed positions",
+            "committed": "their sum, which tells whether any of them was moved",
             "first_out_of_range": "the first of those, with the nearest offset inside",
             "holder_status": "the status of the worst transaction that blocks it",
             "holder_id": "that transaction's id, empty when unknown",

@@ -1,4 +1,7 @@
-"""A rolling restart of every broker while an application commits: nothing is lost, nothing comes twice."""
+"""From Kafka 3.9 to 4.3 on the same files while an application commits: nothing is lost, nothing comes twice.
+
+A gate that does not hold stops the next turn, and levels are finalized last.
+"""
 
 from __future__ import annotations
 
@@ -14,21 +17,31 @@ from eosctl.client.topics import ensure_topic
 from eosctl.errors import EosctlError
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.model.transaction import TopicPartition
+from eosctl.rehearsals.deeds.cluster import upgrade
 from eosctl.rehearsals.place import HERE, Place, Places, open_places
 from eosctl.rehearsals.rehearse import rehearse_at
-from eosctl.rehearsals.story import parse_rehearsal
+from eosctl.rehearsals.story import Story, parse_rehearsal
 from eosctl.runbooks.load import find_runbook
 
 STORIES = """
 format: eosctl/v1
 runbook: rolling-restart
 stories:
-  - name: restart
-    cluster: {brokers: 3, transaction_version: 1}
+  - name: turn
+    cluster: {brokers: 3, release: "3.9"}
     inputs: {broker: BROKER}
-    people: [{at: restart, does: [{do: stop_broker, broker: BROKER}, {do: start_broker, broker: BROKER}]}]
+    people: [{at: restart, does: [{do: upgrade, node: BROKER}]}]
     patience: 2m
     ends: {outcome: verified, step: after_all}
+  - name: gate
+    inputs: {broker: 2}
+    given: [{do: kill_broker, broker: 3}, {do: pass_time, ms: 15000}]
+    ends: {outcome: manual, step: not_now}
+    afterwards: [{do: start_killed}, {do: pass_time, ms: 15000}]
+  - name: too early
+    ends: {outcome: manual, step: too_old}
+  - name: metadata
+    ends: {outcome: verified, step: last}
   - name: finalize
     ends: {outcome: verified, step: raise}
 """
@@ -63,30 +76,43 @@ class Application:
                     await asyncio.sleep(0.5)
 
 
-async def restart_all(places: Places, directory: Path) -> Application:
+def told(name: str, broker: int = 1) -> Story:
+    (story,) = [
+        one for one in parse_rehearsal(STORIES.replace("BROKER", str(broker)), "test").stories if one.name == name
+    ]
+    return story
+
+
+async def upgrade_all(places: Places, directory: Path) -> Application:
+    """Upgrade the controller, each broker behind its gates, and last of all what is finalized."""
     place = places.named(HERE)
     application = Application(place)
     place.in_background(application.run())
     await asyncio.sleep(5)
-    for broker in (1, 2, 3):
-        (directory / str(broker)).mkdir()
-        story = parse_rehearsal(STORIES.replace("BROKER", str(broker)), "test").stories[0]
-        done = await rehearse_at(places, find_runbook("rolling-restart").book, story, directory / str(broker))
-        assert done.failure == "", done
-    (directory / "last").mkdir()
-    story = parse_rehearsal(STORIES.replace("BROKER", "1"), "test").stories[1]
-    raised = await rehearse_at(places, find_runbook("transaction-version-upgrade").book, story, directory / "last")
-    assert raised.failure == "", raised
+    await upgrade(place, node=100)
+    for number, (runbook, story) in enumerate(
+        [
+            ("rolling-restart", told("turn", 1)),
+            ("rolling-restart", told("gate")),
+            ("rolling-restart", told("turn", 2)),
+            ("transaction-version-upgrade", told("too early")),
+            ("rolling-restart", told("turn", 3)),
+            ("metadata-version-upgrade", told("metadata")),
+            ("transaction-version-upgrade", told("finalize")),
+        ]
+    ):
+        folder = directory / str(number)
+        folder.mkdir()
+        done = await rehearse_at(places, find_runbook(runbook).book, story, folder)
+        assert done.failure == "", (number, done)
     await asyncio.sleep(5)
     return application
 
 
-def test_nothing_is_lost_when_every_broker_is_restarted_under_load(tmp_path: Path) -> None:
-    shape = parse_rehearsal(STORIES.replace("BROKER", "1"), "test").stories[0]
-
+def test_nothing_is_lost_when_every_broker_is_upgraded_under_load(tmp_path: Path) -> None:
     async def run() -> None:
-        async with open_places(shape, tmp_path / "clusters") as places:
-            application = await restart_all(places, tmp_path)
+        async with open_places(told("turn"), tmp_path / "clusters") as places:
+            application = await upgrade_all(places, tmp_path)
             place = places.named(HERE)
             for task in place.tasks:
                 task.cancel()

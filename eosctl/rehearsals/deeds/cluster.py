@@ -8,9 +8,12 @@ import errno
 import os
 from typing import Final
 
+from eosctl.actions.feature import FeaturePlan, apply_feature
 from eosctl.client.destinations import Role
 from eosctl.client.outcome import any_error, error_for_code
+from eosctl.errors import ConfigFileError
 from eosctl.rehearsals.place import Place
+from eosctl.sandbox.controller.features import FEATURES
 from eosctl.sandbox.network import FaultAction, LinkFault
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.incremental_alter_configs import (
@@ -46,6 +49,21 @@ async def start_broker(place: Place, *, broker: int) -> None:
     node = place.inside.core.nodes[broker].broker
     while node is None or not node.is_ready:
         await asyncio.sleep(0.05)
+
+
+async def upgrade(place: Place, *, node: int, release: str = "4.3") -> None:
+    """Stop a broker or controller (100) in order, and start it on its files as another release (3.9, 4.3)."""
+    if release not in FEATURES:
+        raise ConfigFileError(f"There is no release {release}.", f"There are: {', '.join(FEATURES)}.")
+    core = place.inside.core
+    if node in core.broker_ids:
+        await stop_broker(place, broker=node)
+        core.install(node, release)
+        await start_broker(place, broker=node)
+    else:
+        core.stop_node(node, clean=True)
+        core.install(node, release)
+        core.start_node(node)
 
 
 async def start_empty_broker(place: Place, *, broker: int) -> None:
@@ -91,6 +109,11 @@ async def pass_time(place: Place, *, ms: int) -> None:
 async def set_brokers(place: Place, *, name: str, value: str) -> None:
     """Set a dynamic setting of all brokers."""
     await _alter(place, _BROKER, "", name, value)
+
+
+async def raise_feature(place: Place, *, feature: str, level: int) -> None:
+    """Have somebody else finalize a level of a feature."""
+    await apply_feature(place.client, FeaturePlan("", feature, 0, level))
 
 
 async def set_topic(place: Place, *, topic: str, name: str, value: str) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Sequence
@@ -24,6 +25,36 @@ from eosctl.model.secret import Secret
 from eosctl.settings.endpoint_credentials import EndpointCredentials
 
 _ESCAPES: Final = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t", "\f": r"\f"}
+_MESSAGE: Final = re.compile(r'"message":\s*"(.*)"\s*\}\s*$', re.DOTALL)
+#: What Java says of TLS and of rights, why that is, and what to do.
+_KNOWN: Final = (
+    (
+        "non-JRMP",
+        "Its registry speaks TLS (com.sun.management.jmxremote.registry.ssl=true), which the package jmxquery cannot.",
+        "Set registry.ssl=false there (the beans can stay behind TLS), or give the address of jmx_exporter or Jolokia.",
+    ),
+    (
+        "unable to find valid certification path",
+        "TLS is spoken there, with a certificate that is not trusted.",
+        "Name a truststore that has it: ssl.truststore.location= and ssl.truststore.password= in --credentials.",
+    ),
+    (
+        "SSLContextImpl",
+        "Java cannot open the truststore or keystore of --credentials.",
+        "Check ssl.truststore.location, ssl.keystore.location and their passwords.",
+    ),
+    (
+        # Written to after the other side has refused the handshake, a connection breaks before its alert is read.
+        "Received fatal alert|Broken pipe|Connection reset",
+        "It breaks the connection off: most often it wants a client's certificate (ssl.need.client.auth=true).",
+        "Name the certificate and its key: ssl.keystore.location= and ssl.keystore.password= in --credentials.",
+    ),
+    (
+        "access denied",
+        "This user may not read its beans.",
+        "Give the user readonly in the file of com.sun.management.jmxremote.access.file.",
+    ),
+)
 
 
 def read_jmx(
@@ -85,16 +116,27 @@ def _arguments(url: str, queries: Iterable[BeanQuery], credentials: EndpointCred
     host = f"[{parts.hostname}]" if parts.hostname and ":" in parts.hostname else parts.hostname
     wanted = ";".join(f"{query.pattern}/{attribute}" for query in queries for attribute in query.attributes)
     # Without the counters of the JVM other programs of this user cannot see the arguments either.
-    arguments = ["-XX:-UsePerfData", "-Xshare:auto", "-XX:TieredStopAtLevel=1"]
-    if credentials.truststore:
-        arguments.append(f"-Djavax.net.ssl.trustStore={credentials.truststore}")
-    if credentials.truststore_password is not None:
-        arguments.append(f"-Djavax.net.ssl.trustStorePassword={credentials.truststore_password.reveal()}")
+    arguments = ["-XX:-UsePerfData", "-Xshare:auto", "-XX:TieredStopAtLevel=1", *_stores(credentials)]
     service = f"service:jmx:rmi:///jndi/rmi://{host}:{parts.port}/jmxrmi"
     arguments += ["-jar", str(jar), "-url", service, "-json", "-q", wanted]
     if credentials.password is not None:
         arguments += ["-u", credentials.username, "-p", credentials.password.reveal()]
     return arguments
+
+
+def _stores(credentials: EndpointCredentials) -> list[str]:
+    """Return the options of Java's TLS."""
+    given = (
+        ("trustStore", credentials.truststore, credentials.truststore_password),
+        ("keyStore", credentials.keystore, credentials.keystore_password),
+    )
+    options = []
+    for name, path, password in given:
+        if path:
+            options.append(f"-Djavax.net.ssl.{name}={path}")
+        if password is not None:
+            options.append(f"-Djavax.net.ssl.{name}Password={password.reveal()}")
+    return options
 
 
 def _argument_file(arguments: Iterable[str]) -> Secret:
@@ -113,7 +155,9 @@ def _samples(url: str, output: str, errors: str, credentials: EndpointCredential
     try:
         found = json.loads(output, strict=False)
     except ValueError:
-        raise _unreadable(url, errors) from None
+        # The program does not escape quotes in what went wrong.
+        said = _MESSAGE.search(output)
+        raise _unreadable(url, said[1] if said else errors) from None
     if not isinstance(found, list):
         raise _unreadable(url, str(found.get("message", "")) if isinstance(found, dict) else "")
     beans = (bean_sample(one["mBeanName"], one["attribute"], one.get("value")) for one in found)
@@ -121,12 +165,13 @@ def _samples(url: str, output: str, errors: str, credentials: EndpointCredential
 
 
 def _unreadable(url: str, message: str) -> EosctlError:
+    for said, why, next_step in _KNOWN:
+        if re.search(said, message):
+            return EosctlError(f"{url} cannot be read.", why, next_step)
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     # What Java says first names its own classes; the innermost cause names what happened.
-    causes = [line for line in lines if "exception is" in line.lower() or line.startswith(("java.", "Caused by"))]
+    causes = [line for line in lines if "exception is" in line.lower() or line.startswith(("java", "Caused by"))]
     why = (causes[-1] if causes else lines[0] if lines else "It said nothing.").removeprefix("Caused by: ").rstrip("]")
-    if "non-JRMP" in message or "SSL" in message:
-        why += " TLS is spoken there: name ssl.truststore.location in --credentials."
     return EosctlError(
         f"{url} cannot be read.", why[:300], "Check the port that JMX_PORT or com.sun.management.jmxremote.port gives."
     )

@@ -164,3 +164,12 @@ def streams_jars() -> Path:
         return resolve_jars(StreamsLibrary("streams-4.3.1", "", "", (), 17))
     except MissingTool as missing:
         pytest.skip(f"{missing.tool} is missing: {missing.what}")
+
+
+@pytest.fixture(scope="session")
+def kafka_jars() -> Path:
+    """Return the class path of Kafka 4.3.1 with its own tools."""
+    try:
+        return resolve_jars(resolve_release("4.3.1"))
+    except MissingTool as missing:
+        pytest.skip(f"{missing.tool} is missing: {missing.what}")

@@ -29,7 +29,11 @@ LAG = "kafka.cluster:name=LastStableOffsetLag,partition={},topic={},type=Partiti
 @pytest.fixture
 def credentials(tmp_path: Path) -> Path:
     path = tmp_path / "metrics.properties"
-    path.write_text("username=monitor\npassword=" + CANARY.replace("\\", "\\\\") + "\n", "latin-1")
+    password = "password=" + CANARY.replace("\\", "\\\\") + "\n"
+    path.write_text(
+        f"username=monitor\n{password}ssl.keystore.location=key.p12\nssl.keystore.{password}"
+        f"ssl.truststore.location=trust.p12\nssl.truststore.{password}", "latin-1",
+    )  # fmt: skip
     return path
 
 
@@ -181,6 +185,8 @@ def test_jmx_gets_its_password_through_a_pipe_alone(
     # Every argument stands on a line of its own, quoted as the Java launcher reads it.
     arguments = [line[1:-1] for line in given["input"].splitlines()]
     assert arguments[arguments.index("-p") + 1] == CANARY.replace("\\", "\\\\").replace('"', '\\"')
+    for store in ("trustStore", "keyStore"):
+        assert f"-Djavax.net.ssl.{store}={store.lower().removesuffix('store')}.p12" in arguments
     assert "s3cret" not in json.dumps(given["environment"]) + done.out + done.err + caplog.text
     assert sum(line.startswith("-q") for line in arguments) == 1
     found = {item["metric"]: item for item in done.json["items"]}
@@ -195,6 +201,11 @@ NO_ROUTE = json.dumps({"error": "connection-error", "message": "Failed: javax.na
                        "exception is java.rmi.ConnectException: Connection refused]"})  # fmt: skip
 
 
+def failed(kind: str, message: str) -> str:
+    """Return what the program prints when it fails: nothing of the message is escaped."""
+    return f'{{ "error": "{kind}", "message":"{message}"}}\n'
+
+
 @pytest.mark.parametrize(
     ("output", "errors", "said"),
     [
@@ -202,9 +213,16 @@ NO_ROUTE = json.dumps({"error": "connection-error", "message": "Failed: javax.na
         (NO_ROUTE, "", "java.rmi.ConnectException: Connection refused."),
         ("", "Error: could not open `/dev/stdin'\n", "could not open"),
         ("", "", "It said nothing."),
+        (failed("connection-error", "x\n\tSSLHandshakeException: unable to find valid certification path"),
+         "", "a certificate that is not trusted"),
+        (failed("connection-error", "java.rmi.ConnectIOException: non-JRMP server at remote endpoint"),
+         "", "registry.ssl=false"),
+        (failed("connection-error", "java.net.SocketException: Broken pipe"), "", "ssl.keystore.location"),
+        (failed("general-exception", 'access denied ("javax.management.MBeanPermission" "queryMBeans")'),
+         "", "may not read its beans"),
         ("[]", "", "has none of the metrics"),
     ],
-)
+)  # fmt: skip
 def test_jmx_that_does_not_answer_is_told(
     output: str, errors: str, said: str, credentials: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -114,12 +114,9 @@ def _replicas(broker: Broker) -> Iterator[Sample]:
         yield sample("kafka_server_ReplicaManager_Value", value, name=name)
     for name, count in (("IsrShrinksPerSec", broker.isr.shrink_count), ("IsrExpandsPerSec", broker.isr.expand_count)):
         yield sample("kafka_server_ReplicaManager_Count", count, name=name)
-    yield sample(
-        "kafka_server_DelayedOperationPurgatory_Value",
-        sum(len(partition.waits) for partition in partitions),
-        delayedOperation="Produce",
-        name="NumDelayedOperations",
-    )
+    waiting = sum(len(partition.waits) for partition in partitions)
+    for name in ("NumDelayedOperations", "PurgatorySize"):
+        yield sample("kafka_server_DelayedOperationPurgatory_Value", waiting, delayedOperation="Produce", name=name)
     for partition in partitions:
         yield from _partition(partition)
 

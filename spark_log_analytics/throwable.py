@@ -17,7 +17,7 @@ _SUPPRESSED: Final = re.compile(r"^([ \t]+)Suppressed: ", re.MULTILINE)
 _FRAME: Final = re.compile(r"^\s+at ([\w.$/@<>-]+)\(", re.MULTILINE)
 _MARKED: Final = re.compile(r"^! ?", re.MULTILINE)
 """Dropwizard marks the lines of a stack trace."""
-_VOLATILE: Final = re.compile(r"\$\$Lambda[^.]*|\$\d+|0x[0-9a-f]+")
+_VOLATILE: Final = re.compile(r"\$\$Lambda[^.\n]*|\$\d+|0x[0-9a-f]+")
 _TRACEBACK: Final = "Traceback (most recent call last):"
 _PYTHON_END: Final = re.compile(r"^([A-Za-z_][\w.]*)(?::|$)", re.MULTILINE)
 _PYTHON_FRAME: Final = re.compile(r'^  File "([^"]*)", line \d+, in (\S+)', re.MULTILINE)
@@ -83,8 +83,6 @@ def _python_chain(text: str) -> tuple[str, ...]:
 
 
 def _exception(chain: tuple[str, ...], frames: list[str]) -> LoggedException:
-    digest = hashlib.sha1(usedforsecurity=False)
-    for part in (*chain, *frames):
-        digest.update(_VOLATILE.sub("", part).encode())
-        digest.update(b"\n")
-    return LoggedException(chain[0], chain[-1], chain, digest.hexdigest()[:16])
+    lasting = _VOLATILE.sub("", "\n".join((*chain, *frames, "")))
+    fingerprint = hashlib.sha1(lasting.encode(), usedforsecurity=False).hexdigest()[:16]
+    return LoggedException(chain[0], chain[-1], chain, fingerprint)

@@ -124,10 +124,9 @@ def find_traces(data: Buffer, verdict: Verdict, start: int = 0, end: int | None 
     if start == 0 and reader.pattern.match(data) is None:
         resume = _next_header(data, reader, 0)
         yield read_headerless(data, 0, resume, 0)
-    for found in unlike_header.finditer(data, max(0, start - 1)):
+    # Each search goes on at the header behind the trace before, so that its frames are not looked at one by one.
+    while found := unlike_header.search(data, max(0, start - 1, resume - 1)):
         line_start = found.end()
-        if line_start < resume:
-            continue
         owner = _owner(data, reader, line_start, start)
         if owner is not None and owner.start() >= stop:
             return
@@ -144,8 +143,15 @@ def _first_bytes(data: Buffer, reader: HeaderReader, start: int) -> frozenset[in
 
 
 def _next_header(data: Buffer, reader: HeaderReader, position: int) -> int:
-    found = reader.pattern.search(data, position)
-    return len(data) if found is None else found.start()
+    """Return the first header that starts at or behind a place: line by line, which is faster than one search."""
+    if position == 0 and reader.pattern.match(data):
+        return 0
+    newline = data.find(b"\n", max(0, position - 1))
+    while newline >= 0:
+        if reader.pattern.match(data, newline + 1):
+            return newline + 1
+        newline = data.find(b"\n", newline + 1)
+    return len(data)
 
 
 def _owner(data: Buffer, reader: HeaderReader, line_start: int, start: int) -> re.Match[bytes] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from eosctl.model.parameter import ParameterTable, Release
 
@@ -25,6 +25,10 @@ class Role(StrEnum):
     FLINK = "flink"
     SPRING = "spring"
     ACCESS_RULE = "access-rule"
+
+
+FRAMEWORKS: Final = (Role.SPRING, Role.FLINK)
+"""What hands settings on to Kafka's clients and has others of its own."""
 
 
 class Client(StrEnum):
@@ -164,7 +168,12 @@ class Deployment:
     def table(self, component: Component) -> ParameterTable | None:
         """Return the declarations that a component's settings follow."""
         rdkafka = component.client is Client.LIBRDKAFKA and component.role in (Role.PRODUCER, Role.CONSUMER)
-        return self.tables.get("librdkafka" if rdkafka else component.role.value)
+        found = self.tables.get("librdkafka" if rdkafka else component.role.value)
+        return None if found is None or component.role in FRAMEWORKS else found
+
+    def framework_table(self, component: Component) -> ParameterTable | None:
+        """Return what a framework declares of its own settings, by releases of its own; None for Kafka's components."""
+        return self.tables.get(component.role.value) if component.role in FRAMEWORKS else None
 
     def of(self, *roles: Role) -> tuple[Component, ...]:
         """Return the components with one of these roles."""

@@ -48,13 +48,21 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class ParameterTable:
-    """All settings of one component; ``first`` and ``last`` are the releases that the table was made from."""
+    """All settings of one component; ``first`` and ``last`` are the releases that the table was made from.
+
+    ``software`` is whose releases these are. Frameworks count releases of their own, which say nothing about Kafka's.
+    """
 
     component: str
     first: Release
     last: Release
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     aliases: Mapping[str, str] = field(default_factory=dict)
+    software: str = "Kafka"
+
+    def declared(self, name: str) -> Parameter | None:
+        """Return a setting by its name, or by any spelling that Spring Boot takes for it."""
+        return self.parameters.get(name) or self.parameters.get(self.aliases.get(relaxed(name), ""))
 
     def defaults(self, release: Release) -> dict[str, str | None]:
         """Return every default of a release, by name; releases outside the table count as its nearest one."""
@@ -64,3 +72,12 @@ class ParameterTable:
             for name, parameter in self.parameters.items()
             if not parameter.alias and (span := parameter.at(near)) is not None
         }
+
+
+def relaxed(name: str) -> str:
+    """Return what Spring Boot compares of a property's name: letters and digits in lower case.
+
+    >>> relaxed("producer.transaction-id-prefix") == relaxed("PRODUCER_TRANSACTIONIDPREFIX")
+    True
+    """
+    return "".join(letter for letter in name.lower() if letter.isalnum())

@@ -11,7 +11,7 @@ from typing import Final
 from eosctl.errors import ConfigFileError
 from eosctl.model.deployment import Client, Place, Role, Value
 from eosctl.settings.documents import parse_properties_tree
-from eosctl.settings.parameter_tables import load_tables
+from eosctl.settings.parameter_tables import kafka_tables, load_tables
 from eosctl.settings.sources import Source, values_of
 from eosctl.settings.structures import connector_role, environment_of, find_sources
 from eosctl.settings.topic_declarations import topic_declared
@@ -47,7 +47,7 @@ _LIBRARY_PREFIXES: Final = ("quarkus.kafka-streams.", "kafka-streams.", "kafka.s
 
 @cache
 def _exclusive(role: Role) -> frozenset[str]:
-    tables = load_tables()
+    tables = kafka_tables()
     others = {n for name, t in tables.items() if name not in (role.value, "librdkafka") for n in t.parameters}
     return frozenset(tables[role.value].parameters) - others
 
@@ -55,7 +55,7 @@ def _exclusive(role: Role) -> frozenset[str]:
 @cache
 def java_names() -> frozenset[str]:
     """Return the names of all settings of Kafka itself."""
-    return frozenset(n for name, table in load_tables().items() if name != "librdkafka" for n in table.parameters)
+    return frozenset(n for name, table in kafka_tables().items() if name != "librdkafka" for n in table.parameters)
 
 
 @cache

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from eosctl.model.parameter import Parameter, ParameterTable, Release, Span
+from eosctl.model.parameter import Parameter, ParameterTable, Release, Span, relaxed
 
 COMPONENTS: Final = (
     "broker",
@@ -23,6 +23,9 @@ COMPONENTS: Final = (
     "mirror-maker",
     "librdkafka",
 )
+FRAMEWORKS: Final = ("spring", "flink")
+"""Whose tables hold their own settings, and go by their own releases."""
+SPRING_PREFIX: Final = "spring.kafka."
 _JAVA_CLIENTS: Final = ("producer", "consumer")
 
 
@@ -30,10 +33,16 @@ _JAVA_CLIENTS: Final = ("producer", "consumer")
 def load_tables() -> Mapping[str, ParameterTable]:
     """Return every table by component; read once."""
     folder = resources.files("eosctl.settings") / "tables"
-    raw = {name: msgspec.json.decode((folder / f"{name}.json").read_bytes()) for name in COMPONENTS}
-    tables = {name: _table(name, raw[name]) for name in COMPONENTS}
+    names = (*COMPONENTS, *FRAMEWORKS)
+    raw = {name: msgspec.json.decode((folder / f"{name}.json").read_bytes()) for name in names}
+    tables = {name: _table(name, raw[name]) for name in names}
     tables["librdkafka"] = _with_java_names(tables["librdkafka"], tables)
     return tables
+
+
+def kafka_tables() -> Mapping[str, ParameterTable]:
+    """Return the tables of what belongs to Kafka itself and of librdkafka."""
+    return {name: table for name, table in load_tables().items() if name not in FRAMEWORKS}
 
 
 def parse_release(text: str) -> Release:
@@ -50,7 +59,10 @@ def parse_release(text: str) -> Release:
 
 def _table(component: str, raw: dict[str, Any]) -> ParameterTable:
     parameters = {name: _parameter(name, body) for name, body in raw["settings"].items()}
-    return ParameterTable(component, parse_release(raw["first"]), parse_release(raw["last"]), parameters)
+    aliases = {relaxed(name.removeprefix(SPRING_PREFIX)): name for name in parameters} if component == "spring" else {}
+    software = raw.get("software", "Kafka")
+    first, last = parse_release(raw["first"]), parse_release(raw["last"])
+    return ParameterTable(component, first, last, parameters, aliases, software)
 
 
 def _parameter(name: str, body: dict[str, Any]) -> Parameter:

@@ -14,7 +14,7 @@ from typing import Final
 
 from eosctl.model.deployment import Client, Component, Role, Value
 from eosctl.model.parameter import ParameterTable, Release
-from eosctl.settings.parameter_tables import load_tables, parse_release
+from eosctl.settings.parameter_tables import kafka_tables, load_tables, parse_release
 from eosctl.settings.sources import INSTANCES, Source
 
 NEWEST: Final[Release] = (4, 3)
@@ -77,7 +77,7 @@ def _named_release(text: str) -> Release | None:
 
 @cache
 def _defaults(component: str, release: Release) -> Mapping[str, str | None]:
-    table = load_tables().get(component)
+    table = kafka_tables().get(component)
     return {} if table is None else table.defaults(release)
 
 

@@ -10,7 +10,7 @@ from eosctl.model.parameter import Parameter, Release
 _WIDTHS: Final = {"short": 15, "int": 31, "long": 63}
 _AT_LEAST: Final = re.compile(r"^\[(-?[\d.]+),\.\.\.(?:,(-?[\d.]+))?\]$")
 _RANGE: Final = re.compile(r"^(-?\d+) \.\. (-?\d+)$")
-_CHOICE: Final = re.compile(r"^(\(case insensitive\) )?\[([\w.,: -]+)\]$")
+_CHOICE: Final = re.compile(r"^(\((?:case insensitive|relaxed)\) )?\[([\w.,: -]+)\]$")
 _LIBRDKAFKA_BOOLEANS: Final = frozenset({"true", "t", "1", "false", "f", "0"})
 
 
@@ -78,6 +78,9 @@ def _not_chosen(word: str, bounds: str, is_list: bool) -> str:
         return ""
     choices = [choice.strip() for choice in match[2].split(",")]
     fold = match[1] is not None
+    if bounds.startswith("(relaxed)"):  # Spring Boot compares letters and digits alone
+        named = {"".join(filter(str.isalnum, choice)) for choice in choices}
+        return "" if "".join(filter(str.isalnum, word.lower())) in named else f"it is one of {', '.join(choices)}"
     allowed = {choice.lower() for choice in choices} if fold else set(choices)
     members = [part.strip() for part in word.split(",")] if is_list else [word]
     # ``by_duration:PnDTnHnMn.nS`` stands for any duration.

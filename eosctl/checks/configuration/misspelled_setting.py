@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Final
 
 from eosctl.checks.configuration.rule import problem, rule
 from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.model.deployment import Component, Deployment, Role
 from eosctl.model.finding import Confidence
+from eosctl.model.parameter import ParameterTable, relaxed
 from eosctl.model.severity import Severity
 
 NEVER_EXISTED: Final = {
@@ -21,6 +23,9 @@ NEVER_EXISTED: Final = {
     "idempotence": "enable.idempotence",
     "idempotence.enable": "enable.idempotence",
 }
+SPRING: Final = "spring.kafka."
+FLINK: Final = ("sink.", "scan.")
+_INDEX: Final = re.compile(r"\[\d+\]$")
 RELEVANT: Final = (
     "acks",
     "commit.interval.ms",
@@ -66,8 +71,9 @@ def misspelled_setting(deployment: Deployment) -> Iterator[Problem]:
     """Find misspelled settings of exactly-once.
 
     What it checks:
-        Keys that no table knows and that differ by little from a setting that exactly-once depends on; and names
-        from articles that never existed.
+        Keys that no table knows and that differ by little from a setting that exactly-once depends on; names from
+        articles that never existed; and names under spring.kafka, or of Flink's connector, that differ by little from
+        one that it has.
 
     Why it matters for exactly-once:
         Kafka ignores what it does not know with one line in the log; the default holds instead.
@@ -87,7 +93,10 @@ def misspelled_setting(deployment: Deployment) -> Iterator[Problem]:
     known = frozenset(name for table in deployment.tables.values() for name in (*table.parameters, *table.aliases))
     seen: set[object] = set()
     for component in deployment.components:
-        if component.role in (Role.SPRING, Role.FLINK, Role.MIRROR_MAKER):
+        if component.role is Role.MIRROR_MAKER:
+            continue
+        if (table := deployment.framework_table(component)) is not None:
+            yield from _of_framework(component, table)
             continue
         for name, value in component.given.items():
             if value.place in seen or (name not in NEVER_EXISTED and _ends_known(name, known)):
@@ -103,3 +112,25 @@ def misspelled_setting(deployment: Deployment) -> Iterator[Problem]:
                     impact="It is ignored, and the default holds.",
                     remedy=f"Write {meant}.",
                 )
+
+
+def _of_framework(component: Component, table: ParameterTable) -> Iterator[Problem]:
+    """Compare the names that begin as a framework's own do; below a map anything may stand."""
+    spring = component.role is Role.SPRING
+    maps = tuple(relaxed(p.name.removeprefix(SPRING)) for p in table.parameters.values() if p.type == "map")
+    names = table.aliases if spring else {name: name for name in table.parameters}
+    for name, value in component.given.items():
+        bare = relaxed(_INDEX.sub("", name)) if spring else name
+        own = not name.startswith("binder.") if spring else name.startswith(FLINK)
+        if not own or bare in names or (spring and bare.startswith(maps)):
+            continue
+        meant = next(iter(get_close_matches(bare, names, 1, 0.9)), "")
+        if meant:
+            yield problem(
+                component,
+                (value,),
+                f"{value.key} is not a setting of {table.software}; {names[meant]} is.",
+                confidence=Confidence.LIKELY,
+                impact="It is ignored, and the default holds." if spring else "The table cannot be used.",
+                remedy=f"Write {names[meant]}.",
+            )

@@ -8,10 +8,11 @@ from typing import Final
 from eosctl.checks.configuration.bounds import why_refused
 from eosctl.checks.configuration.rule import problem, rule
 from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Client, Deployment
+from eosctl.model.deployment import Client, Component, Deployment
 from eosctl.model.severity import Severity
 
 JUDGED_ELSEWHERE: Final = frozenset({"processing.guarantee"})
+BOUND_TO_CLIENTS: Final = frozenset({"spring.kafka.consumer.isolation-level"})
 
 
 @rule(
@@ -27,7 +28,8 @@ def value_not_allowed(deployment: Deployment) -> Iterator[Problem]:
 
     What it checks:
         Every setting that the release declares, against its type and its bounds: numbers with their width,
-        booleans, and choices. Values with placeholders are left out.
+        booleans, and choices. Of Spring Boot's and Flink's own settings the choices. Values with placeholders are
+        left out.
 
     Why it matters for exactly-once:
         Kafka answers with a ConfigException: broker, worker or application do not start.
@@ -48,6 +50,7 @@ def value_not_allowed(deployment: Deployment) -> Iterator[Problem]:
     for component in deployment.components:
         table = deployment.table(component)
         if table is None:
+            yield from _of_framework(deployment, component)
             continue
         for name, value in component.given.items():
             declared = table.parameters.get(name)
@@ -65,3 +68,23 @@ def value_not_allowed(deployment: Deployment) -> Iterator[Problem]:
                     impact="It does not start (ConfigException).",
                     remedy="Correct the value.",
                 )
+
+
+def _of_framework(deployment: Deployment, component: Component) -> Iterator[Problem]:
+    """Judge the choices that a framework offers; Kafka's own settings within it are judged with its clients."""
+    table = deployment.framework_table(component)
+    if table is None:
+        return
+    for name, value in component.given.items():
+        declared = table.declared(name)
+        if declared is None or declared.name in BOUND_TO_CLIENTS or value.text is None or not value.resolved:
+            continue
+        reason = why_refused(declared, table.last, value.text) if declared.spans[-1].bounds else ""
+        if reason:
+            yield problem(
+                component,
+                (value,),
+                f"{value.key}={value.text.strip()} is refused: {reason}.",
+                impact="The application does not start.",
+                remedy="Correct the value.",
+            )

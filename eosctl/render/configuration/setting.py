@@ -10,7 +10,7 @@ import msgspec
 from eosctl.analysis.release import release_text
 from eosctl.checks.configuration.registry import rules_reading
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
-from eosctl.settings.parameter_tables import load_tables
+from eosctl.settings.parameter_tables import FRAMEWORKS, SPRING_PREFIX, load_tables
 from eosctl.settings.update_modes import explain_update
 
 
@@ -23,12 +23,13 @@ class SpanItem(msgspec.Struct, frozen=True):
 
 
 class SettingItem(msgspec.Struct, frozen=True):
-    """A setting of one component.
+    """A setting of one component; ``software`` is whose releases its spans name.
 
     ``removed`` is the first release without it, or empty; ``update`` says how a changed value takes effect.
     """
 
     component: str
+    software: str
     name: str
     type: str
     spans: tuple[SpanItem, ...]
@@ -52,37 +53,49 @@ def effects() -> dict[str, str]:
 def explain_setting(name: str) -> tuple[SettingItem, ...]:
     """Return what every component says about a setting; nothing when none has it."""
     rules = tuple(f"{rule.check.id} {rule.check.title}" for rule in rules_reading(name))
-    effect = " ".join(effects().get(name, "").split())
     items: list[SettingItem] = []
     for component, table in load_tables().items():
-        parameter = table.parameters.get(name)
+        is_springs = component == "spring" and name.lower().startswith(SPRING_PREFIX)
+        own = name.lower().removeprefix(SPRING_PREFIX)
+        parameter = table.declared(own) if is_springs else table.parameters.get(name)
         if parameter is None:
             continue
         spans = tuple(SpanItem(release_text(span.since), span.default, span.bounds) for span in parameter.spans)
         removed = "" if parameter.removed is None else release_text(parameter.removed)
+        effect = " ".join(effects().get(parameter.name, "").split())
         update = explain_update(component, name)
+        alias = parameter.alias
         items.append(
-            SettingItem(component, name, parameter.type, spans, removed, parameter.alias, update, effect, rules)
+            SettingItem(
+                component, table.software, parameter.name, parameter.type, spans, removed, alias, update, effect, rules
+            )
         )
     return tuple(items)
 
 
 def render_setting(name: str, items: tuple[SettingItem, ...], style: Style = PLAIN) -> str:
     """Render a setting for people."""
-    blocks: list[Block] = [Line(name, "bold")]
+    blocks: list[Block] = [Line(items[0].name, "bold")]
     if items[0].effect:
         blocks += [Line(""), Line(items[0].effect)]
     rows: list[tuple[str, ...]] = []
+    tables = load_tables()
     for item in items:
         for index, span in enumerate(item.spans):
             default = "(none)" if span.default is None else span.default or '""'
-            since = f"{span.since}" + (" or earlier" if index == 0 and span.since == release_text((2, 7)) else "")
+            first = release_text(tables[item.component].first)
+            since = f"{span.since}" + (" or earlier" if index == 0 and span.since == first else "")
             rows.append(
                 (item.component if index == 0 else "", item.type if index == 0 else "", since, default, span.bounds)
             )
         if item.removed:
             rows.append(("", "", item.removed, "removed", ""))
     blocks += [Line(""), Grid(tuple(rows), ("COMPONENT", "TYPE", "SINCE", "DEFAULT", "BOUNDS"))]
+    blocks += [
+        Line(f"Releases of {item.component} are those of {item.software}.")
+        for item in items
+        if item.component in FRAMEWORKS
+    ]
     by_update: dict[str, list[str]] = {}
     for item in items:
         by_update.setdefault(item.update, []).append(item.component)

@@ -23,6 +23,9 @@ def test_runbooks(
     story: Annotated[
         str | None, typer.Option("--story", metavar="TEXT", help="Only stories whose name contains this.")
     ] = None,
+    interrupted: Annotated[
+        bool, typer.Option("--interrupted", help="Kill each run after every line of its journal, and go on with it.")
+    ] = False,
     output: Output = OutputFormat.TABLE,
     output_file: OutputFile = None,
 ) -> None:
@@ -30,7 +33,10 @@ def test_runbooks(
 
     Each story makes its fault, runs the runbook dry and for real, lets people act where it hands over, and looks at
     the cluster with every check when it ended well. Time is virtual. Exit code 3 when a story does not end as told or
-    a way out of a step is taken by none; with --story only the first counts.
+    a way out of a step is taken by none; with --story or --interrupted only the first counts.
+
+    With --interrupted the process of each run is gone after each line of its journal in turn, and the run goes on as
+    --resume does: it must still do what it is for, and leave the same cluster.
     """
     from eosctl.commands.runbook.runbook import sound
     from eosctl.rehearsals.rehearse import rehearse
@@ -42,6 +48,7 @@ def test_runbooks(
     from eosctl.render.runbooks.rehearsal import REHEARSAL_COLUMNS, rehearsal_blocks, rehearsal_item
 
     invocation = invocation_of(context)
+    whole = story is None and not interrupted
     chosen = [(sound(name), rehearsal_of(name)) for name in names or rehearsals()]
     items = []
     with show_progress() as progress:
@@ -50,16 +57,16 @@ def test_runbooks(
             performances = []
             for told in stories:
                 progress(f"{book.id}: {told.name}")
-                performances.append(rehearse(book, told))
+                performances.append(rehearse(book, told, interrupted=interrupted))
             if performances:
                 items.append(rehearsal_item(book, performances))
     if not items:
         raise UsageError(f"No story has {story!r} in its name.", "Nothing was tested.", "Leave --story out.")
     result = listing("runbook-test", "runbook test", invocation.now_ms(), tuple(items))
     if output in FOR_PEOPLE:
-        text = render_page(rehearsal_blocks(items, ways=story is None), invocation.style())
+        text = render_page(rehearsal_blocks(items, ways=whole), invocation.style())
     else:
         text = render_listing(result, REHEARSAL_COLUMNS, output)
     write_result(text, output_file)
-    failed = any(item.failed if story else not item.is_sound for item in items)
+    failed = any(not item.is_sound if whole else item.failed for item in items)
     raise typer.Exit(FINDINGS if failed else 0)

@@ -104,6 +104,10 @@ PROOFS = {
         "Each of 34 faults and near misses in clusters, alone and two at once, gets its verdicts and no others.",
         (sys.executable, "-m", "scripts.diagnosis_matrix"),
     ),
+    "runbooks-interrupted": Proof(
+        "Every story of every runbook, killed after each line of its journal and gone on with, does what it is for.",
+        (sys.executable, "-m", "eosctl", "runbook", "test", "--interrupted"),
+    ),
     "storage": Proof(
         "No generated log, index or snapshot and no cut through one breaks reading, writing or recovery.",
         (*PYTEST, "tests/storage"),

@@ -1,7 +1,7 @@
 # The commands of a developer; `make` alone lists them. Each first makes .venv when it is missing or out of date.
 
 .DEFAULT_GOAL := help
-.PHONY: help environment demo test coverage lint test-kafka mutate-checks transcripts prove bench docs book logs-matrix diagnosis-matrix differential
+.PHONY: help environment demo test test-lowest dist audit coverage lint test-kafka mutate-checks transcripts prove bench docs book logs-matrix diagnosis-matrix differential
 
 # Three workers suit two cores, as many tests wait for other processes; JOBS=0 runs everything in one process.
 JOBS ?= 3
@@ -23,6 +23,9 @@ demo: environment ## Start a cluster, break it, diagnose it, mend it, read its l
 
 test: lint ## Lint, then every test but those against real Kafka.
 	$(RUN) -m pytest -n $(JOBS) --dist worksteal -m "not apache"
+
+test-lowest: environment ## The same tests with the lowest versions of all dependencies, in .venv.lowest.
+	scripts/test-lowest -n $(JOBS) --dist worksteal tests
 
 coverage: environment ## The same tests with branch coverage; twice as long, so not part of `make test`.
 	$(RUN) -m pytest -n $(JOBS) -m "not apache" --cov --cov-report=term:skip-covered
@@ -64,6 +67,13 @@ bench: environment ## Measure against the named peers, one program after the oth
 	@for program in benchmarks/[a-z]*.py; do \
 		echo "== $$program"; $(RUN) -m benchmarks.$$(basename $$program .py) || exit 1; \
 	done
+
+dist: environment ## Wheel and source archive, the same bytes each time, with checksums and a list of parts in dist/.
+	$(RUN) -m scripts.release.archives --to dist
+	scripts/list-parts dist/*.whl dist/eosctl.cdx.json
+
+audit: environment ## Known vulnerabilities of what is installed (asks PyPI's advisories over the network).
+	scripts/audit-dependencies
 
 docs: environment ## Generate the pages that are made from code.
 	$(RUN) -m scripts.generate_reference

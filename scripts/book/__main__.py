@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 from scripts.book.commands import command_pages
+from scripts.book.licences import licences_page
 from scripts.book.metrics import metrics_page
 from scripts.book.numbers import numbers_page
 from scripts.book.runbooks import runbook_pages
@@ -17,7 +18,12 @@ REFERENCE = Path(__file__).resolve().parent.parent.parent / "docs" / "reference"
 
 def main() -> None:
     """Replace all pages."""
-    pages = {"metrics": metrics_page(), "numbers": numbers_page(), "schemas": schema_index()}
+    pages = {
+        "licences": licences_page(),
+        "metrics": metrics_page(),
+        "numbers": numbers_page(),
+        "schemas": schema_index(),
+    }
     pages |= {f"terms/{name}": text for name, text in term_pages().items()}
     pages |= {f"commands/{name}": text for name, text in command_pages().items()}
     pages |= {f"runbooks/{name}": text for name, text in runbook_pages().items()}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 import venv
 import zipfile
 from pathlib import Path
@@ -12,9 +11,11 @@ from pathlib import Path
 import pytest
 
 from eosctl import __version__
+from scripts.release.archives import build_archives
 
 pytestmark = pytest.mark.slow
 
+COMMIT_TIME_S = 1_700_000_000
 PACKAGES = ("eosctl", "spark_log_analytics", "config_profiles")
 
 
@@ -26,10 +27,9 @@ def run(*command: object, cwd: Path) -> str:
 
 @pytest.fixture(scope="module")
 def wheel(module_source_copy: Path) -> Path:
-    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check")
-    run(*pip, "wheel", "-q", "--no-deps", "--wheel-dir", "dist", ".", cwd=module_source_copy)
-    (built,) = (module_source_copy / "dist").glob("*.whl")
-    return built
+    built = build_archives(module_source_copy, module_source_copy / "dist", COMMIT_TIME_S)
+    (found,) = [path for path in built if path.suffix == ".whl"]
+    return found
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,101 @@
+"""The page of licences: each package that eosctl installs, directly or through another, and under which terms."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from pathlib import Path
+from typing import NamedTuple
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from scripts.book.cells import cell, code
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+# Packages that name none; they come with an extra alone, so that nobody installs them unasked.
+UNNAMED = {"jmxquery"}
+
+
+class Dependency(NamedTuple):
+    """A package that is installed with eosctl.
+
+    Attributes:
+        name: As its index calls it.
+        version: The one that is installed here.
+        licence: An SPDX expression, or what the package says of itself.
+        extras: Which of eosctl's extras bring it; empty for the core.
+    """
+
+    name: str
+    version: str
+    licence: str
+    extras: tuple[str, ...]
+
+
+def dependencies() -> list[Dependency]:
+    """Return what is installed with eosctl here, in the order of names."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    core = _closure(project["dependencies"])
+    brought = {extra: _closure(texts) for extra, texts in project["optional-dependencies"].items() if extra != "dev"}
+    found = dict(core)
+    for packages in brought.values():
+        found |= packages
+    return [
+        Dependency(
+            package.metadata["Name"],
+            package.version,
+            licence_of(package),
+            () if name in core else tuple(extra for extra, packages in brought.items() if name in packages),
+        )
+        for name, package in sorted(found.items())
+    ]
+
+
+def _closure(texts: Iterable[str]) -> dict[str, Distribution]:
+    """Return the packages that requirements bring, and those that these bring, as far as they are installed here."""
+    found: dict[str, Distribution] = {}
+    wanted = [(Requirement(text), "") for text in texts]
+    while wanted:
+        requirement, of_extra = wanted.pop()
+        name = canonicalize_name(requirement.name)
+        applies = requirement.marker is None or requirement.marker.evaluate({"extra": of_extra})
+        if not applies or name in found:
+            continue
+        try:
+            found[name] = distribution(name)
+        except PackageNotFoundError:
+            continue
+        needs = [Requirement(text) for text in found[name].requires or ()]
+        wanted += [(need, each) for need in needs for each in ("", *requirement.extras)]
+    return found
+
+
+def licence_of(package: Distribution) -> str:
+    """Return what a package says of its licence: the SPDX expression, else the classifiers, else a short text."""
+    if expressions := package.metadata.get_all("License-Expression"):
+        return str(expressions[0])
+    classifiers = [
+        line.rpartition(" :: ")[2]
+        for line in package.metadata.get_all("Classifier") or ()
+        if line.startswith("License ::") and not line.endswith("OSI Approved")
+    ]
+    text = next(iter(package.metadata.get_all("License") or ()), "")
+    return ", ".join(classifiers) or (text if 0 < len(text) < 60 and text != "UNKNOWN" else "")
+
+
+def licences_page() -> str:
+    """Return the page."""
+    return "\n".join(_lines()) + "\n"
+
+
+def _lines() -> Iterator[str]:
+    yield "# Licences of dependencies\n"
+    yield "eosctl itself is published under the Apache License 2.0. What comes with it, as installed when this book was"
+    yield "built, with the packages that packages bring themselves; `make dist` writes the same list for machines"
+    yield "(CycloneDX). A test refuses a package that names no licence, or one that would bind users of eosctl.\n"
+    yield "| Package | Version | Licence | With |\n|---|---|---|---|"
+    for name, version, licence, extras in dependencies():
+        where = ", ".join(f"eosctl[{extra}]" for extra in extras) or "eosctl"
+        yield f"| {cell(name)} | {cell(version)} | {cell(licence or 'names none')} | {code(where)} |"

@@ -1,0 +1,47 @@
+"""Say what pip-audit found, and what it could not ask: a package that nobody knows is not a package without faults."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+FOUND, NOT_ASKED = 1, 2
+
+
+def judge_audit(answer: str, said: str) -> tuple[str, int]:
+    """Return what to tell of an answer of pip-audit in JSON, and the exit status.
+
+    Args:
+        answer: What it wrote to standard output; empty or broken when the service could not be reached.
+        said: What it wrote to standard error.
+    """
+    try:
+        packages = json.loads(answer)["dependencies"]
+    except (ValueError, KeyError, TypeError):
+        last = (said.strip().splitlines() or ["it gave no reason"])[-1]
+        return f"Nothing was audited: pip-audit could not ask its service ({last}).", NOT_ASKED
+    lines = [
+        f"{package['name']} {package['version']}: {fault['id']}, fixed in {', '.join(fault['fix_versions']) or 'none'}"
+        for package in packages
+        for fault in package.get("vulns", ())
+    ]
+    unknown = [package["name"] for package in packages if "skip_reason" in package]
+    if lines:
+        return "\n".join([f"{len(lines)} known vulnerabilities:", *lines]), FOUND
+    if unknown or not packages:
+        told = f"{len(unknown)} of {len(packages)} packages are unknown to the service that was asked"
+        return f"Not audited in full: {told} ({', '.join(unknown[:5])} ...).", NOT_ASKED
+    return f"{len(packages)} packages, no known vulnerability.", 0
+
+
+def main() -> int:
+    """Print the verdict on the files that scripts/audit-dependencies made."""
+    answer, said = (Path(name).read_text(encoding="utf-8") for name in sys.argv[1:3])
+    told, status = judge_audit(answer, said)
+    print(told)
+    return status
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

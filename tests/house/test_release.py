@@ -1,0 +1,180 @@
+"""What goes with a release: archives, lower bounds, audits, licences, the action, the hooks, the container."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tarfile
+import tomllib
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+
+from scripts.book.licences import UNNAMED, dependencies, licences_page
+from scripts.release.archives import build_archives
+from scripts.release.audit import judge_audit
+from scripts.release.lowest import lowest_constraints, requirements
+
+UNKNOWN = {"name": "b", "skip_reason": "the service does not know it"}
+BAD = "transactional.id=payments\nenable.idempotence=false\nbootstrap.servers=kafka-1:9092\n"
+
+
+@pytest.fixture(scope="module")
+def project(project_root: Path) -> dict[str, Any]:
+    found = tomllib.loads((project_root / "pyproject.toml").read_text("utf-8"))["project"]
+    assert isinstance(found, dict)
+    return found
+
+
+def plant(folder: Path, project_root: Path, mtime_s: int) -> Path:
+    """Make a small project with eosctl's own pyproject, with files of a time and permissions of its own."""
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        (folder / name).write_bytes((project_root / name).read_bytes())
+    for package in ("eosctl", "spark_log_analytics", "config_profiles"):
+        (folder / package).mkdir()
+        (folder / package / "__init__.py").write_text('__version__ = "1.2.3"\n')
+        (folder / package / "data.yaml").write_text("a: 1\n")
+    for path in folder.rglob("*"):
+        os.utime(path, (mtime_s, mtime_s))
+    return folder
+
+
+@pytest.mark.slow
+def test_archives_of_the_same_sources_are_the_same_bytes(project_root: Path, tmp_path: Path) -> None:
+    contents = []
+    for name, mtime_s, mask in (("first", 1_600_000_000, 0o022), ("second", 1_650_000_001, 0o077)):
+        before = os.umask(mask)
+        try:
+            (tmp_path / name).mkdir()
+            source = plant(tmp_path / name, project_root, mtime_s)
+            built = build_archives(source, tmp_path / f"dist-{name}", 1_700_000_000)
+        finally:
+            os.umask(before)
+        assert [path.name for path in built] == ["eosctl-1.2.3-py3-none-any.whl", "eosctl-1.2.3.tar.gz"]
+        contents.append([path.read_bytes() for path in (*built, built[0].parent / "SHA256SUMS")])
+    assert contents[0] == contents[1]
+    with tarfile.open(tmp_path / "dist-first" / "eosctl-1.2.3.tar.gz") as archive:
+        assert {member.mtime for member in archive} == {1_700_000_000}
+        assert "eosctl-1.2.3/config_profiles/data.yaml" in archive.getnames()
+
+
+def test_every_requirement_has_a_lower_bound_and_admits_what_is_installed(project: dict[str, Any]) -> None:
+    wanted = list(requirements(project))
+    lowest = dict(line.split("==") for line in lowest_constraints(wanted))
+    assert set(lowest) == {requirement.name for requirement in wanted}
+    for requirement in wanted:
+        assert requirement.specifier.contains(lowest[requirement.name])
+        assert requirement.specifier.contains(version(requirement.name)), requirement
+
+
+def test_lowest_versions_are_read_from_the_bounds() -> None:
+    assert lowest_constraints([Requirement("b>=2.1,<3"), Requirement("a==1.0"), Requirement("b>=2.1,<3")]) == [
+        "a==1.0",
+        "b==2.1",
+    ]
+    with pytest.raises(ValueError, match="no lower bound"):
+        lowest_constraints([Requirement("c<4")])
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "words"),
+    [
+        ([{"name": "a", "version": "1", "vulns": []}], 0, "1 packages, no known vulnerability"),
+        (
+            [{"name": "a", "version": "1", "vulns": [{"id": "CVE-1", "fix_versions": ["2"]}]}, UNKNOWN],
+            1,
+            "a 1: CVE-1, fixed in 2",
+        ),
+        ([{"name": "a", "version": "1", "vulns": []}, UNKNOWN], 2, "1 of 2 packages"),
+        ([], 2, "Not audited"),
+    ],
+)  # fmt: skip
+def test_an_audit_tells_faults_and_what_it_could_not_ask(answer: list[Any], status: int, words: str) -> None:
+    told, code = judge_audit(json.dumps({"dependencies": answer}), "")
+    assert code == status
+    assert words in told
+
+
+def test_an_audit_without_its_service_is_no_audit() -> None:
+    assert judge_audit("", "noise\nno route to host\n") == (
+        "Nothing was audited: pip-audit could not ask its service (no route to host).",
+        2,
+    )
+
+
+def test_dependencies_name_licences_that_bind_nobody() -> None:
+    found = dependencies()
+    direct = {"typer", "rich", "PyYAML", "confluent-kafka", "pyspark", "msgspec", "MarkupSafe"}
+    assert direct <= {package.name for package in found}
+    assert {package.name for package in found if not package.licence} <= UNNAMED
+    assert [package for package in found if re.search(r"GPL|SSPL|Proprietary|Commons Clause", package.licence)] == []
+    page = licences_page()
+    assert [package.name for package in found if f"| {package.name} | {package.version} |" not in page] == []
+    (of_spark,) = [package.extras for package in found if package.name == "pyspark"]
+    assert "spark" in of_spark
+    assert [package.extras for package in found if package.name == "typer"] == [()]
+
+
+def run_judge(project_root: Path, folder: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
+    """Run the action's own script as GitHub does, with its inputs in the environment."""
+    action = yaml.safe_load((project_root / "action.yml").read_text("utf-8"))
+    (step,) = [step for step in action["runs"]["steps"] if step["name"] == "Judge"]
+    defaults = {name: str(given["default"]) for name, given in action["inputs"].items()}
+    names = {key: re.fullmatch(r"\$\{\{ inputs\.(\w+) \}\}", value) for key, value in step["env"].items()}
+    values = {key: (defaults | inputs)[name[1]] for key, name in names.items() if name is not None}
+    assert set(values) == set(step["env"])
+    environment = os.environ | values | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    return subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_action_judges_files_and_fails_where_the_command_does(project_root: Path, tmp_path: Path) -> None:
+    (tmp_path / "my app").mkdir()
+    (tmp_path / "my app" / "producer.properties").write_text(BAD)
+    judged = run_judge(project_root, tmp_path, paths="my app\n\n")
+    assert judged.returncode == 3, judged.stderr
+    assert "::error" in judged.stdout
+    findings = json.loads((tmp_path / "eosctl.sarif").read_text("utf-8"))["runs"][0]["results"]
+    assert any("my%20app/producer.properties" in json.dumps(finding) for finding in findings)
+
+
+def test_the_action_runs_nothing_but_eosctl(project_root: Path, tmp_path: Path) -> None:
+    refused = run_judge(project_root, tmp_path, run="config lint; touch planted")
+    assert refused.returncode == 2
+    run_judge(project_root, tmp_path, paths="$(touch planted)\n`touch planted`\n; touch planted")
+    assert not (tmp_path / "planted").exists()
+
+
+def test_the_hooks_run_as_pre_commit_runs_them(project_root: Path, tmp_path: Path) -> None:
+    hooks = yaml.safe_load((project_root / ".pre-commit-hooks.yaml").read_text("utf-8"))
+    assert [hook["id"] for hook in hooks] == ["eosctl-config-lint", "eosctl-doctor"]
+    (tmp_path / "producer.properties").write_text(BAD)
+    for hook in hooks:
+        assert re.search(hook["files"], "deploy/producer.properties")
+        words = [sys.executable, "-m", *shlex.split(hook["entry"]), "producer.properties"]
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 3, done.stderr
+
+
+def test_the_container_copies_what_there_is_and_what_the_wheel_needs(project_root: Path) -> None:
+    text = (project_root / "Containerfile").read_text("utf-8")
+    copied = {word for line in re.findall(r"^COPY (?!--)(.*) \S+$", text, re.MULTILINE) for word in line.split()}
+    assert {"pyproject.toml", "README.md", "LICENSE", "eosctl", "spark_log_analytics", "config_profiles"} == copied
+    assert all((project_root / name).exists() for name in copied)
+    let_in = (project_root / ".containerignore").read_text("utf-8").split()
+    assert {f"!{name}" for name in copied} <= set(let_in)
+    assert re.search(r"^USER eosctl$", text, re.MULTILINE)

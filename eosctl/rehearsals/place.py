@@ -14,6 +14,7 @@ from eosctl.client.client import Client, connect
 from eosctl.client.ports import Connector, WallClock
 from eosctl.client.producer import TransactionalProducer
 from eosctl.errors import ConfigFileError
+from eosctl.lab.engine import Engine
 from eosctl.lab.scenarios.scenario import Stage
 from eosctl.lab.simulation import Simulation, simulate
 from eosctl.model.client_config import ClientConfig
@@ -40,6 +41,7 @@ class Place:
         client: What deeds are done through.
         chance: Drawn from the seed.
         simulation: The cluster, for those deeds that are done to the inside of it; None on a real one.
+        engine: The processes of a real one, which are killed, stopped and started; None where nobody may.
         producers: Those that have begun something, by transactional id.
         members: Group members, by their name in the story.
         tasks: What goes on in the background until the story ends.
@@ -51,6 +53,7 @@ class Place:
     client: Client
     chance: random.Random
     simulation: Simulation | None = None
+    engine: Engine | None = None
     producers: dict[str, TransactionalProducer] = field(default_factory=dict)
     members: dict[str, GroupMember] = field(default_factory=dict)
     tasks: set[asyncio.Task[None]] = field(default_factory=set)

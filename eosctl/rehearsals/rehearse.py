@@ -27,9 +27,10 @@ from eosctl.rehearsals.deeds.registry import bind, do
 from eosctl.rehearsals.place import HERE, Place, Places, open_places
 from eosctl.rehearsals.story import Story, Turn
 from eosctl.runbooks.book import Action, Outcome, Runbook, Step, Value, Wait, duration_ms
-from eosctl.runbooks.engine import INPUTS, Ending, Position, Run, Told, position_of
+from eosctl.runbooks.engine import Ending, Run, Told
 from eosctl.runbooks.journal import Entry, Journal, read_journal
 from eosctl.runbooks.lint import required_inputs
+from eosctl.runbooks.position import INPUTS, Position, position_of
 from eosctl.runbooks.ways import Way, ways_taken
 
 SECOND_LOOK_MS: Final = 100

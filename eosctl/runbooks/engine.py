@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Mapping
-from dataclasses import dataclass, field
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 from eosctl.errors import (
@@ -39,15 +38,14 @@ from eosctl.runbooks.book import (
 )
 from eosctl.runbooks.changes import Done, Prepared, Sees, find_change
 from eosctl.runbooks.expression import evaluate, fill
-from eosctl.runbooks.journal import Entry, Journal
+from eosctl.runbooks.journal import Journal
+from eosctl.runbooks.position import Position
 from eosctl.runbooks.probe_kind import COMPLETE
 from eosctl.runbooks.probes import find_probe
 from eosctl.runbooks.readings import Facts
 
-_FOR_GOOD: Final = (Outcome.VERIFIED, Outcome.NO_ACTION, Outcome.MANUAL)
 POLL_MS: Final = 500
 LOOKS: Final = 30  # not many more in the longest wait
-INPUTS: Final = "inputs"
 AFTER: Final = "after"
 MAX_STEPS: Final = 1_000
 # More attempts will not help against these.
@@ -94,15 +92,6 @@ class Ending(NamedTuple):
     acted: bool = False
 
 
-@dataclass(slots=True)
-class Position:
-    """Where a run stands and what it knows; a resumed one is read from its journal."""
-
-    at: str
-    known: dict[str, Mapping[str, Value]] = field(default_factory=dict)
-    acted: bool = False
-
-
 class _Decision(NamedTuple):
     step: Asking
     target: str
@@ -130,6 +119,11 @@ class Run:
             EosctlError: The journal cannot be written. What the cluster refuses is an ending, not an error.
         """
         at = self._position.at
+        if self._position.begun:
+            action = self._book.step(self._position.begun)
+            at = await self._settle(action) or at
+            if at in set(Outcome):
+                return self._end(action, at)
         for _ in range(MAX_STEPS):
             step = self._book.step(at)
             self._write("begun", step.id, type=type(step).__name__.lower())
@@ -145,11 +139,31 @@ class Run:
                 self._write("done", step.id, next=found)
                 at = found
                 continue
-            ending = found if isinstance(found, Ending) else self._arrived(step, Outcome(found))
-            self._write("ended", step.id, outcome=ending.outcome.value, message=ending.message, next=ending.next)
-            self._scene.tell(Told(step.id, "end", ending.outcome.value, ending.message))
-            return ending
+            return self._end(step, found)
         return self._stopped(self._book.step(at), f"The run took {MAX_STEPS} steps: it goes in circles.")
+
+    async def _settle(self, action: Step) -> str:
+        """Return where a run goes on that was cut off at a change: behind it when it is seen done, else empty."""
+        assert isinstance(action, Action)
+        following, verify = self._book.after(action), action.verify
+        if following not in set(Outcome) and isinstance(self._book.step(following), Assert | Confirm | Action):
+            return ""  # they stand on what the last probe said
+        try:
+            facts = await self._facts(verify.run, verify.arguments)
+        except _FINAL:
+            raise
+        except EosctlError:
+            return ""
+        if not facts[COMPLETE] or not evaluate(verify.until, self._position.known | {AFTER: facts}):
+            return ""
+        self._write("verified", action.id, facts=dict(facts))
+        return following
+
+    def _end(self, step: Step, found: str | Ending) -> Ending:
+        ending = found if isinstance(found, Ending) else self._arrived(step, Outcome(found))
+        self._write("ended", step.id, outcome=ending.outcome.value, message=ending.message, next=ending.next)
+        self._scene.tell(Told(step.id, "end", ending.outcome.value, ending.message))
+        return ending
 
     async def _take(self, step: Step) -> str | Ending:
         following = self._book.after(step)
@@ -365,36 +379,3 @@ def _changed(step: Action) -> PlanRefused:
         "The deciding probe, asked again, says something else than before.",
         "Run the runbook again.",
     )
-
-
-def position_of(book: Runbook, entries: tuple[Entry, ...]) -> Position:
-    """Read from a journal where a run goes on.
-
-    A run that was cut off, blocked or failed goes on at the last step that looked at the cluster: what was done
-    meanwhile is seen there, and not done again.
-
-    Raises:
-        UsageError: The run has ended for good.
-    """
-    inputs: dict[str, Value] = entries[0].data["inputs"]
-    position = Position(book.steps[0].id, {INPUTS: inputs})
-    for entry in entries:
-        match entry.event:
-            case "begun" if entry.data["type"] in ("probe", "wait"):
-                position.at = entry.step
-            case "facts":
-                position.known[entry.step] = entry.data["facts"]
-            case "acting":
-                position.acted = True
-            case "resumed":
-                position.at = entry.step
-            case "ended" if entry.data["next"]:
-                position.at = entry.data["next"]
-    last = entries[-1]
-    if last.event == "ended" and not last.data["next"] and last.data["outcome"] in _FOR_GOOD:
-        raise UsageError(
-            f"The run has ended: {last.data['outcome']}.",
-            last.data["message"],
-            f"Start a new one: eosctl runbook run {book.id}",
-        )
-    return position

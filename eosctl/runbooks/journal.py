@@ -87,7 +87,9 @@ def read_journal(path: Path) -> tuple[Entry, ...]:
             f"There is no journal {path.stem}.", f"{path} does not exist.", "List: eosctl runbook journal"
         ) from None
     except OSError as error:
-        raise ConfigFileError(f"Cannot read {path}.", error.strerror or str(error)) from error
+        raise ConfigFileError(
+            f"Cannot read {path}.", error.strerror or str(error), "Read it as the user that ran the runbook."
+        ) from error
     entries: list[Entry] = []
     if lines[-1]:
         raise _tampered(path, len(lines), "it is cut off in the middle")

@@ -23,8 +23,9 @@ from eosctl.runbooks.book import (
     Wait,
 )
 from eosctl.runbooks.changes import Risk, find_change
-from eosctl.runbooks.engine import AFTER, INPUTS
+from eosctl.runbooks.engine import AFTER
 from eosctl.runbooks.expression import Reference, holes, references
+from eosctl.runbooks.position import INPUTS
 from eosctl.runbooks.probe_kind import COMPLETE, Parameter
 from eosctl.runbooks.probes import find_probe
 from eosctl.runbooks.refused import find_refused

@@ -34,7 +34,9 @@ def with_defaults(name: str, parameters: Mapping[str, Parameter], given: Argumen
         try:
             whole[key] = int(value) if parameters[key].is_number else value
         except ValueError:
-            raise UsageError(f"{name}: {key} is {value!r}, which is no number.", parameters[key].about) from None
+            raise UsageError(
+                f"{name}: {key} is {value!r}, which is no number.", parameters[key].about, "Write a number."
+            ) from None
     return whole
 
 

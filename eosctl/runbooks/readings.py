@@ -229,7 +229,7 @@ def read_group(snapshot: ClusterSnapshot, given: Arguments) -> Facts:
         "unstable": len(held),
         "out_of_range": len(moves),
         "positions": len(group.offsets),
-        "committed": sum(offset.offset for offset in group.offsets),
+        "committed": sum(offset.offset or 0 for offset in group.offsets),
         "first_out_of_range": f"{moves[0].partition}: {moves[0].offset_before} -> {moves[0].offset}" if moves else "",
         "holder_status": holder.status.value if holder else "",
         "holder_id": (place.transactional_id or "") if place else "",

@@ -28,9 +28,10 @@ from eosctl.rehearsals.deeds.transactions import hang
 from eosctl.rehearsals.place import HERE, Place, open_places
 from eosctl.rehearsals.story import parse_rehearsal
 from eosctl.runbooks.book import Value
-from eosctl.runbooks.engine import INPUTS, Ending, Position, Run, position_of
+from eosctl.runbooks.engine import Ending, Run
 from eosctl.runbooks.journal import Journal, journal_path, only_run, read_journal
 from eosctl.runbooks.load import find_runbook, parse_runbook
+from eosctl.runbooks.position import INPUTS, Position, position_of
 from tests.runbooks.conftest import now_ms
 
 BOOK = find_runbook("hanging-transaction")

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from eosctl.errors import ConfigFileError, EosctlError, UsageError
-from eosctl.runbooks.engine import position_of
 from eosctl.runbooks.journal import Journal, journal_path, list_runs, read_journal
 from eosctl.runbooks.load import find_runbook
+from eosctl.runbooks.position import position_of
 from tests.commands.conftest import eosctl
 
 

@@ -123,10 +123,11 @@ def carry_out(order: Order, connection: Connection, invocation: Invocation) -> t
 async def _run(order: Order, resolved: ResolvedClient, invocation: Invocation) -> tuple[RunItem, int]:
     from eosctl.client.client import connect
     from eosctl.collect.allowed import READ_ONLY_APIS
-    from eosctl.runbooks.engine import INPUTS, Position, Run, position_of
+    from eosctl.runbooks.engine import Run
     from eosctl.runbooks.journal import Journal, journal_path, only_run, read_journal
     from eosctl.runbooks.lint import required_inputs
     from eosctl.runbooks.load import find_runbook
+    from eosctl.runbooks.position import INPUTS, Position, position_of
 
     source = find_runbook(order.name)
     book = source.book

@@ -12,6 +12,7 @@ from eosctl.actions.feature import FeaturePlan, apply_feature
 from eosctl.client.destinations import Role
 from eosctl.client.outcome import any_error, error_for_code
 from eosctl.errors import ConfigFileError
+from eosctl.lab.engine import BrokerState
 from eosctl.rehearsals.place import Place
 from eosctl.sandbox.controller.features import FEATURES
 from eosctl.sandbox.network import FaultAction, LinkFault
@@ -30,11 +31,17 @@ _SET: Final = 0
 
 async def kill_broker(place: Place, *, broker: int) -> None:
     """End a broker as kill -9 does."""
+    if place.engine is not None:
+        await place.engine.kill(broker)
+        return
     place.inside.kill(broker)
 
 
 async def stop_broker(place: Place, *, broker: int) -> None:
     """Shut a broker down in order: its leaderships move first."""
+    if place.engine is not None:
+        await place.engine.stop(broker)
+        return
     handed_over = asyncio.Event()
     place.inside.core.broker(broker).lifecycle.shut_down(handed_over.set)
     with contextlib.suppress(TimeoutError):
@@ -45,6 +52,9 @@ async def stop_broker(place: Place, *, broker: int) -> None:
 
 async def start_broker(place: Place, *, broker: int) -> None:
     """Start a broker on its files, and return when it serves."""
+    if place.engine is not None:
+        await place.engine.restart(broker)
+        return
     place.inside.restart(broker)
     node = place.inside.core.nodes[broker].broker
     while node is None or not node.is_ready:
@@ -137,6 +147,11 @@ async def skew_clock(place: Place, *, broker: int, ms: int) -> None:
 
 async def start_killed(place: Place) -> None:
     """Start every broker that is down, on its files."""
+    if place.engine is not None:
+        for handle in place.engine.brokers():
+            if handle.state is BrokerState.STOPPED:
+                await place.engine.restart(handle.broker_id)
+        return
     core = place.inside.core
     for broker in core.broker_ids:
         if broker not in core.nodes:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
 from eosctl.errors import ConfigFileError
+from eosctl.settings.hocon_file import HoconError, parse_hocon
 from eosctl.settings.tree import Branch, Leaf, Node, Row
 
 MAX_NODES: Final = 200_000
@@ -63,6 +64,26 @@ def parse_properties_tree(file: str, text: str, first_line: int = 1) -> Branch:
     except javaproperties.InvalidUEscapeError as error:
         raise _malformed(file, line, "malformed \\u escape", "Write a backslash as two backslashes.") from error
     return Branch(tuple(entries), first_line)
+
+
+_HOCON_OBJECT: Final = re.compile(
+    r"^\s*(?:\{|[^=:#!\s][^=:#\n{]*(?<!\$)\{|[^=:#!\s][^=:#\n]*[=:]\s*\{\s*(?:$|[\w.\"-]+\s*[=:{]))", re.MULTILINE
+)
+_STATEMENT: Final = re.compile(r";[ \t]*$", re.MULTILINE)
+
+
+def _conf(file: str, text: str) -> tuple[Node, ...]:
+    """Read ``.conf``: HOCON where objects stand in it, else properties; JAAS and nginx end their lines otherwise."""
+    if _HOCON_OBJECT.search(text) and not _STATEMENT.search(text):
+        return _hocon(file, text)
+    return _properties(file, text)
+
+
+def _hocon(file: str, text: str) -> tuple[Node, ...]:
+    try:
+        return (parse_hocon(text),)
+    except HoconError as error:
+        raise _malformed(file, error.line, error.reason) from error
 
 
 def _properties(file: str, text: str) -> tuple[Node, ...]:
@@ -228,7 +249,9 @@ def _malformed(file: str, line: int, reason: str, next_step: str = "Correct the 
 
 
 FORMATS: Final = (
-    Format("properties", (".properties", ".conf", ".cfg", ".config"), _properties),
+    Format("properties", (".properties", ".cfg", ".config"), _properties),
+    Format("conf", (".conf",), _conf),
+    Format("hocon", (".hocon",), _hocon),
     Format("yaml", (".yml", ".yaml"), _yaml),
     Format("json", (".json",), _json),
     Format("toml", (".toml",), _toml),

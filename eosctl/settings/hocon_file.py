@@ -1,0 +1,323 @@
+"""HOCON, the format of Akka, Pekko and Play: objects that merge, paths as keys, references within the file.
+
+Written here because the parsers that there are keep no lines, and read includes and the environment. This one reads
+nothing but its text: an include is passed over, and a reference that the file does not answer stays as it is written,
+so that it counts as a value from outside. The rules are those of Lightbend's specification of HOCON.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple, NoReturn
+
+from eosctl.settings.tree import Branch, Leaf, Node, Row
+
+MAX_NODES: Final = 50_000
+"""More values than any configuration has; references to references reach it soon."""
+MAX_DEPTH: Final = 60
+_BETWEEN: Final = re.compile(r"(?:[\s,]|(?://|#)[^\n]*)+")
+_BLANK: Final = re.compile(r"[^\S\n]+")
+_QUOTED: Final = re.compile(r'"""(.*?"*)"""(?!")|"((?:[^"\\\n]|\\.)*)"', re.DOTALL)
+_REFERENCE: Final = re.compile(r"\$\{\s*(\?)?\s*([^}\n]+?)\s*\}")
+_PLAIN: Final = re.compile(r'(?:(?!//)[^\s$"{}\[\]:=,+#`^?!@*&\\])+')
+_ASSIGN: Final = re.compile(r"\s*(?:(\+=)|[=:]|(?=\{))\s*")
+_INCLUDE: Final = re.compile(r"include[^\S\n]+[^\n]*")
+
+
+class HoconError(Exception):
+    """The text is no HOCON: the line, and why."""
+
+    def __init__(self, line: int, reason: str) -> None:
+        super().__init__(reason)
+        self.line = line
+        self.reason = reason
+
+
+class _Text(NamedTuple):
+    text: str
+    quoted: bool
+
+
+class _Reference(NamedTuple):
+    path: tuple[str, ...]
+    optional: bool
+    text: str
+
+
+class _Array(NamedTuple):
+    members: tuple[_Value, ...]
+
+
+class _Object(NamedTuple):
+    entries: dict[str, list[_Value]]
+    line: int
+
+
+class _Value(NamedTuple):
+    """What was written behind one key: parts that are joined; ``adds`` for ``+=``."""
+
+    parts: tuple[_Text | _Reference | _Array | _Object, ...]
+    line: int
+    adds: bool = False
+
+
+def parse_hocon(text: str) -> Branch:
+    """Parse HOCON into a tree with lines; of equal keys the last one counts, and objects merge.
+
+    Raises:
+        HoconError: The text does not follow the format, is nested too deeply, or grows too large by references.
+    """
+    root = _Reader(text).document()
+    return _Resolver(root).branch((root,), 0)
+
+
+class _Reader:
+    """Reads from left to right."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+        self._depth = 0
+        self._ends = [match.start() for match in re.finditer("\n", text)]
+
+    def document(self) -> _Object:
+        self._skip()
+        braces = self._take("{")
+        found = self._object("}" if braces else "")
+        self._skip()
+        if self._at < len(self._text):
+            self._fail(f"{self._text[self._at]!r} is not expected here")
+        return found
+
+    def _object(self, end: str) -> _Object:
+        found = _Object({}, self._line())
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            self._fail("nested too deeply")
+        self._skip()
+        while not (end and self._take(end)):
+            if self._at >= len(self._text):
+                if end:
+                    raise HoconError(found.line, "a brace is not closed")
+                break
+            if match := _INCLUDE.match(self._text, self._at):
+                self._at = match.end()
+            else:
+                self._entry(found)
+            self._skip()
+        self._depth -= 1
+        return found
+
+    def _entry(self, into: _Object) -> None:
+        line = self._line()
+        path = self._key()
+        assign = _ASSIGN.match(self._text, self._at)
+        if assign is None:
+            self._fail(f"no value follows {'.'.join(path)}")
+        self._at = assign.end()
+        value = self._value(line, adds=assign[1] is not None)
+        for name in reversed(path[1:]):
+            value = _Value((_Object({name: [value]}, line),), line)
+        into.entries.setdefault(path[0], []).append(value)
+
+    def _key(self) -> tuple[str, ...]:
+        pieces: list[_Text] = []
+        while self._at < len(self._text):
+            if (quoted := self._quoted()) is not None:
+                pieces.append(_Text(quoted, quoted=True))
+            elif match := _PLAIN.match(self._text, self._at) or _BLANK.match(self._text, self._at):
+                pieces.append(_Text(match[0], quoted=False))
+                self._at = match.end()
+            else:
+                break
+        path = _path(pieces)
+        if not all(path):
+            self._fail("a key is missing")
+        return path
+
+    def _value(self, line: int, *, adds: bool) -> _Value:
+        parts: list[_Text | _Reference | _Array | _Object] = []
+        while self._at < len(self._text):
+            if (quoted := self._quoted()) is not None:
+                parts.append(_Text(quoted, quoted=True))
+            elif match := _REFERENCE.match(self._text, self._at):
+                self._at = match.end()
+                parts.append(_Reference(_path([_Text(match[2], quoted=False)]), match[1] is not None, match[0]))
+            elif self._take("{"):
+                parts.append(self._object("}"))
+            elif self._take("["):
+                parts.append(self._array())
+            elif match := _PLAIN.match(self._text, self._at) or _BLANK.match(self._text, self._at):
+                parts.append(_Text(match[0], quoted=False))
+                self._at = match.end()
+            else:
+                break
+        while parts and isinstance(last := parts[-1], _Text) and not last.quoted and not last.text.strip():
+            parts.pop()
+        if not parts:
+            self._fail("a value is missing")
+        return _Value(tuple(parts), line, adds)
+
+    def _array(self) -> _Array:
+        members: list[_Value] = []
+        line = self._line()
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            self._fail("nested too deeply")
+        self._skip()
+        while not self._take("]"):
+            if self._at >= len(self._text):
+                raise HoconError(line, "a bracket is not closed")
+            members.append(self._value(self._line(), adds=False))
+            self._skip()
+        self._depth -= 1
+        return _Array(tuple(members))
+
+    def _quoted(self) -> str | None:
+        match = _QUOTED.match(self._text, self._at)
+        if match is None:
+            if self._text.startswith('"', self._at):
+                self._fail("a quotation mark is not closed")
+            return None
+        self._at = match.end()
+        if match[1] is not None:
+            return match[1]
+        try:
+            return str(json.loads(match[0]))
+        except json.JSONDecodeError:
+            return self._fail("a backslash is not followed by an escape")
+
+    def _skip(self) -> None:
+        if match := _BETWEEN.match(self._text, self._at):
+            self._at = match.end()
+
+    def _take(self, sign: str) -> bool:
+        found = self._text.startswith(sign, self._at)
+        self._at += len(sign) * found
+        return found
+
+    def _line(self) -> int:
+        return bisect_right(self._ends, self._at - 1) + 1
+
+    def _fail(self, reason: str) -> NoReturn:
+        raise HoconError(self._line(), reason)
+
+
+def _path(pieces: Sequence[_Text]) -> tuple[str, ...]:
+    """Return the elements of a path: dots part them where they are not quoted; blanks around it do not count."""
+    elements = [""]
+    for index, piece in enumerate(pieces):
+        at_edge = index in (0, len(pieces) - 1)
+        if piece.quoted or (at_edge and not piece.text.strip()):
+            elements[-1] += piece.text if piece.quoted else ""
+            continue
+        first, *others = piece.text.replace('"', "").split(".")
+        elements[-1] += first
+        elements += others
+    return tuple(elements)
+
+
+class _Resolver:
+    """Joins parts, merges objects, and answers references out of the file itself."""
+
+    def __init__(self, root: _Object) -> None:
+        self._root = root
+        self._budget = iter(range(MAX_NODES))
+        self._open: set[tuple[str, ...]] = set()
+
+    def branch(self, objects: Sequence[_Object], depth: int) -> Branch:
+        names = dict.fromkeys(name for one in objects for name in one.entries)
+        entries = (
+            (name, self._fold([v for one in objects for v in one.entries.get(name, ())], depth)) for name in names
+        )
+        return Branch(tuple((name, node) for name, node in entries if node is not None), objects[0].line)
+
+    def _fold(self, values: Sequence[_Value], depth: int) -> Node | None:
+        found: Node | None = None
+        for value in values:
+            node = self._node(value, depth + 1)
+            if value.adds and isinstance(found, Row) and node is not None:
+                found = Row((*found.nodes, node), found.line)
+            elif value.adds and node is not None:
+                found = Row((node,), value.line)
+            elif found is not None and _is_unanswered(value, node):
+                pass  # nothing in the file sets it: what was there before stays
+            else:
+                found = _merged(found, node)
+        return found
+
+    def _node(self, value: _Value, depth: int) -> Node | None:
+        if next(self._budget, None) is None or depth > MAX_DEPTH:
+            raise HoconError(value.line, f"more than {MAX_NODES} values or {MAX_DEPTH} levels, references followed")
+        nodes = list(self._parts(value, depth))
+        structures = [node for node in nodes if not isinstance(node, Leaf)]
+        if structures:
+            found: Node | None = None
+            for node in structures:
+                joins = isinstance(found, Row) and isinstance(node, Row)
+                found = Row((*found.nodes, *node.nodes), found.line) if joins else _merged(found, node)  # type: ignore[union-attr]
+            return found
+        texts = [node.text or "" for node in nodes if isinstance(node, Leaf)]
+        only = value.parts[0] if len(value.parts) == 1 else None
+        null = isinstance(only, _Text) and not only.quoted and only.text == "null"
+        return Leaf(None if null else "".join(texts), value.line)
+
+    def _parts(self, value: _Value, depth: int) -> Iterator[Node]:
+        for part in value.parts:
+            match part:
+                case _Text(text):
+                    yield Leaf(text, value.line)
+                case _Object():
+                    yield self.branch((part,), depth)
+                case _Array(members):
+                    nodes = (self._node(member, depth + 1) for member in members)
+                    yield Row(tuple(node for node in nodes if node is not None), value.line)
+                case _Reference(path, _, text):
+                    found = self._answer(path, depth)
+                    yield Leaf(text, value.line) if found is None else _at(found, value.line)
+
+    def _answer(self, path: tuple[str, ...], depth: int) -> Node | None:
+        if path in self._open or len(path) > MAX_DEPTH:
+            return None
+        self._open.add(path)
+        try:
+            return self._find((self._root,), path, depth)
+        finally:
+            self._open.discard(path)
+
+    def _find(self, objects: Sequence[_Object], path: tuple[str, ...], depth: int) -> Node | None:
+        values = [value for one in objects for value in one.entries.get(path[0], ())]
+        if len(path) == 1:
+            return self._fold(values, depth) if values else None
+        parts = [part for value in values for part in value.parts]
+        inner = [part for part in parts if isinstance(part, _Object)]
+        found = self._find(inner, path[1:], depth) if inner else None
+        for part in parts if found is None else ():
+            if isinstance(part, _Reference) and isinstance(node := self._answer(part.path, depth), Branch):
+                found = node.get(*path[1:]) or found
+        return found
+
+
+def _is_unanswered(value: _Value, node: Node | None) -> bool:
+    match value.parts:
+        case (_Reference(_, True, text),):
+            return isinstance(node, Leaf) and node.text == text
+        case _:
+            return False
+
+
+def _merged(before: Node | None, after: Node | None) -> Node | None:
+    if not isinstance(before, Branch) or not isinstance(after, Branch):
+        return after
+    merged = dict(before.entries)
+    for name, node in after.entries:
+        merged[name] = _merged(merged.get(name), node) or node
+    return Branch(tuple(merged.items()), before.line)
+
+
+def _at(node: Node, line: int) -> Node:
+    """Return a scalar on the line that refers to it; what is larger keeps the lines where it was written."""
+    return Leaf(node.text, line) if isinstance(node, Leaf) else node

@@ -22,6 +22,7 @@ class Kind(StrEnum):
     BROKEN_SUM = "broken-sum"
     HANGING_TRANSACTION = "hanging-transaction"
     REAL_TIME_ORDER = "real-time-order"
+    DEPENDENCY_CYCLE = "dependency-cycle"
     OFFSET_REGRESSION = "offset-regression"
     LOST_OFFSET = "lost-offset"
     ABORTED_OFFSET = "aborted-offset"
@@ -47,6 +48,7 @@ MEANING: dict[Kind, str] = {
     Kind.BROKEN_SUM: "what a transfer takes from one account and gives to another is not both visible",
     Kind.HANGING_TRANSACTION: "readers of committed data cannot reach the end though every transaction has ended",
     Kind.REAL_TIME_ORDER: "a value lies before one that had been acknowledged before it was sent",
+    Kind.DEPENDENCY_CYCLE: "transactions were given each other's values in a circle (G1c)",
     Kind.OFFSET_REGRESSION: "a group's committed offset went back",
     Kind.LOST_OFFSET: "a group's offset lies below what a committed transaction had set",
     Kind.ABORTED_OFFSET: "a group's offset is one that only aborted transactions set",

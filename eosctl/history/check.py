@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from eosctl.history.anomaly import Anomaly
+from eosctl.history.cycles import check_cycles
 from eosctl.history.events import History
 from eosctl.history.ledger import check_sums
 from eosctl.history.offsets import check_origins, check_progress
@@ -27,6 +28,7 @@ CHECKERS: tuple[Callable[[History], Iterator[Anomaly]], ...] = (
     check_ends,
     check_sums,
     check_order,
+    check_cycles,
     check_progress,
     check_origins,
     check_epochs,

@@ -101,6 +101,20 @@ class Polled(NamedTuple):
     value: str
 
 
+class TransactionRead(NamedTuple):
+    """Within a transaction its producer has read what is committed in a partition from ``start`` to below ``end``.
+
+    What it was given there are the `Polled` of the same actor before this event.
+    """
+
+    at_ms: int
+    actor: str
+    transaction: str
+    partition: TopicPartition
+    start: int
+    end: int
+
+
 class Drained(NamedTuple):
     """A reader has been given everything of a partition from its start, after all transactions had ended."""
 
@@ -199,6 +213,7 @@ Event: TypeAlias = (
     | EndInvoked
     | Ended
     | Polled
+    | TransactionRead
     | Drained
     | Undrained
     | OffsetAsked

@@ -11,12 +11,13 @@ from functools import partial
 from typing import Final
 
 from eosctl.client import Client
+from eosctl.client.consumer import IsolationLevel, Reader
 from eosctl.client.producer import OutgoingRecord
 from eosctl.client.transactions import Bounds, produce
 from eosctl.errors import EosctlError
-from eosctl.history.events import Ended, Outcome, SendInvoked, Sent
+from eosctl.history.events import Ended, Outcome, SendInvoked, Sent, TransactionRead
 from eosctl.history.ledger import MARK
-from eosctl.lab.recording import RecordedProducer, copy, follow
+from eosctl.lab.recording import RecordedProducer, copy, follow, tell_records
 from eosctl.model.transaction import TopicPartition
 from eosctl.verify import librdkafka
 from eosctl.verify.plan import ClientKind, Workload
@@ -59,6 +60,7 @@ def applications(scene: Scene) -> Iterator[tuple[str, Application]]:
         Workload.ABORTS: _aborters,
         Workload.MIXED: _mixed,
         Workload.CHAIN: _feeders,
+        Workload.LISTS: _list_appenders,
     }
     for workload in scene.plan.workloads:
         yield from makers[workload](scene)
@@ -116,6 +118,18 @@ def _mixed(scene: Scene) -> Iterator[tuple[str, Application]]:
         yield f"plain-{index}", partial(_write_plainly, name=f"plain-{index}", count=count, places=places)
 
 
+def _list_appenders(scene: Scene) -> Iterator[tuple[str, Application]]:
+    for index in range(scene.plan.id_count):
+        yield f"lists-{index}", partial(_live_on_lists, name=f"lists-{index}")
+
+
+async def _live_on_lists(scene: Scene, chance: random.Random, *, name: str) -> None:
+    """Read lists and append to them: what one transaction reads of another makes it depend on it."""
+    async with scene.client() as client:
+        turn = partial(_read_and_append, scene, client, dict.fromkeys(scene.partitions("lists"), 0))
+        await _live(scene, chance, name=name, count=scene.plan.id_count, turn=turn)
+
+
 async def _live(
     scene: Scene,
     chance: random.Random,
@@ -163,6 +177,30 @@ async def _append(
     think_ms = chance.uniform(*_THINK_MS) if chance.random() < _THINK_SHARE else 0.0
     work = partial(_send_all, scene, producer, values, think_ms=think_ms)
     return await _attempt(producer, name, work, aborts=aborts)
+
+
+async def _read_and_append(
+    scene: Scene,
+    client: Client,
+    positions: dict[TopicPartition, int],
+    producer: RecordedProducer,
+    name: str,
+    chance: random.Random,
+) -> Life:
+    values = _draw_values(scene, tuple(positions), name, chance)
+    lists = chance.sample(sorted(positions), min(len(positions), chance.randint(1, 2)))
+
+    async def work() -> None:
+        for place in lists:
+            reader = Reader(client, IsolationLevel.READ_COMMITTED, {place: positions[place]})
+            found = (await reader.poll()).get(place, ())
+            start, positions[place] = positions[place], reader.positions[place]
+            tell_records(scene.recorder, producer.actor, place, found)
+            now_ms = scene.recorder.now_ms()
+            scene.recorder.tell(TransactionRead(now_ms, producer.actor, name, place, start, positions[place]))
+        await _send_all(scene, producer, values)
+
+    return await _attempt(producer, name, work, aborts=chance.random() < _ABORT_SHARE)
 
 
 async def _transfer(

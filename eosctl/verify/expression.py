@@ -54,11 +54,16 @@ def compile_mapping(text: str) -> Callable[[int, int], int]:
         try:
             count = int(_value(parsed, {"number": number, "key": key}))
         except ArithmeticError as error:
-            raise UsageError(f"--mapping {text!r} has no value for number {number}, key {key}: {error}.") from error
+            raise UsageError(
+                f"--mapping {text!r} has no value for number {number}, key {key}.",
+                f"{error}.",
+                "Write an expression that has a value for every input.",
+            ) from error
         if not 0 <= count <= MAX_OUTPUTS:
             raise UsageError(
                 f"--mapping {text!r} is {count} for number {number}, key {key}.",
                 f"An input has 0 to {MAX_OUTPUTS:,} outputs.",
+                "Write an expression that stays within.",
             )
         return count
 

@@ -21,6 +21,7 @@ class Workload(StrEnum):
     ZOMBIES = "zombies"
     ABORTS = "aborts"
     MIXED = "mixed"
+    LISTS = "lists"
 
 
 ABOUT: Final[Mapping[Workload, str]] = MappingProxyType(
@@ -31,6 +32,7 @@ ABOUT: Final[Mapping[Workload, str]] = MappingProxyType(
         Workload.ZOMBIES: "two producers at a time with one transactional id",
         Workload.ABORTS: "aborts: asked for, by a crash, by a successor, by the transaction's timeout",
         Workload.MIXED: "transactional and plain producers side by side in the same partitions",
+        Workload.LISTS: "transactions that read partitions as lists and append to others: who depends on whom",
     }
 )
 
@@ -103,8 +105,7 @@ class VerifyPlan:
     @property
     def topics(self) -> tuple[str, ...]:
         """Every topic that the run creates."""
-        plain = {Workload.APPENDS, Workload.ZOMBIES, Workload.ABORTS, Workload.MIXED, Workload.BANK}
-        names = [str(workload) for workload in self.workloads if workload in plain]
+        names = [str(workload) for workload in self.workloads if workload is not Workload.CHAIN]
         if Workload.CHAIN in self.workloads:
             names += [f"hop-{number}" for number in range(self.hops + 1)]
         return tuple(self.topic(name) for name in names)

@@ -9,7 +9,8 @@ from typing import Final, NamedTuple
 from eosctl.history.anomaly import Anomaly, Kind
 from eosctl.history.check import check_history
 from eosctl.history.coverage import Cell, ClientState, count_meetings
-from eosctl.history.events import History
+from eosctl.history.cycles import CycleCounts, count_cycles
+from eosctl.history.events import History, TransactionRead
 from eosctl.history.summary import Summary, summarise
 
 #: Kinds that a request to end a transaction causes when it arrives after the next one has begun.
@@ -65,6 +66,7 @@ class VerifyReport(NamedTuple):
         anomaly_counts: How many there are of each kind.
         hints: What may be behind them.
         reasons: Why the run decides nothing, where it does not.
+        cycles: Circles of dependencies; None when no transaction read anything.
     """
 
     verdict: Verdict
@@ -75,6 +77,7 @@ class VerifyReport(NamedTuple):
     anomaly_counts: Mapping[str, int]
     hints: tuple[Hint, ...]
     reasons: tuple[str, ...]
+    cycles: CycleCounts | None = None
 
 
 def judge(
@@ -111,6 +114,7 @@ def judge(
         anomaly_counts=counts,
         hints=explain_anomalies(kinds, speaks_end_txn_5=speaks_end_txn_5),
         reasons=tuple(reasons),
+        cycles=count_cycles(history) if any(isinstance(event, TransactionRead) for event in history) else None,
     )
 
 

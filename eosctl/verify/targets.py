@@ -126,7 +126,9 @@ async def _describe(config: ClientConfig, engine: Engine, order: EngineOrder) ->
                 return await commands[command](arguments)
             except TimeoutError as error:
                 raise EosctlError(
-                    f"The sandbox did not carry out {command} in time.", "A node does not start."
+                    f"The sandbox did not carry out {command} in time.",
+                    "A node does not start.",
+                    "Try again on a machine that is less busy; keep its log if it happens again.",
                 ) from error
 
         ranges = sandbox_ranges(brokers, engine.cluster.core.controller_ids)

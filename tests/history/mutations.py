@@ -22,6 +22,7 @@ from eosctl.history.events import (
     ReplicaSeen,
     SendInvoked,
     Sent,
+    TransactionRead,
     Undrained,
 )
 from eosctl.history.ledger import amount_of
@@ -153,6 +154,20 @@ def real_time_order(events: list[Event], chance: random.Random) -> None:
     events[events.index(sent)] = sent._replace(offset=chance.choice(earlier).offset)
 
 
+def dependency_cycle(events: list[Event], chance: random.Random) -> None:
+    count = chance.randint(2, 4)
+    writers = {e.transaction: e for e in events if isinstance(e, SendInvoked)}
+    writers.pop("", None)
+    if len(writers) < count:
+        raise NoPlace
+    circle = [writers[name] for name in chance.sample(sorted(writers), count)]
+    for own, other in zip(circle, [*circle[1:], circle[0]], strict=True):
+        events += (
+            Polled(0, own.actor, other.partition, FAR, other.value),
+            TransactionRead(0, own.actor, own.transaction, other.partition, FAR, FAR + 1),
+        )
+
+
 def fetched(offset: OffsetsSent | OffsetFetched, shown: int | None) -> tuple[Event, Event]:
     return (
         OffsetAsked(0, LATE, offset.group, offset.partition),
@@ -239,6 +254,7 @@ MUTATIONS: dict[Kind, Callable[[list[Event], random.Random], None]] = {
     for mutation in (
         *(aborted_read, early_read, phantom_read, inconsistent_read, backward_read),
         *(lost_write, duplicate, torn_transaction, real_time_order, broken_sum, hanging_transaction),
+        dependency_cycle,
         *(offset_regression, lost_offset, aborted_offset, unstable_offset),
         *(epoch_regression, shared_producer_id, zombie_commit),
         *(watermark_order, watermark_regression, log_divergence, broken_isr),

@@ -26,6 +26,7 @@ from eosctl.history.events import (
     ReplicaSeen,
     SendInvoked,
     Sent,
+    TransactionRead,
 )
 from eosctl.model.transaction import TopicPartition
 
@@ -110,8 +111,15 @@ def writer(world: World, actor: str, transactional_id: str, count: int) -> Itera
     yield
     own = world.initialise(actor, transactional_id)
     world.tell(own)
+    positions = dict.fromkeys(PARTITIONS, 0)
     for number in range(count):
         name = f"{actor}/{number}"
+        if world.chance.random() < 0.5:
+            partition = world.chance.choice(PARTITIONS)
+            start = positions[partition]
+            positions[partition] = end = world.poll(actor, partition, start)
+            world.tell(TransactionRead(world.now_ms(), actor, name, partition, start, end))
+            yield
         values = [f"{name}/{index}" for index in range(world.chance.randint(2, 4))]
         if world.chance.random() < 0.5:
             values = [f"{name}/account-{index}${amount:+}" for index, amount in enumerate((-25, 25))]

@@ -38,7 +38,7 @@ def test_a_history_in_which_nothing_was_committed_decides_nothing() -> None:
 
 
 def test_what_did_not_come_to_rest_keeps_a_run_from_being_clean_but_not_from_being_wrong() -> None:
-    history = clean_history(1)
+    history = clean_history(2)
     assert judge(history, unsettled=["chain did not finish"]).verdict is Verdict.UNDECIDED
     broken = mutate(Kind.ABORTED_READ, history, random.Random(1))
     assert judge(broken, unsettled=["chain did not finish"]).verdict is Verdict.ANOMALIES

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from eosctl.errors import UsageError
-from eosctl.history.events import Ended, FaultBegan, OffsetsSent, Outcome, Polled, SendInvoked
+from eosctl.history.events import Ended, FaultBegan, OffsetsSent, Outcome, Polled, SendInvoked, TransactionRead
 from eosctl.history.ledger import amount_of
 from eosctl.verify.links import CUT, DELAY, DROP, HOLD, HOLD_END
 from eosctl.verify.plan import ClientKind, PlannedFault, VerifyPlan, Workload
@@ -33,7 +33,11 @@ def test_every_application_works_through_faults_without_an_anomaly_and_leaves_no
     assert played.topics == frozenset()
     assert played.conducted == ((), (), ())
     senders = {event.actor.split("-")[0] for event in played.history if isinstance(event, SendInvoked)}
-    assert {"appends", "bank", "zombies", "aborts", "mixed", "plain", "hop", "feeda.1"} <= senders
+    assert {"appends", "bank", "zombies", "aborts", "mixed", "plain", "hop", "feeda.1", "lists"} <= senders
+    assert report.cycles is not None
+    assert report.cycles.g1c_count == 0
+    given = [event for event in played.history if isinstance(event, TransactionRead)]
+    assert sum(event.end - event.start for event in given) > 0
     assert {event.kind for event in played.history if isinstance(event, FaultBegan)} == {CUT, DELAY, DROP, HOLD}
     coverage = report.coverage
     assert coverage is not None

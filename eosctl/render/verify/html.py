@@ -12,6 +12,7 @@ from eosctl.render.verify.run import (
     VerifyItem,
     WitnessItem,
     coverage_line,
+    cycles_line,
 )
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def render_verify_html(item: VerifyItem, generated_at_ms: int) -> str:
         item,
         generated_at_ms,
         coverage_line=coverage_line(item.coverage) if item.coverage is not None else "",
+        cycles_line=cycles_line(item.cycles) if item.cycles is not None else "",
         duration=duration_text(item.duration_ms),
         span_length=duration_text,
     )

@@ -76,6 +76,14 @@ class CoverageItem(msgspec.Struct, frozen=True):
     cell_count: int
 
 
+class CyclesItem(msgspec.Struct, frozen=True):
+    """Components of transactions that depend on each other in circles."""
+
+    g0_count: int
+    g1c_count: int
+    g_single_count: int
+
+
 class HintItem(msgspec.Struct, frozen=True):
     """What may be behind the anomalies."""
 
@@ -113,6 +121,7 @@ class VerifyItem(msgspec.Struct, frozen=True):
     anomaly_counts: dict[str, int]
     anomalies: tuple[VerifiedAnomalyItem, ...]
     hints: tuple[HintItem, ...]
+    cycles: CyclesItem | None
 
 
 def verify_item(record: RunRecord, report: VerifyReport) -> VerifyItem:
@@ -145,6 +154,7 @@ def verify_item(record: RunRecord, report: VerifyReport) -> VerifyItem:
         anomaly_counts=dict(report.anomaly_counts),
         anomalies=tuple(anomaly_item(anomaly) for anomaly in report.anomalies),
         hints=tuple(HintItem(*hint) for hint in report.hints),
+        cycles=CyclesItem(*report.cycles) if report.cycles is not None else None,
     )
 
 
@@ -209,6 +219,8 @@ def _blocks(item: VerifyItem, *, wide: bool) -> Iterator[Block]:
         f"{item.committed_count:,} committed, {item.aborted_count:,} aborted, {item.unknown_count:,} without a known "
         f"end; {item.sent_count:,} records sent, {item.read_count:,} read",
     )
+    if item.cycles is not None:
+        yield Field("circles", cycles_line(item.cycles))
     for reason in item.reasons:
         yield Field("undecided", reason, "yellow")
     for fault in item.refused_faults:
@@ -267,6 +279,14 @@ def coverage_line(coverage: CoverageItem) -> str:
     return f"{coverage.met_count} of {coverage.cell_count} combinations of state and fault were met ({share:.0%})"
 
 
+def cycles_line(cycles: CyclesItem) -> str:
+    """Say how many groups of transactions depend on each other in circles, and which circles Kafka allows."""
+    return (
+        f"{cycles.g1c_count:,} of reads (G1c); Kafka allows {cycles.g0_count:,} of writes (G0) and "
+        f"{cycles.g_single_count:,} with one read that came too early (G-single)"
+    )
+
+
 def not_met(coverage: CoverageItem) -> tuple[str, ...]:
     """Name the combinations that were not, a line for each fault."""
     lines = []
@@ -298,6 +318,8 @@ def _markdown_lines(item: VerifyItem) -> Iterator[str]:
         f"- Ended: {item.committed_count:,} committed, {item.aborted_count:,} aborted, "
         f"{item.unknown_count:,} without a known end"
     )
+    if item.cycles is not None:
+        yield f"- Circles of dependencies: {cycles_line(item.cycles)}"
     yield from (f"- Undecided: {markdown_text(reason)}" for reason in item.reasons)
     for hint in item.hints:
         yield f"- {hint.bug_id}? {markdown_text(hint.text)} {markdown_text(hint.next_step)}"

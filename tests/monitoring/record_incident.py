@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gzip
-import json
 import random
 import socket
 import sys
@@ -48,9 +46,8 @@ from eosctl.wire.messages.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
 )
 from tests.monitoring.promtool import ASKED
+from tests.monitoring.series import SCRAPE_S, Series, series_name, value_text
 
-SCRAPE_S = 15
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "metrics"
 SETTINGS = {
     "offsets.topic.num.partitions": "3",
     "transaction.state.log.num.partitions": "3",
@@ -132,23 +129,8 @@ async def look(client: Client) -> list[MetricSample]:
     return [MetricSample(one.name, dict(each.labels), each.value) for one in gauges for each in one.samples]
 
 
-class Series:
-    """Values of each series, a blank where a scrape had none, in promtool's notation."""
-
-    def __init__(self) -> None:
-        self.values: dict[str, list[str]] = {}
-        self.count = 0
-
-    def add(self, samples: list[MetricSample]) -> None:
-        found = {}
-        for one in samples:
-            labels = {"job": "kafka", "instance": "b1"} | one.labels
-            text = ",".join(f"{key}={json.dumps(value)}" for key, value in labels.items())
-            found[f"{one.name}{{{text}}}"] = f"{one.value:.12g}"
-        for name in found.keys() | self.values.keys():
-            values = self.values.setdefault(name, ["_"] * self.count)
-            values.append(found.get(name) or ("stale" if values and values[-1] not in ("_", "stale") else "_"))
-        self.count += 1
+def found_in(samples: list[MetricSample]) -> dict[str, str]:
+    return {series_name("b1", one.name, one.labels.items()): value_text(one.value) for one in samples}
 
 
 async def record(bootstrap: str, port: int, kind: str, minutes: float) -> Series:
@@ -172,7 +154,7 @@ async def record(bootstrap: str, port: int, kind: str, minutes: float) -> Series
         ends_at = time.monotonic() + minutes * 60
         while time.monotonic() < ends_at:
             began = time.monotonic()
-            series.add([*await asyncio.to_thread(scrape, port), *await look(clients[1])])
+            series.add(found_in([*await asyncio.to_thread(scrape, port), *await look(clients[1])]))
             for task in working:
                 assert not task.done(), task
             await asyncio.sleep(max(0.0, SCRAPE_S - (time.monotonic() - began)))
@@ -197,11 +179,7 @@ def main(agent: str, version: str, kind: str, minutes: str) -> None:
             series = asyncio.run(record(engine.bootstrap, port, kind, float(minutes)))
         finally:
             asyncio.run(engine.down())
-    document = {"kafka": version, "scrape_interval_s": SCRAPE_S, "count": series.count,
-                "series": {name: " ".join(values) for name, values in sorted(series.values.items())}}  # fmt: skip
-    path = FIXTURES / f"{kind}-{version}.json.gz"
-    path.write_bytes(gzip.compress(json.dumps(document).encode(), mtime=0))
-    print(path, series.count, len(series.values))
+    print(series.save(f"{kind}-{version}", version), series.count, len(series.values))
 
 
 if __name__ == "__main__":

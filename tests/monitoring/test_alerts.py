@@ -45,9 +45,7 @@ VERDICTS = "eosctl_open_transaction_partitions"
 NETWORK_IDLE = f'kafka_network_SocketServer_Value{{{WHERE},name="NetworkProcessorAvgIdlePercent"}}'
 HANDLER_IDLE = f'kafka_server_KafkaRequestHandlerPool_OneMinuteRate{{{WHERE},name="RequestHandlerAvgIdlePercent"}}'
 FLUSH = f'kafka_log_LogFlushStats_99thPercentile{{{WHERE},name="LogFlushRateAndTimeMs"}}'
-PURGATORY = (
-    f'kafka_server_DelayedOperationPurgatory_Value{{{WHERE},name="PurgatorySize",delayedOperation="Produce"}}'
-)
+PURGATORY = f'kafka_server_DelayedOperationPurgatory_Value{{{WHERE},name="PurgatorySize",delayedOperation="Produce"}}'
 TASK = f'{WHERE},thread_id="t",task_id="0_0"'
 LATENESS = f"kafka_streams_stream_task_metrics_record_lateness_avg{{{TASK}}}"
 DROPS = f"kafka_streams_stream_task_metrics_dropped_records_rate{{{TASK}}}"

@@ -1,13 +1,8 @@
-"""A real Prometheus scrapes a sandbox and the exporter: silent while all is well, loud when a transaction hangs.
-
-``EOSCTL_ALERTS_HEALTHY_S`` is how long the healthy load lasts; from ten minutes on the rules are as they are exported,
-else their holds and windows are divided (``make prove alerts``).
-"""
+"""A real Prometheus scrapes a sandbox and the exporter: silent while all is well, loud when a transaction hangs."""
 
 from __future__ import annotations
 
 import asyncio
-import os
 import random
 import time
 from pathlib import Path
@@ -29,10 +24,17 @@ from eosctl.monitoring.exporter import Exporter
 from eosctl.sandbox.cluster import Cluster
 from eosctl.sandbox.process.spec import SandboxSpec
 from eosctl.settings.endpoints import parse_endpoints
-from tests.monitoring.prometheus import DEADLINE_S, firing, free_port, requires_prometheus, running_prometheus, scraped
+from tests.monitoring.prometheus import (
+    DEADLINE_S,
+    FASTER,
+    HEALTHY_S,
+    firing,
+    free_port,
+    requires_prometheus,
+    running_prometheus,
+    scraped,
+)
 
-HEALTHY_S = float(os.environ.get("EOSCTL_ALERTS_HEALTHY_S", "3"))
-FASTER = 1 if HEALTHY_S >= 600 else 30
 EVERY_MS = 15_000 if FASTER == 1 else 500
 LONGEST_HOLD_S = 300 / FASTER
 

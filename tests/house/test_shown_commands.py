@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import uuid
@@ -22,6 +23,8 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted(path.relative_to(ROOT).as_posix() for path in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")))
 COMMAND_TIMEOUT_S = 120
 MARKER = "EOSCTL_SHOWN_COMMANDS"
+#: The one port that pages name where they listen; each run takes a free one instead, whatever else runs beside it.
+SHOWN_PORT = "19404"
 
 BLOCK = re.compile(r"^(?:<!-- (?P<comment>[^\n]*?) -->\n)?```console\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -55,7 +58,7 @@ def block_commands(body: str) -> list[str]:
 
 def run_page(commands: list[Shown], folder: Path) -> None:
     """Run commands one after the other and fail at the first that does not end as shown, or that leaves a process."""
-    marker = uuid.uuid4().hex
+    marker, port = uuid.uuid4().hex, str(free_port())
     environment = os.environ | {
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "HOME": str(folder),
@@ -66,7 +69,7 @@ def run_page(commands: list[Shown], folder: Path) -> None:
     try:
         for command, expected in commands:
             done = subprocess.run(
-                ["bash", "-uo", "pipefail", "-c", command],
+                ["bash", "-uo", "pipefail", "-c", command.replace(SHOWN_PORT, port)],
                 cwd=folder,
                 env=environment,
                 stdin=subprocess.DEVNULL,
@@ -83,6 +86,13 @@ def run_page(commands: list[Shown], folder: Path) -> None:
         for pid in left:
             os.kill(pid, signal.SIGKILL)
     assert left == [], "the page leaves processes running"
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port: int = one.getsockname()[1]
+        return port
 
 
 def processes_with(marker: str) -> list[int]:

@@ -48,7 +48,11 @@ def plan_feature(snapshot: ClusterSnapshot, feature: str, level: int) -> Feature
             "Bring them back, upgraded, and run this again.",
         )
     if (found.finalized or 0) >= level:
-        raise PlanRefused(f"{feature} is at {found.finalized} already: nothing was changed.")
+        raise PlanRefused(
+            f"{feature} is at {found.finalized} already: nothing was changed.",
+            f"Level {level} asks for no more than what is finalized.",
+            "Nothing is left to do.",
+        )
     return FeaturePlan(snapshot.cluster_id, feature, found.finalized or 0, level)
 
 

@@ -84,7 +84,11 @@ def plan_positions(snapshot: ClusterSnapshot, group_id: str) -> OffsetPlan:
         )
     moves = positions_out_of_range(snapshot, group)
     if not moves:
-        raise PlanRefused(f"No position of group {group_id} is out of range: nothing was changed.")
+        raise PlanRefused(
+            f"No position of group {group_id} is out of range: nothing was changed.",
+            "Every committed offset lies within its log.",
+            f"See where it stands: eosctl group lag {group_id}.",
+        )
     return OffsetPlan(snapshot.cluster_id, group_id, moves)
 
 

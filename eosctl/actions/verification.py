@@ -47,7 +47,11 @@ def plan_verification(snapshot: ClusterSnapshot) -> VerificationPlan:
     """
     found = brokers_without_verification(snapshot)
     if not found:
-        raise PlanRefused("No broker reports that partition verification is off: nothing was changed.")
+        raise PlanRefused(
+            "No broker reports that partition verification is off: nothing was changed.",
+            "It is on everywhere, or the brokers do not tell.",
+            "See what they tell: eosctl check run EOS-BRK-002.",
+        )
     return VerificationPlan(snapshot.cluster_id, found)
 
 

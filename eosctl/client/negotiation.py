@@ -68,11 +68,13 @@ def choose_version(
         raise UnsupportedByBroker(
             f"{api_key.name} is not served by {broker}: needed {needed}, found none.",
             "The broker is older than this API, or the listener serves another purpose (a controller listener).",
+            "Name a broker's listener; if it was one, upgrade the broker for what needs this.",
         )
     version = min(highest, served.max_version)
     if version < max(lowest, served.min_version):
         raise UnsupportedByBroker(
             f"{api_key.name} needs {needed}; {broker} serves {served.min_version} to {served.max_version}.",
             "The broker's release does not offer what this operation needs.",
+            "Do it with the tools of that release, or upgrade.",
         )
     return version

@@ -100,10 +100,10 @@ def error_for_code(code: int, operation: str, detail: str | None = None) -> Eosc
         return AuthorizationDenied(what, f"The principal lacks {needed}.", "Grant it (kafka-acls) and try again.")
     why = detail or error.message
     if error is ErrorCode.UNSUPPORTED_VERSION:
-        return UnsupportedByBroker(what, why)
+        return UnsupportedByBroker(what, why, "Do it with the tools of the broker's release, or upgrade.")
     if error is ErrorCode.SASL_AUTHENTICATION_FAILED:
         return AuthenticationFailed(what, why, "Check user and password.")
-    return BrokerError(what, why, error_code=code)
+    return BrokerError(what, why, f"What it means: eosctl explain {error.name}.", error_code=code)
 
 
 def failure_for_code(code: int, operation: str, detail: str | None = None) -> Failure:

@@ -65,7 +65,11 @@ def fsck(
                 surveyed, _reader(rate, surveyed), lambda: time.sleep(second_look_after / 1000), tell
             )
         except OSError as error:
-            raise EosctlError(f"Cannot read {error.filename}.", error.strerror or str(error)) from error
+            raise EosctlError(
+                f"Cannot read {error.filename}.",
+                error.strerror or str(error),
+                "Run it as the user that the broker runs as.",
+            ) from error
     if not found.partition_count:
         raise UsageError("There is no partition directory.", "", "Name data directories, as in log.dirs.")
     if found.is_live:

@@ -221,7 +221,11 @@ class Cluster:
     async def start_broker(self, broker_id: int) -> None:
         """Start a broker again on its files and port, and wait until it serves; or a controller, which joins again."""
         if broker_id in self.core.nodes or broker_id not in self.core.node_ids:
-            raise EosctlError(f"Broker {broker_id} is running or does not exist.")
+            raise EosctlError(
+                f"Broker {broker_id} cannot be started.",
+                "It is running, or there is none of this number.",
+                "See which there are: eosctl sandbox status --name NAME.",
+            )
         node = self.core.start_node(broker_id)
         if node.broker is None:
             return
@@ -261,14 +265,20 @@ class Cluster:
         directories = self.core.broker(broker_id).logs.all
         if not 1 <= directory <= len(directories):
             raise EosctlError(
-                f"Broker {broker_id} has no log directory {directory}.", f"It has {len(directories)} (--log-dirs)."
+                f"Broker {broker_id} has no log directory {directory}.",
+                f"It has {len(directories)}.",
+                "Name another one, or start the sandbox with more: --log-dirs.",
             )
         directories[directory - 1].fail(OSError(errno.EIO, os.strerror(errno.EIO)))
 
     def _require_running(self, broker_id: int) -> None:
         if broker_id not in self.core.nodes:
             known = ", ".join(map(str, self.core.node_ids))
-            raise EosctlError(f"Broker {broker_id} is not running.", f"The nodes of this sandbox are {known}.")
+            raise EosctlError(
+                f"Broker {broker_id} is not running.",
+                f"The nodes of this sandbox are {known}.",
+                "Start it, or name another.",
+            )
 
     def commands(self) -> Mapping[str, Command]:
         """Return what the control socket offers besides ``stop``."""

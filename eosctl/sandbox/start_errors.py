@@ -11,7 +11,11 @@ from eosctl.storage.errors import DamagedFile
 def explain_start(error: BaseException, spec: SandboxSpec, timeout_s: float) -> BaseException:
     """Return what to raise instead of an error at the start of a cluster."""
     if isinstance(error, TimeoutError):
-        return EosctlError(f"The brokers did not get ready within {timeout_s:.0f} s.")
+        return EosctlError(
+            f"The brokers did not get ready within {timeout_s:.0f} s.",
+            "The machine is busy, or they wait for each other.",
+            "Try again; see: eosctl sandbox logs --process.",
+        )
     if isinstance(error, InvalidSetting):
         return EosctlError("A broker setting is not allowed.", str(error), "Correct the --config option.")
     if isinstance(error, DamagedFile):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from scripts.book.commands import command_pages
 from scripts.book.licences import licences_page
+from scripts.book.messages import messages_page
 from scripts.book.metrics import metrics_page
 from scripts.book.numbers import numbers_page
 from scripts.book.runbooks import runbook_pages
@@ -20,6 +21,7 @@ def main() -> None:
     """Replace all pages."""
     pages = {
         "licences": licences_page(),
+        "messages": messages_page(),
         "metrics": metrics_page(),
         "numbers": numbers_page(),
         "schemas": schema_index(),

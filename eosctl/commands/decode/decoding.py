@@ -100,7 +100,11 @@ def write_all(pieces: Iterable[str]) -> None:
         raise  # the reader has seen enough
     except OSError as error:
         sys.stdout.write("".join(held))
-        raise DecodeError(f"Cannot read {error.filename or 'the input'}.", error.strerror or str(error)) from error
+        raise DecodeError(
+            f"Cannot read {error.filename or 'the input'}.",
+            error.strerror or str(error),
+            "Name files that exist and that you may read.",
+        ) from error
     sys.stdout.write("".join(held))
     sys.stdout.flush()
 

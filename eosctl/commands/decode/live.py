@@ -46,7 +46,11 @@ def live_sources(live: Live, connection: Connection, now_ms: int) -> Iterator[li
         try:
             found = asyncio.run(_fetch(live, connection, Path(folder), offset, from_ms, now_ms))
         except WireError as error:
-            raise DecodeError(f"{live.topic} cannot be decoded: {error}.", "The leader sent something else.") from error
+            raise DecodeError(
+                f"{live.topic} cannot be decoded: {error}.",
+                "The leader sent something else.",
+                "Decode the leader's files instead: eosctl decode FILES.",
+            ) from error
         for name, log in found:
             if log.gaps:
                 gap = log.gaps[0]

@@ -54,7 +54,11 @@ def decode_state_dir(
                 write_all(render_entries([_application_row(application, damage)], output))
                 write_all(render_entries(_store_rows(application, damage), output))
     except OSError as error:
-        raise EosctlError(f"Cannot read {error.filename}.", error.strerror or str(error)) from error
+        raise EosctlError(
+            f"Cannot read {error.filename}.",
+            error.strerror or str(error),
+            "Name files that exist and that you may read.",
+        ) from error
     raise typer.Exit(1 if damage.count else 0)
 
 

@@ -48,9 +48,13 @@ def export_metrics(
 ) -> None:
     """Write the configuration of a monitoring program: rules, exporter, dashboard, collector."""
     if targets and target is not Target.OTEL:
-        raise UsageError(f"--target does not go with {target.value}.", "Only the collector is told what to scrape.")
+        raise UsageError(
+            f"--target does not go with {target.value}.", "Only the collector is told what to scrape.", "Leave it out."
+        )
     if faster != 1 and target is not Target.RULES:
-        raise UsageError(f"--faster does not go with {target.value}.", "Only rules have holds and windows.")
+        raise UsageError(
+            f"--faster does not go with {target.value}.", "Only rules have holds and windows.", "Leave it out."
+        )
     if target is Target.OTEL:
         _check(targets or [])
     write_result(_render(target, targets or [], faster), output_file)

@@ -52,7 +52,11 @@ async def _carry_out(line: bytes, commands: Mapping[str, Command]) -> dict[str, 
         name, arguments = request["command"], request.get("arguments", {})
         if name not in commands:
             known = ", ".join(sorted(commands))
-            raise UsageError(f"The sandbox has no command {name!r}.", f"It has: {known}.")
+            raise UsageError(
+                f"The sandbox has no command {name!r}.",
+                f"It has: {known}.",
+                "Restart it, if another release started it.",
+            )
         return {"ok": True, "result": await commands[name](arguments)}
     except EosctlError as error:
         return {"ok": False, "error": {"what": error.what, "why": error.why, "next_step": error.next_step}}

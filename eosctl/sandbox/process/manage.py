@@ -213,7 +213,9 @@ def _end(sandbox: RunningSandbox, timeout_s: float) -> str:
     send_signal(pid, ticks, signal.SIGKILL)
     if wait_for_exit(pid, ticks, KILL_TIMEOUT_S):
         return "killed"
-    raise EosctlError(f"The sandbox process {pid} cannot be stopped.", "It hangs in the kernel.", "")
+    raise EosctlError(
+        f"The sandbox process {pid} cannot be stopped.", "It hangs in the kernel.", "Look at its disk: dmesg."
+    )
 
 
 def forget(sandbox: RunningSandbox) -> None:

@@ -42,7 +42,11 @@ async def _upsert(core: ClusterCore, upsertions: Sequence[ScramCredentialUpserti
     core.ticks.run()
     answer = await answered
     if answer is None or any(result.error_code for result in answer.results):
-        raise EosctlError("The users of the sandbox could not be registered.", f"The controller answered {answer}.")
+        raise EosctlError(
+            "The users of the sandbox could not be registered.",
+            f"The controller answered {answer}.",
+            "See its log: eosctl sandbox logs --process.",
+        )
 
 
 def _lacking(

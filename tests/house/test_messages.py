@@ -1,0 +1,67 @@
+"""Every error message of the product: what happened, why, what next. The book lists them from the same source."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+import pytest
+
+from scripts.book.messages import Message, all_messages, error_kinds, exit_code_of, messages_in, messages_page
+
+# Messages of rooms that people reach through others (engines, workloads, rehearsals) and that have no next step yet.
+# The number only ever falls.
+WITHOUT_NEXT_STEP_AT_MOST = 50
+# The same for reasons; a usage error is its own reason ("--from is later than --to").
+WITHOUT_REASON_AT_MOST = 40
+
+
+@pytest.fixture(scope="module")
+def messages() -> list[Message]:
+    return all_messages()[0]
+
+
+def is_sentence(text: str) -> bool:
+    """Whether a text starts as a sentence does and holds no line break or placeholder that was forgotten."""
+    return bool(text.strip()) and "\n" not in text.strip() and not re.search(r"TODO|FIXME|\bXXX\b", text)
+
+
+def test_what_happened_is_always_told(messages: list[Message]) -> None:
+    told = [message for message in messages if message.what is not None]
+    assert len(told) > 400
+    assert [message for message in told if not message.what or not is_sentence(message.what)] == []
+    assert [
+        message for message in told if message.what and not message.what.rstrip().endswith((".", "?", ")", "}"))
+    ] == []
+
+
+def test_commands_always_tell_what_to_do_next(messages: list[Message]) -> None:
+    of_commands = [message for message in messages if message.path.startswith("eosctl/commands/")]
+    assert len(of_commands) > 100
+    assert [message for message in of_commands if message.next_step == ""] == []
+
+
+def test_fewer_and_fewer_messages_lack_a_part(messages: list[Message]) -> None:
+    kinds = all_messages()[1]
+    assert len([message for message in messages if message.next_step == ""]) <= WITHOUT_NEXT_STEP_AT_MOST
+    without = [m for m in messages if m.why == "" and exit_code_of(m.kind, kinds) != 2]
+    assert len(without) <= WITHOUT_REASON_AT_MOST
+
+
+def test_a_planted_message_is_found_with_its_parts_and_exit_code() -> None:
+    tree = ast.parse(
+        "class Odd(UsageError): pass\n"
+        "def f(name):\n"
+        "    raise Odd(f'No {name.strip()!r}.', next_step='Name ' + 'one.') from None\n"
+    )
+    base = ast.parse("class UsageError(EosctlError):\n    exit_code = 2\n")
+    kinds = error_kinds({"errors.py": base, "odd.py": tree})
+    (found,) = messages_in("odd.py", tree, kinds)
+    assert found == Message("odd.py", 3, "Odd", "No {strip}.", "", "Name one.")
+    assert exit_code_of("Odd", kinds) == 2
+
+
+def test_the_page_lists_each_message_under_its_exit_code() -> None:
+    page = messages_page()
+    assert re.findall(r"^## Exit code (\d)", page, re.MULTILINE) == ["1", "2", "4"]
+    assert "| Cannot write `{path}`. |" in page

@@ -159,9 +159,14 @@ class StreamsLibrary(KafkaRelease):
 
 @pytest.fixture(scope="session")
 def streams_jars() -> Path:
-    """Return the class path of Kafka Streams 4.3.1, fetched by Maven once and held to its committed checksums."""
+    """Return the class path of Kafka Streams 4.3.1."""
+    return fetch_streams("4.3.1")
+
+
+def fetch_streams(version: str) -> Path:
+    """Return the class path of Kafka Streams, fetched by Maven once and held to its committed checksums."""
     try:
-        return resolve_jars(StreamsLibrary("streams-4.3.1", "", "", (), 17))
+        return resolve_jars(StreamsLibrary(f"streams-{version}", "", "", (), 17))
     except MissingTool as missing:
         pytest.skip(f"{missing.tool} is missing: {missing.what}")
 

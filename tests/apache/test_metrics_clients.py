@@ -1,4 +1,4 @@
-"""Producers, consumers and Streams of 4.3.1 show every metric that the catalogue says they have, through the agent."""
+"""Producers, consumers and Streams of both releases show every metric that the catalogue has of them, through the agent."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from eosctl.collect.prometheus_text import Sample, parse_samples
@@ -16,22 +17,20 @@ from eosctl.monitoring.exports import jmx_exporter_document
 from eosctl.monitoring.metric import Metric
 from eosctl.render.machine import render_yaml
 from eosctl.testing import SandboxThread
+from tests.apache.conftest import fetch_streams
 from tests.apache.test_metrics_exporter import agent, free_port, shows
-from tests.apache.test_streams import LONG_S, application, word_count, write_lines
+from tests.apache.test_streams import LONG_S, application, compile_word_count, write_lines
 
-__all__ = ["agent", "word_count"]
-#: Of stores with a cache, which this application has not.
-ELSEWHERE = frozenset({"cache-size-bytes-total"})
+__all__ = ["agent"]
 
 
-def missing(samples: list[Sample]) -> list[Metric]:
+def missing(samples: list[Sample], version: str) -> list[Metric]:
     return [
         metric
         for metric in load_metrics()
         if metric.component in ("producer", "consumer", "streams")
         and metric.prometheus
-        and metric.exists_in(parse_version("4.3.1"))
-        and metric.name not in ELSEWHERE
+        and metric.exists_in(parse_version(version))
         and not shows(samples, metric)
     ]
 
@@ -44,18 +43,21 @@ def scrape(port: int) -> list[Sample]:
         return []
 
 
-def test_a_streams_application_shows_the_catalogue(agent: Path, word_count: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", ["3.9.2", "4.3.1"])
+def test_a_streams_application_shows_the_catalogue(version: str, agent: Path, tmp_path: Path) -> None:
+    word_count = compile_word_count(fetch_streams(version), tmp_path)
     configuration, port = tmp_path / "exporter.yaml", free_port()
     configuration.write_text(render_yaml(jmx_exporter_document()), "utf-8")
-    command = [word_count[0], f"-javaagent:{agent}=127.0.0.1:{port}:{configuration}", *word_count[1:]]
-    with SandboxThread(brokers=1, emulate="4.3", fast=False) as sandbox:
+    options = [f"-javaagent:{agent}=127.0.0.1:{port}:{configuration}", "-Dcache.bytes=1000000"]
+    command = [word_count[0], *options, *word_count[1:]]
+    with SandboxThread(brokers=1, emulate=version.rpartition(".")[0], fast=False) as sandbox:
         admin = AdminClient({"bootstrap.servers": sandbox.bootstrap})
         for created in admin.create_topics([NewTopic("lines", 2), NewTopic("counts", 2)]).values():
             created.result(LONG_S)
         write_lines(sandbox.bootstrap, 300)
         with application(command, sandbox.bootstrap, tmp_path, "measured") as (running, log):
             ends_at = time.monotonic() + LONG_S
-            while absent := missing(scrape(port)):
+            while absent := missing(scrape(port), version):
                 assert running.poll() is None, log.read_text()
                 assert time.monotonic() < ends_at, [f"{one.bean} {one.name}" for one in absent]
                 time.sleep(0.5)

@@ -102,7 +102,7 @@ def show(there: Remote, given: Path) -> Done:
 
 
 @pytest.mark.timeout(1800)
-def test_passwords_and_certificates(stores: Path, streams_jars: Path, kafka_jars: Path, tmp_path: Path) -> None:
+def test_passwords_and_certificates(stores: Path, kafka_jars: Path, tmp_path: Path) -> None:
     user = {"username": "monitor", "password": PASSWORD}
     trust = {"ssl_truststore_location": str(stores / "trust.p12"), "ssl_truststore_password": STORE_PASSWORD}
     key = {"ssl_keystore_location": str(stores / "key.p12"), "ssl_keystore_password": STORE_PASSWORD}

@@ -28,6 +28,11 @@ LINE = " ".join(WORDS)
 @pytest.fixture(scope="module")
 def word_count(streams_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """Compile the application; return the command line that runs it."""
+    return compile_word_count(streams_jars, tmp_path_factory.mktemp("classes"))
+
+
+def compile_word_count(jars: Path, classes: Path) -> list[str]:
+    """Compile the application against some release of Kafka Streams; return the command line that runs it."""
     javac = shutil.which("javac")
     if javac is None:
         pytest.skip("javac is missing: the program of this test must be compiled")
@@ -35,11 +40,10 @@ def word_count(streams_jars: Path, tmp_path_factory: pytest.TempPathFactory) -> 
         java = find_java(resolve_release("4.3.1"))
     except MissingTool as missing:
         pytest.skip(f"{missing.tool} is missing: {missing.what}")
-    classes = tmp_path_factory.mktemp("classes")
-    command = [javac, "-d", str(classes), "-cp", f"{streams_jars}/*", str(SOURCE)]
+    command = [javac, "-d", str(classes), "-cp", f"{jars}/*", str(SOURCE)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return [str(java), "-Xmx256m", "-cp", f"{classes}:{streams_jars}/*", "WordCount"]
+    return [str(java), "-Xmx256m", "-cp", f"{classes}:{jars}/*", "WordCount"]
 
 
 @contextmanager

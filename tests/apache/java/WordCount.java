@@ -22,7 +22,8 @@ public class WordCount {
         config.put(StreamsConfig.APPLICATION_ID_CONFIG, "word-count");
         config.put(StreamsConfig.STATE_DIR_CONFIG, new File(args[1]).getAbsolutePath());
         config.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
-        config.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, 0);
+        // Without a cache every count goes downstream, as the tests of counts want it.
+        config.put(StreamsConfig.STATESTORE_CACHE_MAX_BYTES_CONFIG, Integer.getInteger("cache.bytes", 0));
         config.put(StreamsConfig.REPLICATION_FACTOR_CONFIG, 1);
         config.put("consumer.session.timeout.ms", 6000);
         config.put("consumer.auto.offset.reset", "earliest");

@@ -1,4 +1,4 @@
-"""Producers, consumers and Streams of both releases show every metric that the catalogue has of them, through the agent."""
+"""Producers, consumers and Streams of both releases show all that the catalogue has of them, through the agent."""
 
 from __future__ import annotations
 

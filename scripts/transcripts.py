@@ -3,7 +3,8 @@
     python scripts/transcripts.py [--only TEXT] [-v]
     python scripts/transcripts.py --bootstrap HOST:PORT --target 4.3-tv2 [--only TEXT] [-v]
 
-With a bootstrap address the scenarios that need no profile are played on that broker instead. The exit status is 1 when an answer differs from the recorded one.
+With a bootstrap address the scenarios that need no profile are played on that broker instead.
+The exit status is 1 when an answer differs from the recorded one.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """DescribeGroups (15), versions 0-5 on 3.9 and 0-6 on 4.3 (KIP-345, KIP-430, KIP-1043).
 
 - a group that does not exist is Dead without an error below version 6, from there 69 with a text
-- members' metadata and assignments are shown only while the group is stable
+- members' metadata is shown only while the group is stable, in 3.9 their assignments too; 4.x keeps those of before
 - groups of the new protocol count as not existing here
 """
 
@@ -58,7 +58,7 @@ def _describe(broker: Any, context: RequestContext, group_id: str) -> DescribedG
             member.client_id,
             member.client_host,
             member.metadata(protocol) if shows_metadata else b"",
-            member.assignment if shows_metadata else b"",
+            member.assignment if shows_metadata or not broker.emulation.is_3_9 else b"",
         )
         for member in group.members.values()
     ]

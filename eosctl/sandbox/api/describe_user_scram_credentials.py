@@ -42,4 +42,4 @@ def handle(broker: Broker, context: RequestContext, request: DescribeUserScramCr
             error = ErrorCode.RESOURCE_NOT_FOUND
             message = f"Attempt to describe a user credential that does not exist: {user}"
         results.append(DescribeUserScramCredentialsResult(user, error, message, infos))
-    context.reply(DescribeUserScramCredentialsResponse(0, ErrorCode.NONE, None, results))
+    context.reply(DescribeUserScramCredentialsResponse(0, ErrorCode.NONE, "", results))

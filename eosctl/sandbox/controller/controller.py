@@ -154,8 +154,10 @@ class Controller:
         return self.topic_value(topic, "unclean.leader.election.enable") == "true"
 
     def min_isr(self, topic: str) -> int:
-        """Return ``min.insync.replicas`` of a topic."""
-        return int(self.topic_value(topic, "min.insync.replicas"))
+        """Return ``min.insync.replicas`` of a topic, and never more than its partitions have replicas."""
+        known = self.image.topics.get(topic)
+        replica_count = len(known.partitions[0].replicas) if known is not None and known.partitions else 1
+        return min(int(self.topic_value(topic, "min.insync.replicas")), replica_count)
 
     @property
     def has_elr(self) -> bool:

@@ -86,7 +86,7 @@ class AppendEvents:
         return error.message
 
     def _too_few(self, partition: Partition) -> str:
-        required = partition.log.settings.min_insync_replicas
+        required = partition.min_isr
         in_sync = scala_set(partition.isr)
         demand = f"is insufficient to satisfy the min.isr requirement of {required} for partition {partition.partition}"
         if self._is_3_9:

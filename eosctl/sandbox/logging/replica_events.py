@@ -101,7 +101,7 @@ class ReplicaEvents:
 
     def changed_isr(self, partition: Partition) -> None:
         """The controller agreed to a new ISR."""
-        is_short = len(partition.isr) < partition.log.settings.min_insync_replicas
+        is_short = len(partition.isr) < partition.min_isr
         self._isr(
             partition,
             f"ISR updated to {_ids(partition.isr)} {'(under-min-isr)' if is_short else ''} and version updated to "

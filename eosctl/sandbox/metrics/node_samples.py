@@ -99,13 +99,13 @@ def request_name(api_key: int, *, from_broker: bool) -> str:
 def _replicas(broker: Broker) -> Iterator[Sample]:
     partitions = list(broker.replicas.partitions.values())
     led = [partition for partition in partitions if partition.is_leader]
-    below = [partition for partition in led if len(partition.isr) < _min_isr(partition)]
+    below = [partition for partition in led if len(partition.isr) < partition.min_isr]
     totals = {
         "PartitionCount": len(partitions),
         "LeaderCount": len(led),
         "UnderReplicatedPartitions": sum(_is_under_replicated(partition) for partition in led),
         "UnderMinIsrPartitionCount": len(below),
-        "AtMinIsrPartitionCount": sum(len(partition.isr) == _min_isr(partition) for partition in led),
+        "AtMinIsrPartitionCount": sum(len(partition.isr) == partition.min_isr for partition in led),
         "OfflineReplicaCount": sum(partition.log.closed for partition in partitions),
         "PartitionsWithLateTransactionsCount": sum(_has_late_transaction(partition, broker) for partition in led),
         "ProducerIdCount": sum(len(partition.log.producers.producers) for partition in partitions),
@@ -127,8 +127,8 @@ def _partition(partition: Partition) -> Iterator[Sample]:
     leads = partition.is_leader
     of_partition = {
         "UnderReplicated": _is_under_replicated(partition),
-        "UnderMinIsr": leads and len(partition.isr) < _min_isr(partition),
-        "AtMinIsr": leads and len(partition.isr) == _min_isr(partition),
+        "UnderMinIsr": leads and len(partition.isr) < partition.min_isr,
+        "AtMinIsr": leads and len(partition.isr) == partition.min_isr,
         "InSyncReplicasCount": len(partition.isr) if leads else 0,
         "ReplicasCount": len(partition.replicas) if leads else 0,
         "LastStableOffsetLag": log.high_watermark - log.last_stable_offset(),
@@ -156,10 +156,6 @@ def _has_late_transaction(partition: Partition, broker: Broker) -> bool:
     last_timestamp = state.producers[state.ongoing[min(state.ongoing)]].last_timestamp
     longest_ms = broker.config.get_int("transaction.max.timeout.ms") + LATE_TRANSACTION_BUFFER_MS
     return 0 < last_timestamp < broker.runtime.now_ms() - longest_ms
-
-
-def _min_isr(partition: Partition) -> int:
-    return partition.log.settings.min_insync_replicas
 
 
 def _is_under_replicated(partition: Partition) -> bool:

@@ -172,7 +172,7 @@ class LeaderAppends:
     def _not_ready(self, partition: Partition | None) -> ErrorCode:
         if partition is None or not partition.is_leader:
             return ErrorCode.NOT_LEADER_OR_FOLLOWER
-        if len(partition.isr) < partition.log.settings.min_insync_replicas:
+        if len(partition.isr) < partition.min_isr:
             self._refusals.refused(partition, ErrorCode.NOT_ENOUGH_REPLICAS, Refused())
             return ErrorCode.NOT_ENOUGH_REPLICAS
         return ErrorCode.NONE

@@ -108,6 +108,11 @@ class Partition:
         self.watchers: dict[FetchWatcher, None] = {}
 
     @property
+    def min_isr(self) -> int:
+        """How many replicas must be in sync: ``min.insync.replicas``, and never more than there are replicas."""
+        return min(self.log.settings.min_insync_replicas, max(1, len(self.replicas)))
+
+    @property
     def is_leader(self) -> bool:
         """Whether this broker leads the partition."""
         return self.leader_id == self.broker_id
@@ -181,7 +186,7 @@ class Partition:
         waits = self.waits
         if waits:
             in_sync = len(self.isr)
-            enough = in_sync >= log.settings.min_insync_replicas
+            enough = in_sync >= self.min_isr
             while waits and waits[0].offset < end:
                 waits.popleft().complete(ErrorCode.NONE if enough else ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND)
         return True

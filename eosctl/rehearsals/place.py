@@ -8,13 +8,12 @@ from collections.abc import AsyncIterator, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from eosctl.client.client import Client, connect
 from eosctl.client.ports import Connector, WallClock
 from eosctl.client.producer import TransactionalProducer
 from eosctl.errors import ConfigFileError
-from eosctl.lab.engine import Engine
 from eosctl.lab.scenarios.scenario import Stage
 from eosctl.lab.simulation import Simulation, simulate
 from eosctl.model.client_config import ClientConfig
@@ -22,6 +21,9 @@ from eosctl.rehearsals.member import GroupMember
 from eosctl.rehearsals.story import Shape, Story
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.ports import Emulation
+
+if TYPE_CHECKING:
+    from eosctl.lab.apache.engine import ApacheEngine
 
 HERE: Final = "here"
 OTHER: Final = "other"
@@ -53,7 +55,7 @@ class Place:
     client: Client
     chance: random.Random
     simulation: Simulation | None = None
-    engine: Engine | None = None
+    engine: ApacheEngine | None = None
     producers: dict[str, TransactionalProducer] = field(default_factory=dict)
     members: dict[str, GroupMember] = field(default_factory=dict)
     tasks: set[asyncio.Task[None]] = field(default_factory=set)

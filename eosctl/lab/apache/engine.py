@@ -132,6 +132,13 @@ class ApacheEngine:
             raise EngineError(f"Broker {broker_id} is {node.state}; only a stopped one can be restarted.")
         await self._abandonable(lambda: self._start([node]))
 
+    async def install(self, broker_id: int, version: str) -> None:
+        """Give a stopped broker another release, which finds the files of the one before when it is restarted."""
+        node = self._node(broker_id)
+        if node.state is not BrokerState.STOPPED:
+            raise EngineError(f"Broker {broker_id} is {node.state}; only a stopped one can change its release.")
+        node.runtime = await asyncio.to_thread(prepare_runtime, resolve_release(version), self._config.cache_dir)
+
     async def _abandonable(self, start: Callable[[], None]) -> None:
         """Start nodes in a thread; when the caller is cancelled (Ctrl-C) they are ended before the thread is."""
         self._given_up.clear()

@@ -65,7 +65,7 @@ class KafkaNode:
         self.address = address
         self.files = NodeFiles(home)
         self.state = BrokerState.STOPPED
-        self._runtime = runtime
+        self.runtime = runtime
         self._heap_bytes = heap_bytes
         self._jvm_options = jvm_options
         self._process: RecordedProcess | None = None
@@ -85,7 +85,7 @@ class KafkaNode:
         self.files.settings.write_text(properties, "utf-8")
         feature = () if transaction_version is None else ("--feature", f"transaction.version={transaction_version}")
         done = run_tool(
-            self._runtime,
+            self.runtime,
             "kafka.tools.StorageTool",
             *("format", "--ignore-formatted", "--cluster-id", cluster_id, "--config", str(self.files.settings)),
             *feature,
@@ -99,9 +99,9 @@ class KafkaNode:
 
     def start(self) -> None:
         """Start the JVM; `wait_ready` tells when the broker serves."""
-        release = self._runtime.release
+        release = self.runtime.release
         configuration = log_configuration(release.logging).as_uri()
-        command = self._runtime.command(
+        command = self.runtime.command(
             "kafka.Kafka",
             str(self.files.settings),
             heap_bytes=self._heap_bytes,

@@ -24,6 +24,7 @@ from eosctl.wire.messages.incremental_alter_configs import (
 )
 
 SHUTDOWN_TIMEOUT_S: Final = 10
+NEWEST: Final = {"3.9": "3.9.2", "4.3": "4.3.1"}
 _TOPIC: Final = 2
 _BROKER: Final = 4
 _SET: Final = 0
@@ -65,6 +66,12 @@ async def upgrade(place: Place, *, node: int, release: str = "4.3") -> None:
     """Stop a broker or controller (100) in order, and start it on its files as another release (3.9, 4.3)."""
     if release not in FEATURES:
         raise ConfigFileError(f"There is no release {release}.", f"There are: {', '.join(FEATURES)}.")
+    if place.engine is not None:
+        if node in place.engine.data_dirs():  # a controller is upgraded with the broker beside it
+            await place.engine.stop(node)
+            await place.engine.install(node, NEWEST[release])
+            await place.engine.restart(node)
+        return
     core = place.inside.core
     if node in core.broker_ids:
         await stop_broker(place, broker=node)

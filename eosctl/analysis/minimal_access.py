@@ -26,6 +26,17 @@ class ApplicationKind(StrEnum):
     IDEMPOTENT_PRODUCER = "idempotent-producer"
     CONSUMER = "consumer"
     PROCESSOR = "processor"
+    STREAMS = "streams"
+
+
+TRANSACTIONAL: Final = (ApplicationKind.PRODUCER, ApplicationKind.PROCESSOR, ApplicationKind.STREAMS)
+READING: Final = (ApplicationKind.CONSUMER, ApplicationKind.PROCESSOR, ApplicationKind.STREAMS)
+_INTERNAL: Final = {
+    "Create": ("CreateTopics",),
+    "Read": ("Fetch",),
+    "Write": ("AddPartitionsToTxn", "Produce"),
+    "Delete": ("DeleteRecords",),
+}
 
 
 class Name(NamedTuple):
@@ -42,7 +53,10 @@ class Name(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Application:
-    """An application and what it works with. A ``release`` of None is the newest."""
+    """An application and what it works with. A ``release`` of None is the newest.
+
+    ``internal`` stands for the topics that Kafka Streams makes for itself.
+    """
 
     kind: ApplicationKind
     principal: str
@@ -51,6 +65,15 @@ class Application:
     reads: tuple[Name, ...] = ()
     writes: tuple[Name, ...] = ()
     release: tuple[int, int] | None = None
+    internal: Name | None = None
+
+
+def streams_application(
+    principal: str, application_id: str, reads: tuple[Name, ...], writes: tuple[Name, ...]
+) -> Application:
+    """Return an exactly-once application of Kafka Streams: its id is its group and begins all its other names."""
+    own = Name(f"{application_id}-", prefixed=True)
+    return Application(ApplicationKind.STREAMS, principal, own, Name(application_id), reads, writes, internal=own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +106,16 @@ def plan_access(application: Application) -> tuple[NeededRule, ...]:
     """Return the smallest set of rules with which the application runs.
 
     The rules of a processor (consume, transform, produce, offsets within the transaction) are those of a transactional
-    producer and of a consumer; its group's READ serves TxnOffsetCommit too.
+    producer and of a consumer; its group's READ serves TxnOffsetCommit too. Kafka Streams needs the same, and makes,
+    reads, writes and empties topics of its own besides; without DELETE it runs, but its repartition topics grow for
+    ever.
     """
     return tuple(_rules(application))
 
 
 def _rules(application: Application) -> Iterator[NeededRule]:
     kind = application.kind
-    if kind in (ApplicationKind.PRODUCER, ApplicationKind.PROCESSOR) and application.transactional_id is not None:
+    if kind in TRANSACTIONAL and application.transactional_id is not None:
         yield NeededRule(
             "TransactionalId",
             application.transactional_id,
@@ -100,7 +125,7 @@ def _rules(application: Application) -> Iterator[NeededRule]:
         )
     if kind is not ApplicationKind.CONSUMER:
         for name in application.writes:
-            requests = ("Metadata", "AddPartitionsToTxn", "Produce")
+            requests: tuple[str, ...] = ("Metadata", "AddPartitionsToTxn", "Produce")
             if kind is ApplicationKind.IDEMPOTENT_PRODUCER:
                 requests = ("Metadata", "InitProducerId", "Produce")
             yield NeededRule("Topic", name, "Write", requests, "TOPIC_AUTHORIZATION_FAILED")
@@ -109,13 +134,16 @@ def _rules(application: Application) -> Iterator[NeededRule]:
         yield NeededRule(
             "Cluster", Name(CLUSTER), "IdempotentWrite", ("InitProducerId",), "CLUSTER_AUTHORIZATION_FAILED"
         )
-    if kind in (ApplicationKind.CONSUMER, ApplicationKind.PROCESSOR):
-        commits = "TxnOffsetCommit" if kind is ApplicationKind.PROCESSOR else "OffsetCommit"
+    if kind in READING:
+        commits = "OffsetCommit" if kind is ApplicationKind.CONSUMER else "TxnOffsetCommit"
         for name in application.reads:
             yield NeededRule("Topic", name, "Read", ("Metadata", "Fetch", commits), "TOPIC_AUTHORIZATION_FAILED")
         if application.group is not None:
             joining = ("FindCoordinator", "JoinGroup", "OffsetFetch", commits)
             yield NeededRule("Group", application.group, "Read", joining, "GROUP_AUTHORIZATION_FAILED")
+    if application.internal is not None:
+        for operation, requests in _INTERNAL.items():
+            yield NeededRule("Topic", application.internal, operation, requests, "TOPIC_AUTHORIZATION_FAILED")
 
 
 def state_of(needed: NeededRule, principal: str, rules: Sequence[AccessRule]) -> RuleState:

@@ -8,7 +8,8 @@ import random
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -47,11 +48,17 @@ class Guarded(NamedTuple):
 @pytest.fixture
 def guarded(tmp_path: Path) -> Iterator[Guarded]:
     """One 4.3.1 broker with a login and the standard authorizer; one a test, as each makes topics of its own."""
-    home = tmp_path / "authorizer"
+    with guarded_broker(tmp_path / "authorizer", PASSWORDS) as broker:
+        yield broker
+
+
+@contextmanager
+def guarded_broker(home: Path, passwords: Mapping[str, str]) -> Iterator[Guarded]:
+    """Run a broker that these users may log in to; admin may do everything."""
     rng = random.Random()
     port, controller_port, login_port = free_ports(3, rng)
     listeners = f"PLAINTEXT://{HOST}:{port},SASL_PLAINTEXT://{HOST}:{login_port}"
-    users = " ".join(f'user_{user}="{password}"' for user, password in PASSWORDS.items())
+    users = " ".join(f'user_{user}="{password}"' for user, password in passwords.items())
     overrides = {
         "listeners": f"{listeners},CONTROLLER://{HOST}:{controller_port}",
         "advertised.listeners": listeners,

@@ -39,12 +39,35 @@ def test_json_follows_its_schema() -> None:
         (("consumer", "--principal", "User:a", "--read", "x"), "--group is needed"),
         (("consumer", "--principal", "User:a", "--read", "x y", "--group", "g"), "is no name"),
         (("stream", "--principal", "User:a"), "stream"),
+        (("streams", "--principal", "User:a", "--read", "x", "--write", "y"), "--application-id is needed"),
+        (("streams", "--principal", "User:a", "--application-id", "a", "--group", "a"), "no sense"),
+        (
+            ("streams", "--principal", "User:a", "--application-id", "a*", "--read", "x", "--write", "y"),
+            "not one application",
+        ),
+        (("producer", "--principal", "User:a", "--application-id", "a"), "--transactional-id is needed"),
     ],
 )
 def test_half_an_application_is_refused(arguments: tuple[str, ...], told: str) -> None:
     done = eosctl("check", "acl", *arguments)
     assert (done.code, done.out) == (2, "")
     assert told in done.err
+
+
+def test_a_streams_application_owns_what_begins_with_its_id() -> None:
+    """``tests/apache/test_streams_rights.py`` shows on real Kafka that each of these is needed, and no other."""
+    arguments = ("--principal", "User:a", "--application-id", "app", "--read", "in", "--write", "out")
+    items = eosctl("check", "acl", "streams", *arguments, "-o", "json").json["items"]
+    assert [(i["resource_type"], i["name"], i["pattern_type"], i["operation"]) for i in items] == [
+        ("TransactionalId", "app-", "Prefixed", "Write"),
+        ("Topic", "out", "Literal", "Write"),
+        ("Topic", "in", "Literal", "Read"),
+        ("Group", "app", "Literal", "Read"),
+        ("Topic", "app-", "Prefixed", "Create"),
+        ("Topic", "app-", "Prefixed", "Read"),
+        ("Topic", "app-", "Prefixed", "Write"),
+        ("Topic", "app-", "Prefixed", "Delete"),
+    ]
 
 
 def test_a_snapshot_without_access_rules_gives_no_verdict(snapshot_file: Path) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eosctl.analysis.minimal_access import ApplicationKind
+from eosctl.analysis.minimal_access import READING, TRANSACTIONAL, ApplicationKind
 from eosctl.commands.doctor.doctor import FINDINGS
 from eosctl.commands.invocation import invocation_of, note, write_result
 from eosctl.commands.options import (
@@ -54,6 +54,12 @@ def acl(
             "--write", metavar="TOPIC", help="A topic that it writes; repeatable.", rich_help_panel=APPLICATION
         ),
     ] = None,
+    application_id: Annotated[
+        str | None,
+        typer.Option(
+            "--application-id", metavar="ID", help="Of Kafka Streams: application.id.", rich_help_panel=APPLICATION
+        ),
+    ] = None,
     kafka_version: Annotated[
         str | None,
         typer.Option(
@@ -71,12 +77,13 @@ def acl(
 ) -> None:
     """Print the smallest set of access rules with which an application runs, and what fails without each.
 
-    KIND is producer (transactional), idempotent-producer, consumer, or processor (reads and writes in transactions). A
-    name that ends in * stands for all that begin so. With a cluster or a snapshot, the rules there are compared: exit
-    code 3 when one is missing or denied, 4 when the cluster's rules could not be read.
+    KIND is producer (transactional), idempotent-producer, consumer, processor (reads and writes in transactions), or
+    streams (Kafka Streams with exactly-once). A name that ends in * stands for all that begin so. With a cluster or a
+    snapshot, the rules there are compared: exit code 3 when one is missing or denied, 4 when the cluster's rules could
+    not be read.
     """
     from eosctl.analysis.bootstrap import bootstrap_of
-    from eosctl.analysis.minimal_access import Application, plan_access, states_of
+    from eosctl.analysis.minimal_access import Application, plan_access, states_of, streams_application
     from eosctl.commands.config.change import release_of
     from eosctl.model.evidence import EvidenceKind
     from eosctl.render.diagnosis.access import access_item, render_access
@@ -87,16 +94,21 @@ def acl(
         raise UsageError(
             f"{principal} is no principal.", "Kafka writes principals with their type.", f"Write User:{principal}"
         )
-    application = Application(
-        kind,
-        principal,
-        None if transactional_id is None else _name("--transactional-id", transactional_id),
-        None if group is None else _name("--group", group),
-        tuple(_name("--read", one) for one in reads or ()),
-        tuple(_name("--write", one) for one in writes or ()),
-        None if kafka_version is None else release_of(kafka_version),
-    )
-    _refuse_half(application.kind, transactional_id, group, reads or [], writes or [])
+    _refuse_half(kind, transactional_id, group, application_id, reads or [], writes or [])
+    read_names = tuple(_name("--read", one) for one in reads or ())
+    write_names = tuple(_name("--write", one) for one in writes or ())
+    if application_id is not None:
+        application = streams_application(principal, _application_id(application_id), read_names, write_names)
+    else:
+        application = Application(
+            kind,
+            principal,
+            None if transactional_id is None else _name("--transactional-id", transactional_id),
+            None if group is None else _name("--group", group),
+            read_names,
+            write_names,
+            None if kafka_version is None else release_of(kafka_version),
+        )
     connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
     evidence = None
     if connection.is_given or snapshot is not None:
@@ -131,17 +143,35 @@ def _name(option: str, text: str) -> Name:
     return name
 
 
+def _application_id(text: str) -> str:
+    name = _name("--application-id", text)
+    if name.prefixed:
+        raise UsageError(
+            f"--application-id {text!r} is not one application.",
+            "Everything that it owns begins with its id.",
+            "Name one id, without a star.",
+        )
+    return name.text
+
+
 def _refuse_half(
-    kind: ApplicationKind, transactional_id: str | None, group: str | None, reads: list[str], writes: list[str]
+    kind: ApplicationKind,
+    transactional_id: str | None,
+    group: str | None,
+    application_id: str | None,
+    reads: list[str],
+    writes: list[str],
 ) -> None:
     """Refuse an application of which something is not known, or that has what its kind has not."""
     writing = kind is not ApplicationKind.CONSUMER
-    reading = kind in (ApplicationKind.CONSUMER, ApplicationKind.PROCESSOR)
-    transactional = kind in (ApplicationKind.PRODUCER, ApplicationKind.PROCESSOR)
+    streams = kind is ApplicationKind.STREAMS
+    reading = kind in READING
+    transactional = kind in TRANSACTIONAL and not streams
     for option, given, wanted in (
         ("--transactional-id", bool(transactional_id), transactional),
         ("--write", bool(writes), writing),
-        ("--group", bool(group), reading),
+        ("--group", bool(group), reading and not streams),
+        ("--application-id", bool(application_id), streams),
         ("--read", bool(reads), reading),
     ):
         if given != wanted:

@@ -40,7 +40,22 @@ def test_json_follows_its_schema() -> None:
         (("consumer", "--principal", "User:a", "--read", "x y", "--group", "g"), "is no name"),
         (("stream", "--principal", "User:a"), "stream"),
         (("streams", "--principal", "User:a", "--read", "x", "--write", "y"), "--application-id is needed"),
-        (("streams", "--principal", "User:a", "--application-id", "a", "--group", "a"), "no sense"),
+        (
+            (
+                "streams",
+                "--principal",
+                "User:a",
+                "--application-id",
+                "a",
+                "--read",
+                "x",
+                "--write",
+                "y",
+                "--group",
+                "a",
+            ),
+            "no sense",
+        ),
         (
             ("streams", "--principal", "User:a", "--application-id", "a*", "--read", "x", "--write", "y"),
             "not one application",

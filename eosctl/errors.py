@@ -5,6 +5,7 @@ Standard library only: every room below ``commands`` may raise one, and ``cli`` 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import ClassVar
 
 
@@ -34,6 +35,32 @@ class UsageError(EosctlError):
     """The command line asks for something that makes no sense."""
 
     exit_code = 2
+
+
+# More names than this are not read in an error.
+_NAMES_SHOWN = 8
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str], listing: str) -> UsageError:
+    """Return the error for a name that there is not: what may have been meant, and where all of them are listed.
+
+    Args:
+        kind: What is named, in the singular: ``runbook``.
+        name: What was written.
+        known: The names that there are.
+        listing: What to do to see all of them, without the full stop: ``List them: eosctl runbook list``.
+    """
+    from difflib import get_close_matches  # only who errs pays for it
+
+    names = sorted(map(str, known))
+    by_small_letters = {one.lower(): one for one in names}
+    close = [by_small_letters[one] for one in get_close_matches(name.lower(), by_small_letters, n=3, cutoff=0.6)]
+    if len(names) <= _NAMES_SHOWN:
+        why = f"There are: {', '.join(names)}." if names else "There are none."
+    else:
+        why = f"None of the {len(names)} that there are has this name."
+    meant = f"Did you mean {' or '.join(map(repr, close))}? " if close else ""
+    return UsageError(f"There is no {kind} {name!r}.", why, f"{meant}{listing}.")
 
 
 class ConfigFileError(EosctlError):

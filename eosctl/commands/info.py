@@ -10,7 +10,7 @@ import typer
 from eosctl import __version__
 from eosctl.commands.invocation import invocation_of, write_result
 from eosctl.commands.options import Output, OutputFile
-from eosctl.errors import UsageError
+from eosctl.errors import unknown_name
 from eosctl.render.formats import OutputFormat
 
 SNAPSHOT = "snapshot"
@@ -35,8 +35,7 @@ def schema(
         return
     if name is not None:
         if name not in SHAPES:
-            names = ", ".join(sorted([*SHAPES, SNAPSHOT]))
-            raise UsageError(f"There is no schema {name!r}.", f"There are: {names}.", "Name one of these.")
+            raise unknown_name("schema", name, [*SHAPES, SNAPSHOT], "List them: eosctl schema")
         write_result(render_json(schema_of(name)), output_file)
         return
     invocation = invocation_of(context)

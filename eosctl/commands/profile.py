@@ -10,7 +10,7 @@ import typer
 
 from eosctl.commands.invocation import invocation_of, note, write_result
 from eosctl.commands.options import Output, OutputFile
-from eosctl.errors import UsageError
+from eosctl.errors import UsageError, unknown_name
 from eosctl.render.formats import OutputFormat
 
 app = typer.Typer(help="Named clusters: how to reach them, and which are protected.", no_args_is_help=True)
@@ -113,8 +113,7 @@ def _show(
     invocation = invocation_of(context)
     profiles = read_profiles(_path())
     if name is not None and name not in profiles:
-        there = ", ".join(profiles) or "none"
-        raise UsageError(f"There is no profile {name!r}.", f"There are: {there}.", "Add it: eosctl profile add")
+        raise unknown_name("profile", name, profiles, "Add it: eosctl profile add")
     chosen = [profile for key, profile in profiles.items() if name in (None, key)]
     result = listing("profiles", command, invocation.now_ms(), tuple(profile_item(one) for one in chosen))
     empty = f"No profiles in {_path()}; add one: eosctl profile add NAME -b HOST:PORT"

@@ -17,7 +17,7 @@ from eosctl.actions.marker import apply_marker
 from eosctl.actions.verification import apply_verification, plan_verification
 from eosctl.analysis.hanging import classify_open_transactions
 from eosctl.client.client import Client
-from eosctl.errors import PlanRefused, UsageError
+from eosctl.errors import PlanRefused, unknown_name
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.plan import MarkerPlan
 from eosctl.model.snapshot import ClusterSnapshot
@@ -281,5 +281,5 @@ def find_change(name: str) -> ChangeKind:
         UsageError: There is none of this name.
     """
     if name not in _BY_NAME:
-        raise UsageError(f"There is no action {name}.", f"There are: {', '.join(_BY_NAME)}.")
+        raise unknown_name("action", name, _BY_NAME, "See docs/runbooks/index.md")
     return _BY_NAME[name]

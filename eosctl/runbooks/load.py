@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
-from eosctl.errors import UsageError
+from eosctl.errors import unknown_name
 from eosctl.runbooks.book import Runbook
 from eosctl.settings.small_files import parse_yaml_as, read_small_text
 
@@ -65,10 +65,11 @@ def find_runbook(name: str) -> Source:
     for source in library():
         if source.book.id == name:
             return source
-    raise UsageError(
-        f"There is no runbook {name}.",
-        "There are: " + ", ".join(source.book.id for source in library()) + ".",
-        'Find one by what you see: eosctl diagnose "WORDS"; a file is named with its ending .yaml',
+    raise unknown_name(
+        "runbook",
+        name,
+        (source.book.id for source in library()),
+        'List them: eosctl runbook list; find one by what you see: eosctl diagnose "WORDS"; a file ends in .yaml',
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from eosctl.collect.collector import EVERYTHING
-from eosctl.errors import UsageError
+from eosctl.errors import unknown_name
 from eosctl.model.evidence import EvidenceKind
 from eosctl.runbooks.application_probes import APPLICATION_PROBES
 from eosctl.runbooks.probe_kind import Parameter, ProbeKind
@@ -220,5 +220,5 @@ def find_probe(name: str) -> ProbeKind:
         UsageError: There is none of this name.
     """
     if name not in _BY_NAME:
-        raise UsageError(f"There is no probe {name}.", f"There are: {', '.join(_BY_NAME)}.")
+        raise unknown_name("probe", name, _BY_NAME, "See docs/runbooks/index.md")
     return _BY_NAME[name]

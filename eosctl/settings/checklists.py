@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import yaml
 
-from eosctl.errors import ConfigFileError, UsageError
+from eosctl.errors import ConfigFileError, unknown_name
 from eosctl.model.checklist import Checklist, ChecklistItem, ChecklistRecord, ItemKind
 
 RECORD_SCHEMA = "eosctl.checklist-record"
@@ -41,11 +41,8 @@ def find_checklist(name: str) -> Checklist:
     known = shipped_checklists()
     found = next((one for one in known if one.id == name), None)
     if found is None:
-        raise UsageError(
-            f"There is no checklist {name!r}.",
-            f"There are: {', '.join(one.id for one in known)}.",
-            "Name one of these, or a file: ./own.yaml",
-        )
+        listing = "List them: eosctl checklist list; or name a file: ./own.yaml"
+        raise unknown_name("checklist", name, (one.id for one in known), listing)
     return found
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from eosctl.errors import ConfigFileError, UsageError
+from eosctl.errors import ConfigFileError, UsageError, unknown_name
 from eosctl.settings.client_properties import SECRET_NAMES
 from eosctl.settings.profiles import read_profiles
 from eosctl.settings.references import has_reference
@@ -50,8 +50,7 @@ def remove_profile(path: Path, name: str) -> None:
     """
     known = read_profiles(path)
     if name not in known:
-        there = ", ".join(known) or "none"
-        raise UsageError(f"There is no profile {name!r}.", f"There are: {there}.", "List: eosctl profile list")
+        raise unknown_name("profile", name, known, "List them: eosctl profile list")
     _write(path, {other: body for other, body in _bodies(path).items() if other != name})
 
 

@@ -88,7 +88,7 @@ def test_a_file_that_is_no_scenario_is_told_where(
 def test_what_cannot_be_run_says_what_can(own_home: Path, tmp_path: Path) -> None:
     for arguments, told in (
         (["run"], "needs a name"),
-        (["run", "nonsense"], "There are: abort"),
+        (["run", "nonsense"], "List them: eosctl sandbox scenario list"),
         (["run", str(tmp_path / "none.yaml")], "Cannot read"),
         (["run", "kafka-17754", "--engine", "apache"], "cannot be played on real Kafka"),
         (["run", "zombie", "--engine", "apache", "--name", "x"], "Leave one out"),

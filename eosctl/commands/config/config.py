@@ -24,7 +24,7 @@ from eosctl.commands.options import (
     parse_duration_ms,
 )
 from eosctl.commands.session import Connection, load_or_capture
-from eosctl.errors import UsageError
+from eosctl.errors import UsageError, unknown_name
 from eosctl.model.deployment import Role
 from eosctl.model.severity import Severity
 from eosctl.render.configuration.formats import LintFormat
@@ -203,8 +203,7 @@ def render(
         return
     chosen = next((one for one in profiles if one.name == profile), None)
     if chosen is None:
-        names = ", ".join(one.name for one in profiles)
-        raise UsageError(f"There is no profile {profile!r}.", f"There are: {names}.", "Name one of these.")
+        raise unknown_name("profile", profile, (one.name for one in profiles), "List them: eosctl config render")
     write_result(chosen.text, output_file)
 
 

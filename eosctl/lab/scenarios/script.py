@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from eosctl.errors import ConfigFileError, UsageError
+from eosctl.errors import ConfigFileError, UsageError, unknown_name
 from eosctl.settings.small_files import parse_yaml_as, read_small_text
 
 StepWords = dict[str, Any]
@@ -112,6 +112,4 @@ def find_script(name: str) -> Script:
         return library()[name]
     if name.endswith((".yaml", ".yml")):
         return read_script(Path(name))
-    raise UsageError(
-        f"There is no scenario {name}.", f"There are: {', '.join(library())}.", "Name one of these, or a file."
-    )
+    raise unknown_name("scenario", name, library(), "List them: eosctl sandbox scenario list; or name a file")

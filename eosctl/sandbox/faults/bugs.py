@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from eosctl.errors import UsageError
+from eosctl.errors import UsageError, unknown_name
 from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.coordinator.group.coordinator import materialise_at_once
 from eosctl.sandbox.faults.kinds import Moment
@@ -98,8 +98,7 @@ def find_bug(name: str, release: str) -> KnownBug:
     """
     bug = next((bug for bug in BUGS if bug.name == name.lower()), None)
     if bug is None:
-        known = ", ".join(bug.name for bug in BUGS)
-        raise UsageError(f"There is no switch for a bug {name!r}.", f"There are: {known}.", "Name one of these.")
+        raise unknown_name("switch for a bug", name, (bug.name for bug in BUGS), "See eosctl bugs")
     if release not in bug.releases:
         raise UsageError(
             f"A broker that behaves as {release} cannot have {bug.name}.",

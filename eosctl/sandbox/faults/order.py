@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Final
 
-from eosctl.errors import UsageError
+from eosctl.errors import UsageError, unknown_name
 from eosctl.sandbox.faults.kinds import MEANINGS, NEEDED, SETTINGS, FaultKind, Moment, Side
 from eosctl.sandbox.network import CLIENTS
 from eosctl.wire.api_keys import ApiKey
@@ -133,8 +133,7 @@ def read_order(kind_word: str, settings: Mapping[str, object]) -> FaultOrder:
     try:
         kind = FaultKind(kind_word)
     except ValueError:
-        known = ", ".join(FaultKind)
-        raise UsageError(f"There is no fault {kind_word!r}.", f"There are: {known}.", "Name one of these.") from None
+        raise unknown_name("fault", kind_word, FaultKind, "List them: eosctl sandbox fault") from None
     allowed = (*SETTINGS[kind], "for")
     values: dict[str, object] = {}
     for name, value in settings.items():

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, get_type_hints
 
 import msgspec
 
-from eosctl.errors import UsageError
+from eosctl.errors import UsageError, unknown_name
 from eosctl.lab.scenarios.steps import clients, faults, sights
 from eosctl.sandbox.faults.order import parse_order
 from eosctl.wire.error_codes import ErrorCode
@@ -76,7 +76,7 @@ def bind(words: Mapping[str, Any]) -> BoundStep:
     """
     name = str(words.get("do", ""))
     if name not in STEPS:
-        raise UsageError(f"There is no step {name!r}.", f"There are: {', '.join(sorted(STEPS))}.", "Use one of these.")
+        raise unknown_name("step", name, STEPS, "See docs/sandbox/scenarios.md")
     doing = STEPS[name]
     given = {key: value for key, value in words.items() if key not in ("do", "refused")}
     hints = get_type_hints(doing)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -38,6 +39,7 @@ from eosctl.workloads.transactional import Fate, Step, attempt_transaction
 
 _INIT_TRIES: Final = 10
 _DISTRUST_S: Final = 0.2
+_WATCH_S: Final = 0.05
 _OUTCOMES: Final = {
     Fate.COMMITTED: Outcome.COMMITTED,
     Fate.ABORTED: Outcome.ABORTED,
@@ -171,10 +173,15 @@ async def copy(
     pair: tuple[TopicPartition, TopicPartition],
     is_over: Callable[[], bool],
     trusts: Callable[[], bool] = lambda: True,
+    *,
+    keeps_position: bool = False,
+    aborts: Callable[[], bool] = lambda: False,
 ) -> None:
     """Copy one partition to another exactly once, as far as there is anything, until it is over or fenced.
 
     ``trusts`` tells whether a group's offset can be believed: not while its coordinator may have lost it unknowingly.
+    ``keeps_position`` goes on without asking for the group's offset, as Kafka Streams does: the next transaction
+    follows the last one closely. ``aborts`` draws whether a transaction is aborted and its input handled again.
     """
     if not await producer.survives():
         return
@@ -198,15 +205,35 @@ async def copy(
                 return
             continue
         reader = None
+        first_offset, next_offset = found[0].offset, found[-1].offset + 1
         name, number = f"{producer.actor}/{number}", number + 1
 
-        async def work(name: str = name, found: Sequence[Record] = found) -> None:
+        async def work(name: str = name, found: Sequence[Record] = found, next_offset: int = next_offset) -> None:
             for index, record in enumerate(found):
                 await producer.send_value(destination, f"{name}/{index}", text_of(record))
-            await producer.send_position(group_id, source, found[-1].offset + 1)
+            await producer.send_position(group_id, source, next_offset)
 
-        if await producer.attempt(name, work) is None:
+        fate = await producer.attempt(name, work, aborts=aborts())
+        if fate is None:
             return
+        if keeps_position and fate is not Fate.UNKNOWN:
+            position = next_offset if fate is Fate.COMMITTED else first_offset
+            reader = Reader(client, IsolationLevel.READ_COMMITTED, {source: position})
+
+
+async def watch_offset(
+    client: Client,
+    recorder: Recorder,
+    actor: str,
+    group_id: str,
+    partition: TopicPartition,
+    is_over: Callable[[], bool],
+) -> None:
+    """Ask for a group's stable offset again and again until it is over, as whoever watches its lag does."""
+    while not is_over():
+        with contextlib.suppress(EosctlError):
+            await read_offset(client, recorder, actor, group_id, partition)
+        await asyncio.sleep(_WATCH_S)
 
 
 async def read_offset(

@@ -17,24 +17,34 @@ from eosctl.client.transactions import TransactionDialect
 from eosctl.errors import ClusterUnreachable, EosctlError, RequestTimedOut
 from eosctl.history.anomaly import Anomaly
 from eosctl.history.check import check_history
-from eosctl.history.events import BatchSeen, History, ReplicaSeen
+from eosctl.history.events import BatchSeen, History, ReplicaSeen, Undrained
 from eosctl.lab.nemesis import disturb
-from eosctl.lab.recording import RecordedProducer, Recorder, copy, drain, follow, read_offset, write
+from eosctl.lab.recording import RecordedProducer, Recorder, copy, drain, follow, read_offset, watch_offset, write
 from eosctl.lab.schedule import FaultKind, Schedule, draw_schedule
 from eosctl.lab.simulation import Simulation, simulate
 from eosctl.lab.virtual_loop import VirtualDeadlock, VirtualStall, run_virtual
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.core import ClusterShape
+from eosctl.sandbox.faults.engine import FaultEngine
 from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC, Emulation
 
-#: Few partitions of the internal topics, so that a trial opens tens of files and not hundreds.
-_SETTINGS: Final = {"transaction.state.log.num.partitions": "2", "offsets.topic.num.partitions": "2"}
+#: Few partitions of the internal topics, so that a trial opens tens of files and not hundreds; idle followers ask
+#: seldom, which costs most of what a trial costs.
+_SETTINGS: Final = {
+    "transaction.state.log.num.partitions": "2",
+    "offsets.topic.num.partitions": "2",
+    "replica.fetch.wait.max.ms": "300",
+}
 _INPUTS, _OUTPUTS, _GROUP = "inputs", "outputs", "copiers"
 _SPAN_MS: Final = 1_500
 _TRANSACTION_TIMEOUT_MS: Final = 4_000
 _REQUEST_TIMEOUT_MS: Final = 1_500
 _OPERATION_TIMEOUT_MS: Final = 20_000
+#: Slow clients work through the whole of a schedule, quick ones put one transaction right behind the other.
+_LATENCIES_MS: Final = (2.0, 10.0, 40.0)
+_ABORT_SHARE: Final = 0.2
 _OBSERVE_S: Final = 0.1
+_SETTLE_S: Final = 20.0  # several times what brokers wait before they look for timeouts, elect, or send a marker again
 _LIMIT_S: Final = 600.0
 
 
@@ -48,6 +58,9 @@ class TrialPlan(NamedTuple):
         broker_count: Brokers; controllers are one more node.
         transaction_count: Transactions of each writer.
         dialect: The protocol level of the clients; None for what the cluster has finalized.
+        bugs: Switches of known bugs; those that are not named are as the release has them.
+        replica_count: Replicas of the topics that are written to; None for one on every broker, up to three.
+        settings: Settings of the brokers, on top of those of every trial.
     """
 
     kinds: tuple[FaultKind, ...] = tuple(FaultKind)
@@ -56,6 +69,9 @@ class TrialPlan(NamedTuple):
     broker_count: int = 3
     transaction_count: int = 6
     dialect: TransactionDialect | None = None
+    bugs: tuple[tuple[str, bool], ...] = ()
+    replica_count: int | None = None
+    settings: tuple[tuple[str, str], ...] = ()
 
 
 class Trial(NamedTuple):
@@ -129,9 +145,12 @@ class _Stage:
         """Bring up the cluster, let everybody work while faults come and go, and look at what is left."""
         plan = self.plan
         asyncio.get_running_loop().set_exception_handler(self._note_crash)
-        shape = ClusterShape(plan.broker_count, Emulation(plan.emulate), plan.transaction_version, _SETTINGS, fast=True)
+        settings = {**_SETTINGS, **dict(plan.settings)}
+        shape = ClusterShape(plan.broker_count, Emulation(plan.emulate), plan.transaction_version, settings, fast=True)
         try:
-            async with asyncio.timeout(_LIMIT_S), simulate(shape, directory, seed=self.seed) as simulation:
+            latency_ms = random.Random(f"pace {self.seed}").choice(_LATENCIES_MS)
+            running = simulate(shape, directory, seed=self.seed, max_latency_ms=latency_ms)
+            async with asyncio.timeout(_LIMIT_S), running as simulation:
                 await self._work(simulation)
         finally:
             self.ended_ms = _virtual_ms()
@@ -142,9 +161,12 @@ class _Stage:
 
     async def _work(self, simulation: Simulation) -> None:
         self._simulation = simulation
+        faults_of_brokers = FaultEngine(simulation)
+        for name, on in self.plan.bugs:
+            faults_of_brokers.switch_bug(name, on)
         async with _client(simulation) as client:
-            inputs = await _partitions(client, _INPUTS)
-            outputs = await _partitions(client, _OUTPUTS)
+            inputs = await _partitions(client, _INPUTS, self.plan.replica_count)
+            outputs = await _partitions(client, _OUTPUTS, self.plan.replica_count)
         chance = random.Random(f"work {self.seed}")
         writing = asyncio.gather(
             *(
@@ -165,6 +187,7 @@ class _Stage:
                 self._copy(simulation, 1, inputs[0], outputs[0], 0.0, is_over),
                 self._copy(simulation, 2, inputs[0], outputs[0], chance.uniform(0.2, 2), is_over),
                 self._follow(simulation, (*inputs, *outputs), is_over),
+                self._watch_offset(simulation, inputs[0], is_over),
             )
         finally:
             watching.cancel()
@@ -191,7 +214,27 @@ class _Stage:
         await asyncio.sleep(delay_s)
         async with _client(simulation) as client:
             producer = self._producer(simulation, client, "copier", f"copier.{instance}")
-            await copy(client, producer, self.recorder, _GROUP, (source, destination), is_over)
+            places = (source, destination)
+            if instance == 1:
+                chance = random.Random(f"copy {self.seed}")
+                await copy(
+                    client,
+                    producer,
+                    self.recorder,
+                    _GROUP,
+                    places,
+                    is_over,
+                    keeps_position=True,
+                    aborts=lambda: chance.random() < _ABORT_SHARE,
+                )
+            else:
+                await copy(client, producer, self.recorder, _GROUP, places, is_over)
+
+    async def _watch_offset(
+        self, simulation: Simulation, partition: TopicPartition, is_over: Callable[[], bool]
+    ) -> None:
+        async with _client(simulation) as client:
+            await watch_offset(client, self.recorder, "lag watcher", _GROUP, partition, is_over)
 
     async def _follow(
         self, simulation: Simulation, partitions: tuple[TopicPartition, ...], is_over: Callable[[], bool]
@@ -217,11 +260,23 @@ class _Stage:
         while not simulation.core.is_ready:
             await asyncio.sleep(_OBSERVE_S)
         await asyncio.sleep(_TRANSACTION_TIMEOUT_MS / 1000 + 1)
+        await self._settle(simulation)
         async with _client(simulation) as client:
             await drain(client, self.recorder, "auditor", partitions)
             await read_offset(client, self.recorder, "auditor", _GROUP, source)
         self._observe(simulation)
         self._compare(simulation)
+
+    async def _settle(self, simulation: Simulation) -> None:
+        """Wait until no transaction is open in any partition; tell of those in which one hangs."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + _SETTLE_S
+        while open_ends := _open_ends(simulation):
+            if loop.time() > deadline:
+                for partition, (stable, end) in open_ends.items():
+                    self.recorder.tell(Undrained(_virtual_ms(), "auditor", partition, stable, end))
+                return
+            await asyncio.sleep(_OBSERVE_S)
 
     def _is_stale(self, group_id: str, broker_id: int) -> bool:
         """Whether some broker has heard of a leader epoch of the group's partition in which another one leads."""
@@ -275,6 +330,17 @@ class _Stage:
                         )
 
 
+def _open_ends(simulation: Simulation) -> dict[TopicPartition, tuple[int, int]]:
+    """Map each partition with an open transaction to its leader's last stable offset and high watermark."""
+    return {
+        partition: (stable, end)
+        for broker in simulation.core.brokers()
+        for partition, replica in broker.replicas.partitions.items()
+        if replica.is_leader and partition.topic in (_INPUTS, _OUTPUTS)
+        if (stable := replica.log.last_stable_offset()) < (end := replica.log.high_watermark)
+    }
+
+
 def _virtual_ms() -> int:
     return int(asyncio.get_running_loop().time() * 1000)
 
@@ -299,6 +365,6 @@ async def _client(simulation: Simulation) -> AsyncIterator[Client]:
         yield client
 
 
-async def _partitions(client: Client, topic: str) -> tuple[TopicPartition, ...]:
-    found = await ensure_topic(client, topic, partition_count=2)
+async def _partitions(client: Client, topic: str, replica_count: int | None) -> tuple[TopicPartition, ...]:
+    found = await ensure_topic(client, topic, partition_count=2, replica_count=replica_count)
     return tuple(partition.partition for partition in found.partitions)

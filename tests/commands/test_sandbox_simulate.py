@@ -11,7 +11,8 @@ import pytest
 from eosctl.history.check import check_history
 from eosctl.history.encoding import decode_history
 from tests.commands.conftest import eosctl
-from tests.sandbox.test_planted_bugs import aborted_index_loses_an_entry
+from tests.lab.planted import aborts_commit
+from tests.lab.test_bugs_are_found import KAFKA_17507, search
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "schemas" / "simulations.json").read_text())
 SIMULATE = ("sandbox", "simulate", "--seeds", "1")
@@ -33,18 +34,33 @@ def test_schedules_that_hold_are_counted(tmp_path: Path) -> None:
 def test_a_schedule_that_breaks_a_promise_is_shown_with_its_proof_and_its_replay(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    aborted_index_loses_an_entry(monkeypatch)
-    done = eosctl(*SIMULATE, "--first-seed", "2")
+    aborts_commit(monkeypatch)  # needs no fault, and every writer aborts now and then
+    done = eosctl(*SIMULATE, "--first-seed", "2", "--plan", "none")
     assert done.code == 3
-    assert "Seed 2: aborted-read" in done.out
+    assert "Seed 2: " in done.out
+    assert "aborted-read: " in done.out
+    assert "none: it fails without any" in done.out
+    assert "goes well" not in done.out  # without a known bug it fails, too
     assert "Polled actor" in done.out
-    assert "eosctl sandbox simulate --plan all --emulate 4.3 --first-seed 2 --seeds 1" in done.out
-    machine = eosctl(*SIMULATE, "--first-seed", "2", "-o", "json")
+    assert "eosctl sandbox simulate --plan none --emulate 4.3 --first-seed 2 --seeds 1" in done.out
+    machine = eosctl(*SIMULATE, "--first-seed", "2", "--plan", "none", "-o", "json")
     assert machine.code == 3
     jsonschema.validate(machine.json, SCHEMA)
     (failure,) = machine.json["items"][0]["failures"]
     assert "aborted-read" in {anomaly["kind"] for anomaly in failure["anomalies"]}
     assert len(failure["minimised"]) <= len(failure["schedule"])
+
+
+def test_a_known_bug_is_switched_on_and_named_by_what_goes_well_without_it() -> None:
+    found = search(KAFKA_17507.plan, KAFKA_17507.symptoms, KAFKA_17507.seed)
+    release = ("--emulate", "3.9", "--plan", "none", "--bug", "zombie-txn-offset-commit=off")
+    seed = ("--first-seed", str(found.seed), "--config", "delete.topic.enable=true")  # Kafka's default
+    done = eosctl(*SIMULATE, *release, *seed, "--bug", "kafka-17507", "-o", "json")
+    assert done.code == 3, done.err
+    jsonschema.validate(done.json, SCHEMA)
+    item = done.json["items"][0]
+    assert item["bugs"] == {"high-watermark-truncation": False, "kafka-17507": True, "zombie-txn-offset-commit": False}
+    assert item["failures"][0]["passes_with"] == ["--bug kafka-17507=off"]
 
 
 @pytest.mark.parametrize(
@@ -54,6 +70,10 @@ def test_a_schedule_that_breaks_a_promise_is_shown_with_its_proof_and_its_replay
         (("--emulate", "2.8"), "is not known"),
         (("--clients", "tv9"), "is not known"),
         (("--emulate", "3.9", "--clients", "tv2"), "has no transaction version 2"),
+        (("--bug", "kafka-17507"), "cannot have kafka-17507"),
+        (("--bug", "kafka-1"), "no switch for a bug"),
+        (("--bug", "kafka-20734=maybe"), "is not NAME, NAME=on or NAME=off"),
+        (("--config", "min.insync.replicas"), "is not KEY=VALUE"),
         (("--history", "/nowhere/at/all"), "Cannot write"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +22,7 @@ _CLIENTS = ("tv1", "tv2")
 _NOTE_EVERY = 100
 _SHOWN_ANOMALIES = 3
 _FINDINGS = 3
+_ALL_REPLICAS = 3
 
 
 def simulate(
@@ -38,6 +40,16 @@ def simulate(
         str | None,
         typer.Option("--clients", metavar="tv1|tv2", help="The protocol of the clients; the cluster's by default."),
     ] = None,
+    bug: Annotated[
+        list[str] | None,
+        typer.Option("--bug", metavar="NAME[=off]", help="Switch a known bug of the release on or off; repeatable."),
+    ] = None,
+    config: Annotated[
+        list[str] | None, typer.Option("--config", metavar="KEY=VALUE", help="A broker setting; repeatable.")
+    ] = None,
+    replicas: Annotated[
+        int, typer.Option("--replicas", min=1, max=3, help="Replicas of the topics that are written to.")
+    ] = _ALL_REPLICAS,
     history: Annotated[
         Path | None, typer.Option("--history", help="Write the history of the last schedule played to this file.")
     ] = None,
@@ -48,19 +60,24 @@ def simulate(
 
     Each seed is a cluster of its own on virtual time: transactional writers, a pipeline and readers work while brokers
     die, links fail and clocks jump. The same seed always gives the same run. The exit code is 3 when a schedule
-    breaks a promise of exactly-once, or leaves the cluster stuck.
+    breaks a promise of exactly-once, or leaves the cluster stuck. The brokers have the known bugs that their release
+    has unless --bug changes it; a failure that goes away without one of them is put down to it.
     """
     import time
 
     from eosctl.history.encoding import encode_history
     from eosctl.lab.trial import run_trial
-    from eosctl.lab.trials import fault_counts
+    from eosctl.lab.trials import bugs_of, fault_counts
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
     from eosctl.render.sandbox.simulations import SimulationItem, render_simulations
 
     invocation = invocation_of(context)
-    trial_plan = _trial_plan(plan, emulate, transaction_version, clients)
+    trial_plan = _trial_plan(plan, emulate, transaction_version, clients)._replace(
+        bugs=_bugs(bug or (), emulate),
+        replica_count=replicas,
+        settings=tuple(_setting(text) for text in config or ()),
+    )
     numbers = range(first_seed, first_seed + seeds)
     events, virtual_ms, elapsed_s, cpu_s = 0, 0, 0.0, 0.0
     failures, last = [], ""
@@ -86,6 +103,8 @@ def simulate(
         emulate=emulate,
         transaction_version=transaction_version,
         clients=clients or "default",
+        replica_count=replicas,
+        bugs=bugs_of(trial_plan),
         first_seed=first_seed,
         seed_count=seeds,
         event_count=events,
@@ -98,7 +117,7 @@ def simulate(
         failures=tuple(failures),
     )
     if output in FOR_PEOPLE:
-        text = render_simulations(item, _replay(plan, emulate, transaction_version, clients), invocation.style())
+        text = render_simulations(item, _replay(trial_plan, plan, clients), invocation.style())
     else:
         result = listing("simulations", "sandbox simulate", invocation.now_ms(), (item,))
         text = render_listing(result, (), output)
@@ -124,9 +143,23 @@ def _trial_plan(plan: str, emulate: str, transaction_version: int | None, client
     return TrialPlan(find_plan(plan), emulate, transaction_version, dialect=dialect)
 
 
+def _bugs(words: Sequence[str], release: str) -> tuple[tuple[str, bool], ...]:
+    from eosctl.sandbox.faults.bugs import find_bug, parse_switch
+
+    switches = [parse_switch(text) for text in words]
+    return tuple((find_bug(name, release).name, on) for name, on in switches)
+
+
+def _setting(text: str) -> tuple[str, str]:
+    name, found, value = text.partition("=")
+    if not found or not name:
+        raise UsageError(f"--config {text!r} is not KEY=VALUE.", "A broker setting has a name and a value.", "Mend it.")
+    return name, value
+
+
 def _failure(plan: TrialPlan, trial: Trial) -> tuple[Trial, FailedSeedItem]:
     from eosctl.history.anomaly import MEANING
-    from eosctl.lab.trials import minimise
+    from eosctl.lab.trials import find_remedies, minimise
     from eosctl.render.sandbox.simulations import AnomalyItem, FailedSeedItem
 
     smallest = minimise(plan, trial)
@@ -138,6 +171,7 @@ def _failure(plan: TrialPlan, trial: Trial) -> tuple[Trial, FailedSeedItem]:
         crashes=smallest.crashes,
         schedule=tuple(map(str, trial.schedule)),
         minimised=tuple(map(str, smallest.schedule)),
+        passes_with=find_remedies(plan, smallest),
         anomalies=tuple(
             AnomalyItem(str(one.kind), one.subject, MEANING[one.kind], tuple(map(_event_text, one.witness)))
             for one in list(anomalies.values())[:_SHOWN_ANOMALIES]
@@ -151,10 +185,14 @@ def _event_text(event: Event) -> str:
     return f"{at_ms} ms: {type(event).__name__} " + ", ".join(f"{name} {value}" for name, value in fields.items())
 
 
-def _replay(plan: str, emulate: str, transaction_version: int | None, clients: str | None) -> str:
-    options = [f"--plan {plan}", f"--emulate {emulate}"]
-    if transaction_version is not None:
-        options.append(f"--transaction-version {transaction_version}")
+def _replay(trial_plan: TrialPlan, plan: str, clients: str | None) -> str:
+    options = [f"--plan {plan}", f"--emulate {trial_plan.emulate}"]
+    if trial_plan.transaction_version is not None:
+        options.append(f"--transaction-version {trial_plan.transaction_version}")
     if clients is not None:
         options.append(f"--clients {clients}")
+    if trial_plan.replica_count != _ALL_REPLICAS:
+        options.append(f"--replicas {trial_plan.replica_count}")
+    options += [f"--bug {name}={'on' if on else 'off'}" for name, on in trial_plan.bugs]
+    options += [f"--config {name}={value}" for name, value in trial_plan.settings]
     return " ".join(["eosctl sandbox simulate", *options])

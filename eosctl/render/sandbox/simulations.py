@@ -17,7 +17,7 @@ class AnomalyItem(msgspec.Struct, frozen=True):
 
 
 class FailedSeedItem(msgspec.Struct, frozen=True):
-    """A seed that broke a promise, with its faults and the fewest of them that still do."""
+    """A seed that broke a promise, the fewest faults that still do, and options that each make these go well."""
 
     seed: int
     symptoms: tuple[str, ...]
@@ -25,6 +25,7 @@ class FailedSeedItem(msgspec.Struct, frozen=True):
     crashes: tuple[str, ...]
     schedule: tuple[str, ...]
     minimised: tuple[str, ...]
+    passes_with: tuple[str, ...]
     anomalies: tuple[AnomalyItem, ...]
 
 
@@ -35,6 +36,8 @@ class SimulationItem(msgspec.Struct, frozen=True):
     emulate: str
     transaction_version: int | None
     clients: str
+    replica_count: int
+    bugs: dict[str, bool]
     first_seed: int
     seed_count: int
     event_count: int
@@ -55,6 +58,7 @@ def render_simulations(item: SimulationItem, replay: str, style: Style = PLAIN) 
     blocks: list[Block] = [
         Line(f"{item.seed_count} fault schedules (seeds {item.first_seed} to {last}): {verdict}", tone),
         Field("cluster", f"Kafka {item.emulate}, {item.clients} clients, plan {item.plan}"),
+        Field("bugs", ", ".join(name for name, on in item.bugs.items() if on) or "none"),
         Field("history", f"{item.event_count:,} events over {item.virtual_s:,.0f} s of virtual time"),
         Field(
             "speed",
@@ -82,5 +86,6 @@ def _failure(failure: FailedSeedItem, replay: str) -> list[Block]:
         blocks.append(Field("anomaly", f"{anomaly.kind}: {anomaly.subject}"))
         blocks.append(Field("", f"({anomaly.meaning})"))
         blocks += [Field("", f"- {event}") for event in anomaly.witness]
+    blocks += [Field("goes well", f"with {option}") for option in failure.passes_with]
     blocks.append(Field("replay", f"{replay} --first-seed {failure.seed} --seeds 1"))
     return blocks

@@ -101,16 +101,22 @@ def sandbox_words(fault: PlannedFault) -> tuple[str, ...]:
             return tuple(f"{kind.removesuffix('-frames')} {end} count={amount}" for end in ends)
 
 
-class SandboxNemesis:
-    """Disturbs a sandbox through its control, with the faults of ``eosctl sandbox fault``."""
+class Disturber:
+    """Disturbs what is behind a control, with faults in words of its own.
 
-    def __init__(self, control: Control) -> None:
+    Args:
+        control: Injects and ends faults.
+        words: Puts a fault into words.
+    """
+
+    def __init__(self, control: Control, words: Callable[[PlannedFault], tuple[str, ...]]) -> None:
         self._control = control
+        self._words = words
         self._numbers: list[int] = []
 
     async def begin(self, fault: PlannedFault) -> None:
         """Let a fault begin."""
-        for words in sandbox_words(fault):
+        for words in self._words(fault):
             active = await self._control("inject", {"words": words})
             self._numbers.append(int(active["number"]))
 
@@ -123,6 +129,13 @@ class SandboxNemesis:
         while self._numbers:
             await self._control("end-fault", {"number": self._numbers[-1]})
             self._numbers.pop()
+
+
+class SandboxNemesis(Disturber):
+    """Disturbs a sandbox through its control, with the faults of ``eosctl sandbox fault``."""
+
+    def __init__(self, control: Control) -> None:
+        super().__init__(control, sandbox_words)
 
 
 _ENGINE_KINDS: Final[Mapping[str, Capability]] = {

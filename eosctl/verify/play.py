@@ -15,12 +15,14 @@ from eosctl.client.ports import WallClock
 from eosctl.client.sockets import SocketConnector
 from eosctl.errors import UsageError
 from eosctl.history.events import History
+from eosctl.lab.proxy.proxy import FaultProxy
 from eosctl.lab.recording import Recorder
 from eosctl.verify.conduct import Disturbance, Nemesis, Progress, conduct
 from eosctl.verify.librdkafka import check_librdkafka
 from eosctl.verify.links import LINK_RANGES, LinkNemesis
 from eosctl.verify.nemesis import COMMAND_KIND, CombinedNemesis, CommandNemesis
 from eosctl.verify.plan import ClientKind, FaultRange, PlannedFault, VerifyPlan, draw_faults
+from eosctl.verify.proxied import proxy_for, proxy_nemesis, proxy_ranges, through
 from eosctl.verify.runs import RunRecord
 from eosctl.verify.scene import Scene
 from eosctl.verify.targets import Target, speaks_end_txn_5
@@ -36,6 +38,7 @@ class NemesisKind(StrEnum):
     NONE = "none"
     BROKERS = "brokers"
     LINKS = "links"
+    PROXY = "proxy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,7 @@ class Played(NamedTuple):
 async def play(
     order: Order, target: Target, *, now_ms: WallClock, elapsed_ms: Callable[[], int], progress: Progress
 ) -> Played:
-    """Play a run; nothing is checked here but whether it can be played.
+    """Play a run, through a proxy if the order says so; nothing is checked here but whether it can be played.
 
     Args:
         order: What to do.
@@ -93,12 +96,30 @@ async def play(
         UsageError: The cluster cannot be disturbed as asked, or does not speak the protocol.
         EosctlError: It cannot be reached, or an application broke down.
     """
+    if NemesisKind.PROXY not in order.nemeses:
+        return await _play(order, target, None, now_ms=now_ms, elapsed_ms=elapsed_ms, progress=progress)
+    async with proxy_for(target.config, order.plan.seed) as proxy:
+        behind = replace(target, config=through(target.config, proxy))
+        return await _play(order, behind, proxy, now_ms=now_ms, elapsed_ms=elapsed_ms, progress=progress)
+
+
+async def _play(
+    order: Order,
+    target: Target,
+    proxy: FaultProxy | None,
+    *,
+    now_ms: WallClock,
+    elapsed_ms: Callable[[], int],
+    progress: Progress,
+) -> Played:
     plan = order.plan
     if plan.clients is ClientKind.LIBRDKAFKA:
         check_librdkafka(plan, target.config)
         if NemesisKind.LINKS in order.nemeses:
             raise UsageError(
-                "--nemesis links cannot reach librdkafka.", "It has connections of its own.", "Use --clients tv1."
+                "--nemesis links cannot reach librdkafka.",
+                "It has connections of its own.",
+                "Use --nemesis proxy, or --clients tv1.",
             )
     link = LinkNemesis(SocketConnector())
     config = replace(
@@ -107,7 +128,7 @@ async def play(
         connect_timeout_ms=min(target.config.connect_timeout_ms, _REQUEST_TIMEOUT_MS),
         timeout_ms=_OPERATION_TIMEOUT_MS,
     )
-    nemesis = _nemesis(order, target, link)
+    nemesis = _nemesis(order, target, link, proxy)
     ranges = _chosen(nemesis.ranges if nemesis is not None else (), order.kinds)
     faults = order.faults
     if faults is None:
@@ -161,7 +182,7 @@ def _chosen(ranges: Sequence[FaultRange], kinds: Sequence[str]) -> Sequence[Faul
     return [one for one in ranges if not kinds or one.kind in kinds]
 
 
-def _nemesis(order: Order, target: Target, link: LinkNemesis) -> CombinedNemesis | None:
+def _nemesis(order: Order, target: Target, link: LinkNemesis, proxy: FaultProxy | None) -> CombinedNemesis | None:
     parts: list[tuple[Sequence[FaultRange], Nemesis]] = []
     if NemesisKind.BROKERS in order.nemeses:
         if target.nemesis is None:
@@ -173,6 +194,8 @@ def _nemesis(order: Order, target: Target, link: LinkNemesis) -> CombinedNemesis
         parts.append((target.ranges, target.nemesis))
     if NemesisKind.LINKS in order.nemeses:
         parts.append((LINK_RANGES, link))
+    if proxy is not None:
+        parts.append((proxy_ranges(target.broker_ids), proxy_nemesis(proxy)))
     if order.program is not None:
         ranges = (FaultRange(COMMAND_KIND, target.broker_ids, duration_ms=(2_000, 10_000)),)
         parts.append((ranges, CommandNemesis(order.program)))

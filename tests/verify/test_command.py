@@ -213,11 +213,15 @@ def test_known_bugs_are_switched_in_a_cluster_of_its_own_alone(kafka: SandboxThr
     assert "no switch for a bug 'kafka-1'" in unknown.err
 
 
-def test_confluent_kafka_writes_the_same_history(kafka: SandboxThread) -> None:
+def test_confluent_kafka_writes_the_same_history_through_a_proxy_that_disturbs_it(kafka: SandboxThread) -> None:
     plan = ("--workload", "appends", "--clients", "librdkafka", "--duration", "4s", "--rate", "20", "--ids", "2")
-    done = eosctl("verify", "run", "-b", kafka.bootstrap, *plan, "--seed", "3", "-o", "json")
+    faults = ("--nemesis", "proxy", "--fault", "proxy-delay", "--fault", "proxy-disconnect", "--fault-gap", "300ms")
+    owned = ("--i-own-this-cluster", kafka.status()["cluster_id"])
+    done = eosctl("verify", "run", "-b", kafka.bootstrap, *plan, *faults, *owned, "--seed", "3", "-o", "json")
     assert done.code == 0, done.err
     (item,) = done.json["items"]
+    assert item["fault_count"] > 0
+    assert item["refused_faults"] == []
     assert (item["verdict"], item["clients"]) == ("clean", "librdkafka")
     assert item["committed_count"] > 0
     assert item["sent_count"] > item["committed_count"]

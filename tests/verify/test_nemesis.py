@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from eosctl.errors import EosctlError, UsageError
 from eosctl.lab.engine import Capability
+from eosctl.sandbox.faults.links import is_of_clients, link_faults
 from eosctl.sandbox.faults.order import parse_order
 from eosctl.verify.nemesis import (
     CombinedNemesis,
@@ -21,6 +23,7 @@ from eosctl.verify.nemesis import (
     sandbox_words,
 )
 from eosctl.verify.plan import FaultRange, PlannedFault
+from eosctl.verify.proxied import proxy_ranges, proxy_words
 
 
 class Control:
@@ -38,6 +41,14 @@ def test_every_fault_is_put_into_words_that_a_sandbox_understands() -> None:
     for one in sandbox_ranges([1, 2, 3], [100]):
         words = sandbox_words(PlannedFault(0, 0, one.kind, one.targets[-1], one.amount[-1]))
         assert [str(parse_order(each)) for each in words], one.kind
+
+
+def test_every_fault_of_a_proxy_is_one_that_it_can_make() -> None:
+    for one in proxy_ranges([1, 2, 3]):
+        for words in proxy_words(PlannedFault(0, 0, one.kind, one.targets[-1], one.amount[-1])):
+            found = link_faults(parse_order(words), [1, 2, 3], random.Random(1))
+            assert found, words
+            assert all(map(is_of_clients, found)), words
 
 
 def test_a_fault_is_ended_once_the_last_part_first() -> None:

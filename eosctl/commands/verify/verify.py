@@ -143,7 +143,8 @@ def verify_run(
         typer.Option(
             "--nemesis",
             metavar="KIND",
-            help="brokers (kill, stop, part, slow them), links (those of the run's own clients) or none; repeatable.",
+            help="brokers (kill, stop, part, slow them), links (of the run's own clients), proxy (a TCP proxy before "
+            "the cluster) or none; repeatable.",
             rich_help_panel=FAULTS,
         ),
     ] = None,

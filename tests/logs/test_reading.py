@@ -123,6 +123,53 @@ def test_every_category_explains_itself() -> None:
             "TransactionalId: a's state is COMPLETE_ABORT, but received transaction marker result to send: COMMIT",
             "TXN_LATE_COMMIT",
         ),
+        # Sentences that carry an error's name and mean something else than it.
+        (
+            (
+                "Not available to append X: possible causes include UNKNOWN_TOPIC_OR_PARTITION, NOT_ENOUGH_REPLICAS, "
+                "NOT_ENOUGH_REPLICAS_AFTER_APPEND, REQUEST_TIMED_OUT; retry appending"
+            ),
+            "TXN_MARKER_RETRY",
+        ),
+        (
+            (
+                "Failed to remove expired transactionalId: a from cache. Tombstone append error code: NOT_COORDINATOR, "
+                "pendingState: None"
+            ),
+            "TXN_EXPIRED",
+        ),
+        (
+            "Failed to update ISR to PendingShrinkIsr() due to unexpected NOT_CONTROLLER. Retrying.",
+            "ISR_UPDATE_REJECTED",
+        ),
+        (
+            (
+                "Encountered org.apache.kafka.common.errors.NotLeaderOrFollowerException fetching records from restore "
+                "consumer for partitions [a-changelog-1], it is likely that"
+            ),
+            "OFFSET_OUT_OF_RANGE",
+        ),
+        ("Cannot allocate any more producer epochs for producerId 4001", "TXN_METADATA_ERROR"),
+        (
+            "Attempted to load transaction metadata from __transaction_state-3, but found no log",
+            "TXN_METADATA_ERROR",
+        ),
+        ("I am loading the transaction partition that contains a-1 while my current", "TXN_COORDINATOR_FENCED"),
+        ("Found no record of producerId=4001 on the broker at offset 12in partition a-1.", "UNKNOWN_PRODUCER_ID"),
+        (
+            "Failed to register startup state stores for task 0_1: Tasks [0_1] are corrupted and hence need to be",
+            "TASK_CORRUPTED",
+        ),
+        (
+            "Consumer committing offsets failed, indicating the corresponding thread is no longer part of the group",
+            "TASK_MIGRATED",
+        ),
+        ("Uncaught error in kafka producer I/O thread: ", "TXN_STATE_ERROR"),
+        (
+            "Producer's epoch is no longer valid. There is probably another producer with a newer epoch.",
+            "PRODUCER_FENCED",
+        ),
+        ("Failed to elect leader for partition a-1 under strategy PreferredReplica", "LEADER_ELECTION"),
         ("Expiring 3 record(s) for a-1:120000 ms has passed since batch creation", "TIMEOUT_SEND"),
         ("[QuorumController id=1] Fencing broker 2 at epoch 9 because its session has timed out.", "BROKER_FENCED"),
     ],

@@ -28,6 +28,7 @@ from spark_log_analytics.session import session
 from spark_log_analytics.sources import SourceFile
 
 INCIDENTS: Final = "incidents.json"
+_CAUSES: Final = ("Caused by: ", ": ")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -53,7 +54,11 @@ def main(arguments: Sequence[str]) -> int:
         return 1
     summaries = [summarize(source, counts.get(source.name, [])) for source in sources]
     incidents = judge_incidents(collected, summaries)
-    _write_incidents(Path(options.out), incidents)
+    try:
+        _write_incidents(Path(options.out), incidents)
+    except OSError as error:
+        sys.stderr.write(f"The incidents were not written: {error.strerror or error}\n")
+        return 1
     damaged = [summary for summary in summaries if summary.error]
     for summary in damaged:
         sys.stderr.write(f"not read to its end: {summary.file}: {summary.error}\n")
@@ -82,7 +87,8 @@ def _reason(error: Exception) -> str:
     trace = next((place for place, line in enumerate(lines) if "Traceback (most recent call last)" in line), None)
     if trace is not None:
         return next((line for line in lines[trace + 1 :] if not line.startswith(" ")), type(error).__name__)
-    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
+    # Py4J puts the exception itself behind a colon.
+    causes = [line.removeprefix("Caused by").removeprefix(": ") for line in lines if line.startswith(_CAUSES)]
     return causes[-1] if causes else next(iter(lines), type(error).__name__)
 
 
@@ -90,7 +96,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="spark_log_analytics", description="Scan logs on Spark.")
     parser.add_argument("paths", nargs="+", help="log files and directories, the same on every executor")
     parser.add_argument("--out", required=True, help="directory of the result")
-    formats = ("parquet", "json", "delta", "iceberg")
+    formats = ("parquet", "json", "delta")
     parser.add_argument("--format", choices=formats, default="parquet", help="format of the events")
     parser.add_argument("--zone", type=ZoneInfo, help="zone of stamps without one, e.g. Europe/Berlin")
     parser.add_argument("--pattern", type=layout_of_pattern, help="the log4j or logback pattern of the files")
@@ -99,15 +105,23 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _write_incidents(folder: Path, incidents: Sequence[Incident]) -> None:
-    """Write the incidents whole or not at all."""
+    """Write the incidents whole or not at all.
+
+    Raises:
+        OSError: They could not be written.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     plain = [
         {**one._asdict(), "severity": one.severity.value, "evidence": [place._asdict() for place in one.evidence]}
         for one in incidents
     ]
     temporary = folder / f"{INCIDENTS}.tmp"
-    temporary.write_text(json.dumps(plain, indent=2) + "\n", encoding="utf-8")
-    temporary.replace(folder / INCIDENTS)
+    try:
+        temporary.write_text(json.dumps(plain, indent=2) + "\n", encoding="utf-8")
+        temporary.replace(folder / INCIDENTS)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
 
 
 if __name__ == "__main__":

@@ -1,0 +1,71 @@
+"""What the Spark job leaves behind when Spark or the disk fails it; Spark itself is not started."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pyspark", reason="the spark extra is not installed")
+
+from pyspark.errors import PySparkException
+
+from spark_log_analytics import main as job
+
+LOG = str(Path(__file__).parents[1] / "fixtures" / "logs" / "poison-record-392" / "stream-1.log")
+
+
+def run(out: Path) -> int:
+    return job.main([LOG, "--out", str(out)])
+
+
+@pytest.mark.parametrize(
+    ("told", "reason"),
+    [
+        (
+            "Job aborted.\n\tat a.B(B.java:1)\nCaused by: a.Error: x\nCaused by: java.io.IOException: No space left",
+            "java.io.IOException: No space left",
+        ),
+        (
+            "An error occurred while calling o94.save.\n: java.lang.NoClassDefFoundError: io/delta/X\n\tat a.B(B.java)",
+            "java.lang.NoClassDefFoundError: io/delta/X",
+        ),
+        (
+            (
+                "thrown from the Python worker: Traceback (most recent call last):\n  File x, line 1\n    import a\n"
+                "ModuleNotFoundError: No module named 'pyarrow'\n SQLSTATE: 38000"
+            ),
+            "ModuleNotFoundError: No module named 'pyarrow'",
+        ),
+        ("[DATA_SOURCE_NOT_FOUND] Failed to find the data source: delta.", "Failed to find the data source: delta."),
+    ],
+)
+def test_a_job_that_fails_tells_the_bottom_of_it_and_leaves_no_verdict(
+    told: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: object) -> Any:
+        raise PySparkException(told)
+
+    (tmp_path / "incidents.json").write_text("[]")  # of an earlier run
+    monkeypatch.setattr(job, "_scan_and_save", fail)
+    assert run(tmp_path) == 1
+    error = capsys.readouterr().err
+    assert reason in error
+    assert "not complete" in error
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_half_a_file_of_incidents_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(path: Path, text: str, encoding: str) -> int:
+        path.write_bytes(text.encode()[:1])
+        raise OSError(28, os.strerror(28))
+
+    monkeypatch.setattr(job, "_scan_and_save", lambda *_: ([], {}))
+    monkeypatch.setattr(Path, "write_text", full)
+    assert run(tmp_path) == 1
+    assert "No space left on device" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []

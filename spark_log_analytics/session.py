@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from spark_log_analytics.warm import class_archive, reading_options
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+# The JVM only coordinates; what it would gain by compiling longer is never earned back.
+LOCAL_JAVA: Final = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 LOCAL_PROFILE: Final = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -20,14 +24,18 @@ LOCAL_PROFILE: Final = {
     "spark.sql.shuffle.partitions": "2",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
-    # The JVM only coordinates; what it would gain by compiling longer is never earned back.
-    "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
 }
 BATCH_PROFILE: Final = {
     # Arrow batches reach the Python workers in half the time over a socket file; streaming sources written in Python
     # cannot be reached that way (Spark 4.3).
     "spark.python.unix.domain.socket.enabled": "true",
 }
+
+
+def local_java(environment: Mapping[str, str]) -> str:
+    """Return the JVM's options of a local session: with the archive of classes where ``logs warmup`` has left one."""
+    archive = class_archive(environment)
+    return LOCAL_JAVA if archive is None or not archive.exists() else f"{LOCAL_JAVA} {reading_options(archive)}"
 
 
 @contextmanager
@@ -54,6 +62,7 @@ def session(app_name: str = "eosctl logs", cores: str = "*", *, streams: bool = 
         builder = builder.master(f"local[{cores}]")
         for name, value in (LOCAL_PROFILE if streams else LOCAL_PROFILE | BATCH_PROFILE).items():
             builder = builder.config(name, value)
+        builder = builder.config("spark.driver.extraJavaOptions", local_java(os.environ))
     made = builder.getOrCreate()
     try:
         yield made

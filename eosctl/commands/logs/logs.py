@@ -25,6 +25,7 @@ from eosctl.commands.logs.engine import (
 )
 from eosctl.commands.logs.exceptions import count_exceptions
 from eosctl.commands.logs.submit import submit_data_job, submit_job
+from eosctl.commands.logs.warmup import warm_up
 from eosctl.commands.logs.watch import watch_logs
 from eosctl.commands.options import OUTPUT, Output, OutputFile
 from eosctl.errors import UsageError
@@ -80,6 +81,7 @@ app.command("data")(mine_data)
 app.command("exceptions")(count_exceptions)
 app.command("submit")(submit_job)
 app.command("submit-data")(submit_data_job)
+app.command("warmup")(warm_up)
 app.command("watch")(watch_logs)
 
 

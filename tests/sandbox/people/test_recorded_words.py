@@ -232,7 +232,7 @@ def test_batches_that_a_leader_refuses(tmp_path: Path) -> None:
     assert [line for line in lines.said if line not in recorded_lines("4.3")] == []
     lines.said.clear()
     alone = partition_of(tmp_path, "ledger-entries", 1, min_isr=2)
-    alone.isr = (3,)
+    alone.replicas, alone.isr = (1, 2, 3), (3,)
     AppendEvents(lines, 3, is_3_9=True).refused(alone, ErrorCode.NOT_ENOUGH_REPLICAS, Refused())
     assert len(lines.said) == 2
     assert [line for line in lines.said if line not in recorded_lines("3.9")] == []

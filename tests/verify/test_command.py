@@ -214,8 +214,8 @@ def test_known_bugs_are_switched_in_a_cluster_of_its_own_alone(kafka: SandboxThr
 
 
 def test_confluent_kafka_writes_the_same_history_through_a_proxy_that_disturbs_it(kafka: SandboxThread) -> None:
-    plan = ("--workload", "appends", "--clients", "librdkafka", "--duration", "4s", "--rate", "20", "--ids", "2")
-    faults = ("--nemesis", "proxy", "--fault", "proxy-delay", "--fault", "proxy-disconnect", "--fault-gap", "300ms")
+    plan = ("--workload", "appends", "--clients", "librdkafka", "--duration", "8s", "--rate", "20", "--ids", "2")
+    faults = ("--nemesis", "proxy", "--fault", "proxy-delay", "--fault", "proxy-disconnect", "--fault-gap", "2s")
     owned = ("--i-own-this-cluster", kafka.status()["cluster_id"])
     done = eosctl("verify", "run", "-b", kafka.bootstrap, *plan, *faults, *owned, "--seed", "3", "-o", "json")
     assert done.code == 0, done.err

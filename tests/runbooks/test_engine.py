@@ -24,6 +24,7 @@ from eosctl.lab.scenarios.hanging import run_hanging
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.rehearsals.deeds.cluster import kill_controller, pass_time, set_brokers, start_controller
 from eosctl.rehearsals.deeds.transactions import hang
 from eosctl.rehearsals.place import HERE, Place, open_places
 from eosctl.rehearsals.story import parse_rehearsal
@@ -39,7 +40,7 @@ GIVEN: dict[str, Value] = {"topic": "", "partition": -1}
 STORY = """
 format: eosctl/v1
 runbook: hanging-transaction
-stories: [{name: anything, ends: {outcome: verified, step: look}}]
+stories: [{name: anything, cluster: {brokers: BROKERS}, ends: {outcome: verified, step: look}}]
 """
 
 
@@ -97,9 +98,9 @@ async def walk(place: Place, run_id: str, *, writes: int = 0, meanwhile: Any = N
         return await Run(book, scene, position, cluster_id, journal).walk()
 
 
-def on_virtual_time(work: Callable[[Place], Awaitable[None]], directory: Path) -> None:
+def on_virtual_time(work: Callable[[Place], Awaitable[None]], directory: Path, brokers: int = 1) -> None:
     """Do something on a sandbox of its own."""
-    (story,) = parse_rehearsal(STORY, "test").stories
+    story = parse_rehearsal(STORY.replace("BROKERS", str(brokers)), "test").stories[0]
 
     async def run() -> None:
         async with open_places(story, directory) as places:
@@ -180,6 +181,60 @@ def test_every_step_has_an_end(text: str, told: str, tmp_path: Path) -> None:
         assert told in ending.message
 
     on_virtual_time(late, tmp_path / "cluster")
+
+
+STUCK = """
+format: eosctl/v1
+id: stuck
+title: Stuck
+about: An action that takes longer than it may, as nobody plays the controller.
+symptoms: [stuck]
+steps:
+  - id: look
+    type: probe
+    say: Looking.
+    run: doctor
+    with: {checks: EOS-BRK-002}
+    branch: [{when: look.findings == 0, goto: no-action}]
+  - {id: ask, type: confirm, say: Go on?, expect: "yes"}
+  - id: act
+    type: action
+    say: Acting.
+    run: verification.enable
+    timeout: 2s
+    verify: {run: doctor, with: {checks: EOS-BRK-002}, until: after.findings == 0, within: 5s}
+    next: verified
+"""
+
+
+def test_an_action_that_takes_too_long_is_recorded_and_gone_on_with(tmp_path: Path) -> None:
+    async def stuck(place: Place) -> None:
+        await set_brokers(place, name="transaction.partition.verification.enable", value="false")
+
+        async def controller_dies(scene: LiveScene) -> None:
+            await kill_controller(place)
+
+        ending = await walk(place, "stuck", text=STUCK, meanwhile=controller_dies)
+        assert (ending.outcome, ending.acted) == ("failed", True), ending
+        assert "longer than it may" in ending.message
+        events = [entry.event for entry in read_journal(journal_path("stuck"))]
+        assert events[-3:] == ["acting", "not acted", "ended"]
+        await start_controller(place)
+        await pass_time(place, ms=10_000)  # what was sent may arrive late
+        done = await walk(place, "stuck", text=STUCK)
+        assert done.outcome == "verified", done
+
+    on_virtual_time(stuck, tmp_path / "cluster", brokers=2)
+
+
+def test_an_action_that_does_not_help_has_failed(tmp_path: Path) -> None:
+    async def change(place: Place) -> None:
+        await set_brokers(place, name="transaction.partition.verification.enable", value="false")
+        ending = await walk(place, "in-vain", text=STUCK.replace("after.findings == 0", "after.findings > 0"))
+        assert (ending.outcome, ending.acted) == ("failed", True)
+        assert "But not within 5s" in ending.message
+
+    on_virtual_time(change, tmp_path / "cluster")
 
 
 def test_two_runs_on_one_cluster_are_refused() -> None:

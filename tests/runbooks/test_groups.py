@@ -40,7 +40,8 @@ async def open_transaction(bootstrap: str) -> AsyncIterator[TransactionalProduce
     """A transaction that holds an offset of the group ``app`` and has written behind a committed record."""
     async with connect(ClientConfig(parse_endpoints(bootstrap, "test"))) as client:
         await ensure_topic(client, ORDERS.topic)
-        producer = TransactionalProducer(client, "mover", now_ms=now_ms)
+        # On a busy machine its coordinator would otherwise end it before the runbook does.
+        producer = TransactionalProducer(client, "mover", now_ms=now_ms, transaction_timeout_ms=900_000)
         await producer.init_transactions()
         await producer.send(ORDERS, [OutgoingRecord(None, b"done")])
         await producer.commit()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from eosctl.lab.scenarios.hanging import run_hanging
-from eosctl.runbooks.journal import journal_path, list_runs
+from eosctl.runbooks.journal import journal_path, list_runs, only_run
 from eosctl.testing import SandboxThread
 from tests.commands.conftest import eosctl
 from tests.runbooks.conftest import BLOCKED, NO_ACTION, VERIFIED, item_of, play, run
@@ -24,6 +24,11 @@ def test_a_hanging_transaction_is_ended_and_its_cause_removed() -> None:
         assert "ABORT marker" in item_of(planned)["message"]
         assert list_runs() == ()
         assert len(open_items(cluster.bootstrap)) == 1
+
+        with only_run(item_of(planned)["cluster_id"], "another"):
+            second = run(cluster.bootstrap, "hanging-transaction", "--yes", "--confirm", str(report.partition))
+        assert (second.code, "another is running on cluster" in second.err) == (2, True), second.err
+        assert list_runs() == ()
 
         unasked = run(cluster.bootstrap, "hanging-transaction", "--yes")
         assert (unasked.code, item_of(unasked)["outcome"]) == (BLOCKED, "blocked"), unasked.err

@@ -1,4 +1,4 @@
-"""The recordings of real brokers and clients among the fixtures, and which alerts fire in them: these and no others."""
+"""The recordings among the fixtures, and which alerts fire in them: these and no others."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ class Incident(NamedTuple):
     Attributes:
         what: What went wrong while it was made.
         moments: Minutes from its start, and the alerts that fire then.
+        where: ``recorded`` of real programs, or ``sandbox`` for a simulated cluster whose replay takes less than itself.
     """
 
     what: str
     moments: Mapping[float, frozenset[str]]
+    where: str = "recorded"
 
     @property
     def firing(self) -> frozenset[str]:
@@ -24,8 +26,8 @@ class Incident(NamedTuple):
         return frozenset().union(*self.moments.values())
 
 
-def incident(what: str, moments: Mapping[float, set[str]]) -> Incident:
-    return Incident(what, MappingProxyType({minutes: frozenset(names) for minutes, names in moments.items()}))
+def incident(what: str, moments: Mapping[float, set[str]], where: str = "recorded") -> Incident:
+    return Incident(what, MappingProxyType({minutes: frozenset(names) for minutes, names in moments.items()}), where)
 
 
 HANGS = {"EosHangingTransaction", "EosLastStableOffsetStalled", "EosFencingStorm"}
@@ -40,6 +42,18 @@ INCIDENTS = {
     ),
     "slow-syncs": incident(
         "each sync of a log takes 1.5 s", {1: set(), 5: {"EosLogFlushSlow"}, 7: {"EosLogFlushSlow", "EosEndTxnSlow"}}
+    ),
+    "stuck-threads": incident(
+        "the only request handler waits for a slow disk, and the only network thread for the handler", {
+            1: set(),
+            5.5: {
+                "EosEndTxnSlow",
+                "EosLastStableOffsetStalled",
+                "EosLogFlushSlow",
+                "EosNetworkThreadsBusy",
+                "EosRequestHandlersBusy",
+            },
+        },
     ),
     "damaged-log": incident(
         "a closed segment of a compacted topic is damaged", {14: set(), 17: {"EosCleanerBlocked"}}
@@ -61,7 +75,7 @@ INCIDENTS = {
     ),
     "many-transactions": incident("10,050 transactions are open", {4: set(), 8: {"EosTransactionsMany"}}),
     "producer-ids": incident(
-        "10,000 producer ids, and three more each second", {20: set(), 31: {"EosProducerIdsGrow"}}
+        "10,000 producer ids, and three more each second", {20: set(), 31: {"EosProducerIdsGrow"}}, "sandbox"
     ),
     "poison": incident("a record that kills the stream thread", {1.5: set(), 4: {"EosStreamsThreadFailed"}}),
     "large-records": incident(

@@ -188,13 +188,13 @@ BROKER_FAULTS = {
     "slow-syncs": BrokerFault(lambda stand: slow_syncs(stand, 5), 8, {"log.flush.interval.messages": "1"}),
     # Handlers that wait for the disk fill the queue, and network threads wait for room in it.
     "stuck-threads": BrokerFault(
-        lambda stand: slow_syncs(stand, 12),
-        8,
+        lambda stand: slow_syncs(stand, 20),
+        7,
         {
             "log.flush.interval.messages": "1",
-            "num.io.threads": "2",
+            "num.io.threads": "1",
             "num.network.threads": "1",
-            "queued.max.requests": "2",
+            "queued.max.requests": "1",
         },
         separate=True,
     ),

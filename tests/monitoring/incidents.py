@@ -13,7 +13,7 @@ class Incident(NamedTuple):
     Attributes:
         what: What went wrong while it was made.
         moments: Minutes from its start, and the alerts that fire then.
-        where: ``recorded`` of real programs, or ``sandbox`` for a simulated cluster whose replay takes less than itself.
+        where: ``recorded`` of real programs, or ``sandbox`` where a simulated cluster takes longer than its replay.
     """
 
     what: str

@@ -110,6 +110,8 @@ def _wait_until_ready(url: str, process: subprocess.Popen[bytes], folder: Path) 
         try:
             with urllib.request.urlopen(f"{url}/-/ready", timeout=60):
                 return
-        except (urllib.error.URLError, ConnectionError):
+        except (urllib.error.URLError, ConnectionError) as error:
+            if isinstance(error, urllib.error.HTTPError):
+                error.close()  # not ready yet; what holds its answer holds a socket
             time.sleep(0.05)
     raise AssertionError("Prometheus does not become ready")

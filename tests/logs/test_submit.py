@@ -50,16 +50,14 @@ def test_what_cannot_work_is_refused_at_once(
     assert words in capsys.readouterr().err
 
 
-def test_jars_packages_and_what_a_format_needs_reach_spark(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    needs = ["--jars", "a.jar", "--jars", "b.jar", "--packages", "io.delta:delta-spark_2.13:4.3.0", "--format", "delta"]
+def test_jars_packages_and_the_pattern_reach_spark(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    needs = ["--jars", "a.jar", "--jars", "b.jar", "--packages", "io.delta:delta-spark_2.13:4.3.0"]
     pattern = "%d{ISO8601} %-5p [%t] %c - %m%n"
     arguments = ["logs", "submit", "/logs", "--out", str(tmp_path), "--pattern", pattern, "--dry-run"]
     assert main([*arguments, *needs]) == 0
     command = shlex.split(capsys.readouterr().out)
     assert command[command.index("--jars") + 1] == "a.jar,b.jar"
     assert command[command.index("--packages") + 1] == "io.delta:delta-spark_2.13:4.3.0"
-    assert "spark.sql.extensions=io.delta.sql.DeltaSparkSessionExtension" in command
-    assert command[command.index("--format") + 1] == "delta"
     assert command[command.index("--pattern") + 1] == pattern
 
 

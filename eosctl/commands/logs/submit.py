@@ -37,17 +37,6 @@ class EventFormat(StrEnum):
 
     PARQUET = "parquet"
     JSON = "json"
-    DELTA = "delta"
-
-
-def format_settings(form: EventFormat) -> list[str]:
-    """Return what a format asks of the session, beside its jars."""
-    if form is EventFormat.DELTA:
-        return [
-            "spark.sql.extensions=io.delta.sql.DeltaSparkSessionExtension",
-            "spark.sql.catalog.spark_catalog=org.apache.spark.sql.delta.catalog.DeltaCatalog",
-        ]
-    return []
 
 
 def submit_job(
@@ -64,7 +53,7 @@ def submit_job(
     packages: Packages = None,
     event_format: Annotated[
         EventFormat,
-        typer.Option("--format", help="Format of the events; delta needs its jars."),
+        typer.Option("--format", help="Format of the events."),
     ] = EventFormat.PARQUET,
     zone: Zone = None,
     pattern: Pattern = None,
@@ -85,7 +74,7 @@ def submit_job(
 
     if connect is not None:
         check_connect(connect, master, deploy_mode, [*(setting or ()), *(jars or ()), *(packages or ())])
-    settings = settings_of(master, deploy_mode, [*format_settings(event_format), *(setting or ())])
+    settings = settings_of(master, deploy_mode, setting)
     options = ["--format", event_format.value, "--split-bytes", str(split_mb * 1024 * 1024)]
     if zone_of(zone) is not None:
         options += ["--zone", str(zone)]

@@ -16,6 +16,7 @@ SHIPPED: Final = (
     "eosctl/analysis/__init__.py",
     "eosctl/analysis/redaction.py",
     "eosctl/analysis/incidents/*.py",
+    "eosctl/analysis/log_digest/*.py",
     "spark_log_analytics/**/*.py",
     "spark_log_analytics/*.toml",
 )

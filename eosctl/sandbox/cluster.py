@@ -17,11 +17,10 @@ from eosctl.errors import EosctlError
 from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.clock import AdjustableClock, advance
 from eosctl.sandbox.core import ClusterCore, ClusterShape
-from eosctl.sandbox.faults.control import fault_commands
+from eosctl.sandbox.faults.control import fault_commands, link_fault_of
 from eosctl.sandbox.faults.engine import FaultEngine
 from eosctl.sandbox.listener import ListenerServer
 from eosctl.sandbox.metrics.endpoint import MetricsEndpoints
-from eosctl.sandbox.network import FaultAction, LinkFault
 from eosctl.sandbox.ports import Emulation
 from eosctl.sandbox.process.security_files import SecurityMaterial, prepare_material, write_client_files
 from eosctl.sandbox.process.spec import SandboxSpec
@@ -29,7 +28,6 @@ from eosctl.sandbox.process.users import register_users
 from eosctl.sandbox.security.protocol import ADMIN_USER, ListenerSecurity
 from eosctl.sandbox.start_errors import explain_start
 from eosctl.sandbox.status import describe_cluster
-from eosctl.wire.api_keys import ApiKey
 
 HOST = "127.0.0.1"
 START_TIMEOUT_S = 20.0
@@ -311,7 +309,7 @@ class Cluster:
             return "cut"
 
         async def fault(arguments: dict[str, Any]) -> str:
-            self.core.network.add_fault(_fault(arguments))
+            self.core.network.add_fault(link_fault_of(arguments))
             return "set"
 
         async def heal(arguments: dict[str, Any]) -> str:
@@ -335,20 +333,6 @@ class Cluster:
             "skew-clock": skew,
             **fault_commands(self.faults),
         }
-
-
-def _fault(arguments: dict[str, Any]) -> LinkFault:
-    api = arguments.get("api")
-    return LinkFault(
-        FaultAction(arguments["action"]),
-        source=arguments.get("source"),
-        destination=arguments.get("destination"),
-        api_key=None if api is None else ApiKey[str(api).upper()],
-        requests=arguments.get("requests"),
-        skip=int(arguments.get("skip", 0)),
-        count=arguments.get("count"),
-        delay_ms=float(arguments.get("delay_ms", 0)),
-    )
 
 
 class EmbeddedCluster:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import ssl
 from typing import Final
 
@@ -15,6 +16,14 @@ _HAPPY_EYEBALLS_DELAY_S = 0.25
 
 # Plain asyncio protocols read into a new block of 256 KiB each time; malloc maps and unmaps it, for 12 us of 15 a read.
 _READ_BYTES: Final = 64 * 1024
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 class SocketConnector:
@@ -32,7 +41,8 @@ class SocketConnector:
             endpoint.port,
             ssl=tls,
             server_hostname=endpoint.host if tls is not None else None,
-            happy_eyeballs_delay=_HAPPY_EYEBALLS_DELAY_S,
+            # Races have their price: asyncio forgets to close the winner's socket when the wait for it is cancelled.
+            happy_eyeballs_delay=None if _is_address(endpoint.host) else _HAPPY_EYEBALLS_DELAY_S,
         )
         return stream
 

@@ -227,7 +227,7 @@ FAULTS = {
         frozenset({"EosTransactionLate", "EosLastStableOffsetStalled"}),
     ),
     "transactions that begin before the last one is complete": Case(
-        begin_too_early, 18, frozenset({"EosConcurrentTransactionsHigh"})
+        begin_too_early, 12, frozenset({"EosConcurrentTransactionsHigh"})
     ),
     "two transactions a second reach their timeout": Case(
         run_into_timeouts, 9, frozenset({"EosTransactionsTimeOut"}), ONE_BROKER

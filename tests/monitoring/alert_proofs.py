@@ -45,7 +45,7 @@ def shown() -> Iterator[Shown]:
             yield Shown("sandbox", name, case.firing)
     for incident in INCIDENTS.values():
         if incident.firing:
-            yield Shown(incident.where, incident.what, incident.firing)
+            yield Shown("recorded", incident.what, incident.firing)
 
 
 def alerts_shown() -> Mapping[str, list[Shown]]:

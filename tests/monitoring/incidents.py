@@ -13,12 +13,10 @@ class Incident(NamedTuple):
     Attributes:
         what: What went wrong while it was made.
         moments: Minutes from its start, and the alerts that fire then.
-        where: ``recorded`` of real programs, or ``sandbox`` where a simulated cluster takes longer than its replay.
     """
 
     what: str
     moments: Mapping[float, frozenset[str]]
-    where: str = "recorded"
 
     @property
     def firing(self) -> frozenset[str]:
@@ -26,8 +24,8 @@ class Incident(NamedTuple):
         return frozenset().union(*self.moments.values())
 
 
-def incident(what: str, moments: Mapping[float, set[str]], where: str = "recorded") -> Incident:
-    return Incident(what, MappingProxyType({minutes: frozenset(names) for minutes, names in moments.items()}), where)
+def incident(what: str, moments: Mapping[float, set[str]]) -> Incident:
+    return Incident(what, MappingProxyType({minutes: frozenset(names) for minutes, names in moments.items()}))
 
 
 HANGS = {"EosHangingTransaction", "EosLastStableOffsetStalled", "EosFencingStorm"}
@@ -75,7 +73,7 @@ INCIDENTS = {
     ),
     "many-transactions": incident("10,050 transactions are open", {4: set(), 8: {"EosTransactionsMany"}}),
     "producer-ids": incident(
-        "10,000 producer ids, and three more each second", {20: set(), 31: {"EosProducerIdsGrow"}}, "sandbox"
+        "10,000 producer ids, and three more each second", {20: set(), 31: {"EosProducerIdsGrow"}}
     ),
     "poison": incident("a record that kills the stream thread", {1.5: set(), 4: {"EosStreamsThreadFailed"}}),
     "large-records": incident(

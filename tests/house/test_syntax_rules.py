@@ -15,6 +15,7 @@ INJECTED_ROOMS = ("client", "workloads", "sandbox", "lab", "runbooks", "rehearsa
 # Where an outside world is the point: these hand the clock and the chance of the machine to everybody else.
 ADAPTERS = {
     "eosctl/lab/apache/engine.py": "waits for real processes",
+    "eosctl/lab/apache/main.py": "a process of its own: gives the cluster the time of day and chance",
     "eosctl/lab/apache/node.py": "waits for real processes",
     "eosctl/sandbox/cluster.py": "the cluster on real sockets: gives its core the time of day",
     "eosctl/sandbox/process": "the detached process: gives its core a clock and a seed",
@@ -23,7 +24,13 @@ ADAPTERS = {
 DEFAULT_GENERATORS = {"eosctl/client/client.py"}
 UNSEEDED = "random.Random without a seed"
 MAY_EXIT = (
-    *("eosctl/cli.py", "eosctl/__main__.py", "eosctl/sandbox/process/serving.py", "spark_log_analytics/main.py"),
+    *(
+        "eosctl/cli.py",
+        "eosctl/__main__.py",
+        "eosctl/sandbox/process/main.py",
+        "eosctl/lab/apache/main.py",
+        "spark_log_analytics/main.py",
+    ),
     *("spark_log_analytics/kafka_data/main.py", "eosctl/demo/programs"),
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,13 +25,15 @@ END_PATIENCE_MS: Final = 10_000
 class ApacheCluster:
     """Real Kafka nodes below the data directory of a sandbox."""
 
-    def __init__(self, spec: SandboxSpec, rng: random.Random) -> None:
+    def __init__(self, spec: SandboxSpec, rng: random.Random, now_ms: Callable[[], int]) -> None:
         """Describe the cluster; nothing happens before `start`.
 
         Args:
             spec: What ``sandbox up`` asked for; ``kafka`` is the release.
             rng: Chooses cluster id, ports, and nodes of faults.
+            now_ms: The time of day.
         """
+        self._now_ms = now_ms
         self._spec = spec
         self._directory = Path(spec.data_dir)
         config = ApacheConfig(
@@ -70,7 +72,7 @@ class ApacheCluster:
             raise EngineError("The cluster is not started.")
 
         async def status(arguments: dict[str, Any]) -> dict[str, Any]:
-            return await describe_real_cluster(self._engine, self._spec)
+            return await describe_real_cluster(self._engine, self._spec, self._now_ms)
 
         async def kill(arguments: dict[str, Any]) -> str:
             await self._engine.kill(int(arguments["broker"]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import sys
+import time
 
 from eosctl.lab.apache.cluster import ApacheCluster
 from eosctl.sandbox.process.serving import serve
@@ -11,7 +12,7 @@ from eosctl.sandbox.process.spec import SandboxSpec
 
 
 def _make(spec: SandboxSpec) -> ApacheCluster:
-    return ApacheCluster(spec, random.Random())
+    return ApacheCluster(spec, random.Random(), lambda: time.time_ns() // 1_000_000)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
@@ -31,13 +30,13 @@ _AT_REST: Final = frozenset(
 _PATIENCE_MS: Final = 3_000
 
 
-async def describe_real_cluster(engine: Engine, spec: SandboxSpec) -> dict[str, Any]:
+async def describe_real_cluster(engine: Engine, spec: SandboxSpec, now_ms: Callable[[], int]) -> dict[str, Any]:
     """Describe a cluster as `eosctl.sandbox.status.describe_cluster` does.
 
     A leader's log end is not known: no client can ask for it. Where no broker answers, only the processes are told.
     """
     brokers = engine.brokers()
-    snapshot = await _look(engine)
+    snapshot = await _look(engine, now_ms)
     serving = {broker.node_id for broker in snapshot.brokers} if snapshot is not None else set()
     quorum = snapshot.quorum if snapshot is not None else None
     running = {broker.broker_id: broker.state is not BrokerState.STOPPED for broker in brokers}
@@ -69,14 +68,14 @@ async def describe_real_cluster(engine: Engine, spec: SandboxSpec) -> dict[str, 
     }
 
 
-async def _look(engine: Engine) -> ClusterSnapshot | None:
+async def _look(engine: Engine, now_ms: Callable[[], int]) -> ClusterSnapshot | None:
     running = [broker for broker in engine.brokers() if broker.state is BrokerState.RUNNING]
     if not running:
         return None
     bootstrap = ",".join(f"{broker.host}:{broker.port}" for broker in running)
     config = resolve_client({}, bootstrap=bootstrap).config
     config = replace(config, connect_timeout_ms=1_000, request_timeout_ms=_PATIENCE_MS, timeout_ms=_PATIENCE_MS)
-    observer = Observer(lambda: time.time_ns() // 1_000_000, second_look_after_ms=0)
+    observer = Observer(now_ms, second_look_after_ms=0)
     try:
         async with connect(config) as client:
             return await collect_snapshot(client, observer, _KINDS)

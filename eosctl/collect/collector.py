@@ -27,9 +27,7 @@ from eosctl.model.transaction import TransactionLook
 
 # Reading what groups still have before them costs as much as reading it; metrics and logs are not a cluster's to tell.
 ASKED: Final = frozenset(EvidenceKind) - {EvidenceKind.METRICS, EvidenceKind.LOGS}
-ALWAYS: Final = frozenset(
-    {EvidenceKind.CLUSTER, EvidenceKind.TOPICS, EvidenceKind.API_VERSIONS, EvidenceKind.FEATURES}
-)
+ALWAYS: Final = frozenset({EvidenceKind.CLUSTER, EvidenceKind.TOPICS, EvidenceKind.API_VERSIONS, EvidenceKind.FEATURES})
 EVERYTHING: Final = ASKED - {EvidenceKind.READABLE_RECORDS}
 TRANSACTION_STATE: Final = "__transaction_state"
 

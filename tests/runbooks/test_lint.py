@@ -33,7 +33,10 @@ ELECT = "run: leaders.elect, verify: {run: partitions, until: after.displaced ==
 FENCE = "run: txn.fence, with: {transactional_id: a}, verify: {run: partitions, until: after.count > 0}"
 
 FLAWS = {
-    "unknown probe": ("  - {id: a, type: probe, say: A., run: nothing, next: verified}\n", "There is no probe 'nothing'"),
+    "unknown probe": (
+        "  - {id: a, type: probe, say: A., run: nothing, next: verified}\n",
+        "There is no probe 'nothing'",
+    ),
     "unknown action": (
         LOOK + "  - {id: a, type: action, say: A., run: x, verify: {run: brokers, until: after.count > 0}}\n",
         "There is no action 'x'",

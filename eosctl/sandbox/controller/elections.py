@@ -37,6 +37,18 @@ def elect_leader(
     return Election(NO_LEADER, False)
 
 
+def eligible_after(state: PartitionState, isr: tuple[int, ...], min_isr: int) -> tuple[int, ...]:
+    """Return the eligible leader replicas beside a new ISR (KIP-966; PartitionChangeBuilder of Kafka's controller).
+
+    While the ISR is smaller than ``min_isr`` the high watermark stands still, so whoever leaves holds all below it.
+    Once the ISR is large enough again it moves, and nobody outside the ISR is eligible any more.
+    """
+    if len(isr) >= min_isr:
+        return ()
+    candidates = dict.fromkeys((*state.eligible_leader_replicas, *state.isr))
+    return tuple(broker for broker in candidates if broker not in isr)
+
+
 def serving(image: ClusterImage, state: PartitionState, is_active: Callable[[int], bool]) -> Callable[[int], bool]:
     """Return whether a broker is active and the directory of its replica did not fail."""
 
@@ -103,9 +115,9 @@ def remove_replicas(
             continue
         isr = tuple(broker for broker in state.isr if broker != broker_id)
         elr = state.eligible_leader_replicas
-        if eligible_replicas and broker_id in state.isr and len(isr) < min_isr(topic.name):
-            elr = (*elr, broker_id)
-        elif not isr and broker_id in state.isr:
+        if eligible_replicas:
+            elr = eligible_after(state, isr, min_isr(topic.name))
+        elif not isr:
             isr = state.isr
         without = state._replace(isr=isr, eligible_leader_replicas=elr)
         election = elect_leader(

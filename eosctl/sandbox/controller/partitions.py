@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from eosctl.sandbox.controller.controller import Controller
-from eosctl.sandbox.controller.elections import change_of, elect, elect_leader, serving
+from eosctl.sandbox.controller.elections import change_of, elect, elect_leader, eligible_after, serving
 from eosctl.sandbox.controller.reassignments import complete, move
 from eosctl.sandbox.metadata.image import NO_LEADER, PartitionState, TopicState
 from eosctl.sandbox.ports import RequestContext
@@ -101,7 +101,7 @@ def _new_isr(controller: Controller, topic: TopicState, state: PartitionState, w
     isr = tuple(_members(wanted))
     if state.adding_replicas or state.removing_replicas:
         return move(controller, topic, wanted.partition_index, state, complete(state._replace(isr=isr)))
-    elr = tuple(broker for broker in state.eligible_leader_replicas if broker not in isr)
+    elr = eligible_after(state, isr, controller.min_isr(topic.name)) if controller.has_elr else ()
     return change_of(topic, wanted.partition_index, state, isr=isr, eligible_leader_replicas=elr)
 
 

@@ -169,8 +169,14 @@ class Partition:
     # --- the high watermark -------------------------------------------------------------------------------------
 
     def maybe_advance_high_watermark(self) -> bool:
-        """Raise the high watermark to what every in-sync replica holds; returns whether it moved."""
+        """Raise the high watermark to what every in-sync replica holds; returns whether it moved.
+
+        It stands still while fewer replicas than ``min.insync.replicas`` are in sync (KAFKA-15583): a replica that left
+        the ISR since may lead again, and what readers saw must not be lost then.
+        """
         log = self.log
+        if len(self.isr) < self.min_isr:
+            return False
         end = log.store.log_end_offset
         isr = self.isr if self.pending_isr is None else {*self.isr, *self.pending_isr}
         for broker_id in isr:
@@ -185,10 +191,8 @@ class Partition:
             self.poke_watchers()
         waits = self.waits
         if waits:
-            in_sync = len(self.isr)
-            enough = in_sync >= self.min_isr
             while waits and waits[0].offset < end:
-                waits.popleft().complete(ErrorCode.NONE if enough else ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND)
+                waits.popleft().complete(ErrorCode.NONE)
         return True
 
     def appended(self, size_bytes: int, record_count: int) -> None:

@@ -52,6 +52,11 @@ def replica(harness: Harness, broker_id: int, partition: TopicPartition = ORDERS
     return harness.core.broker(broker_id).replicas.partitions[partition]
 
 
+def eligible(harness: Harness, broker_id: int) -> tuple[int, ...]:
+    """Return the eligible leader replicas that a broker knows of."""
+    return harness.core.broker(broker_id).metadata.topics["orders"].partitions[0].eligible_leader_replicas
+
+
 def followers_of(harness: Harness, leader: int) -> list[int]:
     return [broker for broker in harness.core.broker_ids if broker != leader]
 
@@ -150,7 +155,7 @@ def test_below_min_isr_nothing_is_taken(harness: Harness, client: EosClient) -> 
     assert acknowledged.error_code == 0
 
 
-def test_an_append_that_outlives_its_isr_says_so(harness: Harness, client: EosClient) -> None:
+def test_an_append_that_outlives_its_isr_is_neither_acknowledged_nor_seen(harness: Harness, client: EosClient) -> None:
     leader = client.leader(ORDERS)
     for broker in followers_of(harness, leader):
         harness.core.network.cut(leader, broker)
@@ -160,8 +165,35 @@ def test_an_append_that_outlives_its_isr_says_so(harness: Harness, client: EosCl
     )
     pending = harness.client(leader).send(ApiKey.PRODUCE, 9, request)
     harness.run_until(lambda: pending.is_over)
+    assert replica(harness, leader).isr == (leader,)
     answer = pending.response.responses[0].partition_responses[0]
-    assert answer.error_code == ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND
+    assert answer.error_code == ErrorCode.REQUEST_TIMED_OUT
+    # Below min.insync.replicas nothing new is shown, as in Kafka (KAFKA-15583): another replica may lead next.
+    log = replica(harness, leader).log
+    assert (log.end_offset, log.high_watermark) == (1, 0)
+
+
+def test_who_was_eligible_before_the_isr_grew_again_does_not_lead(harness: Harness, client: EosClient) -> None:
+    first = client.leader(ORDERS)
+    second, third = followers_of(harness, first)
+    harness.kill(second)
+    harness.run_until(lambda: set(replica(harness, first).isr) == {first, third})
+    harness.kill(third)  # below the minimum of two: eligible, as it holds all that was acknowledged
+    harness.run_until(lambda: replica(harness, first).isr == (first,))
+    assert eligible(harness, first) == (third,)
+    harness.core.start_node(second)
+    harness.run_until(lambda: set(replica(harness, first).isr) == {first, second})
+    assert eligible(harness, first) == ()
+    assert client.produce(None, ORDERS, ["after it left"]) is ErrorCode.NONE
+    harness.kill(first)
+    harness.kill(second)
+    harness.advance(5_000)
+    harness.core.start_node(third)
+    harness.advance(5_000)
+    assert harness.core.broker(third).metadata.leadership(ORDERS).leader_id == -1
+    harness.core.start_node(second)
+    harness.run_until(lambda: client.leader(ORDERS) in (first, second))
+    assert client.read(ORDERS) == ["after it left"]
 
 
 def test_a_produce_that_is_not_replicated_in_time_times_out(harness: Harness, client: EosClient) -> None:

@@ -26,6 +26,7 @@ ITEM = SandboxItem(
     bootstrap="127.0.0.1:9092",
     broker_count=3,
     emulate="4.3",
+    kafka=None,
     transaction_version=None,
     pid=1,
     started_at_ms=0,

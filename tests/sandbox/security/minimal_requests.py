@@ -10,6 +10,7 @@ from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.api_versions import ApiVersionsRequest
 from eosctl.wire.messages.describe_acls import DescribeAclsRequest
 from eosctl.wire.messages.index import APIS
+from eosctl.wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
 from eosctl.wire.messages.produce import ProduceRequest
 from tests.sandbox.security.authorization_cases import verdict
 from tests.sandbox.security.wire_client import WireClient
@@ -23,6 +24,8 @@ def minimal_request(api_key: int) -> Any:
         return ProduceRequest(acks=1)  # with acks=0 there is no answer
     if api_key == ApiKey.DESCRIBE_ACLS:
         return DescribeAclsRequest(1, None, 1, None, None, 1, 1)  # 0 is no code of the protocol
+    if api_key == ApiKey.OFFSET_FETCH:
+        return OffsetFetchRequest(groups=[OffsetFetchRequestGroup()])  # 3.9 never answers for no group at all
     module = import_module(f"eosctl.wire.messages.{ApiKey(api_key).name.lower()}")
     return getattr(module, APIS[api_key].request.name)()
 

@@ -11,6 +11,7 @@ import yaml
 
 from eosctl.errors import ConfigFileError, unknown_name
 from eosctl.model.checklist import Checklist, ChecklistItem, ChecklistRecord, ItemKind
+from eosctl.settings.small_files import load_yaml
 
 RECORD_SCHEMA = "eosctl.checklist-record"
 
@@ -53,7 +54,7 @@ def parse_checklist(text: str, source: str) -> Checklist:
         ConfigFileError: Something in it is not as documented; the message says which item.
     """
     try:
-        body: Any = yaml.safe_load(text)
+        body: Any = load_yaml(text)
         checklist = msgspec.convert(body, Checklist)
     except (yaml.YAMLError, msgspec.ValidationError, RecursionError) as error:
         raise _wrong(source, " ".join(str(error).split())) from error

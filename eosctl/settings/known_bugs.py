@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import cache
 from importlib import resources
 
-import yaml
-
 from eosctl.model.known_bug import KnownBug, Product, parse_version
 from eosctl.model.severity import Severity
+from eosctl.settings.small_files import load_yaml
 
 
 @cache
@@ -25,5 +24,5 @@ def load_known_bugs() -> tuple[KnownBug, ...]:
             symptom=body["symptom"],
             workaround=body["workaround"],
         )
-        for body in yaml.safe_load(text)["bugs"]
+        for body in load_yaml(text)["bugs"]
     )

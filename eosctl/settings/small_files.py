@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 import yaml
@@ -13,6 +13,15 @@ from eosctl.errors import ConfigFileError
 T = TypeVar("T")
 
 MAX_BYTES: Final = 1_000_000
+
+
+def load_yaml(text: str) -> Any:
+    """Read YAML as plain values, by libyaml where it is there: ten times as fast as in Python.
+
+    Raises:
+        yaml.YAMLError: It is none.
+    """
+    return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
 def parse_yaml_as(shape: type[T], text: str, name: str, noun: str, format_hint: str) -> T:
@@ -29,8 +38,7 @@ def parse_yaml_as(shape: type[T], text: str, name: str, noun: str, format_hint: 
         ConfigFileError: It is no YAML, or not of this shape; the message names the key.
     """
     try:
-        tree = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-        return msgspec.convert(tree, shape)
+        return msgspec.convert(load_yaml(text), shape)
     except (yaml.YAMLError, msgspec.ValidationError, RecursionError, ValueError) as error:
         raise ConfigFileError(f"{name} is no {noun}.", " ".join(str(error).split()), format_hint) from error
 

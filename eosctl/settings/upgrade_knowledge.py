@@ -5,17 +5,16 @@ from __future__ import annotations
 from functools import cache
 from importlib import resources
 
-import yaml
-
 from eosctl.model.upgrade import Renaming, Step, Successor, UpgradeKnowledge
 from eosctl.settings.parameter_tables import parse_release
+from eosctl.settings.small_files import load_yaml
 
 
 @cache
 def load_upgrade_knowledge() -> UpgradeKnowledge:
     """Return successors, renamings and steps; read once."""
     text = (resources.files("eosctl.knowledge") / "successors.yaml").read_text(encoding="utf-8")
-    raw = yaml.safe_load(text)
+    raw = load_yaml(text)
     return UpgradeKnowledge(
         {
             component: {name: Successor(body["to"], body["note"]) for name, body in names.items()}

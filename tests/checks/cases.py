@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,10 +33,16 @@ class CheckCase(NamedTuple):
         return f"{self.check_id}: {self.name}"
 
 
+def read_yaml(path: Path) -> dict[str, Any]:
+    """Read a file of cases, by libyaml where it is there: every test worker reads all of them."""
+    loaded: dict[str, Any] = yaml.load(path.read_text(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    return loaded
+
+
+@cache
 def base() -> dict[str, Any]:
     """Return the healthy cluster as plain data."""
-    loaded: dict[str, Any] = yaml.safe_load((FIXTURES / "base.yaml").read_text())
-    return loaded
+    return read_yaml(FIXTURES / "base.yaml")
 
 
 def build(fragment: dict[str, Any]) -> ClusterSnapshot:
@@ -55,12 +62,13 @@ def cases_of(path: Path) -> list[CheckCase]:
             case.get("incomplete", False),
             case.get("findings", []),
         )
-        for case in yaml.safe_load(path.read_text())["cases"]
+        for case in read_yaml(path)["cases"]
     ]
 
 
-def all_cases() -> list[CheckCase]:
-    return [case for path in sorted(FIXTURES.glob("EOS-*.yaml")) for case in cases_of(path)]
+@cache
+def all_cases() -> tuple[CheckCase, ...]:
+    return tuple(case for path in sorted(FIXTURES.glob("EOS-*.yaml")) for case in cases_of(path))
 
 
 def differences(result: CheckResult, case: CheckCase) -> list[str]:

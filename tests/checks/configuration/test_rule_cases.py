@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-import yaml
 
 from eosctl.checks.configuration.judge import findings_of, judge
 from eosctl.checks.configuration.registry import ALL_RULES, CONFIGURATION_CHECKS
@@ -15,6 +14,7 @@ from eosctl.model.deployment import Deployment
 from eosctl.model.finding import CheckStatus
 from eosctl.settings.deployment_files import read_components
 from eosctl.settings.parameter_tables import load_tables, parse_release
+from tests.checks.cases import read_yaml
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "checks" / "configuration"
 BY_ID = {rule.check.id: rule for rule in ALL_RULES}
@@ -41,7 +41,7 @@ class RuleCase(NamedTuple):
 
 
 def cases_of(path: Path) -> list[RuleCase]:
-    loaded: list[dict[str, Any]] = yaml.safe_load(path.read_text("utf-8"))["cases"]
+    loaded: list[dict[str, Any]] = read_yaml(path)["cases"]
     return [
         RuleCase(
             path.stem,

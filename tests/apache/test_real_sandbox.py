@@ -94,4 +94,4 @@ def test_options_of_the_sandboxes_own_brokers_are_refused(run: Run) -> None:
     refused = run("sandbox", "up", "--engine", "apache", "--fast", "--bug", "kafka-20734", code=2)
     assert "--fast, --bug cannot be used with --engine apache" in refused.stderr
     assert "one or three" in run("sandbox", "up", "--engine", "apache", "--brokers", "2", code=2).stderr
-    assert "4.3.1" in run("sandbox", "up", "--engine", "apache", "--kafka", "1.0.0", code=1).stderr
+    assert "4.3.1" in run("sandbox", "up", "--engine", "apache", "--kafka", "1.0.0", code=2).stderr

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from eosctl.lab.engine import EngineError
+from eosctl.errors import UsageError
 
 
 class KafkaRelease(NamedTuple):
@@ -54,12 +54,13 @@ def resolve_release(version: str) -> KafkaRelease:
     """Return the release of this version.
 
     Raises:
-        EngineError: The lab does not know how to run it.
+        UsageError: The lab does not know how to run it.
     """
     try:
         return RELEASES[version]
     except KeyError:
-        known = ", ".join(RELEASES)
-        raise EngineError(
-            f"Apache Kafka {version} is not a release that the lab can run.", next_step=f"Choose one of {known}."
+        raise UsageError(
+            f"Apache Kafka {version} is not a release that the lab can run.",
+            "Each release needs its own jars and its own way of logging, which the lab knows for some only.",
+            f"Choose one of {', '.join(RELEASES)}.",
         ) from None

@@ -6,12 +6,11 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from eosctl.model.transaction import TopicPartition
-from eosctl.sandbox.log.directory import LogDirectory
+from eosctl.sandbox.log.directory import DISK_BYTES, LogDirectory
 from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.describe_log_dirs import (
@@ -54,11 +53,10 @@ def _describe(broker: Broker, directory: LogDirectory, wanted: Iterable[TopicPar
             topics.setdefault(name.topic, []).append(
                 DescribeLogDirsPartition(name.partition, move.future.store.size_bytes, move.lag, True)
             )
-    disk = shutil.disk_usage(directory.path)
     return DescribeLogDirsResult(
         0,
         str(directory.path),
         [DescribeLogDirsTopic(name, partitions) for name, partitions in topics.items()],
-        disk.total,
-        disk.free,
+        DISK_BYTES,
+        directory.usable_bytes,
     )

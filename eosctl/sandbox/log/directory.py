@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.log.leader_epochs import LeaderEpochs
@@ -47,6 +48,10 @@ from eosctl.wire.uuid import parse_uuid, render_uuid
 
 FUTURE = "-future"  # how the directories of replicas end that move here (UnifiedLog.logFutureDirName) ...
 DELETED = "-delete"  # ... and of what is about to be deleted
+
+#: The disk under each directory. It belongs to the cluster that is played: a laptop whose own disk is nearly full must
+#: not make every cluster on it look ill.
+DISK_BYTES: Final = 100 << 30
 
 
 class LogDirectory:
@@ -195,6 +200,13 @@ class LogDirectory:
     def logs(self) -> Iterator[tuple[TopicPartition, PartitionLog]]:
         """Iterate the open logs."""
         return iter(self._logs.items())
+
+    @property
+    def usable_bytes(self) -> int:
+        """What is left of the disk: nothing while it refuses writes, else all that the logs here do not take."""
+        if self.refusal is not None:
+            return 0
+        return max(0, DISK_BYTES - sum(log.store.size_bytes for log in self._logs.values()))
 
     # --- writing ------------------------------------------------------------------------------------------------
 

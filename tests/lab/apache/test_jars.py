@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from eosctl.errors import UsageError
 from eosctl.lab.apache.jars import default_cache_dir, differences, read_lock, render_pom, resolve_jars
 from eosctl.lab.apache.java import ToolResult, find_java, java_major
 from eosctl.lab.apache.releases import RELEASES, resolve_release
@@ -119,7 +120,7 @@ def test_the_cache_follows_the_base_directory_specification(environment: dict[st
 
 
 def test_an_unknown_release_names_the_known_ones() -> None:
-    with pytest.raises(EngineError, match=r"(?s)2\.8\.0 is not.*3\.9\.2, 4\.3\.1"):
+    with pytest.raises(UsageError, match=r"(?s)2\.8\.0 is not.*3\.9\.2, 4\.3\.1"):
         resolve_release("2.8.0")
 
 

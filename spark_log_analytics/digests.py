@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from eosctl.analysis.log_digest.bursts import MIN_EVENT_COUNT, MIN_FACTOR, SESSION_GAP_MS
-from eosctl.analysis.log_digest.clocks import compare_clocks
-from eosctl.analysis.log_digest.pauses import TIMEOUTS, weigh_pauses
-from eosctl.analysis.log_digest.precursors import CAUSES, FAILURES, rank_precursors
+from eosctl.analysis.log_digest.clocks import ClockOffset, compare_clocks
+from eosctl.analysis.log_digest.pauses import TIMEOUTS, PauseOutlook, weigh_pauses
+from eosctl.analysis.log_digest.precursors import CAUSES, FAILURES, Precursor, rank_precursors
 from eosctl.analysis.log_digest.templates import template_of
 from eosctl.model.log_event import LogEvent
 from spark_log_analytics.rows import event_of
@@ -109,7 +109,7 @@ def precursors(events: DataFrame) -> DataFrame:
 
     def rank(found: list[LogEvent]) -> Iterator[dict[str, Any]]:
         ranked = rank_precursors(found)
-        yield from ({name: getattr(one, name) for name in one.__slots__} for one in ranked.pairs)
+        yield from map(_plain, ranked.pairs)
         for left in ranked.unexplained:
             yield {
                 "failure": left.failure,
@@ -130,7 +130,7 @@ def pauses(events: DataFrame) -> DataFrame:
         wanted = wanted | f.col("fields")[field].isNotNull()
 
     def weigh(found: list[LogEvent]) -> Iterator[dict[str, Any]]:
-        yield from ({name: getattr(one, name) for name in one.__slots__} for one in weigh_pauses(found))
+        yield from map(_plain, weigh_pauses(found))
 
     return _weighed(events, wanted, weigh, PAUSE_COLUMNS)
 
@@ -139,7 +139,7 @@ def clocks(events: DataFrame) -> DataFrame:
     """Compare the clocks of applications with the coordinators': rows of ``CLOCK_COLUMNS``."""
 
     def compare(found: list[LogEvent]) -> Iterator[dict[str, Any]]:
-        yield from ({name: getattr(one, name) for name in one.__slots__} for one in compare_clocks(found))
+        yield from map(_plain, compare_clocks(found))
 
     return _weighed(events, _of_categories("INIT_PRODUCER_ID"), compare, CLOCK_COLUMNS)
 
@@ -153,22 +153,16 @@ def lives(events: DataFrame) -> DataFrame:
 
     # Only the coordinator's own word is an initialisation: the client repeats it.
     told = (f.col("category") == "INIT_PRODUCER_ID") & f.col("fields")["coordinator_partition"].isNotNull()
-    named = events.withColumn("transactional_id", f.col("fields")["transactional_id"])
-    return (
-        named.where("transactional_id is not null")
-        .groupBy("transactional_id")
-        .agg(
-            f.min("time_ms").alias("first_ms"),
-            f.max("time_ms").alias("last_ms"),
-            f.count(f.when(told, 1)).alias("initialised_count"),
-            f.array_sort(f.collect_set(f.col("fields")["producer_id"])).alias("producer_ids"),
-            count_of(*_REFUSALS).alias("fenced_count"),
-            count_of("TXN_TIMEOUT_ABORT").alias("timed_out_count"),
-            count_of("TXN_ABORT_CLIENT").alias("aborted_count"),
-            f.array_sort(f.collect_set("application")).alias("applications"),
-        )
-        .orderBy("transactional_id")
-    )
+    return _summed_up(
+        events,
+        "transactional_id",
+        f.count(f.when(told, 1)).alias("initialised_count"),
+        f.array_sort(f.collect_set(f.col("fields")["producer_id"])).alias("producer_ids"),
+        count_of(*_REFUSALS).alias("fenced_count"),
+        count_of("TXN_TIMEOUT_ABORT").alias("timed_out_count"),
+        count_of("TXN_ABORT_CLIENT").alias("aborted_count"),
+        f.array_sort(f.collect_set("application")).alias("applications"),
+    ).orderBy("transactional_id")
 
 
 def hanging_suspects(events: DataFrame) -> DataFrame:
@@ -178,18 +172,24 @@ def hanging_suspects(events: DataFrame) -> DataFrame:
     """
     from pyspark.sql import functions as f
 
-    placed = events.where(f.col("category").isin(*_OPEN_ENDED)).withColumn("partition", f.col("fields")["partition"])
-    return (
-        placed.where("partition is not null and time_ms is not null")
-        .groupBy("partition")
-        .agg(
-            f.min("time_ms").alias("first_ms"),
-            f.max("time_ms").alias("last_ms"),
-            f.count("*").alias("event_count"),
-            f.array_sort(f.collect_set("category")).alias("categories"),
-        )
-        .orderBy(f.desc(f.col("last_ms") - f.col("first_ms")), "partition")
-    )
+    return _summed_up(
+        events.where(f.col("category").isin(*_OPEN_ENDED) & f.col("time_ms").isNotNull()),
+        "partition",
+        f.count("*").alias("event_count"),
+        f.array_sort(f.collect_set("category")).alias("categories"),
+    ).orderBy(f.desc(f.col("last_ms") - f.col("first_ms")), "partition")
+
+
+def _summed_up(events: DataFrame, field: str, *sums: Column) -> DataFrame:
+    """Sum events up by one of their fields, from the first time that it is named to the last."""
+    from pyspark.sql import functions as f
+
+    named = events.withColumn(field, f.col("fields")[field]).where(f.col(field).isNotNull())
+    return named.groupBy(field).agg(f.min("time_ms").alias("first_ms"), f.max("time_ms").alias("last_ms"), *sums)
+
+
+def _plain(one: Precursor | PauseOutlook | ClockOffset) -> dict[str, Any]:
+    return {name: getattr(one, name) for name in one.__slots__}
 
 
 def _with_template(events: DataFrame) -> DataFrame:

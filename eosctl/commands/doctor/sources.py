@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -18,44 +19,41 @@ if TYPE_CHECKING:
 
 SOURCES = "Evidence beside the cluster"
 PAGE_TIMEOUT_MS = 10_000
+_source_option = partial(typer.Option, rich_help_panel=SOURCES)
 LogPaths = Annotated[
     list[Path] | None,
-    typer.Option(
+    _source_option(
         "--logs",
         metavar="PATH",
         help="Logs of brokers and applications, files or folders; repeatable.",
         exists=True,
-        rich_help_panel=SOURCES,
     ),
 ]
 LogZone = Annotated[
     str | None,
-    typer.Option(
+    _source_option(
         "--zone",
         metavar="ZONE",
         help="Zone of stamps in logs that have none, e.g. Europe/Berlin.",
-        rich_help_panel=SOURCES,
     ),
 ]
 MetricUrls = Annotated[
     list[str] | None,
-    typer.Option(
+    _source_option(
         "--metrics",
         "--jmx",
         metavar="URL",
         help="Metrics of a program: http://HOST:PORT/metrics, http://HOST:PORT/jolokia, a Prometheus server or "
         "jmx://HOST:PORT; repeatable.",
-        rich_help_panel=SOURCES,
     ),
 ]
 MetricCredentials = Annotated[
     Path | None,
-    typer.Option(
+    _source_option(
         "--credentials",
         metavar="FILE",
         help="A properties file with username= and password=, or token=, for --metrics.",
         exists=True,
-        rich_help_panel=SOURCES,
     ),
 ]
 

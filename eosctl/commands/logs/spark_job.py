@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
@@ -35,37 +36,32 @@ class DeployMode(StrEnum):
     CLUSTER = "cluster"
 
 
+_cluster_option = partial(typer.Option, rich_help_panel=CLUSTER)
 Out = Annotated[str, typer.Option("--out", metavar="DIR", help="Directory of the result.")]
-Master = Annotated[
-    str, typer.Option("--master", help="Spark's master, e.g. spark://host:7077 or yarn.", rich_help_panel=CLUSTER)
-]
-Deploy = Annotated[
-    DeployMode, typer.Option("--deploy-mode", "--deploy", help="Where the driver runs.", rich_help_panel=CLUSTER)
-]
+Master = Annotated[str, _cluster_option("--master", help="Spark's master, e.g. spark://host:7077 or yarn.")]
+Deploy = Annotated[DeployMode, _cluster_option("--deploy-mode", "--deploy", help="Where the driver runs.")]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--conf", metavar="NAME=VALUE", help="A Spark setting; repeatable.", rich_help_panel=CLUSTER),
+    _cluster_option("--conf", metavar="NAME=VALUE", help="A Spark setting; repeatable."),
 ]
 Connect = Annotated[
     str | None,
-    typer.Option(
+    _cluster_option(
         "--connect",
         metavar="URL",
         help="A Spark Connect server to run on instead of a master, e.g. sc://host:15002.",
-        rich_help_panel=CLUSTER,
     ),
 ]
 Jars = Annotated[
     list[str] | None,
-    typer.Option("--jars", metavar="FILE", help="A jar that the job needs; repeatable.", rich_help_panel=CLUSTER),
+    _cluster_option("--jars", metavar="FILE", help="A jar that the job needs; repeatable."),
 ]
 Packages = Annotated[
     list[str] | None,
-    typer.Option(
+    _cluster_option(
         "--packages",
         metavar="GROUP:ARTIFACT:VERSION",
         help="A package that Spark's own resolver fetches; repeatable.",
-        rich_help_panel=CLUSTER,
     ),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the command and stop.")]

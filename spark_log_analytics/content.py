@@ -17,6 +17,7 @@ MAX_INFLATED_BYTES: Final = 4 * 1024**3
 """A compressed file is held in memory while it is read; one that grows beyond this is cut and named."""
 
 _CHUNK_BYTES: Final = 1 << 22
+REPLACED: Final = "another file has taken its place since it was looked at"
 
 _CODECS: Final = (
     (b"\x1f\x8b", "gzip"),
@@ -42,6 +43,15 @@ class Window(NamedTuple):
     data: Buffer
     base: int
     error: str
+
+
+def begins_with(path: Path, head: bytes) -> bool:
+    """Whether a file still begins as it did: a log that grows or is cut does, another one in its place does not.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    return head.startswith(read_head(path, len(head)))
 
 
 def read_window(path: Path, start: int, end: int | None, beyond: int, expected_bytes: int) -> Window:

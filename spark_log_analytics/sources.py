@@ -14,6 +14,7 @@ from spark_log_analytics.layouts import LAYOUTS, Layout, Verdict, detect_layouts
 from spark_log_analytics.wrappers import detect_wrapper, peel
 
 SAMPLE_BYTES: Final = 262_144
+HEAD_BYTES: Final = 256
 
 _SERVER_FILES: Final = frozenset(
     [
@@ -71,6 +72,7 @@ class SourceFile(NamedTuple):
         splittable: Whether parts of it can be read on their own.
         modified_ms: When it was last written, ms since the epoch.
         zone: The zone of stamps without an offset; None when nobody said.
+        head: Its first bytes when it was looked at, which tell it from another one in its place.
     """
 
     name: str
@@ -81,6 +83,7 @@ class SourceFile(NamedTuple):
     splittable: bool
     modified_ms: int
     zone: tzinfo | None
+    head: bytes
 
 
 class Unread(NamedTuple):
@@ -169,6 +172,7 @@ def inspect_file(path: Path, zone: tzinfo | None = None, layouts: tuple[Layout, 
         splittable=not compressed and not utf16 and not wrapper,
         modified_ms=status.st_mtime_ns // 1_000_000,
         zone=zone,
+        head=head[:HEAD_BYTES],
     )
 
 

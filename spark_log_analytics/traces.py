@@ -72,7 +72,7 @@ def count_exceptions(split: Split) -> TraceCounts:
         except OSError as failure:
             error = failure.strerror or str(failure)
             break
-        error = window.error
+        error = error or window.error
         for record in _records(piece, window):
             chain = parse_chain(record.rest)
             if chain:

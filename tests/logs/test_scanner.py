@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 
@@ -246,3 +247,32 @@ def test_a_file_that_becomes_smaller_meanwhile_is_read_as_far_as_it_goes(tmp_pat
     scans = [scan_split(split, Classifier()) for split in splits]
     assert [len(scan.events) for scan in scans] == [3, 1, 0]
     assert all("smaller" in scan.counts.error for scan in scans)
+
+
+@pytest.mark.parametrize("how", ["renamed", "truncated", "compressed"])
+def test_another_file_in_its_place_is_named_and_not_taken_for_it(how: str, tmp_path: Path) -> None:
+    line = "[2026-11-21 09:31:1{},670] ERROR it is late (kafka.server.ReplicaManager)\n"
+    path = tmp_path / "server.log"
+    old, new = (line.format(1) * 90).encode(), (line.format(2) * 200).encode()
+    pack = gzip.compress if how == "compressed" else bytes
+    path.write_bytes(pack(old))
+    source = source_of(path)
+    first, *others = plan_splits(source, 30 * len(line))
+    assert scan_split(first, Classifier()).events
+    if how == "renamed":
+        path.rename(tmp_path / "server.log.1")
+    path.write_bytes(pack(new))  # larger than before, so that its size tells nothing
+    scans = [scan_split(split, Classifier()) for split in (others or [first])]
+    assert all(scan.events == () and "taken its place" in scan.counts.error for scan in scans)
+
+
+def test_a_file_that_grows_meanwhile_is_the_same_file(tmp_path: Path) -> None:
+    line = "[2026-11-21 09:31:18,670] ERROR it is late (kafka.server.ReplicaManager)\n"
+    path = tmp_path / "server.log"
+    path.write_text(line * 2)
+    splits = list(plan_splits(source_of(path), len(line)))
+    with path.open("a") as file:
+        file.write(line * 3)
+    scans = [scan_split(split, Classifier()) for split in splits]
+    assert [len(scan.events) for scan in scans] == [1, 4]
+    assert not any(scan.counts.error for scan in scans)

@@ -271,7 +271,11 @@ class Client:
 
     def _check_allowed(self, api_key: ApiKey) -> None:
         if self._allowed_apis is not None and api_key not in self._allowed_apis and api_key not in _ALWAYS_ALLOWED:
-            raise UsageError(f"{api_key.name} is not among the requests that this client may send.")
+            raise UsageError(
+                f"{api_key.name} is not among the requests that this client may send.",
+                "It was opened to read only, or for a few requests alone.",
+                "Open a client whose allowed_apis have it, if this caller may change the cluster.",
+            )
 
     async def _back_off(self, backoff_ms: float) -> float:
         await asyncio.sleep(backoff_ms / 1000 * self._chance.uniform(0.8, 1.2))

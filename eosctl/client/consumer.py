@@ -194,7 +194,11 @@ class Reader:
         found: dict[TopicPartition, list[Record]] = defaultdict(list)
         while behind := [p for p, end in ends.items() if self.positions[p] < end]:
             if not deadline.remaining_ms():
-                raise BrokerError(f"{_names(behind)} could not be read to the end within {timeout_ms:.0f} ms.")
+                raise BrokerError(
+                    f"{_names(behind)} could not be read to the end within {timeout_ms:.0f} ms.",
+                    "An open transaction may hold readers of committed records back, or there is more than fits.",
+                    "Look for open transactions: eosctl txn hanging. Then allow more time.",
+                )
             before = dict(self.positions)
             for partition, records in (await self.poll(max_wait_ms=100)).items():
                 found[partition] += records

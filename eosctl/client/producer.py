@@ -79,7 +79,11 @@ class TransactionalProducer:
     def identity(self) -> ProducerIdentity:
         """Producer id and epoch; a UsageError before :meth:`init_transactions`."""
         if self._identity is None:
-            raise UsageError(f"The producer {self.transactional_id} is not initialised.")
+            raise UsageError(
+                f"The producer {self.transactional_id} is not initialised.",
+                "It has no producer id and epoch yet.",
+                "Await init_transactions() first.",
+            )
         return self._identity
 
     async def init_transactions(self, *, keep_identity: bool = False) -> ProducerIdentity:

@@ -110,4 +110,6 @@ def producer_error(api_key: ApiKey, code: int, operation: str) -> EosctlError:
             error_code=code,
             severity=severity,
         )
-    return TransactionFailed(what, error.message, error_code=code, severity=severity)
+    return TransactionFailed(
+        what, error.message, f"What it means: eosctl explain {error.name}.", error_code=code, severity=severity
+    )

@@ -156,7 +156,13 @@ class Session:
 
     def close(self) -> None:
         """Close the stream; requests in flight fail."""
-        self._end(ClusterUnreachable(f"The connection to {self.endpoint} was closed by this client."))
+        self._end(
+            ClusterUnreachable(
+                f"The connection to {self.endpoint} was closed by this client.",
+                "It was no longer needed, or the whole client was closed, while a request was under way.",
+                "Send the request again; whether the broker has carried it out is not known.",
+            )
+        )
 
     def data_received(self, data: bytes) -> None:
         """Take bytes from the broker (called by the transport)."""

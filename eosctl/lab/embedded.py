@@ -68,7 +68,9 @@ class EmbeddedEngine:
             EngineError: It is not up.
         """
         if self._cluster is None:
-            raise EngineError("The embedded cluster is not up.")
+            raise EngineError(
+                "The embedded cluster is not up.", "It was never started, or it was stopped.", "Await up() first."
+            )
         return self._cluster
 
     def capabilities(self) -> frozenset[Capability]:

@@ -73,7 +73,11 @@ class Place:
             ConfigFileError: It is a real one.
         """
         if self.simulation is None:
-            raise ConfigFileError("This can only be done to a sandbox.", "It is no request of any client.")
+            raise ConfigFileError(
+                "This can only be done to a sandbox.",
+                "It is no request of any client.",
+                "Play the story on a sandbox, or leave this deed out.",
+            )
         return self.simulation
 
     def in_background(self, work: Coroutine[Any, Any, None]) -> None:

@@ -76,7 +76,11 @@ def rehearse(book: Runbook, story: Story, *, interrupted: bool = False) -> Perfo
         bind(deed)
     missing = [name for name in required_inputs(book) if name not in story.inputs]
     if missing:
-        raise UsageError(f"The story {story.name!r} lacks the input {missing[0]}.", book.inputs[missing[0]].about)
+        raise UsageError(
+            f"The story {story.name!r} lacks the input {missing[0]}.",
+            book.inputs[missing[0]].about,
+            "Give it a value under the story's `inputs:`.",
+        )
     with tempfile.TemporaryDirectory(prefix="eosctl-rehearsal-") as directory:
         return run_virtual(_play(book, story, Path(directory), interrupted))
 
@@ -143,7 +147,11 @@ class _Rehearsal:
             position = Position(self.book.steps[0].id, {INPUTS: self._inputs})
             ending = await Run(self.book, scene, position, cluster_id).walk()
             if ending.acted:
-                raise _Botched("The dry run changed something.")
+                raise _Botched(
+                    "The dry run changed something.",
+                    "A probe of the runbook sent a request that is not among those that only read.",
+                    "Make what changes the cluster an action: only those wait for --yes.",
+                )
 
     async def to_the_end(self) -> Ending:
         scene = self._scene
@@ -258,20 +266,31 @@ def _hold_to(story: Story, ending: Ending, survived: set[tuple[str, str]] | None
         done = {Outcome.VERIFIED, Outcome.NO_ACTION, Outcome.MANUAL} if ending.acted else {Outcome.VERIFIED}
         as_well = ending.outcome is Outcome.NO_ACTION or (expected.outcome in _WELL and ending.outcome in done)
         if ending.outcome is not expected.outcome and not as_well:
-            raise _Botched(f"Interrupted, it ended {ending.outcome.value} at {ending.step}.", ending.message)
+            raise _Botched(
+                f"Interrupted, it ended {ending.outcome.value} at {ending.step}.",
+                ending.message,
+                "Let the step before look whether its action is done already, as a run may go on after it.",
+            )
         return
     if (ending.outcome, ending.step) != (expected.outcome, expected.step):
         raise _Botched(
             f"It ended {ending.outcome.value} at {ending.step} and not {expected.outcome.value} at {expected.step}.",
             ending.message,
+            "Mend the way through the runbook, or the story's `ends:`.",
         )
     if expected.says not in ending.message:
-        raise _Botched(f"Its last words lack {expected.says!r}.", ending.message)
+        raise _Botched(
+            f"Its last words lack {expected.says!r}.", ending.message, "Mend the words, or the story's `says:`."
+        )
 
 
 async def _hold_cluster_to(story: Story, scene: _Scene) -> None:
     if scene.people and scene.in_order:
-        raise _Botched(f"The run never came to {scene.people[0].at}, where people had something to do.")
+        raise _Botched(
+            f"The run never came to {scene.people[0].at}, where people had something to do.",
+            "It took another way, or ended before.",
+            "Mend the runbook's way there, or take this turn out of the story's `people:`.",
+        )
     for deed in story.afterwards:
         await do(scene.places, deed)
     snapshot = await scene.look(EVERYTHING)
@@ -286,7 +305,11 @@ async def _hold_cluster_to(story: Story, scene: _Scene) -> None:
         if gap.kind.value not in story.leaves
     ]
     if findings or gaps:
-        raise _Botched("It ended as told, but the cluster is not well.", " ".join([*findings, *gaps]))
+        raise _Botched(
+            "It ended as told, but the cluster is not well.",
+            " ".join([*findings, *gaps]),
+            "Let the runbook mend this too; what it cannot be there for, the story names under `leaves:`.",
+        )
 
 
 def _with_patience(book: Runbook, story: Story) -> Runbook:

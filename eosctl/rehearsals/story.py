@@ -127,7 +127,11 @@ def rehearsal_of(runbook: str) -> Rehearsal:
     try:
         return rehearsals()[runbook]
     except KeyError:
-        raise UsageError(f"The runbook {runbook} has no stories.", "Nothing was tested.") from None
+        raise UsageError(
+            f"The runbook {runbook} has no stories.",
+            "Nothing was tested.",
+            "Write one: docs/runbooks/rehearsals.md",
+        ) from None
 
 
 def stories_path(runbook: Path) -> Path:

@@ -165,7 +165,11 @@ async def _fence(sees: Sees, given: Arguments) -> Prepared:
 async def _elect(sees: Sees, given: Arguments) -> Prepared:
     plan = plan_election(await sees.look(frozenset()), str(given["topic"]))
     if not plan.partitions:
-        raise PlanRefused("Every partition is led by its first replica, or that one is out of sync: nothing to elect.")
+        raise PlanRefused(
+            "There is nothing to elect.",
+            "Every partition is led by its first replica, or that one is out of sync.",
+            "See who is out of sync: eosctl doctor -b ADDRESS",
+        )
 
     async def apply() -> Done:
         return Done(*await apply_election(sees.client, plan))

@@ -125,14 +125,22 @@ def _value(node: ast.expr, known: Known) -> Value:
         case ast.Compare(left=left, ops=[one], comparators=[right]):
             first, second = _value(left, known), _value(right, known)
             if isinstance(first, str) != isinstance(second, str) and not isinstance(one, ast.Eq | ast.NotEq):
-                raise ConfigFileError(f"{ast.unparse(node)} compares a text with a number.")
+                raise ConfigFileError(
+                    f"{ast.unparse(node)} compares a text with a number.",
+                    "Which of them is larger is not defined.",
+                    "Put quotes around both sides or around neither, or compare with == or !=.",
+                )
             return _COMPARE[type(one)](first, second)
         case ast.Attribute(value=ast.Name(id=source), attr=fact):
             return _lookup(Reference(source, fact), known)
         case ast.Constant(value=str() | int() as constant):
             return constant
         case _:  # pragma: no cover - parse_condition lets nothing else through
-            raise ConfigFileError(f"{ast.unparse(node)} is no condition.")
+            raise ConfigFileError(
+                f"{ast.unparse(node)} is no condition.",
+                "A condition is made of facts of earlier steps, texts, numbers, comparisons, and, or, not.",
+                "Check the runbook: eosctl runbook lint FILE",
+            )
 
 
 def _lookup(reference: Reference, known: Known) -> Value:

@@ -12,6 +12,7 @@ from typing import Final
 
 from eosctl.client import Client
 from eosctl.client.consumer import IsolationLevel, Reader
+from eosctl.client.outcome import error_for_code
 from eosctl.client.producer import OutgoingRecord
 from eosctl.client.transactions import Bounds, produce
 from eosctl.errors import EosctlError
@@ -295,7 +296,7 @@ async def _write_plainly(
 async def _identify(client: Client) -> tuple[int, int]:
     answer = await client.request_any(ApiKey.INIT_PRODUCER_ID, InitProducerIdRequest(None, 60_000), cap=4)
     if answer.error_code:
-        raise EosctlError(f"InitProducerId of an idempotent producer: error {answer.error_code}.")
+        raise error_for_code(answer.error_code, "InitProducerId of an idempotent producer")
     return answer.producer_id, answer.producer_epoch
 
 

@@ -114,4 +114,8 @@ def _value(node: ast.expr, names: Mapping[str, int]) -> int:
         case ast.IfExp(test=test, body=body, orelse=orelse):
             return _value(body if _value(test, names) else orelse, names)
         case _:  # pragma: no cover - _check lets nothing else through
-            raise UsageError(f"{ast.unparse(node)} is not allowed.")
+            raise UsageError(
+                f"{ast.unparse(node)} is not allowed.",
+                "An expression is made of names, numbers, texts, arithmetic and comparisons.",
+                "Write it with these alone.",
+            )

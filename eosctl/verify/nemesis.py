@@ -253,8 +253,14 @@ class CommandNemesis:
             await process.wait()
             if isinstance(error, TimeoutError):
                 raise EosctlError(
-                    f"{self._program} {word} {broker_id} took longer than {_PROGRAM_TIMEOUT_S:.0f} s and was ended."
+                    f"{self._program} {word} {broker_id} was ended after {_PROGRAM_TIMEOUT_S:.0f} s.",
+                    "It is to make or mend a fault and come back, not to wait for what follows.",
+                    "Run it by hand with these arguments, and let it end sooner.",
                 ) from error
             raise
         if code:
-            raise EosctlError(f"{self._program} {word} {broker_id} ended with status {code}.")
+            raise EosctlError(
+                f"{self._program} {word} {broker_id} ended with status {code}.",
+                "Only 0 says that the fault was made or mended.",
+                "Run it by hand with these arguments to see what it says.",
+            )

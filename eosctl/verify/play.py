@@ -136,7 +136,9 @@ async def _play(
     known = {one.kind for one in ranges}
     if unknown := sorted({fault.kind for fault in faults} - known):
         raise UsageError(
-            f"The fault {unknown[0]} cannot be made here.", f"There are: {', '.join(sorted(known)) or 'none'}.", ""
+            f"The fault {unknown[0]} cannot be made here.",
+            f"There are: {', '.join(sorted(known)) or 'none'}.",
+            "Name others, or a nemesis that makes it: eosctl verify run --help",
         )
     chance = random.Random(f"clients {plan.seed}")
     recorder = Recorder(elapsed_ms)

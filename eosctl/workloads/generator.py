@@ -97,7 +97,11 @@ class _Run:
         topic = (await client.refresh_metadata([load.topic])).topic(load.topic)
         choices = _partition_choices(topic.partitions if topic is not None else (), load.partition_count)
         if not choices:
-            raise UsageError(f"The topic {load.topic} has no broker that leads {load.partition_count} partitions.")
+            raise UsageError(
+                f"The topic {load.topic} has no broker that leads {load.partition_count} partitions.",
+                "A transaction writes to one broker alone here, so that one has to lead them all.",
+                "Create the topic with more partitions, or write to fewer at once.",
+            )
         ids = [f"{load.prefix}-{number}" for number in range(load.id_count)]
         coordinators = await _coordinators(client, CoordinatorKind.TRANSACTION, ids)
         needs_groups = any(call.api_key is ApiKey.TXN_OFFSET_COMMIT for call in load.profile.calls)
@@ -226,11 +230,17 @@ class _Run:
             lane = self._lanes[key] = Lane(self._loop, self._unsent, self._lost)
             endpoint = client.cluster.endpoint(node_id)
             if endpoint is None:
-                raise ClusterUnreachable(f"Broker {node_id} is not in the cluster.")
+                raise ClusterUnreachable(
+                    f"Broker {node_id} is not in the cluster.",
+                    "It coordinates or leads what the load needs, and has gone since.",
+                    "Wait until the cluster is whole, then start the load again.",
+                )
             try:
                 lane.attach(await connector.open(endpoint, lane, tls_context(client.config)))
             except OSError as error:
-                raise ClusterUnreachable(f"Cannot connect to {endpoint}: {error}.") from error
+                raise ClusterUnreachable(
+                    f"Cannot connect to {endpoint}.", f"{error}.", "See whether it runs: eosctl doctor -b ADDRESS"
+                ) from error
         return lane
 
     def _lost(self) -> None:

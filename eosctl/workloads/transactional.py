@@ -234,7 +234,9 @@ async def run_pipeline(
         for partition in behind:
             handled_count += await _handle_batch(client, plan, producer, partition, positions[partition], transform)
     raise EosctlError(
-        f"The pipeline {plan.transactional_id} did not reach the end of its input.", "Its transactions keep failing."
+        f"The pipeline {plan.transactional_id} did not reach the end of its input.",
+        "Its transactions keep failing, or its input grows as fast as it is read.",
+        f"See what its transactions run into: eosctl txn describe {plan.transactional_id}",
     )
 
 

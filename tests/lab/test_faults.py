@@ -386,7 +386,7 @@ def test_chance_comes_from_the_seed(tmp_path: Path) -> None:
         ("late-materialisation", "no late materialisation"),
         ("bug name=kafka-17507", "cannot have kafka-17507"),
         ("bug name=kafka-1", "no switch for a bug"),
-        ("move-coordinator group=nobody", "There is no __consumer_offsets yet"),
+        ("move-coordinator group=nobody", "Nobody coordinates nobody yet"),
     ],
 )
 def test_what_cannot_happen_to_this_cluster_is_refused_and_leaves_no_trace(

@@ -69,7 +69,11 @@ class ApacheCluster:
     def commands(self) -> Mapping[str, Command]:
         """Return what the control socket offers besides ``stop``."""
         if self._faults is None:
-            raise EngineError("The cluster is not started.")
+            raise EngineError(
+                "The cluster is not started.",
+                "Only a running one takes commands.",
+                "Call start() first, and wait for it.",
+            )
 
         async def status(arguments: dict[str, Any]) -> dict[str, Any]:
             return await describe_real_cluster(self._engine, self._spec, self._now_ms)

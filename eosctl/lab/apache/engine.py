@@ -129,14 +129,22 @@ class ApacheEngine:
         """Start a stopped or killed broker on its data and address; return when it serves with all that run."""
         node = self._node(broker_id)
         if node.state is not BrokerState.STOPPED:
-            raise EngineError(f"Broker {broker_id} is {node.state}; only a stopped one can be restarted.")
+            raise EngineError(
+                f"Broker {broker_id} is {node.state} and cannot be restarted.",
+                "Only a stopped one can.",
+                "Stop or kill it first; a paused one goes on with resume.",
+            )
         await self._abandonable(lambda: self._start([node]))
 
     async def install(self, broker_id: int, version: str) -> None:
         """Give a stopped broker another release, which finds the files of the one before when it is restarted."""
         node = self._node(broker_id)
         if node.state is not BrokerState.STOPPED:
-            raise EngineError(f"Broker {broker_id} is {node.state}; only a stopped one can change its release.")
+            raise EngineError(
+                f"Broker {broker_id} is {node.state} and cannot change its release.",
+                "Only a stopped one can: a running one has the jars of its release open.",
+                "Stop it first.",
+            )
         node.runtime = await asyncio.to_thread(prepare_runtime, resolve_release(version), self._config.cache_dir)
 
     async def _abandonable(self, start: Callable[[], None]) -> None:
@@ -198,7 +206,9 @@ class ApacheEngine:
             return self._nodes[broker_id]
         except KeyError:
             known = ", ".join(map(str, self._nodes)) or "none"
-            raise EngineError(f"There is no broker {broker_id} in this cluster (there are: {known}).") from None
+            raise EngineError(
+                f"There is no broker {broker_id} in this cluster.", f"There are: {known}.", "Name one of them."
+            ) from None
 
 
 def random_cluster_id(rng: random.Random) -> str:

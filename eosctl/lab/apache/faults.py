@@ -65,7 +65,7 @@ class ProcessFaults:
         if order.node == ANY_NODE:
             running = [broker.broker_id for broker in self._engine.brokers() if broker.state is BrokerState.RUNNING]
             if not running:
-                raise EosctlError("No broker runs, so none can be chosen.", "", "eosctl sandbox heal")
+                raise EosctlError("No broker can be chosen.", "None runs.", "Start them: eosctl sandbox heal")
             order = replace(order, node=self._chance.choice(running))
         await self._begin(order)
         self._number += 1
@@ -99,7 +99,11 @@ class ProcessFaults:
             await self._bring_back(node)
             return
         if state is not BrokerState.RUNNING:
-            raise EosctlError(f"Broker {node} is {state}.", "", f"eosctl sandbox fault start node={node}")
+            raise EosctlError(
+                f"Broker {node} is {state}.",
+                "Only one that runs can be given this fault.",
+                f"Start it: eosctl sandbox fault start node={node}",
+            )
         match order.kind:
             case FaultKind.KILL:
                 await self._engine.kill(node)

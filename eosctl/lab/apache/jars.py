@@ -131,7 +131,8 @@ def _run_maven(command: list[str], directory: Path, release: KafkaRelease) -> No
     except subprocess.TimeoutExpired:
         raise EngineError(
             f"Maven did not deliver Apache Kafka {release.version} within {RESOLVE_TIMEOUT_S // 60} minutes.",
-            next_step="Check the network and Maven's settings, then try again.",
+            "The first use of a release fetches all of its jars over the network.",
+            "Check the network and Maven's settings, then try again.",
         ) from None
     if done.returncode:
         errors = [line for line in (done.stdout + done.stderr).splitlines() if "ERROR" in line]

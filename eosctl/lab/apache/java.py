@@ -72,7 +72,8 @@ def find_java(release: KafkaRelease) -> Path:
     major = java_major(subprocess.run([found, "-version"], capture_output=True, text=True, check=False).stderr)
     if major is not None and major < release.java_major:
         raise EngineError(
-            f"Apache Kafka {release.version} needs Java {release.java_major} or later; {found} is Java {major}.",
+            f"Apache Kafka {release.version} needs Java {release.java_major} or later.",
+            f"{found} is Java {major}.",
             next_step="Point JAVA_HOME at a later one.",
         )
     return Path(found)
@@ -119,7 +120,11 @@ def run_tool(
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise EngineError(f"{main_class} did not end within {timeout_ms} ms.") from None
+        raise EngineError(
+            f"{main_class} did not end within {timeout_ms} ms.",
+            "Kafka's tools wait for a cluster that does not answer, and a busy machine slows the start of Java.",
+            "See whether the brokers answer (eosctl doctor -b ADDRESS), then try again.",
+        ) from None
     return ToolResult(done.returncode, done.stdout, done.stderr)
 
 

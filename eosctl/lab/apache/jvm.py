@@ -38,7 +38,11 @@ def read_live_heap_bytes(record: Path) -> int:
     answer = _ask(record, "GC.heap_info")
     found = _HEAP_USED.findall(answer)
     if not found:
-        raise EngineError(f"jcmd answers without the heap's use: {answer.strip()[:200]}")
+        raise EngineError(
+            "jcmd answers without the heap's use.",
+            f"It said: {answer.strip()[:200]}",
+            "Run the broker on a HotSpot JVM, such as OpenJDK's, with the collector that it chooses by itself.",
+        )
     return sum(map(int, found)) * 1024
 
 
@@ -82,10 +86,18 @@ def _ask(record: Path, command: str) -> str:
         raise MissingTool("jcmd", "It comes with a JDK.", "apt-get install openjdk-17-jdk-headless")
     running = read_record(record)
     if running is None:
-        raise EngineError(f"No process is recorded in {record}.")
+        raise EngineError(
+            f"No process is recorded in {record}.",
+            "The broker was never started here, or has ended.",
+            "Start it, then ask again.",
+        )
     done = subprocess.run(
         [tool, str(running.pid), command], capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
     )
     if done.returncode:
-        raise EngineError(f"jcmd {command} failed: {(done.stderr or done.stdout).strip()[:200]}")
+        raise EngineError(
+            f"jcmd {command} failed.",
+            (done.stderr or done.stdout).strip()[:200],
+            "Run it as the user of the broker's process, with the jcmd of its Java.",
+        )
     return done.stdout

@@ -140,7 +140,11 @@ class KafkaNode:
                     f"Its logs are in {self.files.log_dir}.",
                 )
             if given_up.wait(POLL_INTERVAL_S):
-                raise EngineError(f"The start of Kafka node {self.address.node_id} was given up.")
+                raise EngineError(
+                    f"The start of Kafka node {self.address.node_id} was given up.",
+                    "Another node did not start, or the command was interrupted.",
+                    "Start the cluster again.",
+                )
 
     def end(self, first: signal.Signals, *, patience_ms: int = 30_000) -> None:
         """End the process: SIGTERM for a controlled shutdown, SIGKILL for a crash; harmless when it has ended."""

@@ -32,7 +32,11 @@ def free_ports(count: int, rng: random.Random) -> tuple[int, ...]:
                 continue
             found.append(port)
     if len(found) < count:
-        raise EngineError(f"There are no {count} free ports between {CANDIDATES.start} and {CANDIDATES.stop}.")
+        raise EngineError(
+            f"There are no {count} free ports between {CANDIDATES.start} and {CANDIDATES.stop}.",
+            f"Other programs listen there on {HOST}.",
+            "Stop clusters that nobody needs: eosctl sandbox status, then eosctl sandbox down",
+        )
     return tuple(found)
 
 

@@ -38,7 +38,8 @@ class RecordedProcess:
         if running := read_record(record):
             raise EngineError(
                 f"Process {running.pid} already runs on {record.parent}.",
-                next_step=f"Stop it (kill {running.pid}) or choose another directory.",
+                "Two brokers on the same files would destroy them.",
+                f"Stop it (kill {running.pid}) or choose another directory.",
             )
         self._record = record
         try:
@@ -48,7 +49,11 @@ class RecordedProcess:
                     command, stdin=subprocess.DEVNULL, stdout=stream, stderr=stream, start_new_session=True
                 )
         except OSError as error:
-            raise EngineError(f"{command[0]} could not be started.", str(error)) from error
+            raise EngineError(
+                f"{command[0]} could not be started.",
+                str(error),
+                f"See that it can be executed and that {output.parent} can be written to.",
+            ) from error
         self.identity = ProcessIdentity(self._child.pid, start_ticks(self._child.pid) or 0)
         record.write_text(f"{self.identity.pid} {self.identity.start_ticks}\n", "utf-8")
 

@@ -140,7 +140,11 @@ class EnginePlace:
                 await self._engine.restart(node)
                 return
             case _:
-                raise UnsupportedFault(f"{self._engine.name} cannot do: {order}.", "", "Play it on the sandbox.")
+                raise UnsupportedFault(
+                    f"{self._engine.name} cannot do: {order}.",
+                    "Real brokers obey only what ends, stops, pauses and starts their processes.",
+                    "Play it on the sandbox.",
+                )
         self._healings.append((order.kind, node))
         if order.for_ms is not None:
             await asyncio.sleep(order.for_ms / 1000)

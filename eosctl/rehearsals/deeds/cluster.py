@@ -65,7 +65,9 @@ async def start_broker(place: Place, *, broker: int) -> None:
 async def upgrade(place: Place, *, node: int, release: str = "4.3") -> None:
     """Stop a broker or controller (100) in order, and start it on its files as another release (3.9, 4.3)."""
     if release not in FEATURES:
-        raise ConfigFileError(f"There is no release {release}.", f"There are: {', '.join(FEATURES)}.")
+        raise ConfigFileError(
+            f"There is no release {release}.", f"There are: {', '.join(FEATURES)}.", "Name one of them in the story."
+        )
     if place.engine is not None:
         if node in place.engine.data_dirs():  # a controller is upgraded with the broker beside it
             await place.engine.stop(node)

@@ -46,7 +46,11 @@ def bind(deed: Deed) -> tuple[Doing, dict[str, Any]]:
     """
     name = deed.get("do", "")
     if name not in DEEDS:
-        raise ConfigFileError(f"There is no deed {name!r}.", f"There are: {', '.join(sorted(DEEDS))}.")
+        raise ConfigFileError(
+            f"There is no deed {name!r}.",
+            f"There are: {', '.join(sorted(DEEDS))}.",
+            "Name one of them after `do:`; they are told in docs/runbooks/rehearsals.md.",
+        )
     doing = DEEDS[str(name)]
     given = {key: value for key, value in deed.items() if key not in ("do", "in")}
     hints = get_type_hints(doing)
@@ -54,4 +58,8 @@ def bind(deed: Deed) -> tuple[Doing, dict[str, Any]]:
         inspect.signature(doing).bind(None, **given)
         return doing, {key: msgspec.convert(value, hints[key]) for key, value in given.items()}
     except (TypeError, msgspec.ValidationError) as error:
-        raise ConfigFileError(f"The deed {name} cannot be done like this.", f"{error}.") from error
+        raise ConfigFileError(
+            f"The deed {name} cannot be done like this.",
+            f"{error}.",
+            f"It takes: {', '.join(list(inspect.signature(doing).parameters)[1:]) or 'nothing'}.",
+        ) from error

@@ -64,7 +64,11 @@ def _partition_of(core: ClusterCore, order: FaultOrder) -> TopicPartition:
     brokers = core.brokers()
     count = brokers[0].metadata.partition_count(topic) if brokers else 0
     if not count:
-        raise EosctlError(f"There is no {topic} yet, so nobody coordinates {key}.", "", "Use the group or id first.")
+        raise EosctlError(
+            f"Nobody coordinates {key} yet.",
+            f"{topic} does not exist before the first group or id is used.",
+            "Use the group or id first.",
+        )
     return TopicPartition(topic, partition_for(key, count))
 
 

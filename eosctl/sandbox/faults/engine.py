@@ -316,7 +316,9 @@ class FaultEngine:
                 return end
             running = [broker.node_id for broker in self._core.brokers()]
             if not running:
-                raise EosctlError("No broker runs, so none can be chosen.", "", "eosctl sandbox fault start node=1")
+                raise EosctlError(
+                    "No broker can be chosen.", "None runs.", "Start one: eosctl sandbox fault start node=1"
+                )
             return self._chance.choice(running)
 
         return replace(
@@ -337,9 +339,17 @@ class FaultEngine:
                 raise EosctlError(f"There is no node {node}.", f"The nodes of this sandbox are {words}.", "Name one.")
         node = order.node
         if order.kind in _NEEDS_RUNNING and node not in self._core.nodes:
-            raise EosctlError(f"Node {node} does not run.", "", f"Start it: eosctl sandbox fault start node={node}")
+            raise EosctlError(
+                f"Node {node} does not run.",
+                f"{order.kind} is for a node that does.",
+                f"Start it: eosctl sandbox fault start node={node}",
+            )
         if order.kind is FaultKind.START and node in self._core.nodes:
-            raise EosctlError(f"Node {node} runs already.", "", "See who runs: eosctl sandbox status")
+            raise EosctlError(
+                f"Node {node} runs already.",
+                "Only a stopped one can be started.",
+                "See who runs: eosctl sandbox status",
+            )
         if order.kind in _NEEDS_BROKER and node is not None and node not in self._core.broker_ids:
             raise EosctlError(
                 f"Node {node} is a controller.", f"Only brokers can suffer {order.kind}.", "Name a broker."

@@ -85,7 +85,11 @@ def call_control(path: Path, command: str, arguments: Mapping[str, Any] | None =
             "See whether it runs: eosctl sandbox status",
         ) from error
     if not line:
-        raise ControlError("The sandbox closed its control socket without an answer.", "It may have just stopped.")
+        raise ControlError(
+            "The sandbox closed its control socket without an answer.",
+            "It may have just stopped.",
+            "See whether it runs: eosctl sandbox status",
+        )
     answer = json.loads(line)
     if answer["ok"]:
         return answer["result"]

@@ -154,7 +154,7 @@ def test_java_home_wins_and_an_old_java_is_refused(
     old = executable(tmp_path / "jdk" / "bin" / "java", "#!/bin/sh\necho 'openjdk version \"11.0.2\"' >&2\n")
     assert find_java(RELEASE) == programs / "java"
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
-    with pytest.raises(EngineError, match=r"needs Java 17 or later; .* is Java 11"):
+    with pytest.raises(EngineError, match=r"needs Java 17 or later.\n.* is Java 11"):
         find_java(RELEASE)
     assert find_java(RELEASES["3.9.2"]) == old
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 import tempfile
 from collections.abc import AsyncIterator, Callable
@@ -27,10 +28,12 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.faults.engine import FaultEngine
 from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC, Emulation
+from eosctl.wire.error_codes import ErrorCode
 
 #: Few partitions of the internal topics, so that a trial opens tens of files and not hundreds; idle followers ask
-#: seldom, which costs most of what a trial costs.
+#: seldom and brokers tell three times within their session that they live, as in Kafka: idling costs most of a trial.
 _SETTINGS: Final = {
+    "broker.heartbeat.interval.ms": "100",
     "transaction.state.log.num.partitions": "2",
     "offsets.topic.num.partitions": "2",
     "replica.fetch.wait.max.ms": "300",
@@ -44,8 +47,13 @@ _OPERATION_TIMEOUT_MS: Final = 20_000
 _LATENCIES_MS: Final = (2.0, 10.0, 40.0)
 _ABORT_SHARE: Final = 0.2
 _OBSERVE_S: Final = 0.1
+_CALM_S: Final = 1.0  # at least so long everything is left alone at the end, and all that faults delay has arrived
 _SETTLE_S: Final = 20.0  # several times what brokers wait before they look for timeouts, elect, or send a marker again
 _LIMIT_S: Final = 600.0
+
+
+#: Where Linux keeps files in memory: a trial's half a megabyte is gone within a second, and no disk need see it.
+_MEMORY: Final = Path("/dev/shm")  # noqa: S108 - a directory of random name is made below it
 
 
 class TrialPlan(NamedTuple):
@@ -117,7 +125,7 @@ def schedule_of(plan: TrialPlan, seed: int) -> Schedule:
 def run_trial(plan: TrialPlan, seed: int, schedule: Schedule | None = None) -> Trial:
     """Play a seed, with its own faults or with a given schedule. The same arguments give the same trial."""
     faults = schedule_of(plan, seed) if schedule is None else schedule
-    with tempfile.TemporaryDirectory(prefix="eosctl-trial-") as directory:
+    with tempfile.TemporaryDirectory(prefix="eosctl-trial-", dir=_memory()) as directory:
         stage = _Stage(plan, seed, faults)
         stuck = ""
         try:
@@ -126,6 +134,10 @@ def run_trial(plan: TrialPlan, seed: int, schedule: Schedule | None = None) -> T
             stuck = f"{type(error).__name__}: {error}".splitlines()[0]
     history = stage.recorder.history
     return Trial(seed, faults, history, check_history(history), stuck, tuple(stage.crashes), stage.ended_ms)
+
+
+def _memory() -> Path | None:
+    return _MEMORY if os.access(_MEMORY, os.W_OK) and "TMPDIR" not in os.environ else None
 
 
 class _Stage:
@@ -256,16 +268,25 @@ class _Stage:
     async def _finish(
         self, simulation: Simulation, partitions: tuple[TopicPartition, ...], source: TopicPartition
     ) -> None:
-        """End what is still open as the timeout of transactions does, read everything, compare the replicas."""
+        """Let what is still open end by its timeout, read everything, compare the replicas."""
         while not simulation.core.is_ready:
             await asyncio.sleep(_OBSERVE_S)
-        await asyncio.sleep(_TRANSACTION_TIMEOUT_MS / 1000 + 1)
+        late_ms = max((fault.amount for fault in self.schedule if fault.kind is FaultKind.SLOW_CLIENTS), default=0)
+        await asyncio.sleep(_CALM_S + late_ms / 1000)
+        await self._end_transactions(simulation)
         await self._settle(simulation)
         async with _client(simulation) as client:
             await drain(client, self.recorder, "auditor", partitions)
             await read_offset(client, self.recorder, "auditor", _GROUP, source)
         self._observe(simulation)
         self._compare(simulation)
+
+    async def _end_transactions(self, simulation: Simulation) -> None:
+        """Wait until no coordinator has an open transaction, at most as long as transactions may last."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + _TRANSACTION_TIMEOUT_MS / 1000 + 1
+        while _has_open_transactions(simulation) and loop.time() < deadline:
+            await asyncio.sleep(_OBSERVE_S)
 
     async def _settle(self, simulation: Simulation) -> None:
         """Wait until no transaction is open in any partition; tell of those in which one hangs."""
@@ -328,6 +349,15 @@ class _Stage:
                         self.recorder.tell(
                             BatchSeen(_virtual_ms(), partition, broker.node_id, header.base_offset, header.crc)
                         )
+
+
+def _has_open_transactions(simulation: Simulation) -> bool:
+    """Whether a coordinator knows of one that has not ended, or does not know yet."""
+    for broker in simulation.core.brokers():
+        known = broker.transactions.transactions()
+        if isinstance(known, ErrorCode) or any(one.state.is_open for one in known):
+            return True
+    return False
 
 
 def _open_ends(simulation: Simulation) -> dict[TopicPartition, tuple[int, int]]:

@@ -2,44 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
-from eosctl.sandbox.faults.engine import ActiveFault, FaultEvent
-from eosctl.sandbox.faults.order import FaultOrder, parse_order
+from eosctl.sandbox.faults.order import parse_order
+from eosctl.sandbox.faults.register import ActiveFault, FaultRegister
 from eosctl.sandbox.network import FaultAction, LinkFault
 from eosctl.wire.api_keys import ApiKey
 
 Command = Callable[[dict[str, Any]], Awaitable[Any]]
 
 
-class Injects(Protocol):
-    """An engine of faults: a cluster's, or a proxy's."""
-
-    events: list[FaultEvent]
-
-    @property
-    def active(self) -> Sequence[ActiveFault]:
-        """The faults that last."""
-
-    def reseed(self, seed: int) -> None:
-        """Let chance begin anew."""
-
-    def bug_states(self) -> dict[str, bool]:
-        """Return which known bugs there are."""
-
-    async def inject(self, order: FaultOrder) -> ActiveFault:
-        """Let a fault happen."""
-
-    async def end(self, number: int) -> None:
-        """End a fault."""
-
-    async def heal(self) -> None:
-        """End every fault."""
-
-
-def fault_commands(engine: Injects) -> Mapping[str, Command]:
+def fault_commands(engine: FaultRegister) -> Mapping[str, Command]:
     """Return the commands; arguments and answers are plain JSON values."""
 
     async def inject(arguments: dict[str, Any]) -> dict[str, Any]:

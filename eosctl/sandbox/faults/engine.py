@@ -14,13 +14,11 @@ Chance (``node=any``, ``chance=0.1``) comes from the seed alone.
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import os
-import random
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Final, NamedTuple, Protocol
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final, Protocol
 
 from eosctl.errors import EosctlError, UsageError
 from eosctl.sandbox.broker.broker import Broker
@@ -32,11 +30,11 @@ from eosctl.sandbox.faults.kinds import FaultKind
 from eosctl.sandbox.faults.links import is_of_clients, link_faults, node_of_stream
 from eosctl.sandbox.faults.materialisation import LateMaterialisation
 from eosctl.sandbox.faults.order import ANY_NODE, FaultOrder
+from eosctl.sandbox.faults.register import ActiveFault, FaultEvent, FaultRegister
 from eosctl.sandbox.log.directories import directory_paths
 from eosctl.sandbox.network import LinkFault
 from eosctl.sandbox.node import Node
 
-EVENT_LIMIT: Final = 10_000
 LATE_LIMIT_MS: Final = 1_000.0
 """How long a late materialisation waits for its moment at most, unless told otherwise."""
 
@@ -63,58 +61,18 @@ class FaultHost(Protocol):
         """Break the connections of a broker's clients."""
 
 
-class FaultEvent(NamedTuple):
-    """An entry of the record: ``at_ms`` is the time since the cluster's start by its own clock."""
-
-    at_ms: int
-    number: int
-    what: str
-    order: str
-
-
-@dataclass(slots=True)
-class ActiveFault:
-    """A fault that lasts, under the number by which it is ended."""
-
-    number: int
-    order: FaultOrder
-    began_ms: int
-    link_faults: tuple[LinkFault, ...] = ()
-    undo: list[Callable[[], None]] = field(default_factory=list)
-
-    @property
-    def hit_count(self) -> int:
-        """How many frames it has hit so far."""
-        return sum(fault.hit_count for fault in self.link_faults)
-
-
-class FaultEngine:
+class FaultEngine(FaultRegister):
     """Faults of one cluster, by number."""
 
     def __init__(self, host: FaultHost, *, seed: int = 0, record: Callable[[FaultEvent], None] | None = None) -> None:
+        super().__init__(host.core.loop, seed=seed, record=record)
         self._host = host
-        self._chance = random.Random(seed)
-        self._record = record
-        self._active: dict[int, ActiveFault] = {}
-        self._number = 0
-        self._tasks: set[asyncio.Task[Any]] = set()
-        self._began = host.core.loop.time()
-        self.events: list[FaultEvent] = []
         self._bugs: dict[str, bool] = {}
         self._core.on_start = self._started
 
     @property
     def _core(self) -> ClusterCore:
         return self._host.core
-
-    @property
-    def active(self) -> Sequence[ActiveFault]:
-        """The faults that last, oldest first."""
-        return tuple(self._active.values())
-
-    def reseed(self, seed: int) -> None:
-        """Let chance begin anew."""
-        self._chance.seed(seed)
 
     def bug_states(self) -> dict[str, bool]:
         """Return which known bugs the brokers have, of those that their release can have."""
@@ -140,37 +98,16 @@ class FaultEngine:
         """
         order = self._with_chosen_nodes(order)
         self._check(order)
-        self._number += 1
-        active = ActiveFault(self._number, order, self._now_ms())
+        active = self._numbered(order)
         what = await self._begin(active)
-        self._note(active.number, what or "begins", order)
+        self._note(active, what or "begins")
         if order.kind not in _AT_ONCE:
-            self._active[active.number] = active
-            if order.for_ms is not None:
-                self._core.loop.call_later(order.for_ms / 1000, self._end_soon, active.number)
+            self._let_last(active)
         return active
-
-    async def end(self, number: int) -> None:
-        """Undo a fault: heal a link, start a node that was killed, set a clock right; harmless when it has ended.
-
-        Raises:
-            EosctlError: A node that is to come back does not.
-        """
-        active = self._active.pop(number, None)
-        if active is None:
-            return
-        for fault in active.link_faults:
-            self._remove(fault)
-        for undo in active.undo:
-            undo()
-        await self._bring_back(active.order)
-        self._core.ticks.schedule()
-        self._note(number, "ends", active.order)
 
     async def heal(self) -> None:
         """End everything that lasts, the last one first, and start every node that is down."""
-        for number in sorted(self._active, reverse=True):
-            await self.end(number)
+        await super().heal()
         for node_id in self._core.node_ids:
             if node_id not in self._core.nodes:
                 await self._host.start_broker(node_id)
@@ -240,7 +177,7 @@ class FaultEngine:
         active.undo.append(free)
 
     def _disturb_links(self, active: ActiveFault) -> None:
-        active.link_faults = link_faults(active.order, self._core.node_ids, self._chance)
+        active.link_faults = link_faults(active.order, self._core.node_ids, self.chance)
         for fault in active.link_faults:
             if not is_of_clients(fault):
                 self._core.network.add_fault(fault)
@@ -276,6 +213,14 @@ class FaultEngine:
 
     # --- ending -------------------------------------------------------------------------------------------------
 
+    async def _undo(self, active: ActiveFault) -> None:
+        for fault in active.link_faults:
+            self._remove(fault)
+        for undo in active.undo:
+            undo()
+        await self._bring_back(active.order)
+        self._core.ticks.schedule()
+
     async def _bring_back(self, order: FaultOrder) -> None:
         node = order.node or 0
         match order.kind:
@@ -284,24 +229,11 @@ class FaultEngine:
             case FaultKind.PAUSE if node in self._core.nodes:
                 self._core.resume_node(node)
 
-    def _end_soon(self, number: int) -> None:
-        task = asyncio.ensure_future(self._end_by_itself(number))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def _end_by_itself(self, number: int) -> None:
-        order = self._active[number].order if number in self._active else None
-        try:
-            await self.end(number)
-        except (EosctlError, OSError, TimeoutError) as error:
-            if order is not None:
-                self._note(number, f"could not be undone: {error}", order)
-
     # --- who and when -------------------------------------------------------------------------------------------
 
     def _started(self, node: Node) -> None:
         broker = node.broker
-        for active in self._active.values():
+        for active in self.active:
             if active.order.kind in (FaultKind.SKEW, FaultKind.LATE_MATERIALISATION):
                 self._affect(active, node)
             for fault in active.link_faults if broker is not None else ():
@@ -319,7 +251,7 @@ class FaultEngine:
                 raise EosctlError(
                     "No broker can be chosen.", "None runs.", "Start one: eosctl sandbox fault start node=1"
                 )
-            return self._chance.choice(running)
+            return self.chance.choice(running)
 
         return replace(
             order,
@@ -362,16 +294,6 @@ class FaultEngine:
                 "KAFKA-17507 is in the classic coordinator, up to 3.9.0.",
                 "Start the sandbox with --emulate 3.9.",
             )
-
-    def _now_ms(self) -> int:
-        return round((self._core.loop.time() - self._began) * 1000)
-
-    def _note(self, number: int, what: str, order: FaultOrder) -> None:
-        event = FaultEvent(self._now_ms(), number, what, str(order))
-        self.events.append(event)
-        del self.events[:-EVENT_LIMIT]
-        if self._record is not None:
-            self._record(event)
 
 
 _NEEDS_RUNNING: Final = frozenset(

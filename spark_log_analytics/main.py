@@ -7,20 +7,17 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from py4j.protocol import Py4JError  # type: ignore[import-untyped]
-from pyspark.errors import PySparkException
-
 from eosctl.analysis.incidents.judge import judge_incidents
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from spark_log_analytics.job import number_rows, plan_scan, scan_frame
+from spark_log_analytics.outcome import failure_line, spark_errors, write_json
 from spark_log_analytics.pattern_string import layout_of_pattern
 from spark_log_analytics.rows import SCHEMA_VERSION, counts_of, event_of
 from spark_log_analytics.scan import SPLIT_BYTES, SplitCounts, summarize
@@ -28,7 +25,6 @@ from spark_log_analytics.session import session
 from spark_log_analytics.sources import SourceFile
 
 INCIDENTS: Final = "incidents.json"
-_CAUSES: Final = ("Caused by: ", ": ")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -45,17 +41,17 @@ def main(arguments: Sequence[str]) -> int:
     if not sources:
         sys.stderr.write("There is nothing to read.\n")
         return 2
-    # An old verdict beside new events, or beside none, would be half a result.
-    (Path(options.out) / INCIDENTS).unlink(missing_ok=True)
     try:
+        # An old verdict beside new events, or beside none, would be half a result.
+        (Path(options.out) / INCIDENTS).unlink(missing_ok=True)
         collected, counts = _scan_and_save(sources, options)
-    except (PySparkException, Py4JError) as error:
-        sys.stderr.write(f"The job failed, and its result is not complete: {_reason(error)}\n")
+    except (OSError, *spark_errors()) as error:
+        sys.stderr.write(failure_line(error))
         return 1
     summaries = [summarize(source, counts.get(source.name, [])) for source in sources]
     incidents = judge_incidents(collected, summaries)
     try:
-        _write_incidents(Path(options.out), incidents)
+        write_json(Path(options.out) / INCIDENTS, [_plain(one) for one in incidents])
     except OSError as error:
         sys.stderr.write(f"The incidents were not written: {error.strerror or error}\n")
         return 1
@@ -81,17 +77,6 @@ def _scan_and_save(
     return collected, counts
 
 
-def _reason(error: Exception) -> str:
-    """Return what is at the bottom of an error that Spark told: a worker's exception, or the last cause."""
-    lines = [line.rstrip() for line in str(error).splitlines() if line.strip()]
-    trace = next((place for place, line in enumerate(lines) if "Traceback (most recent call last)" in line), None)
-    if trace is not None:
-        return next((line for line in lines[trace + 1 :] if not line.startswith(" ")), type(error).__name__)
-    # Py4J puts the exception itself behind a colon.
-    causes = [line.removeprefix("Caused by").removeprefix(": ") for line in lines if line.startswith(_CAUSES)]
-    return causes[-1] if causes else next(iter(lines), type(error).__name__)
-
-
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="spark_log_analytics", description="Scan logs on Spark.")
     parser.add_argument("paths", nargs="+", help="log files and directories, the same on every executor")
@@ -103,24 +88,9 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def _write_incidents(folder: Path, incidents: Sequence[Incident]) -> None:
-    """Write the incidents whole or not at all.
-
-    Raises:
-        OSError: They could not be written.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    plain = [
-        {**one._asdict(), "severity": one.severity.value, "evidence": [place._asdict() for place in one.evidence]}
-        for one in incidents
-    ]
-    temporary = folder / f"{INCIDENTS}.tmp"
-    try:
-        temporary.write_text(json.dumps(plain, indent=2) + "\n", encoding="utf-8")
-        temporary.replace(folder / INCIDENTS)
-    except OSError:
-        temporary.unlink(missing_ok=True)
-        raise
+def _plain(one: Incident) -> dict[str, object]:
+    evidence = [place._asdict() for place in one.evidence]
+    return {**one._asdict(), "severity": one.severity.value, "evidence": evidence}
 
 
 if __name__ == "__main__":

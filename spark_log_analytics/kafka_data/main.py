@@ -6,14 +6,17 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
+from typing import Final
 
 from spark_log_analytics.kafka_data.environment import enter_environment
+from spark_log_analytics.outcome import failure_line, spark_errors, write_json
 from spark_log_analytics.session import session
+
+SUMMARY: Final = "summary.json"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -23,6 +26,7 @@ def main(arguments: Sequence[str]) -> int:
         0 when all was read, 1 when something was not, 2 when there is nothing to read.
     """
     options = _parse(arguments)
+    summary_file = Path(options.out) / SUMMARY
     with session("eosctl kafka data") as spark:
         # The driver is handed the same archive as the executors, and its packages are needed to plan.
         enter_environment()
@@ -37,18 +41,24 @@ def main(arguments: Sequence[str]) -> int:
         if len(plan.cluster_ids) > 1:
             sys.stderr.write(f"These are of several clusters: {', '.join(sorted(plan.cluster_ids))}.\n")
             return 2
-        facts = facts_frame(spark, plan, options.business_key).persist()
-        for kind in KINDS:
-            if kind != "tally":
-                target = f"{options.out}/{kind}-v{SCHEMA_VERSION}"
-                facts.where(f"{kind} is not null").select(f"{kind}.*").write.mode("overwrite").parquet(target)
-        summary = summarize_frame(facts, plan, with_keys=options.business_key is not None)
-        facts.unpersist()
-    folder = Path(options.out)
-    folder.mkdir(parents=True, exist_ok=True)
-    temporary = folder / "summary.json.tmp"
-    temporary.write_text(json.dumps(_plain(summary), indent=2) + "\n", encoding="utf-8")
-    temporary.replace(folder / "summary.json")
+        try:
+            # An old summary beside new facts, or beside none, would be half a result.
+            summary_file.unlink(missing_ok=True)
+            facts = facts_frame(spark, plan, options.business_key).persist()
+            for kind in KINDS:
+                if kind != "tally":
+                    target = f"{options.out}/{kind}-v{SCHEMA_VERSION}"
+                    facts.where(f"{kind} is not null").select(f"{kind}.*").write.mode("overwrite").parquet(target)
+            summary = summarize_frame(facts, plan, with_keys=options.business_key is not None)
+            facts.unpersist()
+        except (OSError, *spark_errors()) as error:
+            sys.stderr.write(failure_line(error))
+            return 1
+    try:
+        write_json(summary_file, _plain(summary))
+    except OSError as error:
+        sys.stderr.write(f"The summary was not written: {error.strerror or error}\n")
+        return 1
     for damage in summary.damages:
         sys.stderr.write(f"not read: {damage.file}, byte {damage.position}: {damage.kind}: {damage.what}\n")
     sys.stdout.write(f"{len(plan.directories)} partitions of {len(summary.topics)} topics: {options.out}\n")

@@ -40,6 +40,29 @@ def test_sums_are_those_of_one_process(spark: Any) -> None:
     assert on_spark.groups
 
 
+@pytest.mark.usefixtures("spark")
+def test_a_job_that_fails_tells_it_and_leaves_no_summary(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pyspark.errors import PySparkException
+
+    from spark_log_analytics.kafka_data.main import main
+
+    def fail(*_: object, **__: object) -> Any:
+        raise PySparkException("Job aborted.\nCaused by: java.io.IOException: No space left on device")
+
+    summary = tmp_path / "summary.json"
+    summary.write_text("{}")  # of an earlier run
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr("spark_log_analytics.kafka_data.job.summarize_frame", fail)
+    assert main([str(DATA), "--out", str(tmp_path)]) == 1
+    told = "The job failed, and its result is not complete: java.io.IOException: No space left on device\n"
+    assert capsys.readouterr().err.endswith(told)
+    assert not summary.exists()
+    assert main([str(DATA), "--out", str(tmp_path / "file" / "below")]) == 1
+    assert "its result is not complete" in capsys.readouterr().err
+
+
 def test_what_is_packed_is_all_that_the_job_needs(tmp_path: Path) -> None:
     code, environment, program = pack(tmp_path)
     with tarfile.open(environment) as archive:

@@ -1,0 +1,48 @@
+"""How a job ends: a verdict written whole or not at all, and Spark's errors in a line that a person can use."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Final
+
+_CAUSES: Final = ("Caused by: ", ": ")
+
+
+def spark_errors() -> tuple[type[Exception], ...]:
+    """Return what Spark raises when a job fails; importing a job needs no Spark, so neither does this module."""
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+    from pyspark.errors import PySparkException
+
+    return PySparkException, Py4JError
+
+
+def failure_line(error: Exception) -> str:
+    """Tell that a job failed, with what is at the bottom of the error: a worker's exception, or the last cause."""
+    return f"The job failed, and its result is not complete: {_reason(error)}\n"
+
+
+def _reason(error: Exception) -> str:
+    lines = [line.rstrip() for line in str(error).splitlines() if line.strip()]
+    trace = next((place for place, line in enumerate(lines) if "Traceback (most recent call last)" in line), None)
+    if trace is not None:
+        return next((line for line in lines[trace + 1 :] if not line.startswith(" ")), type(error).__name__)
+    # Py4J puts the exception itself behind a colon.
+    causes = [line.removeprefix("Caused by").removeprefix(": ") for line in lines if line.startswith(_CAUSES)]
+    return causes[-1] if causes else next(iter(lines), type(error).__name__)
+
+
+def write_json(file: Path, value: object) -> None:
+    """Write a verdict whole or not at all.
+
+    Raises:
+        OSError: It could not be written.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True)
+    temporary = file.with_name(f"{file.name}.tmp")
+    try:
+        temporary.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
+        temporary.replace(file)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise

@@ -1,7 +1,7 @@
 # The commands of a developer; `make` alone lists them. Each first makes .venv when it is missing or out of date.
 
 .DEFAULT_GOAL := help
-.PHONY: help environment demo test test-lowest dist audit coverage lint test-kafka mutate-checks transcripts prove bench docs book logs-matrix diagnosis-matrix differential
+.PHONY: help environment demo test test-lowest test-compiled dist audit coverage lint test-kafka mutate-checks transcripts prove bench docs book logs-matrix diagnosis-matrix differential
 
 # Three workers suit two cores, as many tests wait for other processes; JOBS=0 runs everything in one process.
 JOBS ?= 3
@@ -26,6 +26,9 @@ test: lint ## Lint, then every test but those against real Kafka.
 
 test-lowest: environment ## The same tests with the lowest versions of all dependencies, in .venv.lowest.
 	scripts/test-lowest -n $(JOBS) --dist worksteal tests
+
+test-compiled: environment ## The tests of wire, storage and sandbox with their hot modules compiled (needs a C compiler).
+	$(RUN) -m scripts.test_compiled
 
 coverage: environment ## The same tests with branch coverage; twice as long, so not part of `make test`.
 	$(RUN) -m pytest -n $(JOBS) -m "not apache" --cov --cov-report=term:skip-covered

@@ -9,6 +9,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.log.closed import LogClosed
 from eosctl.sandbox.log.leader_epochs import LeaderEpochs
 from eosctl.sandbox.log.producer_state import CompletedTransaction, ProducerStateManager
 from eosctl.sandbox.log.topic_settings import TopicSettings
@@ -22,10 +23,6 @@ from eosctl.wire.records.header import CONTROL, TRANSACTIONAL
 _MARKER_BODY = struct.Struct(">hxhi")  # control type, value length, value version, coordinator epoch
 _MARKER_TYPE_POSITION = 68
 _BASE_OFFSET = attrgetter("base_offset")
-
-
-class LogClosed(OSError):  # noqa: N818 - what is the matter, not whose fault it is
-    """The log belongs to a node that has stopped."""
 
 
 class PartitionLog:

@@ -1,0 +1,71 @@
+"""Compile the hot modules in a copy of the sources, and run the tests of their rooms there.
+
+    python -m scripts.test_compiled [PYTEST ARGUMENT...]
+
+Needs a C compiler. Without arguments: the rooms whose modules are compiled, and those that lean on them most.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+ROOMS = [f"tests/{room}" for room in ("wire", "storage", "sandbox", "decode", "fsck", "client", "workloads")]
+LEFT_OUT = (".*", "__pycache__", "*.egg-info", "build", "dist", "demo-output")
+
+
+def compile_copy(target: Path, source: Path = ROOT) -> None:
+    """Copy the sources and build the extensions beside the modules that they stand in for.
+
+    Raises:
+        SystemExit: When the build fails; says what the compiler said.
+    """
+    shutil.copytree(source, target, ignore=shutil.ignore_patterns(*LEFT_OUT))
+    built = subprocess.run(
+        [sys.executable, "setup.py", "-q", "build_ext", "--inplace"],
+        cwd=target,
+        env=os.environ | {"EOSCTL_COMPILED": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if built.returncode:
+        raise SystemExit(f"The hot modules do not compile:\n{built.stdout}{built.stderr}")
+
+
+def not_compiled(target: Path) -> list[str]:
+    """Return the modules of the list that would still run as Python."""
+    project = tomllib.loads((target / "pyproject.toml").read_text(encoding="utf-8"))
+    asks = (
+        "import importlib, sys\n"
+        "for name in sys.argv[1:]:\n"
+        "    if importlib.import_module(name).__file__.endswith('.py'): print(name)"
+    )
+    names = project["tool"]["eosctl"]["compiled-modules"]
+    shown = subprocess.run(
+        [sys.executable, "-c", asks, *names], cwd=target, capture_output=True, text=True, check=True
+    ).stdout
+    return shown.split()
+
+
+def main() -> int:
+    """Build, look, and test."""
+    with tempfile.TemporaryDirectory(prefix="eosctl-compiled-") as directory:
+        target = Path(directory) / "eosctl"
+        compile_copy(target)
+        if missing := not_compiled(target):
+            raise SystemExit(f"These modules are not compiled: {', '.join(missing)}")
+        arguments = sys.argv[1:] or [*ROOMS, "-m", "not apache"]
+        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
+        # Processes that tests start elsewhere must find the copy too.
+        return subprocess.run(command, cwd=target, env=os.environ | {"PYTHONPATH": str(target)}, check=False).returncode
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,37 @@
+"""The build switch: with EOSCTL_COMPILED=1 the hot modules become C extensions (mypyc), else the wheel is pure Python.
+
+    EOSCTL_COMPILED=1 pip install .        needs a C compiler; mypy is fetched for the build alone
+    make test-compiled                     builds in a scratch copy and runs the tests of those rooms there
+
+Which modules: pyproject.toml, [tool.eosctl] compiled-modules. Their Python files are in the wheel too.
+"""
+
+import os
+import sys
+import tomllib
+from pathlib import Path
+
+from setuptools import Extension, setup
+
+BUILDING = {"build", "build_ext", "bdist_wheel", "editable_wheel", "develop"}
+#: Types are the business of `make lint`; a build environment lacks the libraries that they come from.
+OPTIONS = ["--config-file=", "--ignore-missing-imports", "--python-version", f"3.{sys.version_info.minor}"]
+
+
+def compiled_extensions() -> list[Extension]:
+    """Translate the hot modules to C."""
+    from mypyc.build import mypycify
+
+    project = tomllib.loads(Path(__file__).with_name("pyproject.toml").read_text(encoding="utf-8"))
+    modules = project["tool"]["eosctl"]["compiled-modules"]
+    files = [name.replace(".", "/") + ".py" for name in modules]
+    return mypycify([*OPTIONS, *files], opt_level="3", debug_level="0")
+
+
+if os.environ.get("EOSCTL_COMPILED") == "1":
+    setup(
+        setup_requires=["mypy>=1.14"],
+        ext_modules=compiled_extensions() if BUILDING & set(sys.argv) else [],
+    )
+else:
+    setup()

@@ -48,10 +48,9 @@ _LATENCIES_MS: Final = (2.0, 10.0, 40.0)
 _ABORT_SHARE: Final = 0.2
 _OBSERVE_S: Final = 0.1
 _CALM_S: Final = 1.0  # at least so long everything is left alone at the end, and all that faults delay has arrived
-_SETTLE_S: Final = 20.0  # several times what brokers wait before they look for timeouts, elect, or send a marker again
+#: Longer than ``request.timeout.ms``, after which a broker sends a marker again whose frame or answer was lost.
+_SETTLE_S: Final = 40.0
 _LIMIT_S: Final = 600.0
-
-
 #: Where Linux keeps files in memory: a trial's half a megabyte is gone within a second, and no disk need see it.
 _MEMORY: Final = Path("/dev/shm")  # noqa: S108 - a directory of random name is made below it
 

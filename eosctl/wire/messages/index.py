@@ -348,6 +348,12 @@ APIS: dict[int, Api] = {
         Message("UpdateFeaturesResponse", "update_features.response", 0, 2, 0, (0, 2)),
         {'3.9': (0, 1), '4.3': (0, 2)},
     ),
+    59: Api(
+        "FetchSnapshot",
+        Message("FetchSnapshotRequest", "fetch_snapshot.request", 0, 1, 0, (0, 1)),
+        Message("FetchSnapshotResponse", "fetch_snapshot.response", 0, 1, 0, (0, 1)),
+        {'3.9': (0, 1), '4.3': (0, 1)},
+    ),
     60: Api(
         "DescribeCluster",
         Message("DescribeClusterRequest", "describe_cluster.request", 0, 2, 0, (0, 1, 2)),

@@ -32,6 +32,7 @@ from eosctl.sandbox.metadata.image import (
     ListenerEndpoint,
 )
 from eosctl.sandbox.metadata.records import ReplayedBatch
+from eosctl.sandbox.metadata.replay import replay
 from eosctl.sandbox.ports import (
     CONSUMER_OFFSETS_TOPIC,
     TRANSACTION_STATE_TOPIC,
@@ -204,7 +205,7 @@ class Broker:
         """Take over a committed batch of the metadata log."""
         image, delta = self.metadata, ImageDelta()
         for record in batch.records:
-            image.replay(record, delta)
+            replay(image, record, delta)
         image.last_offset = batch.last_offset
         image.last_epoch = batch.epoch
         if delta.features:

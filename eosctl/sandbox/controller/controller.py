@@ -13,6 +13,7 @@ from eosctl.sandbox.controller.refusals import refusal_of
 from eosctl.sandbox.logging.controller_events import ControllerEvents
 from eosctl.sandbox.metadata.image import BROKER_RESOURCE, TOPIC_RESOURCE, ClusterImage, ImageDelta
 from eosctl.sandbox.metadata.log import MetadataLog
+from eosctl.sandbox.metadata.replay import replay
 from eosctl.sandbox.ports import Emulation, Reply, RequestContext
 from eosctl.sandbox.runtime import NodeRuntime
 
@@ -71,7 +72,7 @@ class Controller:
         delta = ImageDelta()
         for batch in self.log.batches():
             for record in batch.records:
-                self.image.replay(record, delta)
+                replay(self.image, record, delta)
         self._reread_config()
         self.is_active = True
         self.events.becomes_active(self.leader_epoch, self.log.end_offset)
@@ -117,7 +118,7 @@ class Controller:
             last_offset = self.log.append(records, self.leader_epoch, self.runtime.now_ms(), metadata_version)
             delta = ImageDelta()
             for record in records:
-                self.image.replay(record, delta)
+                replay(self.image, record, delta)
             if delta.features:
                 self.image.features_offset = last_offset
             if delta.configs:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from eosctl.sandbox.controller.elections import Election, add_broker, elect_leader, remove_broker
-from eosctl.sandbox.metadata.image import ClusterImage, ImageDelta, PartitionState, merge_change
+from eosctl.sandbox.metadata.image import ClusterImage, ImageDelta, PartitionState
+from eosctl.sandbox.metadata.replay import merge_change, replay
 from eosctl.wire.messages.internal.metadata.partition_change_record import PartitionChangeRecord
 from eosctl.wire.messages.internal.metadata.partition_record import PartitionRecord
 from eosctl.wire.messages.internal.metadata.topic_record import TopicRecord
@@ -20,8 +21,8 @@ def state(leader: int = 1, isr: tuple[int, ...] = (1, 2, 3), elr: tuple[int, ...
 
 def image_with(partition: PartitionState) -> ClusterImage:
     image, delta = ClusterImage(), ImageDelta()
-    image.replay(TopicRecord("orders", TOPIC_ID), delta)
-    image.replay(PartitionRecord(0, TOPIC_ID), delta)
+    replay(image, TopicRecord("orders", TOPIC_ID), delta)
+    replay(image, PartitionRecord(0, TOPIC_ID), delta)
     image.topics["orders"].partitions[0] = partition
     return image
 
@@ -56,7 +57,7 @@ def after_removal(
     (record,) = remove_broker(
         image, broker, active.__contains__, lambda _: unclean, lambda _: min_isr, eligible_replicas=elr
     )
-    image.replay(record, ImageDelta())
+    replay(image, record, ImageDelta())
     return image.topics["orders"].partitions[0]
 
 
@@ -91,7 +92,7 @@ def test_unclean_election_takes_any_living_replica() -> None:
 def test_a_returning_broker_leads_what_has_no_leader() -> None:
     image = image_with(state(leader=-1, isr=(1,)))
     (record,) = add_broker(image, 1, {2, 3}.__contains__, lambda _: False)
-    image.replay(record, ImageDelta())
+    replay(image, record, ImageDelta())
     changed = image.topics["orders"].partitions[0]
     assert (changed.leader, changed.leader_epoch) == (1, 5)
     assert add_broker(image, 2, ALL.__contains__, lambda _: False) == []

@@ -11,6 +11,7 @@ from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.metadata.image import ClusterImage, ImageDelta
 from eosctl.sandbox.metadata.records import encode_leader_change, encode_metadata_batch, replay_batches
+from eosctl.sandbox.metadata.replay import replay
 from eosctl.sandbox.ports import Emulation
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
@@ -52,7 +53,7 @@ def test_every_broker_and_a_fresh_replay_agree_with_the_controller(tmp_path: Pat
     replayed = ClusterImage()
     for batch in controller.log.batches():
         for record in batch.records:
-            replayed.replay(record, ImageDelta())
+            replay(replayed, record, ImageDelta())
     assert described(replayed) == described(controller.image)
     for broker in harness.core.brokers():
         assert described(broker.metadata) == described(controller.image)

@@ -1,0 +1,264 @@
+"""How a record of the metadata log changes the cluster's image."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.metadata.image import (
+    NO_LEADER_CHANGE,
+    TOPIC_RESOURCE,
+    BrokerState,
+    ClusterImage,
+    ImageDelta,
+    ListenerEndpoint,
+    PartitionState,
+    RemovedTopic,
+    TopicState,
+)
+from eosctl.sandbox.security.mechanisms import SCRAM_TYPES, ScramCredential
+from eosctl.wire.internal import metadata as records
+
+
+def replay(image: ClusterImage, record: Any, delta: ImageDelta) -> None:
+    """Apply one record; unknown kinds change nothing."""
+    handler = _HANDLERS.get(type(record).__name__)
+    if handler is not None:
+        handler(image, record, delta)
+        image.changed()
+
+
+def _register_broker(image: ClusterImage, record: records.RegisterBrokerRecord, delta: ImageDelta) -> None:
+    image.brokers[record.broker_id] = BrokerState(
+        record.broker_id,
+        record.broker_epoch,
+        record.incarnation_id,
+        tuple(ListenerEndpoint(end.name, end.host, end.port, end.security_protocol) for end in record.end_points),
+        record.rack,
+        record.fenced,
+        record.in_controlled_shutdown,
+        tuple(record.log_dirs),
+        {feature.name: (feature.min_supported_version, feature.max_supported_version) for feature in record.features},
+    )
+    delta.brokers.add(record.broker_id)
+
+
+def _unregister_broker(image: ClusterImage, record: records.UnregisterBrokerRecord, delta: ImageDelta) -> None:
+    image.brokers.pop(record.broker_id, None)
+    delta.brokers.add(record.broker_id)
+
+
+def _fence(image: ClusterImage, broker_id: int, fenced: bool, delta: ImageDelta) -> None:
+    broker = image.brokers.get(broker_id)
+    if broker is not None:
+        image.brokers[broker_id] = broker._replace(fenced=fenced)
+        delta.brokers.add(broker_id)
+
+
+def _fence_broker(image: ClusterImage, record: records.FenceBrokerRecord, delta: ImageDelta) -> None:
+    _fence(image, record.id, True, delta)
+
+
+def _unfence_broker(image: ClusterImage, record: records.UnfenceBrokerRecord, delta: ImageDelta) -> None:
+    _fence(image, record.id, False, delta)
+
+
+def _change_registration(
+    image: ClusterImage, record: records.BrokerRegistrationChangeRecord, delta: ImageDelta
+) -> None:
+    broker = image.brokers.get(record.broker_id)
+    if broker is None:
+        return
+    if record.fenced:  # 1 fences, -1 unfences, 0 says nothing
+        broker = broker._replace(fenced=record.fenced > 0)
+    if record.in_controlled_shutdown:
+        broker = broker._replace(in_controlled_shutdown=record.in_controlled_shutdown > 0)
+    if record.log_dirs:
+        broker = broker._replace(log_dirs=tuple(record.log_dirs))
+    image.brokers[record.broker_id] = broker
+    delta.brokers.add(record.broker_id)
+
+
+def _topic(image: ClusterImage, record: records.TopicRecord, delta: ImageDelta) -> None:
+    topic = TopicState(record.name, record.topic_id, {})
+    image.topics[record.name] = topic
+    image.topics_by_id[record.topic_id] = topic
+
+
+def _remove_topic(image: ClusterImage, record: records.RemoveTopicRecord, delta: ImageDelta) -> None:
+    topic = image.topics_by_id.pop(record.topic_id, None)
+    if topic is not None:
+        image.topics.pop(topic.name, None)
+        image.configs.pop((TOPIC_RESOURCE, topic.name), None)
+        for index in topic.partitions:
+            delta.partitions.pop(TopicPartition(topic.name, index), None)
+        delta.removed_topics.append(RemovedTopic(topic.name, topic.topic_id, len(topic.partitions)))
+
+
+def _partition(image: ClusterImage, record: records.PartitionRecord, delta: ImageDelta) -> None:
+    topic = image.topics_by_id.get(record.topic_id)
+    if topic is None:
+        return
+    topic.partitions[record.partition_id] = PartitionState(
+        tuple(record.replicas),
+        tuple(record.isr),
+        record.leader,
+        record.leader_epoch,
+        record.partition_epoch,
+        tuple(record.removing_replicas or ()),
+        tuple(record.adding_replicas or ()),
+        record.leader_recovery_state,
+        tuple(record.eligible_leader_replicas or ()),
+        tuple(record.last_known_elr or ()),
+        tuple(record.directories or ()),
+    )
+    delta.partitions[TopicPartition(topic.name, record.partition_id)] = None
+
+
+def _partition_change(image: ClusterImage, record: records.PartitionChangeRecord, delta: ImageDelta) -> None:
+    topic = image.topics_by_id.get(record.topic_id)
+    state = topic.partitions.get(record.partition_id) if topic is not None else None
+    if topic is None or state is None:
+        return
+    topic.partitions[record.partition_id] = merge_change(state, record)
+    delta.partitions[TopicPartition(topic.name, record.partition_id)] = None
+
+
+def merge_change(state: PartitionState, record: records.PartitionChangeRecord) -> PartitionState:
+    """Apply a change; naming a leader, even the same one, starts a new leader epoch."""
+    changes: dict[str, Any] = {"partition_epoch": state.partition_epoch + 1}
+    if record.leader != NO_LEADER_CHANGE:
+        changes |= {"leader": record.leader, "leader_epoch": state.leader_epoch + 1}
+    for field in (
+        "replicas",
+        "isr",
+        "removing_replicas",
+        "adding_replicas",
+        "eligible_leader_replicas",
+        "last_known_elr",
+        "directories",
+    ):
+        value = getattr(record, field)
+        if value is not None:
+            changes[field] = tuple(value)
+    if record.leader_recovery_state >= 0:
+        changes["leader_recovery_state"] = record.leader_recovery_state
+    return state._replace(**changes)
+
+
+def _config(image: ClusterImage, record: records.ConfigRecord, delta: ImageDelta) -> None:
+    key = (record.resource_type, record.resource_name)
+    values = dict(image.configs.get(key, {}))
+    if record.value is None:
+        values.pop(record.name, None)
+    else:
+        values[record.name] = record.value
+    if values:
+        image.configs[key] = values
+    else:
+        image.configs.pop(key, None)
+    delta.configs.add(key)
+
+
+def _feature(image: ClusterImage, record: records.FeatureLevelRecord, delta: ImageDelta) -> None:
+    if record.feature_level > 0:
+        image.features[record.name] = record.feature_level
+    else:
+        image.features.pop(record.name, None)
+    delta.features = True
+
+
+def _producer_ids(image: ClusterImage, record: records.ProducerIdsRecord, delta: ImageDelta) -> None:
+    image.next_producer_id = record.next_producer_id
+
+
+def _add_acl(image: ClusterImage, record: records.AccessControlEntryRecord, delta: ImageDelta) -> None:
+    image.acls[record.id] = record
+    delta.acls = True
+
+
+def _remove_acl(image: ClusterImage, record: records.RemoveAccessControlEntryRecord, delta: ImageDelta) -> None:
+    image.acls.pop(record.id, None)
+    delta.acls = True
+
+
+def _scram(image: ClusterImage, record: records.UserScramCredentialRecord, delta: ImageDelta) -> None:
+    image.scram[record.name, SCRAM_TYPES[record.mechanism]] = ScramCredential(
+        record.salt, record.stored_key, record.server_key, record.iterations
+    )
+
+
+def _remove_scram(image: ClusterImage, record: records.RemoveUserScramCredentialRecord, delta: ImageDelta) -> None:
+    image.scram.pop((record.name, SCRAM_TYPES[record.mechanism]), None)
+
+
+def _quota(image: ClusterImage, record: records.ClientQuotaRecord, delta: ImageDelta) -> None:
+    entity = frozenset((part.entity_type, part.entity_name) for part in record.entity)
+    values = dict(image.quotas.get(entity, {}))
+    if record.remove:
+        values.pop(record.key, None)
+    else:
+        values[record.key] = record.value
+    if values:
+        image.quotas[entity] = values
+    else:
+        image.quotas.pop(entity, None)
+
+
+def _register_controller(image: ClusterImage, record: records.RegisterControllerRecord, delta: ImageDelta) -> None:
+    image.controllers[record.controller_id] = record
+
+
+def _delegation_token(image: ClusterImage, record: records.DelegationTokenRecord, delta: ImageDelta) -> None:
+    image.delegation_tokens[record.token_id] = record
+
+
+def _remove_delegation_token(
+    image: ClusterImage, record: records.RemoveDelegationTokenRecord, delta: ImageDelta
+) -> None:
+    image.delegation_tokens.pop(record.token_id, None)
+
+
+def _zk_migration(image: ClusterImage, record: records.ZkMigrationStateRecord, delta: ImageDelta) -> None:
+    image.zk_migration = record
+
+
+def _clear_elr(image: ClusterImage, record: records.ClearElrRecord, delta: ImageDelta) -> None:
+    """Forget who was eligible in a topic, or in all when it names none (ReplicationControlManager.replay)."""
+    if record.topic_name:
+        named = image.topics.get(record.topic_name)
+        topics = [] if named is None else [named]
+    else:
+        topics = list(image.topics.values())
+    for topic in topics:
+        for index, state in topic.partitions.items():
+            if state.eligible_leader_replicas or state.last_known_elr:
+                topic.partitions[index] = state._replace(eligible_leader_replicas=(), last_known_elr=())
+                delta.partitions[TopicPartition(topic.name, index)] = None
+
+
+_HANDLERS: dict[str, Callable[[ClusterImage, Any, ImageDelta], None]] = {
+    "RegisterBrokerRecord": _register_broker,
+    "UnregisterBrokerRecord": _unregister_broker,
+    "FenceBrokerRecord": _fence_broker,
+    "UnfenceBrokerRecord": _unfence_broker,
+    "BrokerRegistrationChangeRecord": _change_registration,
+    "TopicRecord": _topic,
+    "RemoveTopicRecord": _remove_topic,
+    "PartitionRecord": _partition,
+    "PartitionChangeRecord": _partition_change,
+    "ConfigRecord": _config,
+    "FeatureLevelRecord": _feature,
+    "ProducerIdsRecord": _producer_ids,
+    "AccessControlEntryRecord": _add_acl,
+    "RemoveAccessControlEntryRecord": _remove_acl,
+    "UserScramCredentialRecord": _scram,
+    "RemoveUserScramCredentialRecord": _remove_scram,
+    "ClientQuotaRecord": _quota,
+    "RegisterControllerRecord": _register_controller,
+    "DelegationTokenRecord": _delegation_token,
+    "RemoveDelegationTokenRecord": _remove_delegation_token,
+    "ZkMigrationStateRecord": _zk_migration,
+    "ClearElrRecord": _clear_elr,
+}

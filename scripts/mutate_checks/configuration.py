@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import yaml
@@ -15,7 +16,6 @@ from eosctl.settings.deployment_files import read_components
 from eosctl.settings.parameter_tables import load_tables, parse_release
 from scripts.mutate_checks.mutants import ROOT
 
-RULES: Final = ROOT / "eosctl" / "checks" / "configuration"
 CASES: Final = ROOT / "tests" / "fixtures" / "checks" / "configuration"
 
 
@@ -28,10 +28,11 @@ class Expected(NamedTuple):
     severities: list[str]
 
 
-def rules() -> Iterator[tuple[str, Callable[[Rule], bool]]]:
-    """Yield the name of each rule, which its file has too, with what tells whether a rule meets its cases."""
+def rules() -> Iterator[tuple[Path, str, Callable[[Rule], bool]]]:
+    """Yield the file and the name of each rule, with what tells whether a rule meets its cases."""
     for rule in ALL_RULES:
-        yield rule.check.evaluate.__name__, meets(load_cases(rule.check.id))
+        path = ROOT / Path(*rule.check.evaluate.__module__.split(".")).with_suffix(".py")
+        yield path, rule.check.evaluate.__name__, meets(load_cases(rule.check.id))
 
 
 def meets(cases: list[Expected]) -> Callable[[Rule], bool]:

@@ -24,6 +24,5 @@ def survivors() -> tuple[int, list[Mutant]]:
 
 
 def _all() -> Iterator[Judged]:
-    for name, meets_all_cases in configuration.rules():
-        yield configuration.RULES / f"{name}.py", name, meets_all_cases
+    yield from configuration.rules()
     yield from cluster.checks()

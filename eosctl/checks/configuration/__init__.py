@@ -1,1 +1,1 @@
-"""Rules over the settings of brokers and applications, one a file."""
+"""Rules over the settings of brokers and applications, one a file, in rooms by the component that they judge."""

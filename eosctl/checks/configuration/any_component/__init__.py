@@ -1,0 +1,1 @@
+"""Rules over any setting of any component: its name, its value, whether it still exists."""

@@ -1,0 +1,1 @@
+"""Rules over brokers, and over what their defaults do to topics."""

@@ -1,0 +1,1 @@
+"""Rules over Connect: workers, source and sink connectors."""

@@ -1,0 +1,1 @@
+"""Rules over what wraps the clients: Flink and Spring."""

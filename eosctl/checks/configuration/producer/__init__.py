@@ -1,0 +1,1 @@
+"""Rules over producers, of Java and of librdkafka."""

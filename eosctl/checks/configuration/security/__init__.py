@@ -1,0 +1,1 @@
+"""Rules over who may do what, and over secrets."""

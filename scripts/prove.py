@@ -79,6 +79,14 @@ PROOFS = {
             *("--duration", "60m", "--rate", "10", "--nemesis", "brokers", "--nemesis", "links", "--seed", "1"),
         ),
     ),
+    "verify-coverage": Proof(
+        "Ten minutes of faults, chosen by what has been tried, meet 90 % of the combinations of state and fault.",
+        (
+            *(sys.executable, "-m", "eosctl", "verify", "run", "--engine", "embedded", "--bug", "kafka-20734=off"),
+            *("--duration", "10m", "--rate", "10", "--nemesis", "brokers", "--nemesis", "links", "--seed", "1"),
+            *("--guided", "--min-coverage", "90"),
+        ),
+    ),
     "verify-kafka": Proof(
         "Fifteen minutes on three nodes of Kafka 4.3.1 that are killed, stopped, paused, and on cut links: no anomaly.",
         (
@@ -131,6 +139,10 @@ PROOFS = {
         "simulated and live clusters, the last scraped by a real Prometheus with the rules as they are exported.",
         (*PYTEST, "tests/monitoring"),
         (("EOSCTL_ALERTS_HEALTHY_S", "600"), ("EOSCTL_REQUIRE", "java")),
+    ),
+    "container": Proof(
+        "The image of Containerfile, built on a base of Debian 13's packages, judges a file and tells the whole demo.",
+        ("scripts/try-container",),
     ),
     "calibrate": Proof(
         "Capacity formulas predict what the sandbox and real Apache Kafka write: counts, bytes and snapshots within "

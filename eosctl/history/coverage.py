@@ -46,26 +46,49 @@ class Cell(NamedTuple):
     fault: str
 
 
-def count_meetings(history: History) -> Mapping[Cell, int]:
-    """Count how often a producer was in a state, or came into it, while a fault lasted."""
-    states: dict[str, ClientState] = {}
-    active: dict[int, str] = {}
-    met: Counter[Cell] = Counter()
-    for event in history:
+class Coverage:
+    """What has met what so far, event by event.
+
+    Attributes:
+        met: How often a producer was in a state, or came into it, while a fault lasted.
+    """
+
+    def __init__(self) -> None:
+        self.met: Counter[Cell] = Counter()
+        self._states: dict[str, ClientState] = {}
+        self._active: dict[int, str] = {}
+
+    def see(self, event: Event) -> None:
+        """Take the next event of a history."""
         match event:
             case FaultBegan():
-                active[event.number] = event.kind
-                met.update(Cell(state, event.kind) for state in states.values())
+                self._active[event.number] = event.kind
+                self.met.update(Cell(state, event.kind) for state in self._states.values())
             case FaultEnded():
-                active.pop(event.number, None)
+                self._active.pop(event.number, None)
             case _:
                 state = _state_after(event)
                 if state is not None:
                     actor, now = state
-                    if states.get(actor) is not now:
-                        states[actor] = now
-                        met.update(Cell(now, kind) for kind in active.values())
-    return met
+                    if self._states.get(actor) is not now:
+                        self._states[actor] = now
+                        self.met.update(Cell(now, kind) for kind in self._active.values())
+
+    def met_count(self, fault: str) -> int:
+        """Return how many states a kind of fault has met."""
+        return sum(1 for state in ClientState if self.met[Cell(state, fault)])
+
+    def would_be_new(self, fault: str) -> bool:
+        """Whether a producer is in a state now that this kind of fault has not met."""
+        return any(not self.met[Cell(state, fault)] for state in self._states.values())
+
+
+def count_meetings(history: History) -> Mapping[Cell, int]:
+    """Count how often a producer was in a state, or came into it, while a fault lasted."""
+    coverage = Coverage()
+    for event in history:
+        coverage.see(event)
+    return coverage.met
 
 
 def _state_after(event: Event) -> tuple[str, ClientState] | None:

@@ -17,6 +17,7 @@ from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.producer_errors import ProducerFenced
 from eosctl.client.transactions import GroupIdentity, OffsetToCommit, ProducerIdentity, TransactionDialect
 from eosctl.errors import EosctlError
+from eosctl.history.coverage import Coverage
 from eosctl.history.events import (
     Drained,
     Ended,
@@ -53,11 +54,18 @@ class Recorder:
     Args:
         clock: Tells ms.
         is_stale: Whether a broker that answered for a group has lost it, as far as an outside observer knows.
+        coverage: Is told every event, for whoever chooses faults by what has been tried.
     """
 
-    def __init__(self, clock: Callable[[], int], is_stale: Callable[[str, int], bool] = lambda *_: False) -> None:
+    def __init__(
+        self,
+        clock: Callable[[], int],
+        is_stale: Callable[[str, int], bool] = lambda *_: False,
+        coverage: Coverage | None = None,
+    ) -> None:
         self.now_ms = clock
         self.is_stale = is_stale
+        self._coverage = coverage
         self._events: list[Event] = []
 
     @property
@@ -68,6 +76,8 @@ class Recorder:
     def tell(self, event: Event) -> None:
         """Add an event."""
         self._events.append(event)
+        if self._coverage is not None:
+            self._coverage.see(event)
 
 
 class RecordedProducer(TransactionalProducer):

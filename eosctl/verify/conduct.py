@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Final, NamedTuple, Protocol, TypeVar
 
@@ -18,12 +18,14 @@ from eosctl.history.events import Drained, FaultBegan, FaultEnded, Undrained
 from eosctl.lab.recording import read_offset, tell_records
 from eosctl.model.transaction import TopicPartition
 from eosctl.verify.applications import applications, group_of, run_chain, watch
+from eosctl.verify.guide import Guide
 from eosctl.verify.plan import PlannedFault, Workload
 from eosctl.verify.scene import Scene
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 
 _POLL_S: Final = 0.1
+_LOOK_MS: Final = 2
 _TELL_EVERY_MS: Final = 1_000
 #: A broker that cannot hear the others may answer OffsetFetch though another one leads the group's partition by now.
 #: Kafka does not promise more: nothing can be committed there.
@@ -52,10 +54,11 @@ class Nemesis(Protocol):
 
 
 class Disturbance(NamedTuple):
-    """The faults of a run and who does them."""
+    """The faults of a run, or who chooses them as it goes on, and who does them."""
 
     faults: tuple[PlannedFault, ...]
     nemesis: Nemesis | None
+    guide: Guide | None = None
 
 
 class Conducted(NamedTuple):
@@ -65,11 +68,13 @@ class Conducted(NamedTuple):
         unsettled: What was still going on when time was up.
         refused_faults: Faults that did not begin, each with the reason.
         left_topics: Topics that could not be removed.
+        faults: Those whose time came.
     """
 
     unsettled: tuple[str, ...] = ()
     refused_faults: tuple[str, ...] = ()
     left_topics: tuple[str, ...] = ()
+    faults: tuple[PlannedFault, ...] = ()
 
 
 async def conduct(
@@ -104,7 +109,7 @@ async def conduct(
         if not keep:
             progress("removing topics")
             left = await asyncio.shield(_remove_topics(scene, plan.topics))
-    return Conducted(tuple(course.unsettled), tuple(course.refused), () if keep else left)
+    return Conducted(tuple(course.unsettled), tuple(course.refused), () if keep else left, tuple(course.made))
 
 
 class _Course:
@@ -114,6 +119,7 @@ class _Course:
         self.progress = progress
         self.unsettled: list[str] = []
         self.refused: list[str] = []
+        self.made: list[PlannedFault] = []
 
     async def run(self) -> None:
         scene, plan = self.scene, self.scene.plan
@@ -188,11 +194,11 @@ class _Course:
         nemesis, tell, now_ms = self.disturbance.nemesis, self.scene.recorder.tell, self.scene.recorder.now_ms
         if nemesis is None:
             return
-        began_ms = now_ms()
-        for number, fault in enumerate(self.disturbance.faults, 1):
-            await self.scene.pause(began_ms + fault.at_ms - now_ms())
+        async for fault in self._faults(now_ms()):
             if self.scene.is_over():
                 return
+            self.made.append(fault)
+            number = len(self.made)
             target = str(fault.target) if fault.target else "all"
             # Told before, as it may take effect before the answer does.
             tell(FaultBegan(now_ms(), number, fault.kind, target))
@@ -206,6 +212,22 @@ class _Course:
                 self.refused.append(f"{fault}: {error.what}")
                 await self.heal()
             tell(FaultEnded(now_ms(), number, fault.kind, target))
+
+    async def _faults(self, began_ms: int) -> AsyncIterator[PlannedFault]:
+        """Yield each fault when its time has come."""
+        scene, guide, now_ms = self.scene, self.disturbance.guide, self.scene.recorder.now_ms
+        if guide is None:
+            for fault in self.disturbance.faults:
+                await scene.pause(began_ms + fault.at_ms - now_ms())
+                yield fault
+            return
+        while not scene.is_over():
+            await scene.pause(guide.pause_ms())
+            fault = guide.choose(max(0, scene.plan.duration_ms - (now_ms() - began_ms)))
+            patience_ms = now_ms() + guide.patience_ms
+            while not (guide.is_the_moment(fault.kind) or scene.is_over()) and now_ms() < patience_ms:
+                await scene.pause(_LOOK_MS)
+            yield fault._replace(at_ms=now_ms() - began_ms)
 
     async def heal(self) -> None:
         """Put everything right; what cannot be is told, and the run goes on with what there is."""

@@ -143,6 +143,12 @@ class FaultRange(NamedTuple):
     amount: tuple[int, int] = (0, 0)
 
 
+def draw_fault(drawn: FaultRange, chance: random.Random, at_ms: int, limit_ms: int) -> PlannedFault:
+    """Draw what a kind of fault leaves open; it lasts no longer than ``limit_ms``."""
+    duration_ms = min(chance.randint(*drawn.duration_ms), limit_ms)
+    return PlannedFault(at_ms, duration_ms, drawn.kind, chance.choice(drawn.targets), chance.randint(*drawn.amount))
+
+
 def draw_faults(
     ranges: Sequence[FaultRange], chance: random.Random, span_ms: int, gap_ms: int
 ) -> tuple[PlannedFault, ...]:
@@ -161,10 +167,7 @@ def draw_faults(
         if not deck:
             deck = list(ranges)
             chance.shuffle(deck)
-        drawn = deck.pop()
-        duration_ms = min(chance.randint(*drawn.duration_ms), span_ms - at_ms)
-        faults.append(
-            PlannedFault(at_ms, duration_ms, drawn.kind, chance.choice(drawn.targets), chance.randint(*drawn.amount))
-        )
-        at_ms += duration_ms + chance.randint(gap_ms // 2, gap_ms * 3 // 2)
+        fault = draw_fault(deck.pop(), chance, at_ms, span_ms - at_ms)
+        faults.append(fault)
+        at_ms += fault.duration_ms + chance.randint(gap_ms // 2, gap_ms * 3 // 2)
     return tuple(faults)

@@ -14,10 +14,12 @@ from eosctl.client import connect
 from eosctl.client.ports import WallClock
 from eosctl.client.sockets import SocketConnector
 from eosctl.errors import UsageError
+from eosctl.history.coverage import Coverage
 from eosctl.history.events import History
 from eosctl.lab.proxy.proxy import FaultProxy
 from eosctl.lab.recording import Recorder
 from eosctl.verify.conduct import Disturbance, Nemesis, Progress, conduct
+from eosctl.verify.guide import Guide
 from eosctl.verify.librdkafka import check_librdkafka
 from eosctl.verify.links import LINK_RANGES, LinkNemesis
 from eosctl.verify.nemesis import COMMAND_KIND, CombinedNemesis, CommandNemesis
@@ -53,6 +55,7 @@ class Order:
         keep: Leave the topics.
         faults: These instead of drawn ones, for a replay.
         kinds: Draw only these; all that can be made when empty.
+        guided: Choose them as the run goes on, by what has been tried.
         arguments: The command line, for the record.
         where: The cluster as it was named.
     """
@@ -64,6 +67,7 @@ class Order:
     keep: bool = False
     faults: tuple[PlannedFault, ...] | None = None
     kinds: tuple[str, ...] = ()
+    guided: bool = False
     arguments: tuple[str, ...] = ()
     where: dict[str, Any] | None = None
 
@@ -131,8 +135,9 @@ async def _play(
     nemesis = _nemesis(order, target, link, proxy)
     ranges = _chosen(nemesis.ranges if nemesis is not None else (), order.kinds)
     faults = order.faults
+    fault_chance = random.Random(f"faults {plan.seed}")
     if faults is None:
-        faults = draw_faults(ranges, random.Random(f"faults {plan.seed}"), plan.duration_ms, order.gap_ms)
+        faults = () if order.guided else draw_faults(ranges, fault_chance, plan.duration_ms, order.gap_ms)
     known = {one.kind for one in ranges}
     if unknown := sorted({fault.kind for fault in faults} - known):
         raise UsageError(
@@ -141,7 +146,9 @@ async def _play(
             "Name others, or a nemesis that makes it: eosctl verify run --help",
         )
     chance = random.Random(f"clients {plan.seed}")
-    recorder = Recorder(elapsed_ms)
+    is_guided = order.guided and order.faults is None and bool(ranges)
+    guide = Guide(ranges, fault_chance, order.gap_ms, Coverage()) if is_guided else None
+    recorder = Recorder(elapsed_ms, coverage=guide.coverage if guide is not None else None)
     scene = Scene(
         plan,
         recorder,
@@ -153,14 +160,14 @@ async def _play(
     began_at_ms = now_ms()
     async with scene.connect() as client:
         ends_with_5 = await speaks_end_txn_5(client, plan.clients)
-    done = await conduct(scene, Disturbance(faults, nemesis), keep=order.keep, progress=progress)
+    done = await conduct(scene, Disturbance(faults, nemesis, guide), keep=order.keep, progress=progress)
     record = RunRecord(
         run_id=f"{began_at_ms}-{plan.seed}",
         plan=plan,
         where=order.where or {},
         cluster_id=target.cluster_id,
         cluster=target.words,
-        faults=faults,
+        faults=done.faults if guide is not None else faults,
         fault_kinds=tuple(sorted(known)),
         speaks_end_txn_5=ends_with_5,
         unsettled=done.unsettled,

@@ -86,6 +86,7 @@ def judge(
     fault_kinds: Sequence[str] = (),
     speaks_end_txn_5: bool = False,
     unsettled: Sequence[str] = (),
+    min_coverage: float = 0.0,
 ) -> VerifyReport:
     """Check a history and say what it shows.
 
@@ -94,6 +95,7 @@ def judge(
         fault_kinds: The faults that could have been drawn.
         speaks_end_txn_5: Whether producers got a new epoch with every transaction (TV2).
         unsettled: What did not come to rest.
+        min_coverage: The share of combinations of state and fault, 0 to 1, without which the run decides nothing.
     """
     anomalies = check_history(history)
     summary = summarise(history)
@@ -103,13 +105,19 @@ def judge(
     reasons = list(unsettled)
     if not summary.committed_count:
         reasons.append("not a single transaction was committed")
+    coverage = _coverage(history, fault_kinds)
+    if coverage is not None and coverage.met_count < min_coverage * coverage.cell_count:
+        reasons.append(
+            f"{coverage.met_count} of {coverage.cell_count} combinations of state and fault were met, which is less "
+            f"than {min_coverage:.0%}"
+        )
     verdict = Verdict.ANOMALIES if anomalies else Verdict.UNDECIDED if reasons else Verdict.CLEAN
     kinds = frozenset(anomaly.kind for anomaly in anomalies)
     return VerifyReport(
         verdict=verdict,
         headline=_headline(verdict, summary, len(anomalies), reasons),
         summary=summary,
-        coverage=_coverage(history, fault_kinds),
+        coverage=coverage,
         anomalies=_first_of_each_kind(anomalies),
         anomaly_counts=counts,
         hints=explain_anomalies(kinds, speaks_end_txn_5=speaks_end_txn_5),

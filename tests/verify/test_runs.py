@@ -31,7 +31,7 @@ def test_every_application_works_through_faults_without_an_anomaly_and_leaves_no
     assert report.headline.startswith("no anomaly in ")
     assert report.headline.endswith("4 faults; this is evidence, not proof")
     assert played.topics == frozenset()
-    assert played.conducted == ((), (), ())
+    assert played.conducted == ((), (), (), FAULTS)
     senders = {event.actor.split("-")[0] for event in played.history if isinstance(event, SendInvoked)}
     assert {"appends", "bank", "zombies", "aborts", "mixed", "plain", "hop", "feeda.1", "lists"} <= senders
     assert report.cycles is not None

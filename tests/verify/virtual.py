@@ -18,6 +18,7 @@ from eosctl.lab.virtual_loop import run_virtual
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.ports import Emulation
 from eosctl.verify.conduct import Conducted, Disturbance, conduct
+from eosctl.verify.guide import Guide
 from eosctl.verify.links import LinkNemesis
 from eosctl.verify.plan import PlannedFault, VerifyPlan
 from eosctl.verify.scene import Scene
@@ -40,6 +41,7 @@ def play_virtually(
     keep: bool = False,
     emulate: str = "4.3",
     transaction_version: int | None = None,
+    guide: Guide | None = None,
 ) -> Virtual:
     """Play a plan with faults on the clients' links, on a simulated cluster of three brokers."""
 
@@ -52,13 +54,14 @@ def play_virtually(
                 link = LinkNemesis(simulation.network)
                 config = replace(simulation.config, connect_timeout_ms=1_500, request_timeout_ms=1_500)
                 config = replace(config, timeout_ms=20_000)
-                recorder = Recorder(lambda: int(loop.time() * 1_000))
+                coverage = guide.coverage if guide is not None else None
+                recorder = Recorder(lambda: int(loop.time() * 1_000), coverage=coverage)
 
                 def open_client() -> object:
                     return connect(config, connector=link, chance=random.Random(chance.random()))
 
                 scene = Scene(plan, recorder, open_client, simulation.now_ms)  # type: ignore[arg-type]
-                conducted = await conduct(scene, Disturbance(tuple(faults), link), keep=keep)
+                conducted = await conduct(scene, Disturbance(tuple(faults), link, guide), keep=keep)
                 async with connect(simulation.config, connector=simulation.network) as client:
                     names = {topic.name for topic in (await client.refresh_metadata(None)).topics if not topic.internal}
                 return Virtual(recorder.history, conducted, frozenset(names))

@@ -19,16 +19,29 @@ if TYPE_CHECKING:
     from eosctl.verify.targets import EngineOrder, Target
 
 
-def finish(played: Played, invocation: Invocation, output: VerifyFormat, output_file: Path | None) -> None:
+def finish(
+    played: Played,
+    invocation: Invocation,
+    output: VerifyFormat,
+    output_file: Path | None,
+    *,
+    min_coverage: float = 0.0,
+) -> None:
     """Keep a run, show its report, and end with its exit code."""
     from eosctl.verify.runs import save_run
 
     note(f"run: {save_run(played.record, played.history)}")
-    report_run(played.record, played.history, invocation, output, output_file)
+    report_run(played.record, played.history, invocation, output, output_file, min_coverage=min_coverage)
 
 
 def report_run(
-    record: RunRecord, history: History, invocation: Invocation, output: VerifyFormat, output_file: Path | None
+    record: RunRecord,
+    history: History,
+    invocation: Invocation,
+    output: VerifyFormat,
+    output_file: Path | None,
+    *,
+    min_coverage: float = 0.0,
 ) -> None:
     """Check a history, show the report, and end with its exit code."""
     from eosctl.verify.report import judge
@@ -38,6 +51,7 @@ def report_run(
         fault_kinds=record.fault_kinds,
         speaks_end_txn_5=record.speaks_end_txn_5,
         unsettled=record.unsettled,
+        min_coverage=min_coverage,
     )
     text = render_verify(verify_item(record, report), output, invocation.now_ms(), invocation.style())
     write_result(text, output_file)

@@ -176,6 +176,25 @@ def verify_run(
             rich_help_panel=FAULTS,
         ),
     ] = "2s",  # type: ignore[assignment]
+    guided: Annotated[
+        bool,
+        typer.Option(
+            "--guided",
+            help="Choose each fault by what has been tried: the kind that met the fewest states of transactions.",
+            rich_help_panel=FAULTS,
+        ),
+    ] = False,
+    min_coverage: Annotated[
+        float,
+        typer.Option(
+            "--min-coverage",
+            metavar="PERCENT",
+            min=0,
+            max=100,
+            help="The run decides nothing when fewer combinations of state and fault were met.",
+            rich_help_panel=FAULTS,
+        ),
+    ] = 0.0,
     owned: OwnedCluster = None,
     output: VerifyOutput = VerifyFormat.TABLE,
     output_file: OutputFile = None,
@@ -224,10 +243,12 @@ def verify_run(
         gap_ms,
         keep,
         kinds=tuple(fault or ()),
+        guided=guided,
         arguments=tuple(sys.argv[1:]) if not overrides else (),
         where=where_of(own, connection),
     )
-    finish(play_order(order, own, connection, owned, invocation), invocation, output, output_file)
+    played = play_order(order, own, connection, owned, invocation)
+    finish(played, invocation, output, output_file, min_coverage=min_coverage / 100)
 
 
 app.command("app")(verify_app)

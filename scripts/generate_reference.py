@@ -10,7 +10,7 @@ from pathlib import Path
 
 from eosctl.checks.configuration.registry import CONFIGURATION_CHECKS
 from eosctl.checks.registry import ALL_CHECKS, CATALOGUE
-from eosctl.collect.snapshot_file import snapshot_json_schema
+from eosctl.collect.bundles.snapshot_file import snapshot_json_schema
 from eosctl.commands.logs.logs import category_item
 from eosctl.render.diagnosis.catalogue import catalogue_lock, render_check_index, render_check_page
 from eosctl.render.logs.categories import render_category_index, render_category_page

@@ -23,7 +23,7 @@ def schema(
     output_file: OutputFile = None,
 ) -> None:
     """Show the JSON Schema of a result, or list what there is."""
-    from eosctl.collect.snapshot_file import snapshot_json_schema
+    from eosctl.collect.bundles.snapshot_file import snapshot_json_schema
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
     from eosctl.render.machine import render_json

@@ -134,6 +134,6 @@ def load_or_capture(
             "A saved snapshot is read instead of a cluster.",
             "Leave one of them out.",
         )
-    from eosctl.collect.snapshot_file import load_snapshot
+    from eosctl.collect.bundles.snapshot_file import load_snapshot
 
     return load_snapshot(snapshot_file)

@@ -29,7 +29,7 @@ from eosctl.render.formats import FOR_PEOPLE, OutputFormat
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from eosctl.collect.bundle import Part
+    from eosctl.collect.bundles.bundle import Part
 
 app = typer.Typer(help="Evidence bundles: capture, show, compare.", no_args_is_help=True)
 
@@ -74,8 +74,8 @@ def capture_snapshot(
     sequences, markers and Kafka's own bookkeeping stay. The bundle says what it does not hold.
     """
     from eosctl import __version__
-    from eosctl.collect.bundle import write_bundle
-    from eosctl.collect.bundle_parts import data_dir_parts, log_parts
+    from eosctl.collect.bundles.bundle import write_bundle
+    from eosctl.collect.bundles.bundle_parts import data_dir_parts, log_parts
     from eosctl.model.bundle import MissingPart
     from eosctl.render.bundle import PART_COLUMNS, bundle_item, render_bundle
     from eosctl.render.envelope import listing
@@ -145,7 +145,7 @@ def show_snapshot(
     output_file: OutputFile = None,
 ) -> None:
     """Show what a bundle holds, what it lacks and why, and what was taken out."""
-    from eosctl.collect.bundle import read_manifest, read_snapshot
+    from eosctl.collect.bundles.bundle import read_manifest, read_snapshot
     from eosctl.render.bundle import PART_COLUMNS, bundle_item, render_bundle
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
@@ -171,7 +171,7 @@ def diff_two(
 ) -> None:
     """Tell what changed between two snapshots: brokers, leaders, settings, transactions, groups."""
     from eosctl.analysis.snapshot_diff import diff_snapshots
-    from eosctl.collect.snapshot_file import load_snapshot
+    from eosctl.collect.bundles.snapshot_file import load_snapshot
     from eosctl.render.bundle import CHANGE_COLUMNS, change_item
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing

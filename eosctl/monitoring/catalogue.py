@@ -10,8 +10,8 @@ from functools import cache
 from importlib import resources
 from typing import Any, Final
 
-from eosctl.collect.beans import exporter_name
-from eosctl.collect.metric_source import WantedMetrics
+from eosctl.collect.metrics.beans import exporter_name
+from eosctl.collect.metrics.metric_source import WantedMetrics
 from eosctl.monitoring.metric import Metric, MetricKind, MissingMetric, parse_release
 
 _OBJECT: Final = re.compile(r"(?P<domain>[\w.]+):type=(?P<type>[\w-]+)(?P<keys>(?:,[\w-]+=\{[\w-]+\})*)")

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from eosctl.collect.metric_source import MetricSource, SourceKind, WantedMetrics, distinct, read_pages
+from eosctl.collect.metrics.metric_source import MetricSource, SourceKind, WantedMetrics, distinct, read_pages
 from eosctl.errors import AuthenticationFailed, EosctlError, UsageError
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.metric_page import MetricPage
@@ -36,7 +36,7 @@ def collect_metric_evidence(
     """Read the metrics of exactly-once from programs, several at once; what cannot be read is a gap.
 
     Args:
-        urls: Addresses as `eosctl.collect.metric_source` tells them apart; repeated ones are read once.
+        urls: Addresses as `eosctl.collect.metrics.metric_source` tells them apart; repeated ones are read once.
         now_ms: The observer's clock.
         timeout_ms: How long one program may take.
         credentials: Shown to all of them.

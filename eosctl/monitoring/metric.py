@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from eosctl.collect.beans import BeanQuery, exporter_name, safe_name
+from eosctl.collect.metrics.beans import BeanQuery, exporter_name, safe_name
 from eosctl.model.known_bug import Version, parse_version
 
 _PLACEHOLDER: Final = re.compile(r"[\w-]+=\{([\w-]+)\}")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from eosctl.collect.beans import exporter_name
+from eosctl.collect.metrics.beans import exporter_name
 from eosctl.model.metric_page import MetricSample
 from eosctl.monitoring.catalogue import load_metrics
 from eosctl.monitoring.metric import Metric, MetricKind

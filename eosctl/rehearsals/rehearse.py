@@ -16,8 +16,8 @@ from eosctl.checks.registry import ALL_CHECKS
 from eosctl.checks.runner import diagnose
 from eosctl.client.client import Client, connect
 from eosctl.collect.allowed import READ_ONLY_APIS
+from eosctl.collect.bundles.snapshot_file import save_snapshot
 from eosctl.collect.collector import EVERYTHING, Observer, collect_snapshot
-from eosctl.collect.snapshot_file import save_snapshot
 from eosctl.errors import EosctlError, UsageError
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.model.evidence import EvidenceKind

@@ -16,7 +16,7 @@ from eosctl.capacity.plan import plan_capacity
 from eosctl.capacity.workload_file import parse_workload
 from eosctl.client import connect
 from eosctl.client.topics import ensure_topic
-from eosctl.collect.broker_counters import collect_counters
+from eosctl.collect.metrics.broker_counters import collect_counters
 from eosctl.lab.apache.engine import ApacheEngine
 from eosctl.model.client_config import ClientConfig
 from eosctl.settings.endpoints import parse_endpoints

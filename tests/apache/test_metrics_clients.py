@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from eosctl.collect.prometheus_text import Sample, parse_samples
+from eosctl.collect.metrics.prometheus_text import Sample, parse_samples
 from eosctl.model.known_bug import parse_version
 from eosctl.monitoring.catalogue import load_metrics
 from eosctl.monitoring.exports import jmx_exporter_document

@@ -17,8 +17,8 @@ import pytest
 from eosctl.client import connect
 from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.topics import ensure_topic
-from eosctl.collect.metric_source import read_pages, resolve_metric_source
-from eosctl.collect.prometheus_text import Sample, parse_samples
+from eosctl.collect.metrics.metric_source import read_pages, resolve_metric_source
+from eosctl.collect.metrics.prometheus_text import Sample, parse_samples
 from eosctl.errors import AuthenticationFailed
 from eosctl.lab.apache.engine import ApacheEngine
 from eosctl.model.client_config import ClientConfig

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from eosctl.capacity.metrics_observation import Known, write_measured
 from eosctl.capacity.plan import plan_capacity
 from eosctl.capacity.workload_file import parse_workload
-from eosctl.collect.broker_counters import _counters, resolve_counters
-from eosctl.collect.prometheus_text import parse_samples
+from eosctl.collect.metrics.broker_counters import _counters, resolve_counters
+from eosctl.collect.metrics.prometheus_text import parse_samples
 from eosctl.errors import EosctlError, UsageError
 from eosctl.model.broker_counters import BrokerCounters
 from eosctl.model.capacity_plan import CapacityPlan

@@ -15,8 +15,8 @@ from eosctl.capacity.snapshot_observation import observe_snapshots
 from eosctl.capacity.workload_file import parse_workload
 from eosctl.client import Client, connect
 from eosctl.client.topics import ensure_topic
+from eosctl.collect.bundles.snapshot_file import save_snapshot
 from eosctl.collect.collector import Observer, collect_snapshot
-from eosctl.collect.snapshot_file import save_snapshot
 from eosctl.errors import EosctlError
 from eosctl.lab.simulation import Simulation, simulate
 from eosctl.lab.virtual_loop import run_virtual

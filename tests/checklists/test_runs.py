@@ -8,7 +8,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from eosctl.collect.snapshot_file import save_snapshot
+from eosctl.collect.bundles.snapshot_file import save_snapshot
 from tests.checks.cases import build
 from tests.commands.conftest import Done, eosctl, own_home, snapshot_file
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from eosctl.collect.snapshot_file import (
+from eosctl.collect.bundles.snapshot_file import (
     decode_snapshot,
     encode_snapshot,
     load_snapshot,

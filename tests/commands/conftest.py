@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from eosctl.cli import main
-from eosctl.collect.snapshot_file import save_snapshot
+from eosctl.collect.bundles.snapshot_file import save_snapshot
 from eosctl.lab.scenarios.hanging import run_hanging
 from eosctl.lab.scenarios.scenario import Stage
 from eosctl.lab.scenarios.zombie import run_zombie

@@ -14,7 +14,7 @@ import pytest
 import trustme
 
 from eosctl.checks.registry import CATALOGUE
-from eosctl.collect.snapshot_file import load_snapshot, save_snapshot
+from eosctl.collect.bundles.snapshot_file import load_snapshot, save_snapshot
 from eosctl.render.formats import FindingFormat
 from tests.checks.cases import build
 from tests.commands.conftest import eosctl

@@ -15,9 +15,9 @@ from eosctl.checks.declaration import Area, Case
 from eosctl.checks.grouping import group_findings
 from eosctl.checks.registry import ALL_CHECKS
 from eosctl.checks.runner import diagnose
+from eosctl.collect.bundles.snapshot_file import load_snapshot, save_snapshot
 from eosctl.collect.log_findings import collect_log_findings
 from eosctl.collect.logged_incidents import TEXT_CHARACTERS, with_logs
-from eosctl.collect.snapshot_file import load_snapshot, save_snapshot
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.incident import Incident
 from eosctl.model.log_evidence import LoggedIncident

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from eosctl.analysis.redaction import redact_line
-from eosctl.collect.bundle import read_manifest, read_snapshot
+from eosctl.collect.bundles.bundle import read_manifest, read_snapshot
 from eosctl.storage.scan import LogBatch, scan_log
 from eosctl.testing import SandboxThread
 from tests.commands.conftest import eosctl

@@ -25,7 +25,7 @@ from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import TV1, produce, wait_until_ended
 from eosctl.collect.collector import Observer, collect_snapshot
-from eosctl.collect.prometheus_text import parse_samples
+from eosctl.collect.metrics.prometheus_text import parse_samples
 from eosctl.commands.exporter import LOOKED_AT
 from eosctl.errors import EosctlError
 from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine

@@ -17,7 +17,7 @@ from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.topics import ensure_topic
 from eosctl.collect.allowed import READ_ONLY_APIS
 from eosctl.collect.collector import Observer, collect_snapshot
-from eosctl.collect.prometheus_text import parse_samples
+from eosctl.collect.metrics.prometheus_text import parse_samples
 from eosctl.collect.reader import ReadOnly
 from eosctl.collect.transaction_ends import EndCounter, TransactionEnd
 from eosctl.commands.exporter import LOOKED_AT, _render, parse_listen

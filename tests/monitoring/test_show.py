@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from eosctl.collect.prometheus_text import parse_samples
+from eosctl.collect.metrics.prometheus_text import parse_samples
 from eosctl.lab.simulation import simulate
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.monitoring.catalogue import load_metrics

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from eosctl.collect.metric_source import SourceKind, resolve_metric_source
-from eosctl.collect.snapshot_text import decode_snapshot, encode_snapshot
+from eosctl.collect.bundles.snapshot_text import decode_snapshot, encode_snapshot
+from eosctl.collect.metrics.metric_source import SourceKind, resolve_metric_source
 from eosctl.model.evidence import EvidenceKind, GapReason
 from eosctl.monitoring.evidence import collect_metric_evidence, with_metrics
 from tests.commands.conftest import eosctl

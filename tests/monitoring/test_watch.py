@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from eosctl.collect.prometheus_text import parse_samples
+from eosctl.collect.metrics.prometheus_text import parse_samples
 from eosctl.model.metric_page import MetricPage
 from eosctl.monitoring.derived import DERIVED, Looks, derive_values
 from eosctl.monitoring.watching import observe_metrics

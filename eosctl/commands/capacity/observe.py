@@ -146,7 +146,7 @@ def _measured(
 async def _read_twice(
     urls: list[str], interval_ms: int, now_ms: WallClock
 ) -> tuple[tuple[BrokerCounters, ...], tuple[BrokerCounters, ...]]:
-    from eosctl.collect.broker_counters import collect_counters
+    from eosctl.collect.metrics.broker_counters import collect_counters
 
     before = await collect_counters(urls, now_ms, METRICS_TIMEOUT_MS)
     await asyncio.sleep(interval_ms / 1000)
@@ -157,7 +157,7 @@ def _saved(name: str, paths: list[Path], value: str | None) -> str:
     from eosctl.capacity.observation import write_observed
     from eosctl.capacity.quantities import QuantityError, parse_bytes
     from eosctl.capacity.snapshot_observation import observe_snapshots
-    from eosctl.collect.snapshot_file import load_snapshot
+    from eosctl.collect.bundles.snapshot_file import load_snapshot
 
     if value is None:
         raise UsageError("--value is missing.", "Snapshots know offsets, not the size of records.", "Give it.")

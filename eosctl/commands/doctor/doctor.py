@@ -267,7 +267,7 @@ def present(
     known = frozenset() if gate.baseline is None else read_baseline(gate.baseline)
     now_ms = invocation.now_ms()
     if request.save_snapshot is not None and evidence is not None:
-        from eosctl.collect.snapshot_file import save_snapshot
+        from eosctl.collect.bundles.snapshot_file import save_snapshot
 
         save_snapshot(evidence, request.save_snapshot)
         note(f"snapshot: {request.save_snapshot}")

@@ -85,7 +85,7 @@ def sources_of(
     if credentials is not None and not metrics:
         raise UsageError("--credentials was given, and no --metrics.", "", "Name a program: --metrics URL.")
     if metrics:
-        from eosctl.collect.metric_source import distinct
+        from eosctl.collect.metrics.metric_source import distinct
 
         distinct(metrics)
     return Sources(tuple(logs or ()), zone_of(zone), tuple(metrics or ()), credentials)

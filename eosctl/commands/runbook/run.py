@@ -86,7 +86,7 @@ class LiveScene:
 
     def keep(self, snapshot: ClusterSnapshot, step: str) -> dict[str, str]:
         """Write a snapshot beside the journal."""
-        from eosctl.collect.snapshot_file import save_snapshot
+        from eosctl.collect.bundles.snapshot_file import save_snapshot
         from eosctl.runbooks.journal import runbook_state
 
         folder = runbook_state() / self.run_id

@@ -22,7 +22,7 @@ from pathlib import Path
 from eosctl.client import connect
 from eosctl.collect.allowed import READ_ONLY_APIS
 from eosctl.collect.collector import Observer, collect_snapshot
-from eosctl.collect.prometheus_text import parse_samples
+from eosctl.collect.metrics.prometheus_text import parse_samples
 from eosctl.commands.exporter import LOOKED_AT
 from eosctl.errors import EosctlError
 from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from urllib.parse import urlencode
 
-from eosctl.collect.endpoint_http import fetch
+from eosctl.collect.metrics.endpoint_http import fetch
 from eosctl.errors import EosctlError
 from eosctl.model.metric_page import MetricSample
 from eosctl.settings.endpoint_credentials import EndpointCredentials

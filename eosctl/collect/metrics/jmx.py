@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from eosctl.collect.beans import BeanQuery, bean_sample
+from eosctl.collect.metrics.beans import BeanQuery, bean_sample
 from eosctl.errors import AuthenticationFailed, EosctlError, UsageError
 from eosctl.model.metric_page import MetricSample
 from eosctl.model.secret import Secret

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from eosctl.collect.bundle import is_bundle, read_snapshot
-from eosctl.collect.snapshot_text import decode_snapshot, encode_snapshot, snapshot_json_schema
+from eosctl.collect.bundles.bundle import is_bundle, read_snapshot
+from eosctl.collect.bundles.snapshot_text import decode_snapshot, encode_snapshot, snapshot_json_schema
 from eosctl.errors import ConfigFileError
 from eosctl.model.snapshot import ClusterSnapshot
 

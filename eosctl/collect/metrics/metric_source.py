@@ -15,11 +15,11 @@ from enum import Enum, auto
 from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
-from eosctl.collect.beans import BeanQuery
-from eosctl.collect.jmx import read_jmx
-from eosctl.collect.jolokia import read_jolokia
-from eosctl.collect.metric_page import fetch_samples
-from eosctl.collect.prometheus_server import read_prometheus_server
+from eosctl.collect.metrics.beans import BeanQuery
+from eosctl.collect.metrics.jmx import read_jmx
+from eosctl.collect.metrics.jolokia import read_jolokia
+from eosctl.collect.metrics.metric_page import fetch_samples
+from eosctl.collect.metrics.prometheus_server import read_prometheus_server
 from eosctl.errors import UsageError
 from eosctl.model.metric_page import MetricPage
 from eosctl.settings.endpoint_credentials import NO_CREDENTIALS, EndpointCredentials

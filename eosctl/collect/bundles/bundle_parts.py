@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from eosctl.collect.bundle import Part
-from eosctl.collect.redaction import redacted_lines
+from eosctl.collect.bundles.bundle import Part
+from eosctl.collect.bundles.redaction import redacted_lines
 from eosctl.model.bundle import MissingPart
 from eosctl.storage.names import Suffix, parse_partition_directory, parse_segment_file
 from eosctl.storage.scan import LogDamage, scan_log

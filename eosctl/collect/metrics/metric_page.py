@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from eosctl.collect.endpoint_http import fetch
-from eosctl.collect.prometheus_text import parse_samples
+from eosctl.collect.metrics.endpoint_http import fetch
+from eosctl.collect.metrics.prometheus_text import parse_samples
 from eosctl.errors import EosctlError
 from eosctl.model.metric_page import MetricSample
 from eosctl.settings.endpoint_credentials import NO_CREDENTIALS, EndpointCredentials

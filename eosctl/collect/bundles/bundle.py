@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from eosctl.collect.snapshot_text import decode_snapshot, encode_snapshot
+from eosctl.collect.bundles.snapshot_text import decode_snapshot, encode_snapshot
 from eosctl.errors import ConfigFileError
 from eosctl.model.bundle import BUNDLE_SCHEMA, BUNDLE_SCHEMA_VERSION, BundleManifest, BundlePart, MissingPart
 from eosctl.model.snapshot import ClusterSnapshot

@@ -1,0 +1,1 @@
+"""Samples of metrics: from pages that Prometheus scrapes, Prometheus itself, JMX and Jolokia."""

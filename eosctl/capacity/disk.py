@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import ceil
 from typing import Final
 
-OPEN_LOG_FACTOR: Final = 2
 CLEANER_BYTES_PER_KEY: Final = 24
 CLEANER_LOAD_FACTOR: Final = 0.9
 WINDOW_KEY_BYTES: Final = 12

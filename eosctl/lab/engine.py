@@ -38,9 +38,7 @@ class Capability(StrEnum):
     PAUSE = "pause"
     RESTART = "restart"
     LINK_FAULTS = "link-faults"
-    DISK_FAULTS = "disk-faults"
     CLOCK_SKEW = "clock-skew"
-    VIRTUAL_TIME = "virtual-time"
 
 
 class BrokerState(StrEnum):

@@ -38,11 +38,6 @@ class PartitionTraffic(NamedTuple):
     producer_ids: frozenset[int] = frozenset()
 
     @property
-    def append_count(self) -> int:
-        """Batches of all kinds."""
-        return self.data_batch_count + self.marker_count
-
-    @property
     def stored_bytes(self) -> int:
         """Bytes of all kinds."""
         return self.data_bytes + self.marker_bytes

@@ -132,10 +132,6 @@ class Network:
         elif port is not None:
             port.disconnected(gone)
 
-    def is_attached(self, node_id: int) -> bool:
-        """Whether a connection to the node would be accepted."""
-        return node_id in self._ports
-
     def add_fault(self, fault: LinkFault) -> None:
         """Put a fault on the links it matches until it is removed."""
         self._faults.append(fault)

@@ -137,9 +137,6 @@ class Replicas(Protocol):
         Errors besides those above: INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED, UNKNOWN_TOPIC_OR_PARTITION.
         """
 
-    def leader_epoch_if_leader(self, partition: TopicPartition) -> int | None:
-        """Return the leader epoch when this broker leads the partition now, else None."""
-
     def read_all(self, partition: TopicPartition) -> Iterator[tuple[BatchHeader, bytes]]:
         """Iterate (header, batch bytes) of the local log from its start to its end, for loading a coordinator."""
 

@@ -24,19 +24,6 @@ class Workload(StrEnum):
     LISTS = "lists"
 
 
-ABOUT: Final[Mapping[Workload, str]] = MappingProxyType(
-    {
-        Workload.APPENDS: "transactions of unique values over several partitions",
-        Workload.CHAIN: "consume-transform-produce over several hops, whose instances take over from each other",
-        Workload.BANK: "transfers between accounts, whose sum never changes",
-        Workload.ZOMBIES: "two producers at a time with one transactional id",
-        Workload.ABORTS: "aborts: asked for, by a crash, by a successor, by the transaction's timeout",
-        Workload.MIXED: "transactional and plain producers side by side in the same partitions",
-        Workload.LISTS: "transactions that read partitions as lists and append to others: who depends on whom",
-    }
-)
-
-
 class ClientKind(StrEnum):
     """Whose protocol the producers speak."""
 

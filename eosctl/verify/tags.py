@@ -7,7 +7,6 @@ import zlib
 from typing import Final, NamedTuple
 
 PREFIX: Final = "eosctl"
-DEFAULT_TEMPLATE: Final = "{tag}"
 
 
 class Found(NamedTuple):

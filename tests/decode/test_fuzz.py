@@ -21,7 +21,6 @@ from eosctl.analysis.fsck.data_set import DataSetCheck
 from eosctl.commands.decode.decoding import DamageLog, Source, dump_logs, stream_logs, summarize
 from eosctl.render.decode.batches import log_writer
 from eosctl.render.decode.formats import BytesForm, DecodeFormat, KafkaDialect
-from eosctl.render.decode.meaning import TOPICS, meaning_of
 from eosctl.storage.scan import LogBatch, scan_log
 from eosctl.storage.survey import survey_data_dir, survey_partition
 from eosctl.wire.errors import WireError
@@ -106,10 +105,8 @@ def read_rows(path: Path, row: Callable[[Record, LogBatch], object]) -> None:
 
 def decode_in_every_way(path: Path) -> None:
     source = [Source(path, path.name)]
-    topic = TOPICS.get(path.parent.name.rpartition("-")[0])
-    meaning = None if topic is None else meaning_of(topic)
     for form in (DecodeFormat.TABLE, DecodeFormat.JSON, DecodeFormat.TSV):
-        writer = log_writer(form, BytesForm.UTF8, BytesForm.JSON, meaning)
+        writer = log_writer(form, BytesForm.UTF8, BytesForm.JSON)
         damage = DamageLog(strict=False)
         exhaust(stream_logs(source, Selection(), writer, damage, deep=True, with_outcomes=True))
     exhaust(dump_logs(source, DamageLog(strict=False), KafkaDialect.KAFKA_4_3, deep=True))

@@ -8,7 +8,7 @@ whose epochs are used up is answered with a new one (KIP-890).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from eosctl.analysis.incidents.story import is_server_logger
 from eosctl.model.blame import Instance, Tenure
@@ -88,8 +88,3 @@ def _instances(events: Iterable[LogEvent]) -> dict[tuple[int, int], Instance]:
             client_id = event.fields.get("client_id", "")
             found.setdefault((int(producer_id), int(epoch)), Instance(client_id, event.application, event.file))
     return found
-
-
-def with_end(reign: Reign, ended_at_ms: int) -> Reign:
-    """Return the reign with the time at which the next one began."""
-    return replace(reign, tenure=replace(reign.tenure, ended_at_ms=ended_at_ms))

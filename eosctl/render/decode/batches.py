@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, Final, Protocol
 
 import msgspec
@@ -16,7 +16,6 @@ from eosctl.wire.records.header import CONTROL, LOG_OVERHEAD_BYTES, TRANSACTIONA
 from eosctl.wire.records.record import Record
 
 #: Turns a record of an internal topic into what its key and value mean; None where it is no such record.
-Meaning = Callable[[Record], Any]
 
 
 class LogWriter(Protocol):
@@ -69,9 +68,9 @@ def _sequence(header: BatchHeader, record: Record) -> int:
 class JsonLogWriter:
     """One JSON object a line: `kind` is batch, record or damage."""
 
-    def __init__(self, keys: BytesForm, values: BytesForm, meaning: Meaning | None = None) -> None:
-        """Choose the form of keys and values, and the decoder of an internal topic's records."""
-        self._key, self._value, self._meaning = bytes_writer(keys), bytes_writer(values), meaning
+    def __init__(self, keys: BytesForm, values: BytesForm) -> None:
+        """Choose the form of keys and values."""
+        self._key, self._value = bytes_writer(keys), bytes_writer(values)
         self._encode = msgspec.json.Encoder().encode
         self._file = ""
 
@@ -135,8 +134,6 @@ class JsonLogWriter:
                 fields["control"] = control_name(control)
                 if isinstance(control, EndTxnMarker):
                     fields["coordinator_epoch"] = control.coordinator_epoch
-            elif self._meaning is not None:
-                fields["decoded"] = self._meaning(record)
             lines.append(encode(fields).decode())
         return "".join([line + "\n" for line in lines])
 
@@ -171,9 +168,9 @@ _COLUMNS: Final = (
 class TableLogWriter:
     """Lines with columns of fixed widths, since nothing is held back to measure it."""
 
-    def __init__(self, keys: BytesForm, values: BytesForm, meaning: Meaning | None = None) -> None:
-        """Choose the form of keys and values, and the decoder of an internal topic's records."""
-        self._key, self._value, self._meaning = bytes_writer(keys), bytes_writer(values), meaning
+    def __init__(self, keys: BytesForm, values: BytesForm) -> None:
+        """Choose the form of keys and values."""
+        self._key, self._value = bytes_writer(keys), bytes_writer(values)
 
     def head(self) -> str:
         """Return the header of the columns."""
@@ -205,8 +202,6 @@ class TableLogWriter:
                 content = f"{control_name(control)} by coordinator epoch {control.coordinator_epoch}"
             elif control is not None:
                 content = control_name(control)
-            elif self._meaning is not None:
-                content = cell(self._meaning(record))
             else:
                 content = f"{cell(self._key(record.key))}  {cell(self._value(record.value))}"
                 if record.headers:
@@ -222,9 +217,9 @@ class TableLogWriter:
 class TsvLogWriter:
     """A batch, record or damage a line, its first cell says which; no header, cells in a fixed order."""
 
-    def __init__(self, keys: BytesForm, values: BytesForm, meaning: Meaning | None = None) -> None:
-        """Choose the form of keys and values, and the decoder of an internal topic's records."""
-        self._key, self._value, self._meaning = cell_writer(keys), cell_writer(values), meaning
+    def __init__(self, keys: BytesForm, values: BytesForm) -> None:
+        """Choose the form of keys and values."""
+        self._key, self._value = cell_writer(keys), cell_writer(values)
         self._without_content = keys is values is BytesForm.NONE
         self._file = ""
 
@@ -252,8 +247,8 @@ class TsvLogWriter:
 
     def records(self, batch: LogBatch, records: Iterable[Record]) -> str:
         """Return the records' lines."""
-        key, value, header, meaning = self._key, self._value, batch.header, self._meaning
-        if meaning is None and not header.attributes & CONTROL:
+        key, value, header = self._key, self._value, batch.header
+        if not header.attributes & CONTROL:
             first = header.base_sequence - header.base_offset
             ordered, front = header.base_sequence >= 0, f"record\t{self._file}\t"
             if self._without_content:
@@ -275,8 +270,6 @@ class TsvLogWriter:
             control = _control(header, record)
             if control is not None:
                 content = f"{control_name(control)}\t-"
-            elif meaning is not None:
-                content = f"{cell(meaning(record))}\t-"
             else:
                 content = f"{key(record.key)}\t{value(record.value)}"
             sequence = _sequence(header, record)
@@ -288,8 +281,8 @@ class TsvLogWriter:
         return f"damage\t{cell(file)}\t{position}\t{kind}\t{cell(what)}\n"
 
 
-def log_writer(form: DecodeFormat, keys: BytesForm, values: BytesForm, meaning: Meaning | None = None) -> LogWriter:
+def log_writer(form: DecodeFormat, keys: BytesForm, values: BytesForm) -> LogWriter:
     """Return the writer of a format other than Kafka's own."""
     if form is DecodeFormat.JSON:
-        return JsonLogWriter(keys, values, meaning)
-    return TsvLogWriter(keys, values, meaning) if form is DecodeFormat.TSV else TableLogWriter(keys, values, meaning)
+        return JsonLogWriter(keys, values)
+    return TsvLogWriter(keys, values) if form is DecodeFormat.TSV else TableLogWriter(keys, values)

@@ -36,10 +36,10 @@ class KafkaLogWriter:
     Remarks that Kafka's tool writes to standard error are collected in `remarks`, for the caller to write there.
     """
 
-    def __init__(self, dialect: KafkaDialect, topic: str | None = None, *, deep: bool = True) -> None:
-        """Choose the dialect, the decoder of an internal topic's records, and whether records are printed at all."""
+    def __init__(self, dialect: KafkaDialect, topic: str | None = None) -> None:
+        """Choose the dialect, and the decoder of an internal topic's records."""
         self.remarks: list[str] = []
-        self._dialect, self._topic, self._deep = dialect, topic, deep
+        self._dialect, self._topic = dialect, topic
         self._file = ""
         self._last_offset = -1
         self._gaps: list[tuple[int, int]] = []

@@ -11,7 +11,6 @@ from eosctl.wire.internal.consumer_protocol import decode_assignment, decode_sub
 from eosctl.wire.internal.json_form import json_converter
 from eosctl.wire.internal.transaction_log import TRANSACTION_STATES
 from eosctl.wire.internal.versioned import find_record, read_prefix
-from eosctl.wire.records.record import Record
 
 #: Topics with coordinator records, and the module name of their classes.
 TOPICS: Final = {
@@ -49,29 +48,6 @@ def read_value(topic: str, key: Any, data: bytes) -> tuple[int, Any, dict[str, A
     value = _DECODERS[topic][1](key, data)
     version = read_prefix(data, "version")
     return version, value, json_converter(topic, type(value).__name__, version)(value)
-
-
-def meaning_of(topic: str) -> Callable[[Record], Any]:
-    """Return the function that tells what a record of an internal topic means; errors are told in the same place."""
-
-    def meaning(record: Record) -> Any:
-        if record.key is None:
-            return {"error": "a record without key"}
-        try:
-            record_type, key, key_form = read_key(topic, record.key)
-            found: dict[str, Any] = {"record": record_name(topic, key), "type": record_type, "key": key_form}
-            if record.value is None:
-                return {**found, "value": None}
-            version, value, form = read_value(topic, key, record.value)
-        except WireError as error:
-            return {"error": str(error)}
-        if topic == "transaction_state":
-            form = {**form, "transactionStatus": state_name(value.transaction_status)}
-        elif type(value).__name__ == "GroupMetadataValue":
-            form = {**form, "members": with_consumer_protocol(value, form)}
-        return {**found, "version": version, "value": form}
-
-    return meaning
 
 
 def record_name(topic: str, key: Any) -> str:

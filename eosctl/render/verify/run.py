@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from eosctl.verify.report import CoverageTable, VerifyReport
     from eosctl.verify.runs import RunRecord
 
-WRITTEN_NARROW = 100
-
 
 class VerifyFormat(StrEnum):
     """What ``-o`` accepts for a verification."""

@@ -236,11 +236,6 @@ class ReplicaManager:
                 listener.marker_replicated(partition, producer_id, producer_epoch, committed)
         done(result)
 
-    def leader_epoch_if_leader(self, partition: TopicPartition) -> int | None:
-        """Return the leader epoch when this broker leads the partition now, else None."""
-        hosted = self.partitions.get(partition)
-        return hosted.leader_epoch if hosted is not None and hosted.is_leader else None
-
     def read_all(self, partition: TopicPartition) -> Iterator[tuple[BatchHeader, bytes]]:
         """Iterate (header, batch bytes) of the local log from its start to its end."""
         hosted = self.partitions.get(partition)

@@ -69,10 +69,6 @@ class OffsetStore:
             for producer_id in self._open_producers.get(group_id, ())
         )
 
-    def has_open_transactions(self, group_id: str) -> bool:
-        """Whether a transaction that wrote offsets of this group is still open."""
-        return group_id in self._open_producers
-
     def has_offsets(self, group_id: str) -> bool:
         """Whether the group has a committed offset or an open transaction."""
         return group_id in self._committed or group_id in self._open_producers

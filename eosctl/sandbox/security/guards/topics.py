@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 DENIED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 FAILED = "Authorization failed."
-FIRST_NAMED_STATE_VERSION = 6
-NULL_CONFIGS_VERSION = 5
 
 
 def guard_metadata(access: Access, request: metadata.MetadataRequest) -> None:

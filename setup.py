@@ -29,9 +29,10 @@ def compiled_extensions() -> list[Extension]:
 
 
 if os.environ.get("EOSCTL_COMPILED") == "1":
-    setup(
-        setup_requires=["mypy>=1.14"],
-        ext_modules=compiled_extensions() if BUILDING & set(sys.argv) else [],
-    )
+    # Build front ends first ask what a build needs, then build with it at hand.
+    if BUILDING & set(sys.argv):
+        setup(ext_modules=compiled_extensions())
+    else:
+        setup(setup_requires=["mypy>=1.14"])
 else:
     setup()

@@ -10,6 +10,8 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
+import msgspec
+
 from eosctl.model.transaction import ProducerState, TopicPartition
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.records.batch import BatchHeader
@@ -41,7 +43,7 @@ class Runtime(Protocol):
         """Run ``call`` at the end of the current tick, after all frames of this read were handled."""
 
 
-class AppendResult(NamedTuple):
+class AppendResult(msgspec.Struct, frozen=True, gc=False):
     """The outcome of appending one batch.
 
     Offsets are -1 on error, ``append_time_ms`` is -1 unless the topic has LogAppendTime or the batch was a duplicate.
@@ -179,7 +181,7 @@ class Reply(Protocol):
         """Send the response message; None closes the connection."""
 
 
-class RequestContext(NamedTuple):
+class RequestContext(msgspec.Struct, frozen=True):
     """What a handler knows about the request besides its body."""
 
     api_key: int

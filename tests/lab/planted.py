@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from eosctl.sandbox.coordinator.group.offset_store import OffsetStore
 from eosctl.sandbox.coordinator.transaction import coordinator
@@ -21,7 +22,7 @@ def epoch_kept_at_initialisation(patch: Patch) -> None:
     def planted(current: Any, *arguments: Any, **options: Any) -> Any:
         decision = decide(current, *arguments, **options)
         if isinstance(decision, Transition) and current.producer_epoch >= 0:
-            return Transition(decision.next._replace(producer_epoch=current.producer_epoch))
+            return Transition(replace(decision.next, producer_epoch=current.producer_epoch))
         return decision
 
     patch.setattr(coordinator, "decide_init_producer_id", planted)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 from hypothesis import Phase, settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
+from msgspec.structs import replace
 
 from eosctl.sandbox.controller import elections
 from eosctl.sandbox.coordinator.group import admin, classic_driver, offset_manager
@@ -53,7 +54,7 @@ def reinitialise_without_abort(patch: Patch) -> None:
     def planted(current: Any, *arguments: Any, **options: Any) -> Any:
         decision = decide(current, *arguments, **options)
         if isinstance(decision, Abort) and current.state is ONGOING:
-            return Transition(current._replace(producer_epoch=current.producer_epoch + 1))
+            return Transition(replace(current, producer_epoch=current.producer_epoch + 1))
         return decision
 
     patch.setattr(coordinator, "decide_init_producer_id", planted)

@@ -173,7 +173,7 @@ class Produce:
             self._refuse(slot, Refusal(partition))
             return
         acks = self._request.acks
-        if acks == ACKS_ALL and len(partition.isr) < partition.min_isr:
+        if acks == ACKS_ALL and partition.is_below_min_isr:
             broker.replicas.refusals.refused(partition, ErrorCode.NOT_ENOUGH_REPLICAS, refused_batch(given.header))
             self._refuse(slot, Refusal(ErrorCode.NOT_ENOUGH_REPLICAS))
             return

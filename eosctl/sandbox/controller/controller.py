@@ -6,6 +6,8 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from eosctl.sandbox.broker.config import ConfigSources, NodeConfig
 from eosctl.sandbox.controller.heartbeats import Heartbeats
 from eosctl.sandbox.controller.quorum import Quorum
@@ -106,7 +108,7 @@ class Controller:
                 reply(response)
 
         self._accepted[reply] = None
-        return context._replace(reply=answer)
+        return replace(context, reply=answer)
 
     # --- writing ------------------------------------------------------------------------------------------------
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from typing import NamedTuple
+
+import msgspec
 
 from eosctl.wire.error_codes import ErrorCode
 
@@ -14,7 +15,7 @@ NO_OFFSET = -1
 MAX_SEQUENCE = 0x7FFF_FFFF
 
 
-class RetainedBatch(NamedTuple):
+class RetainedBatch(msgspec.Struct, frozen=True, gc=False):
     """One of the last five batches of a producer, kept to recognise a duplicate."""
 
     last_sequence: int
@@ -60,7 +61,7 @@ class ProducerEntry:
         return None
 
 
-class CompletedTransaction(NamedTuple):
+class CompletedTransaction(msgspec.Struct, frozen=True, gc=False):
     """A transaction whose marker is in the log; ``last_offset`` is the marker's."""
 
     producer_id: int
@@ -75,7 +76,7 @@ class VerificationGuard:
     __slots__ = ()
 
 
-class _Verification(NamedTuple):
+class _Verification(msgspec.Struct, frozen=True, gc=False):
     guard: VerificationGuard
     lowest_sequence: int
     producer_epoch: int
@@ -113,7 +114,7 @@ class ProducerStateManager:
             guard = known.guard if known is not None else VerificationGuard()
             known = _Verification(guard, sequence, producer_epoch)
         elif producer_epoch == known.producer_epoch and sequence < known.lowest_sequence:
-            known = known._replace(lowest_sequence=sequence)
+            known = _Verification(known.guard, sequence, producer_epoch)
         self._verifications[producer_id] = known
         return known.guard
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from msgspec.structs import replace
+
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.log.producer_state import VerificationGuard
 from eosctl.sandbox.log.validation import Refusal, check_client_batch
@@ -172,7 +174,7 @@ class LeaderAppends:
     def _not_ready(self, partition: Partition | None) -> ErrorCode:
         if partition is None or not partition.is_leader:
             return ErrorCode.NOT_LEADER_OR_FOLLOWER
-        if len(partition.isr) < partition.min_isr:
+        if partition.is_below_min_isr:
             self._refusals.refused(partition, ErrorCode.NOT_ENOUGH_REPLICAS, Refused())
             return ErrorCode.NOT_ENOUGH_REPLICAS
         return ErrorCode.NONE
@@ -191,4 +193,4 @@ def refused_batch(header: BatchHeader, message: str | None = None) -> Refused:
 
 
 def _replicated(result: AppendResult, done: Done, error: ErrorCode) -> None:
-    done(result if not error else result._replace(error=error))
+    done(result if not error else replace(result, error=error))

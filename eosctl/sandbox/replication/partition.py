@@ -113,6 +113,12 @@ class Partition:
         return min(self.log.settings.min_insync_replicas, max(1, len(self.replicas)))
 
     @property
+    def is_below_min_isr(self) -> bool:
+        """Whether fewer replicas are in sync than `min_isr`; asked several times for every append."""
+        count = len(self.isr)
+        return count < self.log.settings.min_insync_replicas and count < max(1, len(self.replicas))
+
+    @property
     def is_leader(self) -> bool:
         """Whether this broker leads the partition."""
         return self.leader_id == self.broker_id
@@ -175,7 +181,7 @@ class Partition:
         the ISR since may lead again, and what readers saw must not be lost then.
         """
         log = self.log
-        if len(self.isr) < self.min_isr:
+        if self.is_below_min_isr:
             return False
         end = log.store.log_end_offset
         isr = self.isr if self.pending_isr is None else {*self.isr, *self.pending_isr}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from msgspec.structs import replace
+
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.ports import Handler, RequestContext
 from eosctl.sandbox.security.acls import CLUSTER_NAME, SUPPORTED, ResourceType, authorized_operations
@@ -65,7 +67,7 @@ class Access:
 
     def proceed(self, request: Any, amend: Amend | None = None) -> None:
         """Let the handler answer, and complete its response."""
-        context = self.context if amend is None else self.context._replace(reply=Amended(self.context, amend))
+        context = self.context if amend is None else replace(self.context, reply=Amended(self.context, amend))
         self._handle(self.broker, context, request)
 
 

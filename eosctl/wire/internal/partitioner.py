@@ -6,6 +6,12 @@ Both coordinators hash the transactional id or group id as Java does and take th
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import Final
+
+_REMEMBERED: Final = 1 << 14
+"""Ids whose partition is kept: a coordinator is asked for the same ones with every transaction."""
+
 
 def java_hash_code(text: str) -> int:
     """Compute `String.hashCode` of Java: over UTF-16 units, wrapped to 32 bits with sign."""
@@ -16,6 +22,7 @@ def java_hash_code(text: str) -> int:
     return value - 0x100000000 if value & 0x80000000 else value
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def partition_for(key: str, partition_count: int) -> int:
     """Choose the partition of a coordinator's topic.
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from eosctl.model.transaction import TopicPartition, TransactionState
 from eosctl.sandbox.coordinator.transaction.rules.decision import Answer
@@ -296,7 +297,7 @@ def test_rotation_under_version_5(make_world: Any) -> None:
     world = make_world("4.3-tv2")
     producer_id = world.init().producer_id
     cached = world.coordinator.states.find("app")
-    cached.metadata = cached.metadata._replace(producer_epoch=32766)
+    cached.metadata = replace(cached.metadata, producer_epoch=32766)
     world.add(producer_id, 32766, 0, version=2)
     assert world.end(producer_id, 32766, True, version=2) == Answer(NONE, producer_id + 1, 0)
     assert world.broker.replicas.markers[-1][1:3] == (producer_id, 32767)
@@ -345,9 +346,9 @@ def test_a_reload_finds_what_was_known_before(make_world: Any, target: str, oper
 
 def persisted(world: Any, known: Any) -> Any:
     """What of a value the log of this release holds."""
-    known = known._replace(last_producer_epoch=-1)
+    known = replace(known, last_producer_epoch=-1)
     if world.emulation.is_3_9 and known.state is TransactionState.EMPTY:
-        known = known._replace(start_ms=-1)
+        known = replace(known, start_ms=-1)
     if world.emulation.is_3_9 or world.metadata.finalized_feature("transaction.version") == 0:
-        known = known._replace(previous_producer_id=-1, next_producer_id=-1, client_transaction_version=0)
+        known = replace(known, previous_producer_id=-1, next_producer_id=-1, client_transaction_version=0)
     return known

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
+from msgspec.structs import replace
 
 from eosctl.model.transaction import TopicPartition, TransactionState
 from eosctl.sandbox.coordinator.transaction.metadata import TransactionMetadata
@@ -208,7 +209,7 @@ def test_only_an_open_transaction_times_out(state: TransactionState) -> None:
     assert is_timed_out(metadata, None, 61_001) == (state is S.ONGOING)
     assert not is_timed_out(metadata, None, 61_000)
     assert not is_timed_out(metadata, S.ONGOING, 61_001)
-    assert not is_timed_out(metadata._replace(timeout_ms=2**31 - 1), None, 2**40)
+    assert not is_timed_out(replace(metadata, timeout_ms=2**31 - 1), None, 2**40)
 
 
 @pytest.mark.parametrize("state", S)

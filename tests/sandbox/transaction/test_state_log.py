@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from eosctl.model.transaction import TopicPartition, TransactionState
 from eosctl.sandbox.coordinator.transaction.metadata import TransactionMetadata
@@ -82,6 +83,6 @@ written = st.sampled_from([state for state in TransactionState if state is not T
 )
 def test_values_round_trip(metadata: TransactionMetadata) -> None:
     assert decode_value(metadata.transactional_id, encode_value(metadata, 1, writes_tags=True)) == metadata
-    untagged = metadata._replace(previous_producer_id=-1, next_producer_id=-1, client_transaction_version=0)
+    untagged = replace(metadata, previous_producer_id=-1, next_producer_id=-1, client_transaction_version=0)
     for version in (0, 1):
         assert decode_value(metadata.transactional_id, encode_value(metadata, version, writes_tags=False)) == untagged

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from eosctl.model.transaction import TopicPartition, TransactionState
 
@@ -43,7 +45,7 @@ AT_REST: Final = frozenset({EMPTY, COMPLETE_COMMIT, COMPLETE_ABORT})
 """States without an open transaction: a new one may begin, and the id may expire."""
 
 
-class TransactionMetadata(NamedTuple):
+class TransactionMetadata(msgspec.Struct, frozen=True, gc=False):
     """The state of one transactional id; what the state log holds, and ``last_producer_epoch`` beside it.
 
     Times are ms since the epoch, -1 for none. ``last_producer_epoch`` is the epoch before the last bump; it is never

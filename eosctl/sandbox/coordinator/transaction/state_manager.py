@@ -7,6 +7,8 @@ from functools import partial
 from itertools import islice
 from typing import Final
 
+from msgspec.structs import replace
+
 from eosctl.model.transaction import TopicPartition, TransactionState
 from eosctl.sandbox.coordinator.transaction.metadata import (
     COMPLETE_ABORT,
@@ -295,7 +297,7 @@ class StateManager:
             self._cache.pop(transactional_id, None)
         elif following.state is EMPTY and self._emulation.is_3_9:
             # 3.9 leaves the start of the last transaction in its cache (not in the log) when an id starts over.
-            cached.metadata = following._replace(start_ms=cached.metadata.start_ms)
+            cached.metadata = replace(following, start_ms=cached.metadata.start_ms)
         else:
             cached.metadata = following
 

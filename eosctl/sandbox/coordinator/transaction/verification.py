@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
+
+import msgspec
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.ports import (
@@ -47,7 +49,7 @@ def produce_error(error: ErrorCode, *, add_partition: bool) -> ErrorCode:
     return error
 
 
-class _Wish(NamedTuple):
+class _Wish(msgspec.Struct, frozen=True):
     """One partition to verify or add."""
 
     partition: TopicPartition
@@ -55,7 +57,7 @@ class _Wish(NamedTuple):
     done: Done
 
 
-class _Entry(NamedTuple):
+class _Entry(msgspec.Struct, frozen=True):
     """The wishes of one producer that wait for the next request to a coordinator's node."""
 
     transactional_id: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+
+import msgspec
 
 from eosctl.sandbox.coordinator.transaction.metadata import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, TransactionMetadata
 from eosctl.wire.error_codes import ErrorCode
@@ -12,7 +13,7 @@ NewProducerId = Callable[[], int | None]
 """Hands out an unused producer id, or None while the next block is on its way."""
 
 
-class Answer(NamedTuple):
+class Answer(msgspec.Struct, frozen=True, gc=False):
     """Nothing is written; producer id and epoch are filled where the API returns them."""
 
     error: ErrorCode
@@ -20,7 +21,7 @@ class Answer(NamedTuple):
     producer_epoch: int = NO_PRODUCER_EPOCH
 
 
-class Transition(NamedTuple):
+class Transition(msgspec.Struct, frozen=True, gc=False):
     """The value to write to the state log; it takes effect once written.
 
     ``fenced`` is the value that takes effect at once, before the write (a fenced epoch below transaction.version 2);
@@ -31,7 +32,7 @@ class Transition(NamedTuple):
     fenced: TransactionMetadata | None = None
 
 
-class Abort(NamedTuple):
+class Abort(msgspec.Struct, frozen=True, gc=False):
     """The open transaction has to be aborted by the coordinator first; the client hears 51 and comes again."""
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from eosctl.model.transaction import TransactionState
 from eosctl.sandbox.coordinator.transaction.metadata import (
     COMPLETE_ABORT,
@@ -98,7 +100,7 @@ def decide_end_with_bump(
         return _bump(current, committed, now_ms, new_producer_id, start_ms=current.start_ms)
     if state in (COMPLETE_COMMIT, COMPLETE_ABORT) and is_retry:
         if (state is COMPLETE_COMMIT) == committed:
-            return OK._replace(producer_id=current.producer_id, producer_epoch=current.producer_epoch)
+            return replace(OK, producer_id=current.producer_id, producer_epoch=current.producer_epoch)
         return INVALID_STATE
     if state in (EMPTY, COMPLETE_COMMIT, COMPLETE_ABORT):
         return INVALID_STATE if committed else _bump(current, False, now_ms, new_producer_id, start_ms=now_ms)
@@ -140,7 +142,7 @@ def decide_coordinator_abort(
     epoch = current.producer_epoch
     if not has_failed_epoch_fence and epoch < MAX_EPOCH:
         epoch += 1
-    fenced = current._replace(producer_epoch=epoch, last_producer_epoch=NO_PRODUCER_EPOCH)
+    fenced = replace(current, producer_epoch=epoch, last_producer_epoch=NO_PRODUCER_EPOCH)
     prepared = _prepared(
         fenced,
         False,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -41,8 +42,19 @@ def _proofs() -> Iterator[str]:
 def _benchmarks() -> Iterator[str]:
     newest = {_topic(path): path for path in sorted(RESULTS.glob("*.md"))}
     for topic, path in sorted(newest.items()):
-        yield f"## {topic.replace('-', ' ').capitalize()}\n\n`python -m benchmarks.{topic.replace('-', '_')}`\n"
+        yield f"## {topic.replace('-', ' ').capitalize()}\n"
+        yield f"`python -m benchmarks.{topic.replace('-', '_')}`, {_kept(path)}\n"
         yield _below_ours(path.read_text(encoding="utf-8"))
+
+
+def _kept(path: Path) -> str:
+    """Tell when a table was measured and with which code: that of the commit which brought it, as far as git knows."""
+    asked = ["git", "log", "-1", "--format=%h", "--", str(path)]
+    try:
+        commit = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):  # an unpacked archive of the sources
+        commit = ""
+    return f"{path.stem[:10]}, " + (f"commit {code(commit)}." if commit else "before it was committed.")
 
 
 def _below_ours(text: str) -> str:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
-import sys
 import time
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from eosctl.commands.doctor.sources import Sources, with_sources
-from eosctl.commands.invocation import Invocation, write_result
+from eosctl.commands.invocation import Invocation
 from eosctl.commands.options import parse_duration_ms
 from eosctl.commands.session import Connection, resolve_connection
+from eosctl.commands.watching import check_format, frames, row_count
 from eosctl.errors import EosctlError, UsageError
 from eosctl.render.formats import FindingFormat
 
@@ -73,8 +71,7 @@ def check_watchable(output: FindingFormat, others: dict[str, bool]) -> None:
     Raises:
         UsageError: One of them was.
     """
-    if output not in (FindingFormat.TABLE, FindingFormat.WIDE, FindingFormat.JSON):
-        raise UsageError(f"doctor --watch has no {output.value} output.", "", "Use -o table or -o json.")
+    check_format("doctor --watch", output)
     given = [name for name, is_given in others.items() if is_given]
     if given:
         raise UsageError(
@@ -102,13 +99,11 @@ def watch_diagnosis(
     """
     from eosctl.checks.grouping import group_findings
     from eosctl.checks.watching import failed, follow
-    from eosctl.render.transactions.watch import live_screen
 
     resolved = resolve_connection(watching.connection)
-    in_place = output is not FindingFormat.JSON and sys.stdout.isatty()
     look: Look | None = None
     seen = 0
-    with live_screen() if in_place else nullcontext(write_result) as show:
+    with frames(output) as show:
         while True:
             began = time.monotonic()
             try:
@@ -125,8 +120,6 @@ def watch_diagnosis(
             if watching.count is not None and seen >= watching.count:
                 break
             time.sleep(max(watching.interval_ms / 1000, SHARE * (time.monotonic() - began)))
-    if in_place:
-        write_result(_frame(look, invocation, output))
     return look.diagnosis
 
 
@@ -152,5 +145,4 @@ def _frame(look: Look, invocation: Invocation, output: FindingFormat) -> str:
         import msgspec
 
         return msgspec.json.encode(look_item(look)).decode() + "\n"
-    rows = max(3, shutil.get_terminal_size().lines - HEAD_LINES) if sys.stdout.isatty() else ROWS_WITHOUT_TERMINAL
-    return render_look(look, rows, invocation.style())
+    return render_look(look, row_count(HEAD_LINES, ROWS_WITHOUT_TERMINAL), invocation.style())

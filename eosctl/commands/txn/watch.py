@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
-import sys
-from contextlib import nullcontext
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Final
 
 import typer
 
-from eosctl.commands.invocation import Invocation, invocation_of, write_result
+from eosctl.commands.invocation import Invocation, invocation_of
 from eosctl.commands.options import (
     Bootstrap,
     CommandConfig,
@@ -18,10 +15,9 @@ from eosctl.commands.options import (
     Overrides,
     Profile,
     Timeout,
-    parse_duration_ms,
 )
 from eosctl.commands.session import Connection, resolve_connection
-from eosctl.errors import UsageError
+from eosctl.commands.watching import KEPT, Count, Interval, check_format, frames, row_count
 from eosctl.model.evidence import EvidenceKind
 from eosctl.render.formats import OutputFormat
 
@@ -30,20 +26,14 @@ if TYPE_CHECKING:
     from eosctl.settings.client_resolution import ResolvedClient
 
 WATCHED: Final = frozenset({EvidenceKind.TRANSACTIONS, EvidenceKind.PRODUCERS, EvidenceKind.OFFSETS})
-KEPT: Final = 120
 ROWS_WITHOUT_TERMINAL: Final = 20
 HEAD_LINES: Final = 9
 
 
 def watch_transactions(
     context: typer.Context,
-    interval: Annotated[
-        int,
-        typer.Option("--interval", metavar="DURATION", parser=parse_duration_ms, help="Time between two looks."),
-    ] = "2s",  # type: ignore[assignment]
-    count: Annotated[
-        int | None, typer.Option("--count", min=1, help="End after this many looks; default: until interrupted.")
-    ] = None,
+    interval: Interval = "2s",  # type: ignore[assignment]
+    count: Count = None,
     bootstrap: Bootstrap = None,
     command_config: CommandConfig = None,
     overrides: Overrides = None,
@@ -56,8 +46,7 @@ def watch_transactions(
     On a terminal the table is drawn in place; elsewhere each look is printed below the one before. -o json prints one
     line a look. Ctrl-C ends it.
     """
-    if output not in (OutputFormat.TABLE, OutputFormat.WIDE, OutputFormat.JSON):
-        raise UsageError(f"txn watch has no {output.value} output.", "", "Use -o table or -o json.")
+    check_format("txn watch", output)
     connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
     resolved = resolve_connection(connection)
     asyncio.run(_watch(resolved, invocation_of(context), interval, count, output))
@@ -70,13 +59,11 @@ async def _watch(
     from eosctl.client.client import connect
     from eosctl.collect.allowed import READ_ONLY_APIS
     from eosctl.collect.collector import Observer, collect_snapshot
-    from eosctl.render.transactions.watch import live_screen
 
     # One look is enough: nothing here is called hanging.
-    in_place = output is not OutputFormat.JSON and sys.stdout.isatty()
     moments: list[Moment] = []
     seen = 0
-    with live_screen() if in_place else nullcontext(write_result) as show:
+    with frames(output) as show:
         async with connect(resolved.config, allowed_apis=READ_ONLY_APIS) as client:
             while True:
                 observer = Observer(invocation.now_ms, second_look_after_ms=0)
@@ -86,8 +73,6 @@ async def _watch(
                 if count is not None and seen >= count:
                     break
                 await asyncio.sleep(interval_ms / 1000)
-    if in_place:
-        write_result(_frame(moments, invocation, output))
 
 
 def _frame(moments: list[Moment], invocation: Invocation, output: OutputFormat) -> str:
@@ -97,5 +82,4 @@ def _frame(moments: list[Moment], invocation: Invocation, output: OutputFormat) 
         import msgspec
 
         return msgspec.json.encode(watch_item(moments[-1])).decode() + "\n"
-    rows = max(3, shutil.get_terminal_size().lines - HEAD_LINES) if sys.stdout.isatty() else ROWS_WITHOUT_TERMINAL
-    return render_frame(moments, rows, invocation.style())
+    return render_frame(moments, row_count(HEAD_LINES, ROWS_WITHOUT_TERMINAL), invocation.style())

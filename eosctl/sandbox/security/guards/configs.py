@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.metadata.image import GROUP_RESOURCE, TOPIC_RESOURCE
@@ -43,22 +43,16 @@ def guard_describe(access: Access, request: describe_configs.DescribeConfigsRequ
 
 def guard_alter(access: Access, request: alter_configs.AlterConfigsRequest) -> None:
     """Ask for ALTER_CONFIGS."""
-    allowed, refused = [], []
-    for resource in request.resources:
-        kind, name = resource.resource_type, resource.resource_name
-        error = _denial(access, AclOperation.ALTER_CONFIGS, kind, name)
-        if error is None:
-            allowed.append(resource)
-        else:
-            refused.append(alter_configs.AlterConfigsResourceResponse(error, error.message, kind, name))
-    access.proceed(
-        request._replace(resources=allowed),
-        lambda response: response._replace(responses=[*response.responses, *refused]),
-    )
+    _guard_change(access, request, alter_configs.AlterConfigsResourceResponse)
 
 
 def guard_incremental(access: Access, request: incremental_alter_configs.IncrementalAlterConfigsRequest) -> None:
     """Ask for ALTER_CONFIGS."""
+    _guard_change(access, request, incremental_alter_configs.AlterConfigsResourceResponse)
+
+
+def _guard_change(access: Access, request: Any, refusal: Callable[[ErrorCode, str, int, str], Any]) -> None:
+    """Let through the resources that may be changed, and add to the answer those that may not."""
     allowed, refused = [], []
     for resource in request.resources:
         kind, name = resource.resource_type, resource.resource_name
@@ -66,7 +60,7 @@ def guard_incremental(access: Access, request: incremental_alter_configs.Increme
         if error is None:
             allowed.append(resource)
         else:
-            refused.append(incremental_alter_configs.AlterConfigsResourceResponse(error, error.message, kind, name))
+            refused.append(refusal(error, error.message, kind, name))
     access.proceed(
         request._replace(resources=allowed),
         lambda response: response._replace(responses=[*response.responses, *refused]),

@@ -18,6 +18,7 @@ from eosctl.sandbox.controller.quorum import Quorum
 from eosctl.sandbox.controller.quorum_store import QuorumStore
 from eosctl.sandbox.controller.raft import fetch_metadata
 from eosctl.sandbox.controller.routes import ROUTES, VOTER_ROUTES
+from eosctl.sandbox.controller.snapshot_fetches import fetch_snapshot
 from eosctl.sandbox.log.directories import LogDirectories
 from eosctl.sandbox.log.directory import LogDirectory
 from eosctl.sandbox.log.topic_settings import TopicSettings
@@ -27,6 +28,7 @@ from eosctl.sandbox.metadata.fetcher import MetadataFetcher
 from eosctl.sandbox.metadata.image import ListenerEndpoint
 from eosctl.sandbox.metadata.leader_view import NO_LEADER, LeaderView
 from eosctl.sandbox.metadata.log import METADATA_PARTITION, METADATA_TOPIC_ID, MetadataLog
+from eosctl.sandbox.metadata.snapshot_generator import SnapshotGenerator
 from eosctl.sandbox.network import Network, Port
 from eosctl.sandbox.ports import Emulation, RequestContext
 from eosctl.sandbox.runtime import NodeRuntime
@@ -72,8 +74,12 @@ class Node:
         self.logs = LogDirectories([self._log_directory(path) for path in plan.log_dirs])
         self.logs.open_directories(plan.node_id, cluster.cluster_id, lambda: runtime.random.randbytes(16))
         self.channel = NodeChannel(plan.node_id, network, runtime, self, self._locate_controller)
+        metadata_settings = TopicSettings(
+            segment_bytes=self.config.get_int("metadata.log.segment.bytes"),
+            segment_ms=self.config.get_int("metadata.log.segment.ms"),
+        )
         self.metadata_log = MetadataLog(
-            self.logs.open_metadata(METADATA_PARTITION, METADATA_TOPIC_ID, TopicSettings()), cluster.emulation.release
+            self.logs.open_metadata(METADATA_PARTITION, METADATA_TOPIC_ID, metadata_settings), cluster.emulation.release
         )
         self.controller: Controller | None = None
         self.broker: Broker | None = None
@@ -131,6 +137,13 @@ class Node:
         self._network.attach(self.plan.node_id, Port(self.channel.receive, self.channel.disconnected))
         if self.broker is not None:
             self.metadata_log.listen(self.broker.apply_metadata)
+        SnapshotGenerator(
+            self.metadata_log,
+            self.runtime,
+            self.config,
+            self.logs.metadata_directory.guarded,
+            self.events.wrote_metadata_snapshot,
+        ).start()
         fetcher = MetadataFetcher(
             self.plan.node_id,
             self.metadata_log,
@@ -205,6 +218,9 @@ class Node:
                 return
             if api_key == ApiKey.FETCH and request.topics and request.topics[0].topic_id == METADATA_TOPIC_ID:
                 fetch_metadata(self.controller, context, request)
+                return
+            if api_key == ApiKey.FETCH_SNAPSHOT:
+                fetch_snapshot(self.controller, context, request)
                 return
         broker = self.broker
         if broker is None:

@@ -22,15 +22,20 @@ DECODERS = {
     "__transaction_state": "--transaction-log-decoder",
     "__consumer_offsets": "--offsets-decoder",
 }
+SUFFIXES = (".log", ".index", ".timeindex", ".txnindex", ".snapshot", ".checkpoint")
 COMPLAINTS = re.compile(
     r"mismatch|invalid bytes|not found|out of order|exception|corrupt|isvalid: false|skipping", re.IGNORECASE
 )
-FEW_PARTITIONS = {"transaction.state.log.num.partitions": "1", "offsets.topic.num.partitions": "1"}
+SETTINGS = {
+    "transaction.state.log.num.partitions": "1",
+    "offsets.topic.num.partitions": "1",
+    "metadata.log.max.record.bytes.between.snapshots": "1000",
+}
 
 
 def files_of_a_cluster(folder: Path, release: str) -> dict[str, list[Path]]:
     """Leave what a working cluster leaves; its files by decoder option."""
-    harness = Harness(folder, ClusterShape(3, Emulation(release), None, FEW_PARTITIONS, fast=True))
+    harness = Harness(folder, ClusterShape(3, Emulation(release), None, SETTINGS, fast=True))
     client = EosClient(harness, implicit=release == "4.3")
     client.create_topic("orders", 2, 3)
     producer = client.init("app")
@@ -45,9 +50,9 @@ def files_of_a_cluster(folder: Path, release: str) -> dict[str, list[Path]]:
     harness.close()
     found: dict[str, list[Path]] = {}
     for path in folder.glob("*/*/*"):
-        if path.suffix in (".log", ".index", ".timeindex", ".txnindex", ".snapshot") and path.stat().st_size:
+        if path.suffix in SUFFIXES and path.stat().st_size:
             decoder = next((option for name, option in DECODERS.items() if path.parent.name.startswith(name)), "")
-            found.setdefault(decoder if path.suffix == ".log" else "", []).append(path)
+            found.setdefault(decoder if path.suffix in (".log", ".checkpoint") else "", []).append(path)
     return found
 
 
@@ -56,6 +61,7 @@ def test_kafka_reads_every_file(tmp_path: Path, kafka_tool: KafkaTool, release: 
     version, main_class = DUMP[release]
     found = files_of_a_cluster(tmp_path, release)
     assert {"", "--cluster-metadata-decoder", "--transaction-log-decoder"} <= set(found)
+    assert any(path.suffix == ".checkpoint" for path in found["--cluster-metadata-decoder"])
     for decoder, paths in found.items():
         arguments = ["--files", ",".join(map(str, paths)), "--deep-iteration", *([decoder] if decoder else [])]
         result = kafka_tool(main_class, *arguments, version=version)

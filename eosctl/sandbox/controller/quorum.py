@@ -286,6 +286,12 @@ class Quorum(LeaderView):
         if replica_id in self.voters:
             self._office.commit()
 
+    def note_sign_of_life(self, replica_id: int) -> None:
+        """Note that a replica asks for a snapshot: it lives, and holds no more than before."""
+        known = self.progress.get(replica_id)
+        if known is not None or replica_id in self.others:
+            self.progress[replica_id] = (known or VoterProgress())._replace(last_fetch_ms=self._runtime.now_ms())
+
     def progress_of(self, replica_id: int) -> VoterProgress:
         """Return what is known of a replica; of this one, everything."""
         if replica_id == self.node_id:

@@ -22,6 +22,7 @@ from eosctl.wire.messages.fetch import (
     FetchResponse,
     LeaderIdAndEpoch,
     PartitionData,
+    SnapshotId,
 )
 
 OBSERVER_TIMEOUT_MS = 300_000  # an observer that is silent for so long is no longer listed
@@ -55,7 +56,7 @@ class MetadataFetch:
             self._answer(self._error(ErrorCode.FENCED_LEADER_EPOCH if stale else ErrorCode.UNKNOWN_LEADER_EPOCH))
             return
         replica_id = self._request.replica_state.replica_id
-        if replica_id >= 0 and self._divergence() is None:
+        if replica_id >= 0 and self._snapshot() is None and self._divergence() is None:
             quorum.note_fetch(replica_id, self._asked.fetch_offset)
         if not self._try_answer():
             controller.watchers[self] = None
@@ -71,10 +72,26 @@ class MetadataFetch:
         if not self._done:
             self._answer(self._error(ErrorCode.NOT_LEADER_OR_FOLLOWER))
 
+    def _snapshot(self) -> SnapshotId | None:
+        """Return the snapshot with which the replica must begin, None when the log has what it needs next.
+
+        As Kafka's ``KafkaRaftLog.validateOffsetAndEpoch``: its offset or epoch was removed here, or its log begins with
+        another snapshot than this one.
+        """
+        log, asked = self._controller.log, self._asked
+        start_offset, epoch = log.log.start_offset, max(asked.last_fetched_epoch, 0)
+        if not log.snapshots or (start_offset == 0 and asked.fetch_offset == 0):
+            return None
+        earliest, latest = log.snapshots[0], log.snapshots[-1]
+        begins_elsewhere = asked.fetch_offset == start_offset and epoch != earliest.epoch
+        if asked.fetch_offset < start_offset or begins_elsewhere or epoch < earliest.epoch:
+            return SnapshotId(latest.end_offset, latest.epoch)
+        return None
+
     def _divergence(self) -> EpochEndOffset | None:
         """Return where the replica's log leaves this one, None when it does not."""
         log, asked = self._controller.log.log, self._asked
-        if asked.last_fetched_epoch < 0:
+        if asked.last_fetched_epoch < 0 or (log.start_offset and asked.fetch_offset == log.start_offset):
             return None
         epoch, end_offset = log.epochs.end_offset_for(asked.last_fetched_epoch, log.end_offset)
         if epoch < asked.last_fetched_epoch or end_offset < asked.fetch_offset:
@@ -84,9 +101,10 @@ class MetadataFetch:
     def _try_answer(self) -> bool:
         log = self._controller.log.log
         asked = self._asked
-        diverging = self._divergence()
-        if diverging is not None:
-            self._answer(self._data(b"", diverging))
+        snapshot = self._snapshot()
+        diverging = self._divergence() if snapshot is None else None
+        if snapshot is not None or diverging is not None:
+            self._answer(self._data(b"", diverging, snapshot))
             return True
         told = self._controller.told_high_watermarks.get(self._request.replica_state.replica_id, -1)
         if asked.fetch_offset >= log.end_offset and told >= self._controller.log.high_watermark:
@@ -98,7 +116,9 @@ class MetadataFetch:
         if not self._done:
             self._answer(self._data(b""))
 
-    def _data(self, records: bytes, diverging: EpochEndOffset | None = None) -> PartitionData:
+    def _data(
+        self, records: bytes, diverging: EpochEndOffset | None = None, snapshot: SnapshotId | None = None
+    ) -> PartitionData:
         controller = self._controller
         controller.told_high_watermarks[self._request.replica_state.replica_id] = controller.log.high_watermark
         return PartitionData(
@@ -112,6 +132,7 @@ class MetadataFetch:
             records,
             diverging or EpochEndOffset(),
             self._leader(),
+            snapshot or SnapshotId(),
         )
 
     def _error(self, error: ErrorCode) -> PartitionData:

@@ -47,6 +47,13 @@ class NodeEvents:
         self._broker("Transition from STARTING to STARTED")
         self._started()
 
+    def wrote_metadata_snapshot(self, name: str, reason: str) -> None:
+        """The node wrote a snapshot of the metadata log."""
+        publisher, who = "org.apache.kafka.image.publisher.Snapshot", f"id={self._node_id}]"
+        begins = f"[SnapshotGenerator {who} Creating new KRaft snapshot file snapshot {name} because {reason}."
+        self._log.write(f"{publisher}Generator", begins)
+        self._log.write(f"{publisher}Emitter", f"[SnapshotEmitter {who} Successfully wrote snapshot {name}")
+
     def hands_over(self) -> None:
         """The broker was asked to end, and hands over what it leads."""
         self._signalled(is_broker=True)

@@ -7,11 +7,21 @@ from typing import Any
 
 from eosctl.sandbox.metadata.leader_view import NO_LEADER, LeaderView
 from eosctl.sandbox.metadata.log import METADATA_TOPIC_ID, MetadataLog
+from eosctl.sandbox.metadata.snapshot_download import VERSION as SNAPSHOT_VERSION
+from eosctl.sandbox.metadata.snapshot_download import SnapshotDownload
 from eosctl.sandbox.ports import Channel
 from eosctl.sandbox.runtime import NodeRuntime
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
-from eosctl.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic, PartitionData, ReplicaState
+from eosctl.wire.messages.fetch import (
+    FetchPartition,
+    FetchRequest,
+    FetchResponse,
+    FetchTopic,
+    PartitionData,
+    ReplicaState,
+)
+from eosctl.wire.messages.fetch_snapshot import FetchSnapshotResponse, ResponsePartitionSnapshot
 
 FETCH_VERSION = 17
 RETRY_MS = 20
@@ -39,11 +49,13 @@ class MetadataFetcher:
         self._view = view
         self._max_wait_ms = max_wait_ms
         self._request_timeout_ms = request_timeout_ms
+        self._download: SnapshotDownload | None = None
         self._number = 0  # the request whose answer counts; a stop or a new start forgets the one under way
 
     def start(self) -> None:
         """Fetch from now on."""
         self._number += 1
+        self._download = None
         self._send()
 
     def stop(self) -> None:
@@ -56,7 +68,13 @@ class MetadataFetcher:
         if target == NO_LEADER:
             others = [voter for voter in view.voters if voter != self._node_id]
             target = self._runtime.random.choice(others)
-        asked = FetchPartition(0, view.epoch, log.end_offset, log.epochs.latest, log.start_offset, MAX_BYTES)
+        answered = partial(self._answered, self._number, target)
+        if self._download is not None:
+            piece = self._download.request(None, self._node_id, view.epoch)
+            timeout_ms = self._request_timeout_ms
+            self._channel.send(target, ApiKey.FETCH_SNAPSHOT, SNAPSHOT_VERSION, piece, answered, timeout_ms=timeout_ms)
+            return
+        asked = FetchPartition(0, view.epoch, log.end_offset, self._log.last_epoch, log.start_offset, MAX_BYTES)
         request = FetchRequest(
             max_wait_ms=self._max_wait_ms,
             min_bytes=1,
@@ -64,7 +82,6 @@ class MetadataFetcher:
             topics=[FetchTopic("", METADATA_TOPIC_ID, [asked])],
             replica_state=ReplicaState(self._node_id, -1),
         )
-        answered = partial(self._answered, self._number, target)
         self._channel.send(target, ApiKey.FETCH, FETCH_VERSION, request, answered, timeout_ms=self._request_timeout_ms)
 
     def _again(self, number: int) -> None:
@@ -75,25 +92,39 @@ class MetadataFetcher:
         if number != self._number:
             return
         again = partial(self._again, number)
-        if response is None or response.error_code or not response.responses:
+        data = _metadata_part(response)
+        if data is None:
             self._view.unreachable(target)
             self._runtime.call_later(RETRY_MS, again)
             return
-        data = response.responses[0].partitions[0]
         self._view.heard_of(data.current_leader.leader_id, data.current_leader.leader_epoch, target)
         if number != self._number:
             return  # the news made this node a voter without a leader, or start anew
         is_of_leader = (target, data.current_leader.leader_epoch) == (self._view.leader_id, self._view.epoch)
         if data.error_code or not is_of_leader:
+            self._download = None
             news = data.error_code in (ErrorCode.FENCED_LEADER_EPOCH, ErrorCode.NOT_LEADER_OR_FOLLOWER)
             knows = news and self._view.leader_id not in (NO_LEADER, target)
             self._runtime.call_later(0 if knows else RETRY_MS, again)
             return
         self._view.fetched()
-        self._take(data)
+        if self._download is None:
+            self._take(data)
+        else:
+            self._take_piece(self._download, data)
         self._runtime.call_soon(again)
 
+    def _take_piece(self, download: SnapshotDownload, data: ResponsePartitionSnapshot) -> None:
+        if not download.take(data):
+            self._download = None  # the leader has another one by now, and will say so
+        elif download.is_complete:
+            self._download = None
+            self._log.take_snapshot(download.end_offset, download.epoch, bytes(download.data))
+
     def _take(self, data: PartitionData) -> None:
+        if data.snapshot_id.epoch >= 0:
+            self._download = SnapshotDownload(data.snapshot_id.end_offset, data.snapshot_id.epoch)
+            return
         if data.diverging_epoch.epoch >= 0:
             _, own_end = self._log.log.epochs.end_offset_for(data.diverging_epoch.epoch, self._log.end_offset)
             end = data.diverging_epoch.end_offset
@@ -101,3 +132,11 @@ class MetadataFetcher:
         elif data.records:
             self._log.append_fetched(data.records, self._runtime.now_ms())
         self._log.commit(data.high_watermark)
+
+
+def _metadata_part(response: FetchResponse | FetchSnapshotResponse | None) -> Any | None:
+    """Return what an answer says of the metadata log, None when it says nothing."""
+    if response is None or response.error_code:
+        return None
+    topics = response.responses if isinstance(response, FetchResponse) else response.topics
+    return topics[0].partitions[0] if topics else None

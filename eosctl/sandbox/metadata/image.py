@@ -76,6 +76,7 @@ class BrokerState(NamedTuple):
     in_controlled_shutdown: bool
     log_dirs: tuple[bytes, ...] = ()
     features: Mapping[str, tuple[int, int]] = {}  # the levels that it supports, from and to
+    cordoned_log_dirs: tuple[bytes, ...] | None = None  # None: it does not know of such
 
     def has_directory(self, directory_id: bytes) -> bool:
         """Whether a replica that is assigned to this directory can be served (Kafka's DirectoryId.isOnline)."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.log.partition_log import PartitionLog
+from eosctl.sandbox.metadata.image import ClusterImage
 from eosctl.sandbox.metadata.records import (
     METADATA_3_9,
     ReplayedBatch,
@@ -15,7 +16,8 @@ from eosctl.sandbox.metadata.records import (
     encode_metadata_batch,
     replay_batches,
 )
-from eosctl.sandbox.metadata.snapshot import find_snapshot
+from eosctl.sandbox.metadata.snapshot import MetadataSnapshot, find_snapshots, write_snapshot
+from eosctl.sandbox.metadata.snapshot_records import encode_snapshot, image_of, records_gone
 from eosctl.sandbox.ports import METADATA_TOPIC
 from eosctl.wire.records.batch import decode_header
 
@@ -26,15 +28,20 @@ METADATA_TOPIC_ID = bytes(15) + b"\x01"
 class MetadataLog:
     """The metadata log of one node: appended by the active controller, fetched by everybody else.
 
-    ``committed`` listeners hear of every batch once, in order, as the high watermark passes it.
+    ``committed`` listeners hear of every batch once, in order, as the high watermark passes it; a snapshot is one
+    batch to them. ``snapshots`` are those beside the log, oldest first.
     """
 
     def __init__(self, log: PartitionLog, release: str) -> None:
         self.log = log
+        self.directory = Path(log.store.directory)
         self._release = release
         self._listeners: list[Callable[[ReplayedBatch], None]] = []
-        self._snapshot = find_snapshot(Path(log.store.directory), log.start_offset, log.end_offset)
-        self._delivered = 0 if self._snapshot is not None else log.start_offset
+        self.snapshots = find_snapshots(self.directory, log.start_offset)
+        if self.snapshots and self.snapshots[-1].end_offset > log.end_offset:
+            # This node went down between the two steps of taking a snapshot over from the leader.
+            log.restart_at(self.snapshots[-1].end_offset)
+        self._delivered = 0
 
     @property
     def end_offset(self) -> int:
@@ -48,8 +55,9 @@ class MetadataLog:
 
     @property
     def last_epoch(self) -> int:
-        """Leader epoch of the last batch, -1 in an empty log."""
-        return self.log.epochs.latest
+        """Leader epoch of the last record, of a snapshot's when the log begins with it; -1 in an empty log."""
+        latest = self.log.epochs.latest
+        return self.snapshots[-1].epoch if latest < 0 and self.snapshots else latest
 
     def listen(self, committed: Callable[[ReplayedBatch], None]) -> None:
         """Deliver committed batches to ``committed``, those from now on."""
@@ -61,8 +69,7 @@ class MetadataLog:
         They are written as ``metadata_version`` has them, so that nodes that are not upgraded yet can read them; 0
         before any is finalized.
         """
-        release = "3.9" if 0 < metadata_version <= METADATA_3_9 else self._release
-        batch = encode_metadata_batch(records, release, self.end_offset, epoch, now_ms)
+        batch = encode_metadata_batch(records, self._writes(metadata_version), self.end_offset, epoch, now_ms)
         return self._append(batch, epoch, now_ms)
 
     def append_leader_change(self, leader_id: int, voters: Sequence[int], epoch: int, now_ms: int) -> int:
@@ -77,11 +84,9 @@ class MetadataLog:
         """Raise the high watermark and deliver what is committed now."""
         if high_watermark > self.log.high_watermark:
             self.log.advance_high_watermark(min(high_watermark, self.end_offset))
-        if self._snapshot is not None and self._delivered < self._snapshot.end_offset <= self.log.high_watermark:
-            self._delivered = self._snapshot.end_offset
-            for batch in self._snapshot.batches():
-                self._tell(batch)
-        while self._delivered < self.log.high_watermark:
+        if not self._delivered and self.snapshots and self.snapshots[-1].end_offset <= self.log.high_watermark:
+            self._deliver_snapshot()
+        while self._delivered < self.log.high_watermark and self._delivered >= self.log.start_offset:
             data = self.log.store.read(self._delivered, 1 << 20, self.log.high_watermark)
             if not data:
                 return
@@ -89,21 +94,72 @@ class MetadataLog:
                 self._delivered = batch.last_offset + 1
                 self._tell(batch)
 
+    def _deliver_snapshot(self) -> None:
+        batch = self.snapshots[-1].batch()
+        self._delivered = batch.last_offset + 1
+        self._tell(batch)
+
     def _tell(self, batch: ReplayedBatch) -> None:
         for listener in self._listeners:
             listener(batch)
 
-    def batches(self) -> Iterator[ReplayedBatch]:
-        """Iterate the whole log, committed or not; a snapshot stands for what was removed."""
+    def batches(self, end_offset: int | None = None) -> Iterator[ReplayedBatch]:
+        """Iterate the log below an offset, or all of it, committed or not; a snapshot stands for what it contains."""
+        end_offset = self.end_offset if end_offset is None else end_offset
         start_offset = 0
-        if self._snapshot is not None:
-            start_offset = self._snapshot.end_offset
-            yield from self._snapshot.batches()
+        within = [snapshot for snapshot in self.snapshots if snapshot.end_offset <= end_offset]
+        if within:
+            start_offset = within[-1].end_offset
+            yield within[-1].batch()
         for header, data in self.log.batches():
-            if header.base_offset >= start_offset:
+            if start_offset <= header.base_offset < end_offset:
                 yield from replay_batches(data)
+
+    # --- snapshots ----------------------------------------------------------------------------------------------
+
+    def write_snapshot(self, image: ClusterImage, last: ReplayedBatch, now_ms: int) -> MetadataSnapshot | None:
+        """Write a snapshot of what was committed up to a batch; None when it is there.
+
+        Raises:
+            OSError: When it cannot be written.
+        """
+        end_offset = last.last_offset + 1
+        if self.snapshots and self.snapshots[-1].end_offset >= end_offset:
+            return None
+        self.log.flush()
+        release = self._writes(image.finalized_feature("metadata.version"))
+        data = encode_snapshot(image, release, last.epoch, last.timestamp, now_ms)
+        snapshot = write_snapshot(self.directory, end_offset, last.epoch, data)
+        self.snapshots.append(snapshot)
+        return snapshot
+
+    def take_snapshot(self, end_offset: int, epoch: int, data: bytes) -> None:
+        """Begin anew with a snapshot of the leader, which has removed what this log would need next.
+
+        Listeners are told of it as of one batch that also takes away what they know and the snapshot has not.
+
+        Raises:
+            OSError: When it cannot be written.
+        """
+        known = image_of(record for batch in self.batches(self._delivered) for record in batch.records)
+        former, self.snapshots = self.snapshots, [write_snapshot(self.directory, end_offset, epoch, data)]
+        self.log.restart_at(end_offset)
+        for snapshot in former:
+            if snapshot.path != self.snapshots[0].path:
+                snapshot.path.unlink(missing_ok=True)
+        batch = self.snapshots[0].batch()
+        gone = records_gone(known, image_of(batch.records))
+        self._delivered = end_offset
+        self._tell(batch._replace(records=[*gone, *batch.records]))
+
+    def find_snapshot(self, end_offset: int, epoch: int) -> MetadataSnapshot | None:
+        """Return the snapshot of this id, None when there is none."""
+        return next((one for one in self.snapshots if (one.end_offset, one.epoch) == (end_offset, epoch)), None)
 
     def _append(self, batch: bytes, epoch: int, now_ms: int) -> int:
         header = decode_header(batch)
         self.log.append_as_leader(batch, header, epoch, now_ms)
         return self.end_offset - 1
+
+    def _writes(self, metadata_version: int) -> str:
+        return "3.9" if 0 < metadata_version <= METADATA_3_9 else self._release

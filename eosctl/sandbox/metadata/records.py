@@ -36,12 +36,18 @@ MAX_BATCH_RECORDS = 10_000  # Kafka bounds the records of one atomic append like
 
 
 class ReplayedBatch(NamedTuple):
-    """One batch of the metadata log, decoded; control batches have no records."""
+    """One batch of the metadata log, decoded; control batches have no records.
+
+    ``timestamp`` is its latest (ms), and ``is_whole`` says whether all of its records are known here.
+    """
 
     base_offset: int
     last_offset: int
     epoch: int
     records: Sequence[Any]
+    timestamp: int = -1
+    size_bytes: int = 0
+    is_whole: bool = True
 
 
 def encode_metadata_batch(records: Sequence[Any], release: str, base_offset: int, epoch: int, now_ms: int) -> bytes:
@@ -57,7 +63,12 @@ def encode_metadata_batch(records: Sequence[Any], release: str, base_offset: int
 def encode_leader_change(leader_id: int, voters: Sequence[int], base_offset: int, epoch: int, now_ms: int) -> bytes:
     """Encode the control batch with which a new leader opens its epoch."""
     message = LeaderChangeMessage(0, leader_id, [Voter(voter) for voter in voters], [Voter(leader_id)])
-    record = Record(0, now_ms, _CONTROL_KEY.pack(0, ControlType.LEADER_CHANGE), encode_control_value(message, 0))
+    return encode_control(ControlType.LEADER_CHANGE, message, base_offset, epoch, now_ms)
+
+
+def encode_control(kind: ControlType, value: object, base_offset: int, epoch: int, now_ms: int) -> bytes:
+    """Encode one control record of version 0 as a batch."""
+    record = Record(0, now_ms, _CONTROL_KEY.pack(0, kind), encode_control_value(value, 0))
     return encode_batch([record], base_offset=base_offset, partition_leader_epoch=epoch, control=True)
 
 
@@ -65,10 +76,19 @@ def replay_batches(data: bytes) -> Iterator[ReplayedBatch]:
     """Decode the batches of a stretch of the metadata log; records of unknown types are left out."""
     for position, header in iter_headers(data):
         records: list[Any] = []
+        is_whole = True
         if not header.is_control:
             for record in decode_records(data, header, position):
                 try:
                     records.append(decode_record(record.value or b""))
                 except WireError:  # of a newer release: nothing here depends on it
-                    continue
-        yield ReplayedBatch(header.base_offset, header.last_offset, header.partition_leader_epoch, records)
+                    is_whole = False
+        yield ReplayedBatch(
+            header.base_offset,
+            header.last_offset,
+            header.partition_leader_epoch,
+            records,
+            header.max_timestamp,
+            header.size_bytes,
+            is_whole,
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from eosctl.model.transaction import TopicPartition
@@ -40,8 +40,13 @@ def _register_broker(image: ClusterImage, record: records.RegisterBrokerRecord, 
         record.in_controlled_shutdown,
         tuple(record.log_dirs),
         {feature.name: (feature.min_supported_version, feature.max_supported_version) for feature in record.features},
+        _directories(record.cordoned_log_dirs),
     )
     delta.brokers.add(record.broker_id)
+
+
+def _directories(listed: Sequence[bytes] | None) -> tuple[bytes, ...] | None:
+    return None if listed is None else tuple(listed)
 
 
 def _unregister_broker(image: ClusterImage, record: records.UnregisterBrokerRecord, delta: ImageDelta) -> None:
@@ -76,6 +81,8 @@ def _change_registration(
         broker = broker._replace(in_controlled_shutdown=record.in_controlled_shutdown > 0)
     if record.log_dirs:
         broker = broker._replace(log_dirs=tuple(record.log_dirs))
+    if record.cordoned_log_dirs is not None:
+        broker = broker._replace(cordoned_log_dirs=tuple(record.cordoned_log_dirs))
     image.brokers[record.broker_id] = broker
     delta.brokers.add(record.broker_id)
 

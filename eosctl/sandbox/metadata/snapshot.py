@@ -1,16 +1,23 @@
-"""Snapshots of the metadata log (KIP-630): where a log begins whose first records were removed."""
+"""Snapshots of the metadata log (KIP-630): files that stand for the log below an offset."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from eosctl.sandbox.metadata.records import ReplayedBatch, replay_batches
 from eosctl.storage.errors import DamagedFile
+from eosctl.wire.errors import WireError
+from eosctl.wire.internal.control_records import decode_control_value
+from eosctl.wire.messages.internal.control.snapshot_header_record import SnapshotHeaderRecord
+from eosctl.wire.records.batch import decode_records, iter_headers
+from eosctl.wire.records.control import ControlType
 
 _NAME: Final = re.compile(r"(\d{20})-(\d{10})\.checkpoint", re.ASCII)
+_HEADER_BYTES: Final = 4096  # its first batch, which has one small record, is much shorter
+PART: Final = ".part"  # what is being written (Kafka's Snapshots.PARTIAL_SUFFIX) ...
+DELETED: Final = ".deleted"  # ... and what is about to be deleted
 
 
 class MetadataSnapshot(NamedTuple):
@@ -20,30 +27,77 @@ class MetadataSnapshot(NamedTuple):
     end_offset: int
     epoch: int
 
-    def batches(self) -> Iterator[ReplayedBatch]:
-        """Iterate what it holds; its records have the offset of the log's last one that it stands for.
+    @property
+    def name(self) -> str:
+        """How Kafka's logs call it."""
+        return self.path.stem
+
+    @property
+    def size_bytes(self) -> int:
+        """The size of the file."""
+        return self.path.stat().st_size
+
+    def batch(self) -> ReplayedBatch:
+        """Return all it holds as one batch; its records have the offset of the log's last one that it stands for.
 
         Raises:
             OSError: When it cannot be read.
             WireError: When it is damaged.
         """
-        for batch in replay_batches(self.path.read_bytes()):
-            yield batch._replace(base_offset=self.end_offset - 1, last_offset=self.end_offset - 1, epoch=self.epoch)
+        last_offset = self.end_offset - 1
+        parts = list(replay_batches(self.path.read_bytes()))
+        records = [record for part in parts for record in part.records]
+        is_whole = all(part.is_whole for part in parts)
+        return ReplayedBatch(last_offset, last_offset, self.epoch, records, is_whole=is_whole)
+
+    def last_log_ms(self) -> int:
+        """Return the latest timestamp of the log that it contains (ms since the epoch), which its header tells.
+
+        Raises:
+            DamagedFile: When it does not begin with a header.
+        """
+        with self.path.open("rb") as file:
+            data = file.read(_HEADER_BYTES)
+        try:
+            position, header = next(iter_headers(data))
+            value = decode_control_value(
+                ControlType.SNAPSHOT_HEADER, decode_records(data, header, position)[0].value or b""
+            )
+        except (StopIteration, IndexError, WireError) as error:
+            raise DamagedFile(self.path, f"it does not begin with the header of a snapshot: {error}") from error
+        assert isinstance(value, SnapshotHeaderRecord)
+        return value.last_contained_log_timestamp
 
 
-def find_snapshot(directory: Path, log_start_offset: int, log_end_offset: int) -> MetadataSnapshot | None:
-    """Find the snapshot that a log begins with; None for a log that is whole.
+def write_snapshot(directory: Path, end_offset: int, epoch: int, data: bytes) -> MetadataSnapshot:
+    """Write a snapshot so that it is there as a whole or not at all; nobody may change it then, as in Kafka.
+
+    Raises:
+        OSError: When it cannot be written.
+    """
+    path = directory / f"{end_offset:020d}-{epoch:010d}.checkpoint"
+    part = path.with_name(path.name + PART)
+    part.unlink(missing_ok=True)
+    directory.mkdir(parents=True, exist_ok=True)
+    part.write_bytes(data)
+    part.chmod(0o400)
+    part.replace(path)
+    return MetadataSnapshot(path, end_offset, epoch)
+
+
+def find_snapshots(directory: Path, log_start_offset: int) -> list[MetadataSnapshot]:
+    """Find the snapshots beside a log, oldest first, and remove what an interrupted write or deletion left.
 
     Raises:
         DamagedFile: When the log's beginning was removed and no snapshot stands for it.
     """
-    if not log_start_offset:
-        return None
-    found = [
-        MetadataSnapshot(path, int(match[1]), int(match[2]))
-        for path in directory.iterdir()
-        if (match := _NAME.fullmatch(path.name)) and log_start_offset <= int(match[1]) <= log_end_offset
-    ]
-    if not found:
+    found: list[MetadataSnapshot] = []
+    for path in directory.iterdir() if directory.is_dir() else ():
+        if path.name.endswith((f".checkpoint{PART}", f".checkpoint{DELETED}")):
+            path.unlink()
+        elif match := _NAME.fullmatch(path.name):
+            found.append(MetadataSnapshot(path, int(match[1]), int(match[2])))
+    useful = sorted((one for one in found if one.end_offset >= log_start_offset), key=lambda one: one.end_offset)
+    if log_start_offset and not useful:
         raise DamagedFile(directory, f"the metadata log begins at offset {log_start_offset} and no snapshot is there")
-    return max(found, key=lambda snapshot: snapshot.end_offset)
+    return useful

@@ -1,0 +1,145 @@
+"""A cluster's image as the records of a snapshot, and what a follower must forget when it takes one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from eosctl.sandbox.metadata.image import BrokerState, ClusterImage, ImageDelta, PartitionState
+from eosctl.sandbox.metadata.records import encode_control, encode_metadata_batch
+from eosctl.sandbox.metadata.replay import replay
+from eosctl.sandbox.security.mechanisms import SCRAM_TYPES
+from eosctl.wire.internal import metadata as records
+from eosctl.wire.messages.internal.control.snapshot_footer_record import SnapshotFooterRecord
+from eosctl.wire.messages.internal.control.snapshot_header_record import SnapshotHeaderRecord
+from eosctl.wire.messages.internal.metadata.client_quota_record import EntityData
+from eosctl.wire.messages.internal.metadata.register_broker_record import BrokerEndpoint, BrokerFeature
+from eosctl.wire.records.control import ControlType
+
+BATCH_RECORDS: Final = 1024  # as many as Kafka puts in one batch of a snapshot (RaftSnapshotWriter)
+METADATA_VERSION: Final = "metadata.version"
+
+_MECHANISMS: Final = {name: number for number, name in SCRAM_TYPES.items()}
+
+
+def encode_snapshot(image: ClusterImage, release: str, epoch: int, last_log_ms: int, now_ms: int) -> bytes:
+    """Encode an image as a ``.checkpoint`` file: a header, records, a footer (Kafka's RecordsSnapshotWriter).
+
+    Args:
+        image: What is committed.
+        release: The release in whose versions the records are written.
+        epoch: Leader epoch of the last record that it contains.
+        last_log_ms: The latest timestamp that it contains (ms since the epoch).
+        now_ms: Now (ms since the epoch), the timestamp of all records.
+    """
+    parts = [encode_control(ControlType.SNAPSHOT_HEADER, SnapshotHeaderRecord(0, last_log_ms), 0, epoch, now_ms)]
+    contents = list(snapshot_records(image))
+    offset = 1
+    for start in range(0, len(contents), BATCH_RECORDS):
+        batch = contents[start : start + BATCH_RECORDS]
+        parts.append(encode_metadata_batch(batch, release, offset, epoch, now_ms))
+        offset += len(batch)
+    parts.append(encode_control(ControlType.SNAPSHOT_FOOTER, SnapshotFooterRecord(0), offset, epoch, now_ms))
+    return b"".join(parts)
+
+
+def snapshot_records(image: ClusterImage) -> Iterator[Any]:
+    """Yield the records that replay into an image, in Kafka's order (MetadataImage.write): the version comes first."""
+    for name in sorted(image.features, key=lambda name: (name != METADATA_VERSION, name)):
+        yield records.FeatureLevelRecord(name, image.features[name])
+    if image.zk_migration is not None:
+        yield image.zk_migration
+    for broker in image.brokers.values():
+        yield _registration(broker)
+    yield from image.controllers.values()
+    for topic in image.topics.values():
+        yield records.TopicRecord(topic.name, topic.topic_id)
+        for index, state in topic.partitions.items():
+            yield _partition(index, topic.topic_id, state)
+    for (kind, resource), values in image.configs.items():
+        for name, value in values.items():
+            yield records.ConfigRecord(kind, resource, name, value)
+    for entity, quotas in image.quotas.items():
+        for key, quota in quotas.items():
+            yield records.ClientQuotaRecord(_entity(entity), key, quota, False)
+    if image.next_producer_id:
+        yield records.ProducerIdsRecord(-1, -1, image.next_producer_id)
+    yield from image.acls.values()
+    for (user, mechanism), credential in image.scram.items():
+        yield records.UserScramCredentialRecord(
+            user,
+            _MECHANISMS[mechanism],
+            credential.salt,
+            credential.stored_key,
+            credential.server_key,
+            credential.iterations,
+        )
+    yield from image.delegation_tokens.values()
+
+
+def records_gone(old: ClusterImage, new: ClusterImage) -> Iterator[Any]:
+    """Yield the records that take out of an image what a later one no longer has (Kafka's finishSnapshot)."""
+    for topic_id in old.topics_by_id.keys() - new.topics_by_id.keys():
+        yield records.RemoveTopicRecord(topic_id)
+    for broker_id in old.brokers.keys() - new.brokers.keys():
+        yield records.UnregisterBrokerRecord(broker_id, old.brokers[broker_id].broker_epoch)
+    for name in old.features.keys() - new.features.keys():
+        yield records.FeatureLevelRecord(name, 0)
+    for resource, values in old.configs.items():
+        for name in values.keys() - new.configs.get(resource, {}).keys():
+            yield records.ConfigRecord(*resource, name, None)
+    for entity, quotas in old.quotas.items():
+        for key in quotas.keys() - new.quotas.get(entity, {}).keys():
+            yield records.ClientQuotaRecord(_entity(entity), key, 0.0, True)
+    for acl_id in old.acls.keys() - new.acls.keys():
+        yield records.RemoveAccessControlEntryRecord(acl_id)
+    for user, mechanism in old.scram.keys() - new.scram.keys():
+        yield records.RemoveUserScramCredentialRecord(user, _MECHANISMS[mechanism])
+    for token_id in old.delegation_tokens.keys() - new.delegation_tokens.keys():
+        yield records.RemoveDelegationTokenRecord(token_id)
+
+
+def image_of(contents: Iterable[Any]) -> ClusterImage:
+    """Replay records into a fresh image."""
+    image, delta = ClusterImage(), ImageDelta()
+    for record in contents:
+        replay(image, record, delta)
+    return image
+
+
+def _entity(entity: frozenset[tuple[str, str | None]]) -> list[EntityData]:
+    return [EntityData(kind, name) for kind, name in sorted(entity, key=lambda part: part[0])]
+
+
+def _registration(broker: BrokerState) -> records.RegisterBrokerRecord:
+    return records.RegisterBrokerRecord(
+        broker.broker_id,
+        False,
+        broker.incarnation_id,
+        broker.broker_epoch,
+        [BrokerEndpoint(end.name, end.host, end.port, end.security_protocol) for end in broker.endpoints],
+        [BrokerFeature(name, lowest, highest) for name, (lowest, highest) in broker.features.items()],
+        broker.rack,
+        broker.fenced,
+        broker.in_controlled_shutdown,
+        broker.log_dirs,
+        broker.cordoned_log_dirs,
+    )
+
+
+def _partition(index: int, topic_id: bytes, state: PartitionState) -> records.PartitionRecord:
+    return records.PartitionRecord(
+        index,
+        topic_id,
+        state.replicas,
+        state.isr,
+        state.removing_replicas,
+        state.adding_replicas,
+        state.leader,
+        state.leader_epoch,
+        state.partition_epoch,
+        state.directories,
+        state.leader_recovery_state,
+        state.eligible_leader_replicas or None,
+        state.last_known_elr or None,
+    )

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.coordinator.transaction.rules.decision import Answer
@@ -28,9 +28,6 @@ from eosctl.wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnTransaction,
 )
 
-if TYPE_CHECKING:
-    from eosctl.sandbox.broker.broker import Broker
-
 INTERNAL_TOPICS = frozenset({TRANSACTION_STATE_TOPIC, CONSUMER_OFFSETS_TOPIC})
 BATCHED_VERSION = 4
 ADDED_BY_BROKER = 2
@@ -39,7 +36,7 @@ ADDED_BY_BROKER = 2
 Respond = Callable[[list[AddPartitionsToTxnTopicResult]], None]
 
 
-def handle(broker: Broker, context: RequestContext, request: AddPartitionsToTxnRequest) -> None:
+def handle(broker: Any, context: RequestContext, request: AddPartitionsToTxnRequest) -> None:
     """Add or verify the partitions of every transaction in the request."""
     if context.api_version < BATCHED_VERSION:
         single = AddPartitionsToTxnTransaction(
@@ -66,7 +63,7 @@ def handle(broker: Broker, context: RequestContext, request: AddPartitionsToTxnR
         _handle_one(broker, context.api_version, transaction, partial(collect, transaction.transactional_id))
 
 
-def _handle_one(broker: Broker, version: int, request: AddPartitionsToTxnTransaction, respond: Respond) -> None:
+def _handle_one(broker: Any, version: int, request: AddPartitionsToTxnTransaction, respond: Respond) -> None:
     topics = request.topics
     partitions = [TopicPartition(topic.name, index) for topic in topics for index in topic.partitions]
     refused = _refuse(broker, version, partitions)
@@ -108,7 +105,7 @@ def _handle_one(broker: Broker, version: int, request: AddPartitionsToTxnTransac
     )
 
 
-def _refuse(broker: Broker, version: int, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, ErrorCode]:
+def _refuse(broker: Any, version: int, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, ErrorCode]:
     refused = {}
     for partition in partitions:
         if version < BATCHED_VERSION and partition.topic in INTERNAL_TOPICS:

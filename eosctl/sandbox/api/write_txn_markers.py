@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.ports import AppendResult, RequestContext
@@ -21,9 +21,6 @@ from eosctl.wire.messages.write_txn_markers import (
     WriteTxnMarkersRequest,
     WriteTxnMarkersResponse,
 )
-
-if TYPE_CHECKING:
-    from eosctl.sandbox.broker.broker import Broker
 
 _COORDINATOR_ERRORS = frozenset(
     {
@@ -37,7 +34,7 @@ Results = dict[int, dict[str, dict[int, ErrorCode]]]
 """Codes by producer id, topic and partition."""
 
 
-def handle(broker: Broker, context: RequestContext, request: WriteTxnMarkersRequest) -> None:
+def handle(broker: Any, context: RequestContext, request: WriteTxnMarkersRequest) -> None:
     """Append every marker to every partition and answer when all are replicated or refused."""
     appends = [
         (marker, topic.name, index)

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from eosctl.lab.schedule import Fault, FaultKind, Schedule
 from eosctl.lab.simulation import Simulation
-from eosctl.sandbox.network import FaultAction, LinkFault
+from eosctl.sandbox.network import CLIENTS, FaultAction, LinkFault
+from eosctl.wire.api_keys import ApiKey
 
 _ACTIONS = {
     FaultKind.DROP_FRAMES: FaultAction.DROP,
@@ -50,6 +51,8 @@ async def _suffer(simulation: Simulation, fault: Fault) -> None:
             simulation.pace.extra_ms = fault.amount
             await _last(fault)
             simulation.pace.extra_ms = 0
+        case FaultKind.LATE_OFFSET_COMMIT:
+            await _hold_an_offset_commit(simulation, fault)
         case FaultKind.SKEW_CLOCK:
             node = core.nodes.get(fault.target)
             if node is not None:
@@ -63,6 +66,24 @@ async def _suffer(simulation: Simulation, fault: Fault) -> None:
             await _last(fault)
             for one in link_faults:
                 core.network.remove_fault(one)
+
+
+async def _hold_an_offset_commit(simulation: Simulation, fault: Fault) -> None:
+    """Let the next TxnOffsetCommit arrive late at whichever broker; whoever sent it may be fenced by then."""
+    late = LinkFault(
+        FaultAction.DELAY,
+        source=CLIENTS,
+        api_key=ApiKey.TXN_OFFSET_COMMIT,
+        requests=True,
+        count=1,
+        delay_ms=fault.amount,
+    )
+    brokers = simulation.core.brokers()
+    for broker in brokers:
+        broker.client_faults.faults.append(late)
+    await _last(fault)
+    for broker in brokers:
+        broker.client_faults.faults.remove(late)
 
 
 def _link_faults(fault: Fault) -> Sequence[LinkFault]:

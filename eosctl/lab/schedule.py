@@ -25,8 +25,12 @@ class FaultKind(StrEnum):
     DISCONNECT_CLIENTS = "disconnect-clients"
     SLOW_CLIENTS = "slow-clients"
     STALL_CLIENTS = "stall-clients"
+    LATE_OFFSET_COMMIT = "late-offset-commit"
     SKEW_CLOCK = "skew-clock"
 
+
+#: What clients send during these may arrive up to ``amount`` ms after they have ended.
+LATE: Final = frozenset({FaultKind.SLOW_CLIENTS, FaultKind.LATE_OFFSET_COMMIT})
 
 PLANS: Final[dict[str, tuple[FaultKind, ...]]] = {
     "crashes": (FaultKind.KILL_BROKER, FaultKind.STOP_BROKER, FaultKind.KILL_CONTROLLER),
@@ -38,7 +42,13 @@ PLANS: Final[dict[str, tuple[FaultKind, ...]]] = {
         FaultKind.DUPLICATE_FRAMES,
         FaultKind.REORDER_FRAMES,
     ),
-    "clients": (FaultKind.DISCONNECT_CLIENTS, FaultKind.SLOW_CLIENTS, FaultKind.STALL_CLIENTS),
+    "clients": (
+        FaultKind.DISCONNECT_CLIENTS,
+        FaultKind.SLOW_CLIENTS,
+        FaultKind.STALL_CLIENTS,
+        FaultKind.LATE_OFFSET_COMMIT,
+    ),
+    "late-offsets": (FaultKind.LATE_OFFSET_COMMIT,),
     "clocks": (FaultKind.SKEW_CLOCK,),
     "all": tuple(FaultKind),
     "none": (),
@@ -54,7 +64,7 @@ class Fault(NamedTuple):
         target: The node that it is done to; for links and frames the one end.
         other: The other end of a link; 0 for every other node.
         duration_ms: How long it lasts.
-        amount: Frames for drops, duplicates and reorders; ms for delays, slow clients and skewed clocks.
+        amount: Frames for drops, duplicates and reorders; ms for delays, slow clients, late requests and skewed clocks.
     """
 
     at_ms: int
@@ -110,7 +120,7 @@ def _draw_fault(
             other, amount = chance.choice((0, *others)), chance.randint(1, 20)
         case FaultKind.DELAY_FRAMES:
             other, amount = chance.choice((0, *others)), chance.randint(1, 400)
-        case FaultKind.SLOW_CLIENTS:
+        case FaultKind.SLOW_CLIENTS | FaultKind.LATE_OFFSET_COMMIT:
             amount = chance.randint(50, 3_000)
         case FaultKind.SKEW_CLOCK:
             amount = chance.randint(-5_000, 5_000)

@@ -21,7 +21,7 @@ from eosctl.history.check import check_history
 from eosctl.history.events import BatchSeen, History, ReplicaSeen, Undrained
 from eosctl.lab.nemesis import disturb
 from eosctl.lab.recording import RecordedProducer, Recorder, copy, drain, follow, read_offset, watch_offset, write
-from eosctl.lab.schedule import FaultKind, Schedule, draw_schedule
+from eosctl.lab.schedule import LATE, FaultKind, Schedule, draw_schedule
 from eosctl.lab.simulation import Simulation, simulate
 from eosctl.lab.virtual_loop import VirtualDeadlock, VirtualStall, run_virtual
 from eosctl.model.transaction import TopicPartition
@@ -270,7 +270,7 @@ class _Stage:
         """Let what is still open end by its timeout, read everything, compare the replicas."""
         while not simulation.core.is_ready:
             await asyncio.sleep(_OBSERVE_S)
-        late_ms = max((fault.amount for fault in self.schedule if fault.kind is FaultKind.SLOW_CLIENTS), default=0)
+        late_ms = max((fault.amount for fault in self.schedule if fault.kind in LATE), default=0)
         await asyncio.sleep(_CALM_S + late_ms / 1000)
         await self._end_transactions(simulation)
         await self._settle(simulation)

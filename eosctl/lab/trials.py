@@ -20,18 +20,22 @@ def run_trials(plan: TrialPlan, seeds: Sequence[int]) -> Iterator[Trial]:
 
 
 def minimise(plan: TrialPlan, failed: Trial, *, run: Run = run_trial) -> Trial:
-    """Leave out faults, one at a time, as long as one of the symptoms stays.
+    """Leave out faults, one at a time, as long as one of the symptoms stays, and what helps against it.
+
+    A schedule may fail for several reasons: without the second condition the smallest one may be left with another
+    reason than that of the whole.
 
     Returns:
         A trial of the same seed from whose schedule no single fault can be left out; ``failed`` itself if that holds
         for it already.
     """
+    helpful = _helpful(plan, failed, run)
     smallest = failed
     position = 0
     while position < len(smallest.schedule):
         rest = smallest.schedule[:position] + smallest.schedule[position + 1 :]
         tried = run(plan, failed.seed, rest)
-        if tried.symptoms & failed.symptoms:
+        if tried.symptoms & failed.symptoms and not any(run(one.plan, failed.seed, rest).failed for one in helpful):
             smallest, position = tried, 0
         else:
             position += 1
@@ -65,7 +69,11 @@ def remedies(plan: TrialPlan) -> tuple[Remedy, ...]:
 
 def find_remedies(plan: TrialPlan, failed: Trial, *, run: Run = run_trial) -> tuple[str, ...]:
     """Name what alone makes the seed go well with the same faults: the known bugs that it was, by their switches."""
-    return tuple(remedy.words for remedy in remedies(plan) if not run(remedy.plan, failed.seed, failed.schedule).failed)
+    return tuple(remedy.words for remedy in _helpful(plan, failed, run))
+
+
+def _helpful(plan: TrialPlan, failed: Trial, run: Run) -> tuple[Remedy, ...]:
+    return tuple(remedy for remedy in remedies(plan) if not run(remedy.plan, failed.seed, failed.schedule).failed)
 
 
 def fault_counts(plan: TrialPlan, seeds: Sequence[int]) -> dict[str, int]:

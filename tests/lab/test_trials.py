@@ -93,3 +93,17 @@ def test_a_failing_schedule_is_reduced_to_the_faults_that_matter() -> None:
     found = minimise(ALL, run(ALL, 3, schedule), run=run)
     assert set(found.schedule) == needed
     assert found.stuck == "stands still"
+
+
+def test_the_smallest_schedule_fails_for_the_reason_that_the_whole_one_fails_for() -> None:
+    """Here the first fault needs the bug to do harm; the last two do it together on their own, in smaller schedules."""
+    plan = ALL._replace(bugs=())
+    schedule = schedule_of(ALL, next(seed for seed in range(50) if len(schedule_of(ALL, seed)) == 3))
+
+    def run(plan: TrialPlan, seed: int, faults: Schedule | None) -> Trial:
+        tried = faults or ()
+        has_bug = ("kafka-20734", False) not in plan.bugs
+        harmed = (has_bug and schedule[0] in tried) or set(tried) == set(schedule[1:])
+        return Trial(seed, tried, (), (), "stands still" if harmed else "", (), 0)
+
+    assert minimise(plan, run(plan, 3, schedule), run=run).schedule == schedule[:1]

@@ -23,6 +23,7 @@ _NOTE_EVERY = 100
 _SHOWN_ANOMALIES = 3
 _FINDINGS = 3
 _ALL_REPLICAS = 3
+_TRANSACTIONS = 6
 
 
 def simulate(
@@ -30,7 +31,10 @@ def simulate(
     seeds: Annotated[int, typer.Option("--seeds", min=1, help="How many fault schedules to play.")] = 100,
     first_seed: Annotated[int, typer.Option("--first-seed", min=0, help="The seed of the first one.")] = 0,
     plan: Annotated[
-        str, typer.Option("--plan", help="Faults to draw from: all, crashes, network, clients, clocks or none.")
+        str,
+        typer.Option(
+            "--plan", help="Faults to draw from: all, crashes, network, clients, late-offsets, clocks or none."
+        ),
     ] = "all",
     emulate: Annotated[str, typer.Option("--emulate", metavar="3.9|4.3", help="The release to behave as.")] = "4.3",
     transaction_version: Annotated[
@@ -50,6 +54,9 @@ def simulate(
     replicas: Annotated[
         int, typer.Option("--replicas", min=1, max=3, help="Replicas of the topics that are written to.")
     ] = _ALL_REPLICAS,
+    transactions: Annotated[
+        int, typer.Option("--transactions", min=1, max=1_000, help="Transactions of each writer.")
+    ] = _TRANSACTIONS,
     history: Annotated[
         Path | None, typer.Option("--history", help="Write the history of the last schedule played to this file.")
     ] = None,
@@ -76,6 +83,7 @@ def simulate(
     trial_plan = _trial_plan(plan, emulate, transaction_version, clients)._replace(
         bugs=_bugs(bug or (), emulate),
         replica_count=replicas,
+        transaction_count=transactions,
         settings=tuple(_setting(text) for text in config or ()),
     )
     numbers = range(first_seed, first_seed + seeds)
@@ -193,6 +201,8 @@ def _replay(trial_plan: TrialPlan, plan: str, clients: str | None) -> str:
         options.append(f"--clients {clients}")
     if trial_plan.replica_count != _ALL_REPLICAS:
         options.append(f"--replicas {trial_plan.replica_count}")
+    if trial_plan.transaction_count != _TRANSACTIONS:
+        options.append(f"--transactions {trial_plan.transaction_count}")
     options += [f"--bug {name}={'on' if on else 'off'}" for name, on in trial_plan.bugs]
     options += [f"--config {name}={value}" for name, value in trial_plan.settings]
     return " ".join(["eosctl sandbox simulate", *options])

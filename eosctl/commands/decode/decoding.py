@@ -15,11 +15,16 @@ from eosctl.storage.names import Suffix
 from eosctl.storage.producer_replay import CompletedTxn, ProducerReplay
 from eosctl.storage.scan import LogBatch, LogDamage, scan_log
 from eosctl.wire.errors import WireError
+from eosctl.wire.records.header import CONTROL, TRANSACTIONAL
 
 if TYPE_CHECKING:
+    from eosctl.analysis.decode.outcomes import Outcome
     from eosctl.analysis.decode.summary import LogSummary
     from eosctl.render.decode.batches import LogWriter
-    from eosctl.render.decode.formats import KafkaDialect
+    from eosctl.render.decode.formats import DecodeFormat, KafkaDialect
+    from eosctl.render.decode.rows import Row
+    from eosctl.wire.records.header import BatchHeader
+    from eosctl.wire.records.record import Record
 
 #: Text is handed on in pieces of about this many characters.
 _PIECE_CHARACTERS = 1 << 16
@@ -153,6 +158,60 @@ def stream_logs(
                 yield _tell(writer, damage, source, fact.position, "crc-mismatch", "the stored checksum is wrong")
             if deep:
                 yield _records_text(source, fact, selection, writer, damage)
+
+
+def stream_rows(
+    found: Iterable[Source],
+    selection: Selection,
+    row: Callable[[Record, BatchHeader, Outcome], Row | None],
+    columns: tuple[tuple[str, int], ...],
+    output: DecodeFormat,
+    damage: DamageLog,
+) -> Iterator[str]:
+    """Yield the rows of an internal topic's logs; control records are not rows but decide what offsets count."""
+    from eosctl.analysis.decode.outcomes import Outcome, Outcomes
+    from eosctl.render.decode.entries import render_damage
+    from eosctl.render.decode.rows import row_head, row_writer
+
+    write = row_writer(columns, output)
+    nothing_known = Outcomes(())
+    filtered, by_record = selection != Selection(), selection.looks_at_records
+    yield row_head(columns, output)
+    for source in found:
+        outcomes: Outcomes | None = None
+        for fact in scan_log(source.path):
+            try:
+                if isinstance(fact, LogDamage):
+                    raise WireError(f"{fact.kind}: {fact.what}{resume_text(fact)}", "", fact.position)
+                if not fact.crc_valid:
+                    raise WireError("crc-mismatch: the stored checksum is wrong; not decoded", "", fact.position)
+                header = fact.header
+                if header.attributes & CONTROL or (filtered and not selection.keeps_batch(header, nothing_known.of)):
+                    continue
+                if not header.attributes & TRANSACTIONAL:
+                    outcome = Outcome.PLAIN
+                else:
+                    outcomes = outcomes or Outcomes(completed_from(source))
+                    outcome = outcomes.of(header)
+                records = fact.records()
+            except WireError as error:
+                damage.tell(source.name, error.offset, error.what)
+                yield render_damage(source.name, error.offset, error.what, output)
+                damage.stop_if_strict()
+                continue
+            for record in records:
+                if by_record and not selection.keeps_record(record):
+                    continue
+                try:
+                    found_row = row(record, header, outcome)
+                except WireError as error:
+                    what = f"record at offset {record.offset}: {error.what} (field {error.field})"
+                    damage.tell(source.name, fact.position, what)
+                    yield render_damage(source.name, fact.position, what, output)
+                    damage.stop_if_strict()
+                    continue
+                if found_row is not None:
+                    yield write(source.name, found_row)
 
 
 def _records_text(source: Source, batch: LogBatch, selection: Selection, writer: LogWriter, damage: DamageLog) -> str:

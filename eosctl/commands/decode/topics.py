@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,7 +25,6 @@ from eosctl.render.decode.formats import DecodeFormat, KafkaDialect
 
 if TYPE_CHECKING:
     from eosctl.analysis.decode.outcomes import Outcome
-    from eosctl.commands.decode.decoding import DamageLog, Source
     from eosctl.wire.records.header import BatchHeader
     from eosctl.wire.records.record import Record
 
@@ -147,7 +146,14 @@ def _decode_topic(
     *,
     strict: bool,
 ) -> None:
-    from eosctl.commands.decode.decoding import DamageLog, dump_logs, segment_files, sources, write_all
+    from eosctl.commands.decode.decoding import (
+        DamageLog,
+        dump_logs,
+        segment_files,
+        sources,
+        stream_rows,
+        write_all,
+    )
 
     damage = DamageLog(strict=strict)
 
@@ -158,63 +164,5 @@ def _decode_topic(
         if output is DecodeFormat.KAFKA:
             write_all(dump_logs(found, damage, dialect, deep=True, topic=topic))
         else:
-            write_all(_stream_rows(found, selection, row, columns, output, damage))
+            write_all(stream_rows(found, selection, row, columns, output, damage))
     raise typer.Exit(1 if damage.count else 0)
-
-
-def _stream_rows(
-    found: Iterable[Source],
-    selection: Selection,
-    row: Callable[[Record, BatchHeader, Outcome], Row | None],
-    columns: tuple[tuple[str, int], ...],
-    output: DecodeFormat,
-    damage: DamageLog,
-) -> Iterator[str]:
-    """Yield the rows of an internal topic's logs; control records are not rows but decide what offsets count."""
-    from eosctl.analysis.decode.outcomes import Outcome, Outcomes
-    from eosctl.commands.decode.decoding import completed_from, resume_text
-    from eosctl.render.decode.entries import render_damage
-    from eosctl.render.decode.rows import row_head, row_writer
-    from eosctl.storage.scan import LogDamage, scan_log
-    from eosctl.wire.errors import WireError
-    from eosctl.wire.records.header import CONTROL, TRANSACTIONAL
-
-    write = row_writer(columns, output)
-    nothing_known = Outcomes(())
-    filtered, by_record = selection != Selection(), selection.looks_at_records
-    yield row_head(columns, output)
-    for source in found:
-        outcomes: Outcomes | None = None
-        for fact in scan_log(source.path):
-            try:
-                if isinstance(fact, LogDamage):
-                    raise WireError(f"{fact.kind}: {fact.what}{resume_text(fact)}", "", fact.position)
-                if not fact.crc_valid:
-                    raise WireError("crc-mismatch: the stored checksum is wrong; not decoded", "", fact.position)
-                header = fact.header
-                if header.attributes & CONTROL or (filtered and not selection.keeps_batch(header, nothing_known.of)):
-                    continue
-                if not header.attributes & TRANSACTIONAL:
-                    outcome = Outcome.PLAIN
-                else:
-                    outcomes = outcomes or Outcomes(completed_from(source))
-                    outcome = outcomes.of(header)
-                records = fact.records()
-            except WireError as error:
-                damage.tell(source.name, error.offset, error.what)
-                yield render_damage(source.name, error.offset, error.what, output)
-                damage.stop_if_strict()
-                continue
-            for record in records:
-                if by_record and not selection.keeps_record(record):
-                    continue
-                try:
-                    found_row = row(record, header, outcome)
-                except WireError as error:
-                    what = f"record at offset {record.offset}: {error.what} (field {error.field})"
-                    damage.tell(source.name, fact.position, what)
-                    yield render_damage(source.name, fact.position, what, output)
-                    damage.stop_if_strict()
-                    continue
-                if found_row is not None:
-                    yield write(source.name, found_row)

@@ -20,6 +20,8 @@ _SERIOUS: Final = (
 )
 """Levels that make a record an event without any category; librdkafka, klog, pino and GELF write them as signs."""
 _THROWN: Final = "Exception|Throwable|Failure|Death|Traceback"
+_NAMED: Final = "(?i:transactional[._-]?id)"
+"""A named value that structured records spell in many ways."""
 _UNSAFE: Final = re.compile(r"[]\[\"'\\/<>&=\t]")
 """What JSON may escape, and what stands between a logger and its message."""
 _TELLING_CHARS: Final = 6
@@ -30,7 +32,7 @@ _OPEN_END: Final = re.compile(r"(?:\.\{0,\d+\}|\\s\*|\[ \\t\]\*)*\$$")
 def meaning_anchor() -> str:
     """Return the expression that a line of every record with a meaning matches."""
     parts = {_anchor(pattern) for category in load_catalogue().categories for pattern in category.patterns}
-    return "|".join((*sorted(parts), _SERIOUS, _THROWN))
+    return "|".join((*sorted(parts), _SERIOUS, _THROWN, _NAMED))
 
 
 def _anchor(pattern: str) -> str:

@@ -54,13 +54,11 @@ class Classifier:
         if record.rest:
             text = f"{text}\n{_FRAMES.sub('', record.rest[:_SEARCHED_CHARS])}"
         rule = self._rule(record, text)
-        if rule is None and not record.rest.strip() and record.level not in _SERIOUS:
-            if record.key and len(self.dull) < _REMEMBERED:
-                self.dull.add(record.key)
-            return None
         exception = parse_throwable(record.rest) if record.rest else None
         if rule is None:
             if exception is None and record.level not in _SERIOUS:
+                if record.key and len(self.dull) < _REMEMBERED:
+                    self.dull.add(record.key)
                 return None
             return Classified(UNCLASSIFIED, self._fields((), text), exception)
         return Classified(rule.category.id, self._fields(rule.fields, text), exception or parse_inline(record.message))

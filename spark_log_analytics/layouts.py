@@ -53,18 +53,18 @@ LAYOUTS: Final = (
     Layout("rdkafka", rf"%(?P<level>[0-7])\|(?P<time>\d+\.\d+)\|(?P<facility>\w+)\|(?P<client>[^|\n]*)\| {_REST}"),
     Layout(
         "spring-boot",
-        rf"(?P<time>{_DATE}) +(?P<level>{_LEVEL}) (?:\S+ )?--- (?:\[(?P<application>[^\]\n]*)\] )?{_THREAD} "
-        rf"(?:\[[^\]\n]*\] )?(?P<logger>\S+) *: {_REST}",
+        rf"(?P<time>{_DATE}) +(?P<level>{_LEVEL}) +(?:\[[^\]\n]*\] )?(?:\S+ )?--- "
+        rf"(?:\[(?P<application>[^\]\n]*)\] )?{_THREAD} (?:\[[^\]\n]*\] )?(?P<logger>\S+) *: {_REST}",
     ),
-    Layout("flink", rf"(?P<time>{_DATE}) (?P<level>{_LEVEL}) +(?P<logger>[\w.$]+) +\[[^\]\n]*\] - {_REST}"),
+    Layout("flink", rf"(?P<time>{_DATE}) (?P<level>{_LEVEL}) +(?P<logger>[\w.$]+)(?::\d+)? +\[[^\]\n]*\] - {_REST}"),
     Layout(
         "logback-level-thread",
-        rf"(?P<time>{_DATE}) (?P<level>{_LEVEL}) +{_THREAD} (?P<logger>[\w.$-]+) +--?-?>? {_REST}",
+        rf"(?P<time>{_DATE}) (?P<level>{_LEVEL}) +{_THREAD} (?P<logger>[\w.$-]+)(?::\d+)? +--?-?>? {_REST}",
     ),
     Layout("thread-class", rf"(?P<time>{_DATE}) (?P<level>{_LEVEL}) +{_THREAD} (?P<logger>[\w.$-]+) ?: {_REST}"),
     Layout(
         "logback",
-        rf"(?P<time>{_DATE}) {_THREAD} (?P<level>{_LEVEL}) +(?P<logger>[\w.$-]+)(?: \([^)\n]*\))? "
+        rf"(?P<time>{_DATE}) {_THREAD} (?P<level>{_LEVEL}) +(?P<logger>[\w.$-]+)(?::\d+)?(?: \([^)\n]*\))? "
         rf"(?:--?-?>?|:) {_REST}",
     ),
     Layout(
@@ -136,7 +136,7 @@ LAYOUTS: Final = (
 _GUESTS: Final = ("rdkafka", "jvm-uncaught")
 """Layouts that may join any file at any time: a library's and the JVM's own words on standard error."""
 
-_GENERAL: Final = ("dated", "levelled")
+GENERAL: Final = ("dated", "levelled")
 """Layouts that explain too much to be asked before the others."""
 
 _SAMPLE_LINES: Final = 1500
@@ -237,8 +237,8 @@ def _compiled(layouts: Sequence[Layout]) -> Iterator[tuple[Layout, re.Pattern[by
 
 
 def _specific(layouts: Sequence[Layout]) -> tuple[Layout, ...]:
-    return tuple(layout for layout in layouts if layout.name not in (*_GUESTS, *_GENERAL))
+    return tuple(layout for layout in layouts if layout.name not in (*_GUESTS, *GENERAL))
 
 
 def _general(layouts: Sequence[Layout]) -> tuple[Layout, ...]:
-    return tuple(layout for layout in layouts if layout.name in _GENERAL)
+    return tuple(layout for layout in layouts if layout.name in GENERAL)

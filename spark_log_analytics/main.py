@@ -17,7 +17,7 @@ from eosctl.analysis.incidents.judge import judge_incidents
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from spark_log_analytics.job import number_rows, plan_scan, scan_frame
-from spark_log_analytics.outcome import failure_line, spark_errors, write_json
+from spark_log_analytics.outcome import failure_line, job_errors, write_json
 from spark_log_analytics.pattern_string import layout_of_pattern
 from spark_log_analytics.rows import SCHEMA_VERSION, counts_of, event_of
 from spark_log_analytics.scan import SPLIT_BYTES, SplitCounts, summarize
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str]) -> int:
         # An old verdict beside new events, or beside none, would be half a result.
         (Path(options.out) / INCIDENTS).unlink(missing_ok=True)
         collected, counts = _scan_and_save(sources, options)
-    except (OSError, *spark_errors()) as error:
+    except job_errors() as error:
         sys.stderr.write(failure_line(error))
         return 1
     summaries = [summarize(source, counts.get(source.name, [])) for source in sources]

@@ -9,12 +9,12 @@ from typing import Final
 _CAUSES: Final = ("Caused by: ", ": ")
 
 
-def spark_errors() -> tuple[type[Exception], ...]:
-    """Return what Spark raises when a job fails; importing a job needs no Spark, so neither does this module."""
+def job_errors() -> tuple[type[Exception], ...]:
+    """Return what a job that fails raises; importing a job needs no Spark, so neither does this module."""
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
 
-    return PySparkException, Py4JError
+    return PySparkException, Py4JError, OSError
 
 
 def failure_line(error: Exception) -> str:

@@ -163,6 +163,8 @@ def count_newlines_before(split: Split) -> int:
 
 
 def _count_newlines(data: Buffer, start: int, stop: int) -> int:
+    if isinstance(data, bytes):
+        return data.count(b"\n", start, stop)
     step = 1 << 24
     return sum(data[position : min(position + step, stop)].count(b"\n") for position in range(start, stop, step))
 

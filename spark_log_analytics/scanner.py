@@ -12,7 +12,7 @@ from collections.abc import Container, Iterator
 from mmap import mmap
 from typing import Final, NamedTuple
 
-from spark_log_analytics.layouts import Verdict, compile_line
+from spark_log_analytics.layouts import GENERAL, Verdict, compile_line
 from spark_log_analytics.structured import Entry, level_of, parse_pairs, read_entry
 
 MAX_EVENT_BYTES: Final = 256 * 1024
@@ -23,6 +23,11 @@ MAX_KEY_BYTES: Final = 600
 _BLUR: Final = bytes.maketrans(b"123456789", b"000000000")
 
 _LOGGER_AT_END: Final = re.compile(r" \(([\w.$]+)(?::\d+)?\)(?: \[([^\]]*)\])?\s*$")
+_LOGGER_AT_START: Final = re.compile(
+    r"(?:\[([^\]\n]{1,80})\] +)?\[?((?:[\w$-]+\.)+[\w$-]+)(?<!Exception)(?<!Error)(?::\d+)?\]?"
+    r"(?: +[\[(]([^\])\n]{1,80})[\])](?: *(?:--?>?|:))?| +(?:--?>?|:)|:) +(?=\S)"
+)
+"""A logger with its thread before or behind it, in front of the message."""
 _SYSLOG_LEVELS: Final = ("FATAL", "FATAL", "FATAL", "ERROR", "WARN", "NOTICE", "INFO", "DEBUG")
 _KLOG_LEVELS: Final = {"I": "INFO", "W": "WARN", "E": "ERROR", "F": "FATAL"}
 _JUL: Final = re.compile(r"(SEVERE|WARNING|INFO|CONFIG|FINE|FINER|FINEST): ([^\n]*)\n?")
@@ -187,6 +192,8 @@ class HeaderReader:
         thread = groups.get("thread", "").strip()
         if layout.trailing:
             message, logger, thread = _take_logger(message, thread)
+        elif layout.name in GENERAL:
+            message, logger, thread = _take_first_logger(message)
         level, time = groups.get("level", "").upper(), groups.get("time", "")
         if layout.name == "rdkafka":
             level, logger = _SYSLOG_LEVELS[int(level)], groups["facility"]
@@ -205,6 +212,11 @@ def _take_logger(message: str, thread: str) -> tuple[str, str, str]:
     if found is None:
         return message, "", thread
     return message[: found.start()], found[1], found[2] or thread
+
+
+def _take_first_logger(message: str) -> tuple[str, str, str]:
+    found = _LOGGER_AT_START.match(message)
+    return (message, "", "") if found is None else (message[found.end() :], found[2], found[1] or found[3] or "")
 
 
 def _take_jul(text: str) -> tuple[str, str, str]:

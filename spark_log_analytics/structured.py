@@ -7,7 +7,9 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-_MESSAGE: Final = ("message", "msg", "log", "@m", "short_message", "event", "body", "text", "@mt")
+_MESSAGE: Final = (
+    *("message", "msg", "log", "@m", "short_message", "event", "body", "text", "@mt", "body.stringValue"),
+)
 _TIME: Final = (
     *("@timestamp", "timestamp", "time", "ts", "@t", "asctime", "datetime", "date", "t", "timeMillis", "eventTime"),
     *("timeUnixNano", "observedTimestamp"),
@@ -35,6 +37,23 @@ _STACK: Final = (
     *("@x", "exception.stacktrace", "exception.stack_trace", "exception.stackTrace", "stackTrace", "error.stacktrace"),
     *("throwable", "error", "err", "full_message"),
 )
+_FAILURE: Final = (
+    *("error", "err", "exception", "cause", "reason", "detail", "error_message", "errorMessage", "error.message"),
+    *("err.message", "exception.message", "exc.message"),
+)
+"""What went wrong in words, where the message tells only what was tried."""
+_IDENTITIES: Final = {
+    "transactionalid": "transactional.id",
+    "groupid": "group.id",
+    "consumergroup": "group.id",
+    "consumergroupid": "group.id",
+    "producerid": "producer_id",
+    "producerepoch": "producer epoch",
+}
+"""Names of what a record is about, as programs spell them without signs and case, and as the catalogue knows them."""
+_CONTAINERS: Final = ("fields", "attributes", "jsonPayload", "payload", "context", "properties", "extra")
+"""Objects that hold the record, or what belongs to it, one level below."""
+_SIGNS: Final = re.compile(r"[._-]|^kafka")
 _ALIASES: Final = {
     "WARNING": "WARN",
     "CRITICAL": "FATAL",
@@ -86,6 +105,9 @@ def read_entry(values: Mapping[str, Any]) -> Entry:
     names = _Names(values)
     message, _, more = names.text(*_MESSAGE).partition("\n")
     stack = _stack(names, message)
+    told = "\n".join((message, more, stack))
+    failures = (text for text in map(names.text, _FAILURE) if text and text not in told)
+    below = (more, stack, *dict.fromkeys(failures), _identities(values))
     return Entry(
         _time(values, names),
         level_of(names.text(*_LEVEL)),
@@ -93,7 +115,7 @@ def read_entry(values: Mapping[str, Any]) -> Entry:
         names.text(*_LOGGER),
         names.text(*_APPLICATION),
         message.rstrip("\r"),
-        "\n".join(part for part in (more, stack) if part.strip()),
+        "\n".join(part for part in below if part.strip()),
     )
 
 
@@ -134,7 +156,12 @@ class _Names:
                 for name, value in self._values.items()
                 if isinstance(value, str | int | float) and not isinstance(value, bool)
             }
-        return next((str(self._lowered[name.lower()]) for name in names if name.lower() in self._lowered), "")
+        found = next((str(self._lowered[name.lower()]) for name in names if name.lower() in self._lowered), "")
+        return found or self._text_below(names)
+
+    def _text_below(self, names: tuple[str, ...]) -> str:
+        inner = (self._values.get(name) for name in _CONTAINERS)
+        return next((text for one in inner if isinstance(one, Mapping) and (text := _Names(one).text(*names))), "")
 
     def tree(self, name: str) -> Mapping[str, Any] | None:
         """Return a nested object."""
@@ -173,10 +200,11 @@ def _thrown(names: _Names) -> str:
     while isinstance(thrown, Mapping):
         prefix = "Caused by: " if lines else ""
         kind = thrown.get("name") or thrown.get("className") or thrown.get("exception_class") or thrown.get("class")
+        frames = thrown.get("extendedStackTrace") or thrown.get("stepArray") or thrown.get("stacktrace")
         if not kind:
+            lines += [frames] if isinstance(frames, str) else []
             break
         lines.append(f"{prefix}{kind}: {thrown.get('message') or thrown.get('exception_message') or ''}")
-        frames = thrown.get("extendedStackTrace") or thrown.get("stepArray") or thrown.get("stacktrace")
         if isinstance(frames, list):
             lines += [
                 f"\tat {frame.get('class') or frame.get('className')}.{frame.get('method') or frame.get('methodName')}("
@@ -187,6 +215,18 @@ def _thrown(names: _Names) -> str:
             lines.append(frames)
         thrown = thrown.get("cause")
     return "\n".join(lines)
+
+
+def _identities(values: Mapping[str, Any]) -> str:
+    """Spell the ids among named values, and among those one level below, as text logs do."""
+    found: dict[str, str] = {}
+    nested = [value for value in values.values() if isinstance(value, Mapping)]
+    for group in (values, *nested):
+        for name, value in group.items():
+            known = _IDENTITIES.get(_SIGNS.sub("", str(name).lower()))
+            if known and isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
+                found.setdefault(known, str(value).strip())
+    return " ".join(f"{name}={value}" for name, value in found.items())
 
 
 def _time(values: Mapping[str, Any], names: _Names) -> str:

@@ -11,7 +11,7 @@ import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 _CRI: Final = re.compile(rb"(\d{4}-\d\d-\d\dT\S+) (stdout|stderr) ([FP]) ?(.*)")
 _COMPOSE: Final = re.compile(rb"([\w.-]+) +\| ?(?:(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z) )?(.*)")
@@ -22,6 +22,15 @@ _SYSLOG: Final = re.compile(
 )
 _PREFIX: Final = re.compile(rb"\[pod/([^\]/]+)/[^\]]+\] ?(?:(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6,9}Z) )?(.*)")
 _STERN: Final = re.compile(rb"([a-z0-9][a-z0-9.-]*-[a-z0-9]+) [a-z0-9][a-z0-9-]* (.*)")
+_CARRIED: Final = {
+    "MESSAGE": ("__REALTIME_TIMESTAMP",),
+    "textPayload": ("timestamp", "receiveTimestamp"),
+    "log": ("time", "timestamp", "@timestamp", "date"),
+    "line": ("timestamp", "ts"),
+    "_raw": ("_time",),
+    "message": ("ingestionTime",),
+}
+"""What journald, Google Cloud, Fluent Bit, Loki, Splunk and CloudWatch call the line, and the time beside it."""
 _ANSI: Final = re.compile(rb"(?:\x1b|\^\[)\[[0-9;]*[A-Za-z]")
 
 
@@ -80,6 +89,44 @@ def _docker(line: bytes) -> Inner | None:
     return Inner(str(entry.get("stream", "")), inner.rstrip(b"\r\n"), inner.endswith(b"\n"), stamp)
 
 
+def _carrier(line: bytes) -> Inner | None:
+    """Unwrap what collectors and archives keep as JSON around a line that they do not understand."""
+    if not line.startswith(b"{"):
+        return None
+    try:
+        entry = json.loads(line)
+    except ValueError:
+        return None
+    if not isinstance(entry, dict):
+        return None
+    for name, beside in _CARRIED.items():
+        text = entry.get(name)
+        stamp = next((entry[other] for other in beside if other in entry), None)
+        if isinstance(text, str) and stamp is not None:
+            whole = name != "log" or text.endswith("\n")
+            return Inner(
+                _service(entry),
+                text.rstrip("\r\n").encode(),
+                whole,
+                str(stamp)[: 13 if str(stamp).isdecimal() else None],
+            )
+    return None
+
+
+def _service(entry: dict[str, Any]) -> str:
+    """Name who wrote a line that a collector keeps."""
+    for name in ("SYSLOG_IDENTIFIER", "_SYSTEMD_UNIT", "logStreamName", "source"):
+        if isinstance(entry.get(name), str):
+            return str(entry[name])
+    labels = (entry.get("kubernetes"), entry.get("labels"), (entry.get("resource") or {}))
+    for group in labels:
+        inner = group.get("labels", group) if isinstance(group, dict) else {}
+        for name in ("pod_name", "pod", "container_name", "container", "app"):
+            if isinstance(inner, dict) and isinstance(inner.get(name), str):
+                return str(inner[name])
+    return ""
+
+
 def _compose(line: bytes) -> Inner | None:
     found = _COMPOSE.match(line)
     return Inner(found[1].decode(), found[3], stamp=(found[2] or b"").decode()) if found else None
@@ -109,27 +156,32 @@ def _stern(line: bytes) -> Inner | None:
 
 
 def _ansi(line: bytes) -> Inner:
-    return Inner("", _ANSI.sub(b"", line))
+    return Inner("", line)
+
+
+def _uncoloured(line: bytes) -> bytes:
+    return _ANSI.sub(b"", line) if b"[" in line else line
 
 
 _WRAPPERS: Final[tuple[tuple[str, Unwrap], ...]] = (
     ("cri", _cri),
     ("docker", _docker),
+    ("carrier", _carrier),
     ("kubectl", _kubectl),
     ("syslog", _syslog),
     ("compose", _compose),
     ("kubectl-prefix", _prefix),
     ("stern", _stern),
 )
-_NEEDS_STAMPS: Final = {"kubectl": 4, "stern": 500}
+_NEEDS_STAMPS: Final = {"kubectl": 4, "stern": 500, "carrier": 20}
 """Wrappers that any words may look like: one line in so many of what they hold must start like a record."""
-NAMES_SERVICES: Final = frozenset({"compose", "syslog", "kubectl-prefix", "stern"})
+NAMES_SERVICES: Final = frozenset({"compose", "syslog", "kubectl-prefix", "stern", "carrier"})
 """Wrappers whose streams are services; the others' are standard output and error of one."""
 
 
 def detect_wrapper(sample: bytes) -> str:
     """Return the wrapper that nine lines of ten carry, ``ansi`` for coloured text, or an empty string."""
-    lines = [line for line in sample.split(b"\n")[:500] if line.strip()]
+    lines = [_uncoloured(line) for line in sample.split(b"\n")[:500] if line.strip()]
     if not lines:
         return ""
     for name, unwrap in _WRAPPERS:
@@ -153,7 +205,7 @@ def peel(data: bytes, wrapper: str) -> Iterator[Peeled]:
     parts: dict[str, _Part] = defaultdict(_Part)
     last, offset = "", 0
     for number, line in enumerate(data.split(b"\n")):
-        inner = unwrap(line) or Inner(last, line)
+        inner = unwrap(_uncoloured(line)) or Inner(last, line)
         parts[inner.stream].add(inner, offset, number)
         last, offset = inner.stream, offset + len(line) + 1
     for stream, part in parts.items():

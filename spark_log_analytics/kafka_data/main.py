@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from spark_log_analytics.kafka_data.environment import enter_environment
-from spark_log_analytics.outcome import failure_line, spark_errors, write_json
+from spark_log_analytics.outcome import failure_line, job_errors, write_json
 from spark_log_analytics.session import session
 
 SUMMARY: Final = "summary.json"
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str]) -> int:
                     facts.where(f"{kind} is not null").select(f"{kind}.*").write.mode("overwrite").parquet(target)
             summary = summarize_frame(facts, plan, with_keys=options.business_key is not None)
             facts.unpersist()
-        except (OSError, *spark_errors()) as error:
+        except job_errors() as error:
             sys.stderr.write(failure_line(error))
             return 1
     try:

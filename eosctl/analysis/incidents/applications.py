@@ -21,40 +21,54 @@ _THREAD: Final = re.compile(r"-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{17,22}(?:-Strea
 
 def find_slow_processing(story: LogStory) -> Iterator[Incident]:
     """Yield the members that left their group because they did not poll in time, and the Streams tasks that moved."""
-    events = [event for event in story.of("POLL_TIMEOUT") if event.fields.get("group")]
-    for group, timeouts in by_key((event.fields["group"], event) for event in events).items():
+    owned = [(_group_of(story, event), event) for event in story.of("POLL_TIMEOUT")]
+    for group, timeouts in by_key((group, event) for group, event in owned if group).items():
         for episode in episodes(timeouts, AROUND_MS):
-            start, end = time_of(episode[0]), time_of(episode[-1]) + AROUND_MS
-            around = [
-                event
-                for event in story.of(
-                    "TASK_MIGRATED", "COMMIT_FAILED", "GROUP_FENCED", "REBALANCE_TRIGGER", "MEMBER_EVICTED"
-                )
-                if start - 1_000 <= time_of(event) <= end and _concerns(story, event, group)
-            ]
-            streams = any("StreamThread" in f"{event.thread}{event.message}" for event in episode)
-            timed_out = next((event for event in episode if event.application not in story.servers()), episode[0])
-            named = "" if streams else story.value_in_file(timed_out.file, "transactional_id")
-            allowed = story.value_in_file(timed_out.file, "max_poll_interval_ms")
-            yield incident(
-                "task_migrated" if streams else "poll_interval_exceeded",
-                "slow-processing",
-                {"group": group, "transactional.id": named},
-                [
-                    *episode,
-                    *_first_of_each_file(around),
-                    *(event for event in around if event.category != "REBALANCE_TRIGGER"),
-                ],
-                f"A member of {group} did not poll within max.poll.interval.ms"
-                + (f" ({allowed})" if allowed else "")
-                + (
-                    " and lost its tasks to another member."
-                    if streams
-                    else " and left the group; its offsets were refused."
-                ),
-                "Process fewer records per poll (max.poll.records), process faster, or raise max.poll.interval.ms.",
-                confidence=0.95 if timed_out.application not in story.servers() else 0.75,
-            )
+            yield _slow(story, episode, group)
+    # What an application tells beside its own clients' words, as Streams' threads do, is the same again.
+    named = {event.application for group, event in owned if group}
+    alone = ((event.application, event) for _, event in owned if event.application not in named)
+    for timeouts in by_key(alone).values():
+        for episode in episodes(timeouts, AROUND_MS):
+            yield _slow(story, episode, "")
+
+
+def _group_of(story: LogStory, event: LogEvent) -> str:
+    """Return the group of a member that did not poll; librdkafka prints none, but brokers name its client's."""
+    if named := event.fields.get("group") or story.value_in_file(event.file, "group"):
+        return named
+    client = event.fields.get("rdkafka_client", "").partition("#")[0]
+    told = (other for other in story.of("REBALANCE_TRIGGER") if client and other.fields.get("member_client") == client)
+    near = (other for other in told if abs(time_of(other) - time_of(event)) <= AROUND_MS)
+    return next((other.fields["group"] for other in near if other.fields.get("group")), "")
+
+
+def _slow(story: LogStory, episode: Sequence[LogEvent], group: str) -> Incident:
+    start, end = time_of(episode[0]), time_of(episode[-1]) + AROUND_MS
+    around = [
+        event
+        for event in story.of("TASK_MIGRATED", "COMMIT_FAILED", "GROUP_FENCED", "REBALANCE_TRIGGER", "MEMBER_EVICTED")
+        if start - 1_000 <= time_of(event) <= end and _concerns(story, event, group, episode[0].application)
+    ]
+    streams = any("StreamThread" in f"{event.thread}{event.message}" for event in episode)
+    timed_out = next((event for event in episode if event.application not in story.servers()), episode[0])
+    named = "" if streams else story.value_in_file(timed_out.file, "transactional_id")
+    allowed = story.value_in_file(timed_out.file, "max_poll_interval_ms")
+    return incident(
+        "task_migrated" if streams else "poll_interval_exceeded",
+        "slow-processing",
+        {"group": group, "transactional.id": named, "application": "" if group else timed_out.application},
+        [
+            *episode,
+            *_first_of_each_file(around),
+            *(event for event in around if event.category != "REBALANCE_TRIGGER"),
+        ],
+        f"A member of {group or 'its group'} did not poll within max.poll.interval.ms"
+        + (f" ({allowed})" if allowed else "")
+        + (" and lost its tasks to another member." if streams else " and left the group; its offsets were refused."),
+        "Process fewer records per poll (max.poll.records), process faster, or raise max.poll.interval.ms.",
+        confidence=0.95 if timed_out.application not in story.servers() else 0.75,
+    )
 
 
 def find_failed_streams(story: LogStory) -> Iterator[Incident]:
@@ -206,7 +220,9 @@ def _last_sign(story: LogStory, before: LogEvent, after: LogEvent) -> int:
     return max(signs, default=time_of(before))
 
 
-def _concerns(story: LogStory, event: LogEvent, group: str) -> bool:
+def _concerns(story: LogStory, event: LogEvent, group: str, application: str) -> bool:
+    if not group:
+        return event.application == application
     if named := event.fields.get("group"):
         return named == group
     return any(other.fields.get("group") == group for other in story.in_file(event.file)) and (

@@ -23,6 +23,15 @@ _SERVER_LOGGERS = (
     "org.apache.kafka.raft.",
     "org.apache.kafka.server.",
 )
+_SERVER_CLASSES = frozenset(
+    [
+        *("TransactionCoordinator", "TransactionStateManager", "TransactionMarkerChannelManager", "ReplicaManager"),
+        *("GroupMetadataManager", "GroupCoordinatorService", "AddPartitionsToTxnManager", "KafkaApis", "LogManager"),
+        *("KafkaServer", "KafkaRaftServer", "SharedServer", "BrokerServer", "ControllerServer", "KafkaRaftClient"),
+        *("BrokerLifecycleManager", "QuorumController", "ReplicationControlManager", "ClusterControlManager"),
+    ]
+)
+"""The same by their last names alone, for layouts that shorten loggers."""
 
 MAX_EVIDENCE_COUNT = 40
 """Evidence lines of one incident; the first of each file are kept."""
@@ -140,7 +149,7 @@ def speaks_protocol(story: LogStory, event: LogEvent) -> bool:
 
 def is_server_logger(logger: str) -> bool:
     """Whether a logger belongs to a broker or controller alone."""
-    return logger.startswith(_SERVER_LOGGERS)
+    return logger.startswith(_SERVER_LOGGERS) or logger.rpartition(".")[2] in _SERVER_CLASSES
 
 
 def time_of(event: LogEvent) -> int:

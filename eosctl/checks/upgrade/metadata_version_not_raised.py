@@ -30,8 +30,9 @@ def metadata_version_not_raised(case: Case) -> Iterator[Problem]:
         The finalized metadata.version against what every broker supports.
 
     Why it matters for exactly-once:
-        Protections that need a newer version stay off: transaction.version=2 asks for 4.0. As long as it is not
-        raised one can still go back.
+        Protections of newer levels stay off. transaction.version=2 comes with the level of 4.0 (brokers of 4.x also
+        accept it by itself at an older one); eligible.leader.replicas.version=1 does need it. As long as the level is
+        not raised one can still go back.
 
     Example:
         Brokers of 4.1 at the metadata version of 3.9, months after the upgrade.

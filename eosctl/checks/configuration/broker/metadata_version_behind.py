@@ -35,14 +35,16 @@ def metadata_version_behind(deployment: Deployment) -> Iterator[Problem]:
         metadataVersion of a Strimzi resource below 4.0 where the brokers are 4.0 or later.
 
     Why it matters for exactly-once:
-        transaction.version=2 needs metadata version 4.0. Until the upgrade is finalized no transaction ends with a
-        new epoch, and a late request can still leave a hanging transaction.
+        transaction.version=2 comes with the level of 4.0. A cluster held below it stays at the version of the older
+        level, unless that feature was raised by itself, which brokers of 4.x accept at any level (TransactionVersion
+        has no dependencies). Below 2 no transaction ends with a new epoch, and a late request can still leave a
+        hanging transaction.
 
     Example:
         version: 4.1.0 with metadataVersion: 3.9-IV0 months after the upgrade.
 
     Fix:
-        When the upgrade is settled, raise metadataVersion, then transaction.version to 2.
+        When the upgrade is settled, raise metadataVersion, and transaction.version to 2 if it is not.
 
     Verify:
         kafka-features.sh describe shows transaction.version at 2.
@@ -60,7 +62,7 @@ def metadata_version_behind(deployment: Deployment) -> Iterator[Problem]:
                 broker,
                 (level,),
                 f"The brokers are {release_text(broker.release)}, their features are held at {level.word}.",
-                impact="transaction.version cannot be raised to 2; verification alone keeps late requests out.",
-                remedy="Finalize the upgrade: raise the metadata version, then transaction.version.",
+                impact="transaction.version is below 2 unless it was raised by itself; verification alone is left.",
+                remedy="Finalize the upgrade: raise the metadata version, and transaction.version if it is below 2.",
                 commands=(Command("kafka-features.sh --bootstrap-server HOST:9092 upgrade --release-version 4.0"),),
             )

@@ -1,0 +1,168 @@
+"""The words of clients in other languages: what Kafka answers is told in many ways, and means the same in each."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+
+import pytest
+from confluent_kafka import KafkaError
+
+from eosctl.analysis.incidents.judge import judge_incidents
+from eosctl.model.incident import Incident
+from spark_log_analytics.classify import Classifier
+from spark_log_analytics.scan import scan_paths
+from spark_log_analytics.scanner import Record
+from spark_log_analytics.structured import read_entry
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)  # of kafka-python's own imports
+    import kafka.errors
+
+OF_CODE = {
+    1: "OFFSET_OUT_OF_RANGE",
+    10: "RECORD_TOO_LARGE",
+    14: "COORDINATOR_UNAVAILABLE",
+    15: "COORDINATOR_UNAVAILABLE",
+    16: "COORDINATOR_UNAVAILABLE",
+    19: "NOT_ENOUGH_REPLICAS",
+    20: "NOT_ENOUGH_REPLICAS",
+    22: "GROUP_FENCED",
+    25: "GROUP_FENCED",
+    29: "AUTHZ_OTHER",
+    30: "AUTHZ_GROUP",
+    31: "AUTHZ_CLUSTER",
+    45: "OUT_OF_ORDER_SEQUENCE",
+    47: "INVALID_PRODUCER_EPOCH",
+    48: "INVALID_TXN_STATE",
+    49: "INVALID_PID_MAPPING",
+    50: "INVALID_TXN_TIMEOUT",
+    51: "CONCURRENT_TRANSACTIONS",
+    52: "TXN_COORDINATOR_FENCED",
+    53: "AUTHZ_TXN_ID",
+    56: "STORAGE_ECHO",
+    59: "UNKNOWN_PRODUCER_ID",
+    82: "GROUP_FENCED",
+    88: "HANGING_TXN_HINT",
+    90: "PRODUCER_FENCED",
+    120: "TXN_ABORTABLE",
+}
+"""Kafka's error codes that bear on transactions."""
+
+ON_COORDINATOR = "(kafka.coordinator.transaction.TransactionCoordinator)"
+INITIALISED = "".join(
+    f"[2026-11-21 09:31:{second},000] INFO [TransactionCoordinator id=1] Initialized transactionalId pay.v2-1 with "
+    f"producerId 9000001 and producer epoch {epoch} on partition __transaction_state-7 {ON_COORDINATOR}\n"
+    for second, epoch in (("02", 4), ("20", 5))
+)
+FENCED = "There is a newer producer with the same transactionalId which fences the current one"
+BEGUN, REFUSED = "2026-11-21T09:31:01.900Z", "2026-11-21T09:31:22.500Z"
+
+
+def category(text: str) -> str:
+    found = Classifier().classify(Record(0, 0, "", "INFO", "", "app", "", text, ""))
+    return found.category if found else ""
+
+
+@pytest.mark.parametrize("code", OF_CODE)
+def test_an_answer_of_kafka_means_the_same_in_the_words_of_librdkafka_and_of_python(code: int) -> None:
+    assert category(f"failed: {KafkaError(code).str()}") == OF_CODE[code]
+    # Its class, as a traceback or a message of the client names it.
+    assert category(f"failed: [Error {code}] {kafka.errors.for_code(code).__name__}") == OF_CODE[code]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        KafkaError(KafkaError._MAX_POLL_EXCEEDED).str(),
+        (
+            "Application maximum poll interval (300000ms) exceeded by 255ms (adjust max.poll.interval.ms for "
+            "long-running message processing): leaving group"
+        ),
+    ],
+)
+def test_a_consumer_of_librdkafka_that_did_not_poll(text: str) -> None:
+    assert category(text) == "POLL_TIMEOUT"
+
+
+def judge(folder: Path, files: dict[str, str]) -> list[Incident]:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    scan = scan_paths([folder])
+    return list(judge_incidents(scan.events, scan.sources))
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [
+            {
+                "level": "INFO",
+                "timestamp": BEGUN,
+                "logger": "kafkajs",
+                "message": "begin",
+                "transactionalId": "pay.v2-1",
+            },
+            {
+                "level": "ERROR",
+                "timestamp": REFUSED,
+                "logger": "kafkajs",
+                "message": "[Connection] Response EndTxn(key: 26, version: 1)",
+                "error": FENCED,
+                "transactionalId": "pay.v2-1",
+            },
+        ],
+        [
+            {"level": "info", "ts": BEGUN, "msg": "begin", "transactional_id": "pay.v2-1"},
+            {
+                "level": "error",
+                "ts": REFUSED,
+                "msg": "end",
+                "transactional_id": "pay.v2-1",
+                "err": f"PRODUCER_FENCED: {FENCED}.",
+            },
+        ],
+        [
+            {"timestamp": BEGUN, "level": "INFO", "fields": {"message": "begin", "transactional.id": "pay.v2-1"}},
+            {
+                "timestamp": REFUSED,
+                "level": "ERROR",
+                "fields": {"message": "commit failed", "error": f"Broker: {FENCED}", "transactional.id": "pay.v2-1"},
+                "target": "pay",
+            },
+        ],
+    ],
+    ids=["kafkajs", "franz-go", "rust"],
+)
+def test_a_zombie_is_known_by_the_values_beside_the_message(lines: list[dict[str, object]], tmp_path: Path) -> None:
+    text = "".join(f"{json.dumps(line)}\n" for line in lines)
+    (found,) = judge(tmp_path, {"broker-1/server.log": INITIALISED, "pay.log": text})
+    assert (found.kind, found.root_cause) == ("producer_fenced", "duplicate-transactional-id")
+    assert found.subject["transactional.id"] == "pay.v2-1"
+
+
+def test_values_beside_the_message_are_told_once_and_as_text_logs_tell_them() -> None:
+    entry = read_entry(
+        {"msg": "send failed: x", "err": "x", "error": "y", "TransactionalId": "a-1", "ctx": {"groupId": "g"}}
+    )
+    assert entry.rest.splitlines() == ["y", "transactional.id=a-1 group.id=g"]
+
+
+def test_brokers_name_the_group_of_a_librdkafka_consumer_that_did_not_poll(tmp_path: Path) -> None:
+    client = (
+        "%4|1795253482.658|MAXPOLL|ship#consumer-1| [thrd:main]: Application maximum poll interval (300000ms) exceeded "
+        "by 255ms (adjust max.poll.interval.ms for long-running message processing): leaving group\n"
+    )
+    broker = (
+        "[2026-11-21 09:31:22,700] INFO [GroupCoordinator 1]: Preparing to rebalance group ship-eu in state "
+        "PreparingRebalance with old generation 3 (__consumer_offsets-1) (reason: Removing member "
+        "ship-a80fd03e-1111-4222-8333-123456789012 on LeaveGroup; client reason: not provided) "
+        "(kafka.coordinator.group.GroupCoordinator)\n"
+    )
+    (found,) = judge(tmp_path, {"app.log": client})
+    assert (found.kind, found.subject) == ("poll_interval_exceeded", {"application": "app"})
+    (found,) = judge(tmp_path, {"broker-1/server.log": broker})
+    assert (found.kind, found.subject) == ("poll_interval_exceeded", {"group": "ship-eu"})

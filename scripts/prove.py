@@ -72,6 +72,10 @@ PROOFS = {
             *("--seeds", "10000", "--clients", "tv2", "--bug", "kafka-20734=off"),
         ),
     ),
+    "replay-across-pythons": Proof(
+        "Seeds of simulations replay byte for byte on every supported Python that is installed, two at least.",
+        (sys.executable, "-m", "scripts.replay_across_pythons"),
+    ),
     "verify-sandbox": Proof(
         "An hour of random faults on a sandbox without known bugs, under clients of transaction version 2: no anomaly.",
         (

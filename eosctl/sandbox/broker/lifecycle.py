@@ -47,6 +47,7 @@ class Lifecycle:
             broker.config.get_str("broker.rack") or None,
             False,
             [directory.directory_id for directory in broker.logs.live],
+            broker.logs.previous_broker_epoch,
         )
         broker.channel.send_to_controller(ApiKey.BROKER_REGISTRATION, REGISTRATION_VERSION, request, self._registered)
 

@@ -19,7 +19,11 @@ class Election(NamedTuple):
 def elect_leader(
     state: PartitionState, is_active: Callable[[int], bool], *, allow_unclean: bool, prefer_first: bool = False
 ) -> Election:
-    """Choose a leader: keep the present one while it serves, else the first replica in sync, else any if allowed."""
+    """Choose a leader: keep the present one while it serves, else the first replica in sync, else an eligible one.
+
+    When nobody is either, the leader that was the last one comes back, and any replica if that is allowed: both may
+    have lost what was acknowledged (KIP-966; PartitionChangeBuilder.electAnyLeader).
+    """
     in_sync = [broker for broker in state.replicas if broker in state.isr and is_active(broker)]
     if prefer_first and state.replicas and state.replicas[0] in in_sync:
         return Election(state.replicas[0], False)
@@ -30,6 +34,9 @@ def elect_leader(
     eligible = [broker for broker in state.replicas if broker in state.eligible_leader_replicas and is_active(broker)]
     if eligible:
         return Election(eligible[0], False)
+    is_lost = not state.isr and not state.eligible_leader_replicas
+    if is_lost and len(state.last_known_elr) == 1 and is_active(state.last_known_elr[0]):
+        return Election(state.last_known_elr[0], True)
     if allow_unclean:
         alive = [broker for broker in state.replicas if is_active(broker)]
         if alive:
@@ -47,6 +54,15 @@ def eligible_after(state: PartitionState, isr: tuple[int, ...], min_isr: int) ->
         return ()
     candidates = dict.fromkeys((*state.eligible_leader_replicas, *state.isr))
     return tuple(broker for broker in candidates if broker not in isr)
+
+
+def last_known_after(state: PartitionState, leader: int) -> tuple[int, ...]:
+    """Return who is remembered as the last leader of a partition that gets this one (maybeUpdateLastKnownLeader)."""
+    if leader == state.leader:
+        return state.last_known_elr
+    if leader != NO_LEADER:
+        return ()
+    return state.last_known_elr or (state.leader,)
 
 
 def serving(image: ClusterImage, state: PartitionState, is_active: Callable[[int], bool]) -> Callable[[int], bool]:
@@ -107,16 +123,23 @@ def remove_replicas(
     min_isr: Callable[[str], int],
     *,
     eligible_replicas: bool,
+    unclean: bool = False,
 ) -> list[PartitionChangeRecord]:
-    """Take the replicas that a broker has of some partitions out of their ISRs, as :func:`remove_broker` does."""
+    """Take the replicas that a broker has of some partitions out of their ISRs, as :func:`remove_broker` does.
+
+    After an ``unclean`` shutdown the broker is not eligible either: nobody knows what reached its disk (KIP-966).
+    """
     records = []
     for topic, index, state in partitions:
-        if broker_id not in state.isr and state.leader != broker_id:
+        was_eligible = unclean and broker_id in state.eligible_leader_replicas
+        if broker_id not in state.isr and state.leader != broker_id and not was_eligible:
             continue
         isr = tuple(broker for broker in state.isr if broker != broker_id)
         elr = state.eligible_leader_replicas
         if eligible_replicas:
             elr = eligible_after(state, isr, min_isr(topic.name))
+            if unclean:
+                elr = tuple(broker for broker in elr if broker != broker_id)
         elif not isr:
             isr = state.isr
         without = state._replace(isr=isr, eligible_leader_replicas=elr)
@@ -125,7 +148,7 @@ def remove_replicas(
             serving(image, state, lambda broker: broker != broker_id and is_active(broker)),
             allow_unclean=unclean_allowed(topic.name),
         )
-        records.append(_apply_election(topic, index, state, without, election))
+        records.append(_apply_election(topic, index, state, without, election, remember=eligible_replicas))
     return records
 
 
@@ -154,7 +177,13 @@ def elect(topic: TopicState, index: int, state: PartitionState, election: Electi
 
 
 def _apply_election(
-    topic: TopicState, index: int, state: PartitionState, wanted: PartitionState, election: Election
+    topic: TopicState,
+    index: int,
+    state: PartitionState,
+    wanted: PartitionState,
+    election: Election,
+    *,
+    remember: bool = True,
 ) -> PartitionChangeRecord:
     isr: Iterable[int] = wanted.isr
     elr: Iterable[int] = wanted.eligible_leader_replicas
@@ -162,6 +191,8 @@ def _apply_election(
         isr = (election.leader,)  # it is the only one that is known to hold what it holds
         elr = () if election.unclean else tuple(broker for broker in elr if broker != election.leader)
     changes: dict[str, Any] = {"isr": isr, "eligible_leader_replicas": elr}
+    if remember:
+        changes["last_known_elr"] = last_known_after(state, election.leader)
     if election.leader != state.leader:
         changes["leader"] = election.leader
     return change_of(topic, index, state, **changes)

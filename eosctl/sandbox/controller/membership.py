@@ -6,7 +6,7 @@ from typing import Any
 
 from eosctl.sandbox.controller.controller import Controller
 from eosctl.sandbox.controller.directories import lose_directories
-from eosctl.sandbox.controller.elections import add_broker, remove_broker
+from eosctl.sandbox.controller.elections import add_broker, partitions_with, remove_broker, remove_replicas
 from eosctl.sandbox.metadata.image import BrokerState
 from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.error_codes import ErrorCode
@@ -24,7 +24,11 @@ UNFENCE = -1
 
 
 def register_broker(controller: Controller, context: RequestContext, request: BrokerRegistrationRequest) -> None:
-    """Register a broker, fenced at first; its epoch is the offset of its registration record."""
+    """Register a broker, fenced at first; its epoch is the offset at which the controller writes then.
+
+    A broker that does not bring the epoch which its last incarnation had did not shut down in order: it may have lost
+    records, so that it is in sync nowhere and not eligible to lead any more (KIP-966).
+    """
     known = controller.image.brokers.get(request.broker_id)
     if request.cluster_id != controller.cluster_id:
         context.reply(BrokerRegistrationResponse(error_code=ErrorCode.INCONSISTENT_CLUSTER_ID))
@@ -34,17 +38,21 @@ def register_broker(controller: Controller, context: RequestContext, request: Br
         if request.broker_id not in controller.heartbeats.stale(controller.runtime.now_ms(), session_ms):
             context.reply(BrokerRegistrationResponse(error_code=ErrorCode.DUPLICATE_BROKER_REGISTRATION))
             return
+    is_new = known is None or known.incarnation_id != request.incarnation_id
     supported = {feature.name: feature for feature in request.features}
     for name, level in controller.image.features.items():
         own = supported.get(name)
         if level and (own is None or not own.min_supported_version <= level <= own.max_supported_version):
             context.reply(BrokerRegistrationResponse(error_code=ErrorCode.UNSUPPORTED_VERSION))
             return
-    epoch = controller.log.end_offset
     records: list[Any] = []
-    if known is not None and not known.fenced:
+    epoch = controller.log.end_offset
+    if known is not None and not is_new:
+        epoch = known.broker_epoch  # it asks again: the answer was lost
+    elif controller.has_elr and (known is None or known.broker_epoch != request.previous_broker_epoch):
+        records += _after_unclean_shutdown(controller, request.broker_id)
+    elif known is not None and not known.fenced:
         records += _hand_over(controller, request.broker_id)
-        epoch += len(records)
     records.append(
         RegisterBrokerRecord(
             request.broker_id,
@@ -57,8 +65,8 @@ def register_broker(controller: Controller, context: RequestContext, request: Br
                 for feature in request.features
             ],
             request.rack,
-            True,
-            False,
+            is_new or known is None or known.fenced,
+            not is_new and known is not None and known.in_controlled_shutdown,
             request.log_dirs,
         )
     )
@@ -130,6 +138,21 @@ def _hand_over(controller: Controller, broker_id: int) -> list[Any]:
             controller.unclean_allowed,
             controller.min_isr,
             eligible_replicas=controller.has_elr,
+        )
+    )
+
+
+def _after_unclean_shutdown(controller: Controller, broker_id: int) -> list[Any]:
+    return list(
+        remove_replicas(
+            controller.image,
+            broker_id,
+            partitions_with(controller.image, broker_id),
+            controller.is_broker_active,
+            controller.unclean_allowed,
+            controller.min_isr,
+            eligible_replicas=True,
+            unclean=True,
         )
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from eosctl.sandbox.controller.controller import Controller
-from eosctl.sandbox.controller.elections import change_of, elect_leader, serving
+from eosctl.sandbox.controller.elections import change_of, elect_leader, last_known_after, serving
 from eosctl.sandbox.controller.topics import Refused, check_assignment, default_directory
 from eosctl.sandbox.metadata.image import PartitionState, TopicState, directory_of
 from eosctl.sandbox.ports import RequestContext
@@ -131,4 +131,6 @@ def move(controller: Controller, topic: TopicState, index: int, state: Partition
         )
     if election.leader != state.leader:
         changes["leader"] = election.leader
+        if controller.has_elr:
+            changes["last_known_elr"] = last_known_after(state, election.leader)
     return change_of(topic, index, state, **changes)

@@ -39,6 +39,12 @@ class LogDirectories:
             directory.open_directory(node_id, cluster_id, new_id())
 
     @property
+    def previous_broker_epoch(self) -> int:
+        """The epoch of the broker that closed all directories in order, -1 when some were not (LogManager)."""
+        epochs = {directory.previous_broker_epoch for directory in self.all}
+        return epochs.pop() if len(epochs) == 1 and len(self.live) == len(self.all) else -1
+
+    @property
     def metadata_directory(self) -> LogDirectory:
         """Where the metadata log is."""
         return self.all[0]

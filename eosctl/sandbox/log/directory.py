@@ -64,6 +64,7 @@ class LogDirectory:
     def __init__(self, path: Path, ticks: Ticks, events: StorageEvents = SILENT) -> None:
         self.path = path
         self.directory_id = bytes(16)
+        self.previous_broker_epoch = -1  # of the broker that closed the directory in order; -1: none did
         self.events = events
         self.failed: OSError | None = None
         self.refusal: OSError | None = None  # what the next write to a log meets, such as a full disk
@@ -100,7 +101,9 @@ class LogDirectory:
         self.directory_id = parse_uuid(meta.directory_id)
         for left in (*self.path.glob(f"*{FUTURE}"), *self.path.glob(f"*{DELETED}")):
             self.delete_tree(left)
-        self._clean = take_clean_shutdown(self.path) is not None
+        shutdown = take_clean_shutdown(self.path)
+        self._clean = shutdown is not None
+        self.previous_broker_epoch = -1 if shutdown is None else shutdown
         self._high_watermarks = read_offset_checkpoint(self.path / HIGH_WATERMARK_CHECKPOINT)
         self._start_offsets = read_offset_checkpoint(self.path / LOG_START_CHECKPOINT)
         self._recovery_points = read_offset_checkpoint(self.path / RECOVERY_POINT_CHECKPOINT)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eosctl.sandbox.controller.elections import Election, add_broker, elect_leader, remove_broker
+from eosctl.sandbox.controller.elections import Election, add_broker, elect_leader, partitions_with, remove_replicas
 from eosctl.sandbox.metadata.image import ClusterImage, ImageDelta, PartitionState
 from eosctl.sandbox.metadata.replay import merge_change, replay
 from eosctl.wire.messages.internal.metadata.partition_change_record import PartitionChangeRecord
@@ -51,11 +51,25 @@ def test_the_preferred_replica_is_elected_when_it_is_in_sync() -> None:
 
 
 def after_removal(
-    partition: PartitionState, broker: int, active: set[int], *, unclean: bool = False, min_isr: int = 1, elr: bool
+    partition: PartitionState,
+    broker: int,
+    active: set[int],
+    *,
+    unclean: bool = False,
+    min_isr: int = 1,
+    elr: bool,
+    crashed: bool = False,
 ) -> PartitionState:
     image = image_with(partition)
-    (record,) = remove_broker(
-        image, broker, active.__contains__, lambda _: unclean, lambda _: min_isr, eligible_replicas=elr
+    (record,) = remove_replicas(
+        image,
+        broker,
+        partitions_with(image, broker),
+        active.__contains__,
+        lambda _: unclean,
+        lambda _: min_isr,
+        eligible_replicas=elr,
+        unclean=crashed,
     )
     replay(image, record, ImageDelta())
     return image.topics["orders"].partitions[0]
@@ -101,3 +115,28 @@ def test_a_returning_broker_leads_what_has_no_leader() -> None:
 def test_naming_a_leader_starts_a_new_epoch_and_anything_else_does_not() -> None:
     assert merge_change(state(), PartitionChangeRecord(0, TOPIC_ID, leader=1)).leader_epoch == 5
     assert merge_change(state(), PartitionChangeRecord(0, TOPIC_ID, isr=[1])).leader_epoch == 4
+
+
+def test_who_led_last_is_remembered_until_somebody_leads() -> None:
+    """KIP-966; PartitionChangeBuilder.maybeUpdateLastKnownLeader of 4.3."""
+    leaderless = after_removal(state(isr=(1,)), 1, {2, 3}, elr=True)
+    assert (leaderless.leader, leaderless.last_known_elr) == (-1, (1,))
+    assert after_removal(state(isr=(1,)), 1, {2, 3}, elr=False).last_known_elr == ()
+    image = image_with(leaderless)
+    (record,) = add_broker(image, 1, {2, 3}.__contains__, lambda _: False)
+    replay(image, record, ImageDelta())
+    back = image.topics["orders"].partitions[0]
+    assert (back.leader, back.isr, back.eligible_leader_replicas, back.last_known_elr) == (1, (1,), (), ())
+
+
+def test_after_an_unclean_shutdown_nobody_is_eligible_and_only_the_last_leader_comes_back() -> None:
+    lost = after_removal(state(isr=(1,)), 1, {2, 3}, elr=True, crashed=True)
+    assert (lost.leader, lost.isr, lost.eligible_leader_replicas, lost.last_known_elr) == (-1, (), (), (1,))
+    image = image_with(lost)
+    assert add_broker(image, 2, {2, 3}.__contains__, lambda _: False) == []
+    (record,) = add_broker(image, 1, {2, 3}.__contains__, lambda _: False)
+    replay(image, record, ImageDelta())
+    assert (image.topics["orders"].partitions[0].leader, image.topics["orders"].partitions[0].isr) == (1, (1,))
+    # One of several eligible ones goes, the leader stays.
+    kept = after_removal(state(isr=(1,), elr=(2, 3)), 2, {1, 3}, min_isr=3, elr=True, crashed=True)
+    assert (kept.leader, kept.eligible_leader_replicas, kept.last_known_elr) == (1, (3,), ())

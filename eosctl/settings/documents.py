@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from eosctl.errors import ConfigFileError
 from eosctl.settings.hocon_file import HoconError, parse_hocon
+from eosctl.settings.ini_file import IniError, parse_ini
 from eosctl.settings.tree import Branch, Leaf, Node, Row
 
 MAX_NODES: Final = 200_000
@@ -219,6 +220,13 @@ def _dotted(name: str) -> str:
     return ".".join(part.strip("\"'") for part in parts)
 
 
+def _ini(file: str, text: str) -> tuple[Node, ...]:
+    try:
+        return (parse_ini(text),)
+    except IniError as error:
+        raise _malformed(file, error.line, error.reason) from error
+
+
 _SQL_WITH: Final = re.compile(r"\bWITH\s*\(", re.IGNORECASE)
 _SQL_PAIR: Final = re.compile(r"'((?:[^']|'')*)'\s*=\s*'((?:[^']|'')*)'")
 _SQL_SET: Final = re.compile(r"^\s*SET\s+'?([\w.-]+)'?\s*=\s*'?([^';]+)'?\s*;", re.IGNORECASE | re.MULTILINE)
@@ -255,6 +263,7 @@ FORMATS: Final = (
     Format("yaml", (".yml", ".yaml"), _yaml),
     Format("json", (".json",), _json),
     Format("toml", (".toml",), _toml),
+    Format("ini", (".ini",), _ini),
     Format("env", (".env",), _env),
     Format("sql", (".sql",), _sql),
 )

@@ -16,7 +16,7 @@ from eosctl.settings.deployment_files import read_components, read_deployment
 from eosctl.settings.documents import parse_documents
 from eosctl.settings.parameter_tables import load_tables
 from eosctl.settings.sources import MASK, shown
-from eosctl.settings.tree import flatten
+from eosctl.settings.tree import Leaf, flatten
 
 GOOD = Path(__file__).parents[1] / "fixtures" / "configs" / "good"
 BRIDGE = """apiVersion: kafka.strimzi.io/v1beta2
@@ -195,6 +195,17 @@ def test_an_image_names_its_release() -> None:
     assert {image: only("c.yml", text.format(image), Role.BROKER).release for image in images} == images
 
 
+def test_sections_of_an_ini_file_are_clients_and_share_the_defaults() -> None:
+    text = "[default]\nbootstrap.servers=a:1\n\n[producer]\n; why\ntransactional.id: x\n[consumer]\ngroup.id = g\n"
+    producer, consumer = read_components("client.ini", text)
+    assert (producer.role, consumer.role) == (Role.PRODUCER, Role.CONSUMER)
+    assert [one.value("bootstrap.servers").word for one in (producer, consumer)] == ["a:1", "a:1"]
+    assert dict(flatten(parse_documents("client.ini", text)[0]))["producer.transactional.id"] == Leaf("x", 6)
+    alone = only("client.ini", "[default]\ntransactional.id=x\nacks=1\n", Role.PRODUCER)
+    assert alone.value("acks").word == "1"
+    assert only("client.ini", "[producer]\nacks=1\nacks=0\n", Role.PRODUCER).value("acks").word == "0"
+
+
 def test_placeholders_are_not_values() -> None:
     value = only("p.properties", "transactional.id=${X}\nacks=all\n", Role.PRODUCER).value("transactional.id")
     assert (value.resolved, value.word) == (False, None)
@@ -207,6 +218,8 @@ def test_placeholders_are_not_values() -> None:
         ("a.json", '{\n "a": 1,\n "b": }', 3),
         ("a.toml", "a = 1\nb = \n", 2),
         ("a.env", "A=1\nnonsense\n", 2),
+        ("a.ini", "[a]\n = 1\n", 2),
+        ("a.ini", "a = 1\n[a]\n", 1),
         ("a.properties", "a=1\nb=\\uZZZZ\n", 2),
         ("a.sql", "SELECT 1;\nCREATE TABLE t (a INT) WITH ('a'='b'\n", 2),
         ("a.yaml", "a: &x [*x]\n", 1),
@@ -266,7 +279,9 @@ def test_flat_formats_mean_the_same(settings: dict[str, str]) -> None:
         assert [leaf.line for _, leaf in leaves] == [first + index for index in range(len(settings))], file
 
 
-@given(st.text(max_size=200), st.sampled_from(["a.properties", "a.yaml", "a.json", "a.toml", "a.env", "a.sql"]))
+@given(
+    st.text(max_size=200), st.sampled_from(["a.properties", "a.yaml", "a.json", "a.toml", "a.env", "a.sql", "a.ini"])
+)
 def test_no_text_ends_in_another_error(text: str, file: str) -> None:
     try:
         read_components(file, text)

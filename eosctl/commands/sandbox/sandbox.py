@@ -10,6 +10,7 @@ import typer
 
 from eosctl.commands.invocation import invocation_of, note, write_result
 from eosctl.commands.options import Output, OutputFile, parse_duration_ms
+from eosctl.commands.sandbox.bench import bench
 from eosctl.commands.sandbox.faults import advance, heal, inject_fault
 from eosctl.commands.sandbox.logs import show_logs
 from eosctl.commands.sandbox.proxy import proxy
@@ -181,6 +182,7 @@ def stop_sandbox(
 app.command("status")(show_sandboxes)
 app.command("logs")(show_logs)
 app.command("simulate")(simulate)
+app.command("bench")(bench)
 app.command("fault")(inject_fault)
 app.command("heal")(heal)
 app.command("advance")(advance)

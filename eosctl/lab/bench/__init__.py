@@ -1,0 +1,1 @@
+"""The sandbox measured beside its peers."""

@@ -1,0 +1,148 @@
+"""``sandbox bench``: what it prints and keeps, what it refuses, and what it does with an engine that fails."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from eosctl.commands.sandbox import bench as command
+from eosctl.errors import EosctlError
+from eosctl.lab.bench import measuring, rivals
+from eosctl.lab.bench.measuring import Rival, Sample, Shape, alternate, process_cpu_s, run_once, spread
+from eosctl.render.sandbox.bench import BenchRun, render_bench
+from eosctl.workloads.latency import Percentiles
+from eosctl.workloads.load import Load, LoadReport, Profile
+from tests.commands.conftest import eosctl
+
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "schemas" / "bench.json").read_text())
+CLOSED, OPEN = Shape(Profile.TV1, 16, 1), Shape(Profile.TV2, 64, 4, 1_000.0)
+
+
+def report(shape: Shape, completed: int, backlog: int = 0, errors: dict[str, int] | None = None) -> LoadReport:
+    load = Load(shape.profile, "t", shape.connections, shape.ids, rate_per_s=shape.rate_per_s)
+    waits = Percentiles(completed, 1.0, 2.0, 3.0, 4.0, 5.0)
+    return LoadReport(load, 1_000.0, completed, waits, waits, 0, errors or {}, backlog, 20.0)
+
+
+def test_the_sandbox_is_measured_and_the_result_is_kept(tmp_path: Path) -> None:
+    kept = tmp_path / "result.json"
+    load = ("--profile", "tv2", "--shape", "2x2", "--rounds", "1", "--seconds", "0.2")
+    done = eosctl("sandbox", "bench", "--engine", "sandbox", *load, "--save", str(kept), "-o", "json")
+    assert done.code == 0, done.err
+    jsonschema.validate(done.json, SCHEMA)
+    assert json.loads(kept.read_text())["items"] == done.json["items"]
+    (run,) = done.json["items"]
+    (result,) = run["results"]
+    assert (result["engine"], result["load"], result["runs"]) == ("sandbox", "TV2 2x2", 1)
+    assert result["server_cpu_us"]["median"] > 0
+    assert result["rate_per_s"]["median"] > 0
+    assert result["errors"] == []
+    assert "round 1 of 1: TV2 2x2 on sandbox" in done.err
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        (("--profile", "TV9"), "TV9"),
+        (("--shape", "16"), "16x4"),
+        (("--shape", "0x4"), "0x4"),
+        (("--engine", "sandbux"), "sandbox"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused(options: tuple[str, ...], word: str) -> None:
+    done = eosctl("sandbox", "bench", *options)
+    assert done.code == 2
+    assert word in done.err
+
+
+def test_loads_take_turns_and_the_first_run_of_each_engine_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs: list[tuple[str, str]] = []
+
+    def run(rival: Rival, shape: Shape, duration_ms: int, prefix: str) -> Sample:
+        runs.append((rival.name, prefix))
+        return Sample(float(len(runs)), report(shape, 1_000))
+
+    monkeypatch.setattr(measuring, "run_once", run)
+    both = [Rival("a", "a:1", 1), Rival("b", "b:1", 2)]
+    samples = alternate(both, [CLOSED, OPEN], 2, 500, lambda _: None)
+    assert runs[:2] == [("a", "warm-up"), ("b", "warm-up")]
+    assert [name for name, _ in runs[2:]] == ["a", "b"] * 4
+    assert [sample.server_cpu_us for sample in samples["a", CLOSED]] == [3.0, 7.0]
+    assert len({prefix for name, prefix in runs if name == "a"}) == 5  # ids of their own
+
+
+@pytest.mark.parametrize(
+    ("completed", "backlog", "is_held"), [(1_000, 0, True), (995, 99, True), (980, 0, False), (1_000, 100, False)]
+)
+def test_an_open_loop_is_held_when_rate_and_backlog_are(completed: int, backlog: int, is_held: bool) -> None:
+    assert Sample(1.0, report(OPEN, completed, backlog)).is_held is is_held
+
+
+def test_a_closed_loop_holds_nothing() -> None:
+    assert Sample(1.0, report(CLOSED, 1_000)).is_held is None
+
+
+def test_a_cluster_that_does_not_answer_is_a_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise EosctlError("Nobody answers.", "", "")
+
+    monkeypatch.setattr(measuring, "connect", refuse)
+    assert run_once(Rival("a", "127.0.0.1:1", 1), CLOSED, 200, "p") == Sample(0.0, None, "Nobody answers.")
+
+
+def test_what_failed_is_told_in_the_table_and_by_the_exit_code() -> None:
+    good = command._item("good", OPEN, [Sample(100.0, report(OPEN, 1_000)), Sample(300.0, report(OPEN, 900, 500))])
+    bad = command._item("bad", OPEN, [Sample(0.0, report(OPEN, 0, errors={"X": 2}), "X x2")])
+    run = BenchRun(
+        "1", "c0ffee00", False, "3.11", "Linux", 2, 0.5, 0.7, 2, 5.0, {"kfake": "there is no go"}, (good, bad)
+    )
+    text = render_bench(run)
+    assert "200 (100-300)" in text
+    assert "1 of 2" in text
+    assert "failed: X x2" in text
+    assert "kfake was left out: there is no go" in text
+
+
+@contextmanager
+def broken(engine: str, directory: Path, kafka: str) -> Iterator[Rival]:
+    if engine == "kfake":
+        raise EosctlError("kfake does not compile.", "", "")
+    yield Rival(engine, "here:1", 1)
+
+
+def test_an_engine_that_does_not_start_is_left_out_unless_it_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(rival: Rival, shape: Shape, duration_ms: int, prefix: str) -> Sample:
+        return Sample(100.0, report(shape, 1_000))
+
+    monkeypatch.setattr(measuring, "run_once", run)
+    monkeypatch.setattr(rivals, "running", broken)
+    monkeypatch.setattr(rivals, "missing_for", lambda engine: "java" if engine == "apache" else "")
+    done = eosctl("sandbox", "bench", "--shape", "1x1", "--rounds", "1", "-o", "json")
+    assert done.code == 0, done.err
+    (result,) = done.json["items"]
+    assert {found["engine"] for found in result["results"]} == {"sandbox"}
+    assert result["left_out"] == {"apache": "there is no java", "kfake": "kfake does not compile."}
+    asked = eosctl("sandbox", "bench", "--engine", "kfake")
+    assert asked.code == 1
+    assert "kfake does not compile." in asked.err
+
+
+def test_an_engine_without_its_tools_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert rivals.missing_for("apache") == "java, mvn"
+    assert rivals.missing_for("kfake") == "go"
+    assert rivals.missing_for("sandbox") == ""
+
+
+def test_cpu_time_of_a_process_that_has_ended_is_an_error() -> None:
+    with pytest.raises(EosctlError, match="has ended"):
+        process_cpu_s(2**22 + 1)
+
+
+def test_spread() -> None:
+    assert spread([3.0, 1.0, 2.0]) == (2.0, 1.0, 3.0)

@@ -40,9 +40,9 @@ ABSENT = {
     "AddRaftVoter", "AllocateProducerIds", "AlterPartition", "AlterShareGroupOffsets", "AssignReplicasToDirs",
     "BeginQuorumEpoch", "BrokerHeartbeat", "BrokerRegistration", "ConsumerGroupDescribe", "ConsumerGroupHeartbeat",
     "CreateDelegationToken", "DeleteShareGroupOffsets", "DeleteShareGroupState", "DescribeDelegationToken",
-    "DescribeShareGroupOffsets", "EndQuorumEpoch", "ExpireDelegationToken", "InitializeShareGroupState",
-    "ReadShareGroupState", "ReadShareGroupStateSummary", "RemoveRaftVoter", "RenewDelegationToken",
-    "ShareAcknowledge", "ShareFetch", "ShareGroupDescribe", "ShareGroupHeartbeat", "StreamsGroupDescribe",
+    "DescribeShareGroupOffsets", "EndQuorumEpoch", "ExpireDelegationToken", "FetchSnapshot",
+    "InitializeShareGroupState", "ReadShareGroupState", "ReadShareGroupStateSummary", "RemoveRaftVoter",
+    "RenewDelegationToken", "ShareAcknowledge", "ShareFetch", "ShareGroupDescribe", "ShareGroupHeartbeat", "StreamsGroupDescribe",
     "StreamsGroupHeartbeat", "UnregisterBroker", "Vote", "WriteShareGroupState",
 }  # fmt: skip
 SHARED = {key: api for key, api in APIS.items() if api.request.name in CLASSES}

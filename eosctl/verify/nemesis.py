@@ -62,6 +62,7 @@ def sandbox_ranges(broker_ids: Sequence[int], controller_ids: Sequence[int]) -> 
         # Late enough for the client to give up and ask again.
         FaultRange("late-end-txn", (0,), duration_ms=(500, 1_500), amount=(3_500, 6_000)),
         FaultRange("late-produce", (0,), duration_ms=(500, 1_500), amount=(3_500, 6_000)),
+        FaultRange("late-offset-commit", (0,), amount=(500, 3_000)),
         FaultRange("late-markers", (0,), amount=(200, 2_000)),
     ]
     if controllers:
@@ -95,6 +96,8 @@ def sandbox_words(fault: PlannedFault) -> tuple[str, ...]:
             return (f"cut node={node}",)
         case "late-end-txn" | "late-produce" | "late-markers":
             return (f"{fault.kind} ms={amount}",)
+        case "late-offset-commit":
+            return (f"delay from=clients api=TXN_OFFSET_COMMIT ms={amount} count=1",)
         case "delay-frames":
             return tuple(f"delay {end} ms={amount}" for end in ends)
         case kind:

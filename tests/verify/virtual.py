@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import random
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from eosctl.client import connect
@@ -16,10 +17,13 @@ from eosctl.lab.recording import Recorder
 from eosctl.lab.simulation import simulate
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.sandbox.core import ClusterShape
+from eosctl.sandbox.faults.control import fault_commands
+from eosctl.sandbox.faults.engine import FaultEngine
 from eosctl.sandbox.ports import Emulation
 from eosctl.verify.conduct import Conducted, Disturbance, conduct
 from eosctl.verify.guide import Guide
-from eosctl.verify.links import LinkNemesis
+from eosctl.verify.links import LINK_RANGES, LinkNemesis
+from eosctl.verify.nemesis import CombinedNemesis, SandboxNemesis, sandbox_ranges
 from eosctl.verify.plan import PlannedFault, VerifyPlan
 from eosctl.verify.scene import Scene
 
@@ -42,8 +46,9 @@ def play_virtually(
     emulate: str = "4.3",
     transaction_version: int | None = None,
     guide: Guide | None = None,
+    bugs: Mapping[str, bool] = MappingProxyType({}),
 ) -> Virtual:
-    """Play a plan with faults on the clients' links, on a simulated cluster of three brokers."""
+    """Play a plan with faults on the clients' links and of the brokers, on a simulated cluster of three brokers."""
 
     async def play() -> Virtual:
         loop = asyncio.get_running_loop()
@@ -52,6 +57,13 @@ def play_virtually(
             async with simulate(shape, Path(directory), seed=plan.seed) as simulation:
                 chance = random.Random(plan.seed)
                 link = LinkNemesis(simulation.network)
+                engine = FaultEngine(simulation, seed=plan.seed)
+                for name, on in bugs.items():
+                    engine.switch_bug(name, on)
+                commands = fault_commands(engine)
+                ranges = sandbox_ranges(simulation.core.broker_ids, simulation.core.controller_ids)
+                brokers = SandboxNemesis(lambda command, arguments: commands[command](arguments))
+                nemesis = CombinedNemesis([(LINK_RANGES, link), (ranges, brokers)])
                 config = replace(simulation.config, connect_timeout_ms=1_500, request_timeout_ms=1_500)
                 config = replace(config, timeout_ms=20_000)
                 coverage = guide.coverage if guide is not None else None
@@ -61,7 +73,7 @@ def play_virtually(
                     return connect(config, connector=link, chance=random.Random(chance.random()))
 
                 scene = Scene(plan, recorder, open_client, simulation.now_ms)  # type: ignore[arg-type]
-                conducted = await conduct(scene, Disturbance(tuple(faults), link, guide), keep=keep)
+                conducted = await conduct(scene, Disturbance(tuple(faults), nemesis, guide), keep=keep)
                 async with connect(simulation.config, connector=simulation.network) as client:
                     names = {topic.name for topic in (await client.refresh_metadata(None)).topics if not topic.internal}
                 return Virtual(recorder.history, conducted, frozenset(names))

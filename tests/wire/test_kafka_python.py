@@ -42,8 +42,8 @@ ABSENT = {
     "CreateDelegationToken", "DeleteShareGroupOffsets", "DeleteShareGroupState", "DescribeDelegationToken",
     "DescribeShareGroupOffsets", "EndQuorumEpoch", "ExpireDelegationToken", "FetchSnapshot",
     "InitializeShareGroupState", "ReadShareGroupState", "ReadShareGroupStateSummary", "RemoveRaftVoter",
-    "RenewDelegationToken", "ShareAcknowledge", "ShareFetch", "ShareGroupDescribe", "ShareGroupHeartbeat", "StreamsGroupDescribe",
-    "StreamsGroupHeartbeat", "UnregisterBroker", "Vote", "WriteShareGroupState",
+    "RenewDelegationToken", "ShareAcknowledge", "ShareFetch", "ShareGroupDescribe", "ShareGroupHeartbeat",
+    "StreamsGroupDescribe", "StreamsGroupHeartbeat", "UnregisterBroker", "Vote", "WriteShareGroupState",
 }  # fmt: skip
 SHARED = {key: api for key, api in APIS.items() if api.request.name in CLASSES}
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from random import Random
 
 import jsonschema
 import pytest
@@ -13,13 +14,14 @@ import pytest
 from eosctl.commands.sandbox import bench as command
 from eosctl.errors import EosctlError
 from eosctl.lab.bench import measuring, rivals
-from eosctl.lab.bench.measuring import Rival, Sample, Shape, alternate, process_cpu_s, run_once, spread
+from eosctl.lab.bench.measuring import Clocks, Rival, Sample, Shape, alternate, process_cpu_s, run_once, spread
 from eosctl.render.sandbox.bench import BenchRun, render_bench
 from eosctl.workloads.latency import Percentiles
 from eosctl.workloads.load import Load, LoadReport, Profile
 from tests.commands.conftest import eosctl
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "schemas" / "bench.json").read_text())
+CLOCKS = Clocks(lambda: 0, lambda: 0.0)
 CLOSED, OPEN = Shape(Profile.TV1, 16, 1), Shape(Profile.TV2, 64, 4, 1_000.0)
 
 
@@ -63,13 +65,13 @@ def test_what_cannot_be_measured_is_refused(options: tuple[str, ...], word: str)
 def test_loads_take_turns_and_the_first_run_of_each_engine_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     runs: list[tuple[str, str]] = []
 
-    def run(rival: Rival, shape: Shape, duration_ms: int, prefix: str) -> Sample:
+    def run(rival: Rival, shape: Shape, duration_ms: int, prefix: str, clocks: Clocks) -> Sample:
         runs.append((rival.name, prefix))
         return Sample(float(len(runs)), report(shape, 1_000))
 
     monkeypatch.setattr(measuring, "run_once", run)
     both = [Rival("a", "a:1", 1), Rival("b", "b:1", 2)]
-    samples = alternate(both, [CLOSED, OPEN], 2, 500, lambda _: None)
+    samples = alternate(both, [CLOSED, OPEN], 2, 500, CLOCKS, lambda _: None)
     assert runs[:2] == [("a", "warm-up"), ("b", "warm-up")]
     assert [name for name, _ in runs[2:]] == ["a", "b"] * 4
     assert [sample.server_cpu_us for sample in samples["a", CLOSED]] == [3.0, 7.0]
@@ -92,7 +94,7 @@ def test_a_cluster_that_does_not_answer_is_a_result(monkeypatch: pytest.MonkeyPa
         raise EosctlError("Nobody answers.", "", "")
 
     monkeypatch.setattr(measuring, "connect", refuse)
-    assert run_once(Rival("a", "127.0.0.1:1", 1), CLOSED, 200, "p") == Sample(0.0, None, "Nobody answers.")
+    assert run_once(Rival("a", "127.0.0.1:1", 1), CLOSED, 200, "p", CLOCKS) == Sample(0.0, None, "Nobody answers.")
 
 
 def test_what_failed_is_told_in_the_table_and_by_the_exit_code() -> None:
@@ -109,14 +111,14 @@ def test_what_failed_is_told_in_the_table_and_by_the_exit_code() -> None:
 
 
 @contextmanager
-def broken(engine: str, directory: Path, kafka: str) -> Iterator[Rival]:
+def broken(engine: str, directory: Path, kafka: str, rng: Random) -> Iterator[Rival]:
     if engine == "kfake":
         raise EosctlError("kfake does not compile.", "", "")
     yield Rival(engine, "here:1", 1)
 
 
 def test_an_engine_that_does_not_start_is_left_out_unless_it_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    def run(rival: Rival, shape: Shape, duration_ms: int, prefix: str) -> Sample:
+    def run(rival: Rival, shape: Shape, duration_ms: int, prefix: str, clocks: Clocks) -> Sample:
         return Sample(100.0, report(shape, 1_000))
 
     monkeypatch.setattr(measuring, "run_once", run)

@@ -57,8 +57,10 @@ def bench(
     become of earlier ones, so a stall shows in every wait that it causes. The CPU time is the server's.
     """
     from contextlib import ExitStack
+    from random import Random
+    from time import process_time
 
-    from eosctl.lab.bench.measuring import alternate
+    from eosctl.lab.bench.measuring import Clocks, alternate
     from eosctl.lab.bench.rivals import ENGINES, missing_for, running, workplace
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
@@ -75,12 +77,12 @@ def bench(
         for name in dict.fromkeys(chosen):
             note(f"starting {name}")
             try:
-                rivals.append(stack.enter_context(running(name, directory / name, kafka)))
+                rivals.append(stack.enter_context(running(name, directory / name, kafka, Random())))
             except EosctlError as error:
                 if engine:
                     raise
                 left_out[name] = error.what  # nobody asked for it by name
-        samples = alternate(rivals, shapes, rounds, int(seconds * 1000), note)
+        samples = alternate(rivals, shapes, rounds, int(seconds * 1000), Clocks(invocation.now_ms, process_time), note)
     results = tuple(_item(rival.name, load, samples[rival.name, load]) for load in shapes for rival in rivals)
     run = _run(results, left_out, rounds, seconds, load_before)
     machine = render_listing(listing("bench", "sandbox bench", invocation.now_ms(), (run,)), (), OutputFormat.JSON)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Final, NamedTuple
 
 from eosctl.client import connect
+from eosctl.client.ports import WallClock
 from eosctl.client.topics import ensure_topic
 from eosctl.errors import EosctlError
 from eosctl.model.client_config import ClientConfig
@@ -89,7 +89,9 @@ def process_cpu_s(pid: int) -> float:
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError as error:
-        raise EosctlError(f"Process {pid} has ended during the measurement.", "", "See its log.") from error
+        raise EosctlError(
+            f"Process {pid} has ended during the measurement.", "There is nothing in /proc of it.", "See its log."
+        ) from error
     fields = stat[stat.rindex(")") + 2 :].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -97,16 +99,24 @@ def process_cpu_s(pid: int) -> float:
 class _CpuWatch:
     """Gives a load the generator's CPU time and notes the server's at the same moments."""
 
-    def __init__(self, pid: int) -> None:
+    def __init__(self, pid: int, own_cpu_s: Callable[[], float]) -> None:
         self._pid = pid
+        self._own_cpu_s = own_cpu_s
         self.server_s: list[float] = []
 
     def __call__(self) -> float:
         self.server_s.append(process_cpu_s(self._pid))
-        return time.process_time()
+        return self._own_cpu_s()
 
 
-def run_once(rival: Rival, shape: Shape, duration_ms: int, prefix: str) -> Sample:
+class Clocks(NamedTuple):
+    """Where time comes from: the wall clock in ms since the epoch, and the generator's CPU time in seconds."""
+
+    now_ms: WallClock
+    cpu_s: Callable[[], float]
+
+
+def run_once(rival: Rival, shape: Shape, duration_ms: int, prefix: str, clocks: Clocks) -> Sample:
     """Put a load on a cluster once; an error of the cluster is a result like any other."""
     load = Load(
         shape.profile,
@@ -117,12 +127,12 @@ def run_once(rival: Rival, shape: Shape, duration_ms: int, prefix: str) -> Sampl
         duration_ms=duration_ms,
         prefix=prefix,
     )
-    watch = _CpuWatch(rival.pid)
+    watch = _CpuWatch(rival.pid, clocks.cpu_s)
 
     async def run() -> LoadReport:
         async with connect(ClientConfig(parse_endpoints(rival.bootstrap, rival.name))) as client:
             await ensure_topic(client, TOPIC, partition_count=PARTITIONS)
-            return await run_load(client, load, now_ms=lambda: time.time_ns() // 1_000_000, cpu_s=watch)
+            return await run_load(client, load, now_ms=clocks.now_ms, cpu_s=watch)
 
     try:
         report = asyncio.run(run())
@@ -140,6 +150,7 @@ def alternate(
     shapes: Sequence[Shape],
     rounds: int,
     duration_ms: int,
+    clocks: Clocks,
     tell: Callable[[str], None],
 ) -> dict[tuple[str, Shape], list[Sample]]:
     """Run every load on every cluster, round by round, so that a busy spell of the machine hits all alike.
@@ -147,12 +158,12 @@ def alternate(
     A first run of a second on each cluster, with the first load, is not counted: it warms caches and compilers up.
     """
     for rival in rivals:
-        run_once(rival, shapes[0], 1_000, "warm-up")
+        run_once(rival, shapes[0], 1_000, "warm-up", clocks)
     samples: dict[tuple[str, Shape], list[Sample]] = {}
     for number in range(rounds):
         for at, shape in enumerate(shapes):
             for rival in rivals:
                 tell(f"round {number + 1} of {rounds}: {shape.name} on {rival.name}")
-                sample = run_once(rival, shape, duration_ms, f"bench-{number}-{at}")
+                sample = run_once(rival, shape, duration_ms, f"bench-{number}-{at}", clocks)
                 samples.setdefault((rival.name, shape), []).append(sample)
     return samples

@@ -24,6 +24,8 @@ HEAP_BYTES: Final = 1 << 30
 ENGINES: Final = ("sandbox", "apache", "kfake")
 #: https://github.com/twmb/franz-go/tree/master/pkg/kfake, the version that the table names.
 KFAKE_VERSION: Final = "v0.0.0-20260918054303-01f206a7e32c"
+#: What that commit of kfake needs; its own requirement names an older one.
+FRANZ_GO_VERSION: Final = "v1.22.2"
 _BUILD_TIMEOUT_S: Final = 600
 _KFAKE_MAIN: Final = """\
 package main
@@ -57,13 +59,14 @@ def missing_for(engine: str) -> str:
 
 
 @contextmanager
-def running(engine: str, directory: Path, kafka: str) -> Iterator[Rival]:
+def running(engine: str, directory: Path, kafka: str, rng: random.Random) -> Iterator[Rival]:
     """Run an engine in a directory of its own while the context lasts.
 
     Args:
         engine: One of `ENGINES`.
         directory: Where it keeps its files; the caller removes it.
         kafka: The release of the engine ``apache``.
+        rng: Chooses its ports.
 
     Raises:
         UsageError: There is no such engine.
@@ -74,7 +77,7 @@ def running(engine: str, directory: Path, kafka: str) -> Iterator[Rival]:
             with _sandbox(directory) as rival:
                 yield rival
         case "apache":
-            with _apache(directory, kafka) as rival:
+            with _apache(directory, kafka, rng) as rival:
                 yield rival
         case "kfake":
             with _kfake(directory) as rival:
@@ -94,16 +97,16 @@ def _sandbox(directory: Path) -> Iterator[Rival]:
 
 
 @contextmanager
-def _apache(directory: Path, kafka: str) -> Iterator[Rival]:
+def _apache(directory: Path, kafka: str, rng: random.Random) -> Iterator[Rival]:
     # The options that a broker is started with in production; the quick-start ones switch the compiler off.
     config = ApacheConfig(kafka, heap_bytes=HEAP_BYTES, jvm_options=("-XX:+UseG1GC",))
-    engine = ApacheEngine(config, directory, random.Random())
+    engine = ApacheEngine(config, directory, rng)
     try:
         asyncio.run(engine.up())
         (record,) = engine.records().values()
         identity = read_record(record)
         if identity is None:
-            raise EosctlError(f"The node of {engine.name} has ended.", "", "See its log.")
+            raise EosctlError(f"The node of {engine.name} has ended.", "Its process is gone.", "Leave it out.")
         yield Rival(engine.name, engine.bootstrap, identity.pid)
     finally:
         asyncio.run(engine.down())
@@ -136,7 +139,7 @@ def _build_kfake(directory: Path) -> Path:
     environment = os.environ | {"GOFLAGS": "-mod=mod", "GOWORK": "off"}
     for words in (
         ("mod", "init", "kfakeserver"),
-        ("get", f"github.com/twmb/franz-go/pkg/kfake@{KFAKE_VERSION}"),
+        ("get", f"github.com/twmb/franz-go/pkg/kfake@{KFAKE_VERSION}", f"github.com/twmb/franz-go@{FRANZ_GO_VERSION}"),
         ("build", "-o", "kfakeserver", "."),
     ):
         done = subprocess.run(

@@ -67,7 +67,7 @@ def find_java(release: KafkaRelease) -> Path:
             "java",
             "Apache Kafka needs Java, and there is none"
             + (f" in {home} (JAVA_HOME)." if home else " on the PATH (JAVA_HOME is not set)."),
-            next_step="Install a Java runtime, e.g. apt-get install openjdk-17-jre-headless.",
+            next_step="Install a Java runtime, e.g. apt-get install openjdk-17-jre-headless; Debian 13 has 21.",
         )
     major = java_major(subprocess.run([found, "-version"], capture_output=True, text=True, check=False).stderr)
     if major is not None and major < release.java_major:

@@ -83,7 +83,11 @@ def parse_coordinator_loads(log: str) -> CoordinatorLoads:
 def _ask(record: Path, command: str) -> str:
     tool = shutil.which("jcmd")
     if tool is None:
-        raise MissingTool("jcmd", "It comes with a JDK.", "apt-get install openjdk-17-jdk-headless")
+        raise MissingTool(
+            "jcmd",
+            "It comes with a JDK.",
+            "apt-get install openjdk-17-jdk-headless; Debian 13 has 21.",
+        )
     running = read_record(record)
     if running is None:
         raise EngineError(

@@ -31,6 +31,8 @@ _CARRIED: Final = {
     "message": ("ingestionTime",),
 }
 """What journald, Google Cloud, Fluent Bit, Loki, Splunk and CloudWatch call the line, and the time beside it."""
+_ALSO_MESSAGES: Final = frozenset({"log", "line"})
+"""Names that programs use for their own messages, which then have a level beside them."""
 _ANSI: Final = re.compile(rb"(?:\x1b|\^\[)\[[0-9;]*[A-Za-z]")
 
 
@@ -102,6 +104,8 @@ def _carrier(line: bytes) -> Inner | None:
     for name, beside in _CARRIED.items():
         text = entry.get(name)
         stamp = next((entry[other] for other in beside if other in entry), None)
+        if name in _ALSO_MESSAGES and any(level in entry for level in ("level", "severity", "lvl", "log_level")):
+            continue
         if isinstance(text, str) and stamp is not None:
             whole = name != "log" or text.endswith("\n")
             return Inner(
@@ -173,7 +177,7 @@ _WRAPPERS: Final[tuple[tuple[str, Unwrap], ...]] = (
     ("kubectl-prefix", _prefix),
     ("stern", _stern),
 )
-_NEEDS_STAMPS: Final = {"kubectl": 4, "stern": 500, "carrier": 20}
+_NEEDS_STAMPS: Final = {"kubectl": 4, "stern": 500, "carrier": 1000}
 """Wrappers that any words may look like: one line in so many of what they hold must start like a record."""
 NAMES_SERVICES: Final = frozenset({"compose", "syslog", "kubectl-prefix", "stern", "carrier"})
 """Wrappers whose streams are services; the others' are standard output and error of one."""

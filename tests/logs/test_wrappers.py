@@ -43,6 +43,27 @@ WRAPPED = {
     "syslog 5424": "".join(
         f"<14>1 2026-11-21T09:31:19Z host-7 kafka 4711 - - {line}\n" for line in (HEAD, CAUSE, NEXT)
     ),
+    "journald": "".join(
+        json.dumps({"__REALTIME_TIMESTAMP": "1795253479670000", "_SYSTEMD_UNIT": "kafka.service", "MESSAGE": line})
+        + "\n"
+        for line in (HEAD, CAUSE, NEXT)
+    ),
+    "fluent bit": "".join(
+        json.dumps(
+            {"date": 1795253479.67, "stream": "stdout", "log": f"{line}\n", "kubernetes": {"pod_name": "kafka-0"}}
+        )
+        + "\n"
+        for line in (HEAD, CAUSE, NEXT)
+    ),
+    "google": "".join(
+        json.dumps({"timestamp": "2026-11-21T09:31:19.670Z", "severity": "INFO", "textPayload": text}) + "\n"
+        for text in (f"{HEAD}\n{CAUSE}", NEXT)
+    ),
+    "loki": "".join(
+        json.dumps({"labels": {"pod": "kafka-0"}, "line": line, "timestamp": "2026-11-21T09:31:19.670Z"}) + "\n"
+        for line in (HEAD, CAUSE, NEXT)
+    ),
+    "coloured compose": "".join(f"\x1b[36mkafka-1  | \x1b[0m{line}\n" for line in (HEAD, CAUSE, NEXT)),
     "colours": f"\x1b[31m{HEAD}\x1b[0m\n{CAUSE}\n{NEXT}\n",
 }
 
@@ -93,3 +114,10 @@ def test_a_cut_archive_gives_what_it_holds_and_says_so(tmp_path: Path) -> None:
     scan = scan_paths([path])
     assert scan.events
     assert "gzip" in scan.sources[0].error
+
+
+def test_a_program_that_calls_its_message_log_is_no_carrier(tmp_path: Path) -> None:
+    entry = {"time": "2026-11-21T09:31:19.670Z", "level": "error", "log": "2026 orders lost", "logger": "shop"}
+    (tmp_path / "shop.log").write_text(json.dumps(entry) + "\n")
+    (event,) = scan_paths([tmp_path]).events
+    assert (event.level, event.logger, event.message) == ("ERROR", "shop", "2026 orders lost")

@@ -166,3 +166,33 @@ def test_brokers_name_the_group_of_a_librdkafka_consumer_that_did_not_poll(tmp_p
     assert (found.kind, found.subject) == ("poll_interval_exceeded", {"application": "app"})
     (found,) = judge(tmp_path, {"broker-1/server.log": broker})
     assert (found.kind, found.subject) == ("poll_interval_exceeded", {"group": "ship-eu"})
+
+
+QUIET = {
+    "kafkajs.log": "".join(
+        f"{json.dumps({'level': level, 'timestamp': BEGUN, 'logger': 'kafkajs', 'message': message, **beside})}\n"
+        for level, message, beside in (
+            ("INFO", "[ConsumerGroup] Consumer has joined the group", {"groupId": "ship", "isLeader": True}),
+            ("WARN", "[Runner] re-joining", {"error": "The group is rebalancing, so a rejoin is needed"}),
+            ("INFO", "transaction committed", {"transactionalId": "pay-1", "error": None, "reason": "asked for"}),
+        )
+    ),
+    "rdkafka.log": (
+        "%6|1795253481.100|GETPID|pay#producer-1| [thrd:main]: Acquired transactional PID{Id:1000,Epoch:0}\n"
+        "%3|1795253483.200|FAIL|pay#producer-1| [thrd:k:9092/2]: k:9092/2: Disconnected (after 600000ms in state UP)\n"
+    ),
+    "aio.log": (
+        "2026-11-21 09:31:01,100 INFO aiokafka.consumer.group_coordinator: (Re-)joining group ship\n"
+        "2026-11-21 09:31:04,000 WARNING aiokafka.cluster: Topic pay is not available: LeaderNotAvailableError\n"
+    ),
+    "go.log": (
+        'time=2026-11-21T09:31:02Z level=WARN msg="metadata update failed" err="LEADER_NOT_AVAILABLE: There is no '
+        'leader for this topic-partition as we are in the middle of a leadership election."\n'
+        'time=2026-11-21T09:31:03Z level=INFO msg="CONCURRENT_TRANSACTIONS, retrying" transactional_id=pay-2\n'
+    ),
+    "broker-1/server.log": INITIALISED,
+}
+
+
+def test_a_quiet_hour_of_all_of_them_is_no_incident(tmp_path: Path) -> None:
+    assert judge(tmp_path, QUIET) == []

@@ -59,6 +59,8 @@ def session(app_name: str = "eosctl logs", cores: str = "*", *, streams: bool = 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName(app_name)
     if not _submitted():
+        # Else Spark looks its machine's own name up, which in containers nobody may know.
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         builder = builder.master(f"local[{cores}]")
         for name, value in (LOCAL_PROFILE if streams else LOCAL_PROFILE | BATCH_PROFILE).items():
             builder = builder.config(name, value)

@@ -22,6 +22,7 @@ INTER_BROKER_APIS = frozenset(
         ApiKey.VOTE,
         ApiKey.BEGIN_QUORUM_EPOCH,
         ApiKey.END_QUORUM_EPOCH,
+        ApiKey.FETCH_SNAPSHOT,
     }
 )
 

@@ -37,6 +37,7 @@ _LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+")
 
 
 TOO_LARGE = "Unable to perform excessively large batch operation."
+TOO_MANY = "Excessively large number of partitions per request."
 
 
 class Refused(Exception):  # noqa: N818 - an answer, not a failure
@@ -74,10 +75,10 @@ def topic_name_problem(name: str) -> str | None:
 
 
 def create_topics(controller: Controller, context: RequestContext, request: CreateTopicsRequest) -> None:
-    """Create topics; each is answered for itself."""
-    if sum(max(topic.num_partitions, 1) for topic in request.topics) > MAX_BATCH_RECORDS:
-        refused = [_refused_topic(topic.name, ErrorCode.POLICY_VIOLATION, TOO_LARGE) for topic in request.topics]
-        context.reply(CreateTopicsResponse(0, refused))
+    """Create topics; each is answered for itself, but for those that are too much for one batch together."""
+    default_count = controller.config.get_int("num.partitions")
+    if sum(_wanted_count(topic, default_count) for topic in request.topics) > MAX_BATCH_RECORDS:
+        _refuse_all(context, request, TOO_MANY)
         return
     names = [topic.name for topic in request.topics]
     results: dict[str, CreatableTopicResult] = {}
@@ -101,6 +102,9 @@ def create_topics(controller: Controller, context: RequestContext, request: Crea
             planned.replication_factor,
             _effective_configs(controller, {config.name: config.value or "" for config in topic.configs}),
         )
+    if len(records) > MAX_BATCH_RECORDS:
+        _refuse_all(context, request, TOO_LARGE)
+        return
     response = CreateTopicsResponse(0, list(results.values()))
     controller.write([] if request.validate_only else records, lambda: context.reply(response))
 
@@ -277,17 +281,26 @@ def _effective_configs(controller: Controller, overrides: dict[str, str]) -> lis
     return found
 
 
+def _wanted_count(topic: CreatableTopic, default_count: int) -> int:
+    if topic.assignments:
+        return len(topic.assignments)
+    return default_count if topic.num_partitions == -1 else max(topic.num_partitions, 0)  # negative: refused by itself
+
+
+def _refuse_all(context: RequestContext, request: CreateTopicsRequest, text: str) -> None:
+    refused = [_refused_topic(topic.name, ErrorCode.POLICY_VIOLATION, text) for topic in request.topics]
+    context.reply(CreateTopicsResponse(0, refused))
+
+
 # --- grow -------------------------------------------------------------------------------------------------------
 
 
 def create_partitions(controller: Controller, context: RequestContext, request: CreatePartitionsRequest) -> None:
-    """Add partitions to topics."""
-    if sum(max(topic.count, 1) for topic in request.topics) > MAX_BATCH_RECORDS:
-        refused = [
-            CreatePartitionsTopicResult(topic.name, ErrorCode.POLICY_VIOLATION, TOO_LARGE) for topic in request.topics
-        ]
-        context.reply(CreatePartitionsResponse(0, refused))
-        return
+    """Add partitions to topics.
+
+    What one batch of the metadata log cannot hold is answered with an unknown error, and what it can hold of that
+    topic is added all the same, as by Kafka (ReplicationControlManager.createPartitions fills a bounded list).
+    """
     names = [topic.name for topic in request.topics]
     results: dict[str, CreatePartitionsTopicResult] = {}
     records: list[Any] = []
@@ -297,16 +310,21 @@ def create_partitions(controller: Controller, context: RequestContext, request: 
                 topic.name, ErrorCode.INVALID_REQUEST, "Duplicate topic name."
             )
             continue
+        room = MAX_BATCH_RECORDS - len(records)
         try:
-            records += _plan_growth(controller, topic)
-            results[topic.name] = CreatePartitionsTopicResult(topic.name)
+            planned = _plan_growth(controller, topic, room + 1)
+            records += planned[:room]
+            fits = len(planned) <= room
+            error = ErrorCode.NONE if fits else ErrorCode.UNKNOWN_SERVER_ERROR
+            results[topic.name] = CreatePartitionsTopicResult(topic.name, error)
         except Refused as refused:
             results[topic.name] = CreatePartitionsTopicResult(topic.name, refused.error, refused.message)
     response = CreatePartitionsResponse(0, list(results.values()))
     controller.write([] if request.validate_only else records, lambda: context.reply(response))
 
 
-def _plan_growth(controller: Controller, topic: CreatePartitionsTopic) -> list[Any]:
+def _plan_growth(controller: Controller, topic: CreatePartitionsTopic, limit: int) -> list[Any]:
+    """Plan the partitions to add, no more than ``limit``: a request may ask for two billions."""
     known = controller.image.topics.get(topic.name)
     if known is None:
         raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
@@ -331,7 +349,7 @@ def _plan_growth(controller: Controller, topic: CreatePartitionsTopic) -> list[A
         for replicas in assignments:
             check_assignment(controller, replicas, size)
     else:
-        assignments = _place(controller, added, size)
+        assignments = _place(controller, min(added, limit), size)
     return [
         _partition_record(controller, known.topic_id, present + index, replicas)
         for index, replicas in enumerate(assignments)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.controller import topics
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.metadata.image import ClusterImage, ImageDelta
@@ -129,11 +130,30 @@ def test_batches_round_trip() -> None:
 def test_requests_for_more_than_a_batch_can_hold_are_refused(tmp_path: Path) -> None:
     harness = Harness(tmp_path)
     EosClient(harness).create_topic("orders")
-    topics = CreateTopicsRequest([CreatableTopic("huge", 0x7FFFFFFF, 1), CreatableTopic("small", 1, 1)], 1000)
-    created = harness.request(1, ApiKey.CREATE_TOPICS, 5, topics)
-    assert {topic.error_code for topic in created.topics} == {ErrorCode.POLICY_VIOLATION}
-    partitions = CreatePartitionsRequest([CreatePartitionsTopic("orders", 0x7FFFFFFF, None)], 1000)
-    grown = harness.request(1, ApiKey.CREATE_PARTITIONS, 2, partitions)
-    assert grown.results[0].error_code == ErrorCode.POLICY_VIOLATION
+    # Texts and limits as answered by brokers of 3.9.2 and 4.3.1: a topic takes a record besides its partitions.
+    for count, text in (
+        (0x7FFFFFFF, "Excessively large number of partitions per request."),
+        (10_000, "Excessively large number of partitions per request."),
+        (9_999, "Unable to perform excessively large batch operation."),
+    ):
+        wanted = CreateTopicsRequest([CreatableTopic("huge", count, 1), CreatableTopic("small", 1, 1)], 1000)
+        created = harness.request(1, ApiKey.CREATE_TOPICS, 5, wanted)
+        answers = {(topic.error_code, topic.error_message) for topic in created.topics}
+        assert answers == {(ErrorCode.POLICY_VIOLATION, text)}
     assert set(harness.core.broker(1).metadata.topics) == {"orders"}
+    harness.close()
+
+
+@pytest.mark.parametrize("count", [12, 0x7FFFFFFF])
+def test_a_topic_grows_as_far_as_a_batch_goes_although_the_request_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    """As by a broker of 4.3.1, where 1 partition became 10,001 after the unknown error; here a batch takes 10."""
+    monkeypatch.setattr(topics, "MAX_BATCH_RECORDS", 10)
+    harness = Harness(tmp_path)
+    EosClient(harness).create_topic("orders")
+    partitions = CreatePartitionsRequest([CreatePartitionsTopic("orders", count, None)], 1000)
+    grown = harness.request(1, ApiKey.CREATE_PARTITIONS, 2, partitions)
+    assert (grown.results[0].error_code, grown.results[0].error_message) == (ErrorCode.UNKNOWN_SERVER_ERROR, None)
+    assert harness.core.broker(1).metadata.partition_count("orders") == 11
     harness.close()

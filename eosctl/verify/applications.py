@@ -18,7 +18,7 @@ from eosctl.client.transactions import Bounds, produce
 from eosctl.errors import EosctlError
 from eosctl.history.events import Ended, Outcome, SendInvoked, Sent, TransactionRead
 from eosctl.history.ledger import MARK
-from eosctl.lab.recording import RecordedProducer, copy, follow, tell_records
+from eosctl.lab.recording import RecordedProducer, copy, follow, tell_records, watch_offset
 from eosctl.model.transaction import TopicPartition
 from eosctl.verify import librdkafka
 from eosctl.verify.plan import ClientKind, Workload
@@ -312,11 +312,21 @@ async def run_chain(scene: Scene, chance: random.Random, feeding: Callable[[], b
         ]
         copying += workers
         busy = partial(_any_busy, workers)
+    watching = [
+        asyncio.ensure_future(_watch_lag(scene, hop, lambda: not _any_busy(copying))) for hop in range(scene.plan.hops)
+    ]
     try:
-        await asyncio.gather(*copying)
+        await asyncio.gather(*copying, *watching)
     finally:
-        for worker in copying:
+        for worker in (*copying, *watching):
             worker.cancel()
+
+
+async def _watch_lag(scene: Scene, hop: int, is_over: Callable[[], bool]) -> None:
+    """Ask for a group's offset again and again, as monitoring does: what it is shown has to be committed."""
+    async with scene.client() as client:
+        place = scene.partitions(f"hop-{hop}")[0]
+        await watch_offset(client, scene.recorder, f"lag watcher {hop}", group_of(scene, hop), place, is_over)
 
 
 def _any_busy(workers: Sequence[asyncio.Future[None]]) -> bool:
@@ -344,6 +354,8 @@ async def _copy(scene: Scene, chance: random.Random, hop: int, index: int, twin:
                 pair,
                 lambda: not busy(),
                 lambda: not scene.is_in_doubt,
+                keeps_position=not twin,  # as Kafka Streams does; the twin asks for the offset before each transaction
+                aborts=lambda: not twin and chance.random() < _ABORT_SHARE,
             )
         # Also at the end: two who never wait would take it from each other for ever.
         await asyncio.sleep(chance.uniform(*_TAKEOVER_MS) / 1000)

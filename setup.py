@@ -1,6 +1,6 @@
 """The build switch: with EOSCTL_COMPILED=1 the hot modules become C extensions (mypyc), else the wheel is pure Python.
 
-    EOSCTL_COMPILED=1 pip install .        needs a C compiler; mypy is fetched for the build alone
+    EOSCTL_COMPILED=1 pip install .        needs a C compiler; mypy and the dependencies are fetched for the build
     make test-compiled                     builds in a scratch copy and runs the tests of those rooms there
 
 Which modules: pyproject.toml, [tool.eosctl] compiled-modules. Their Python files are in the wheel too.
@@ -14,17 +14,18 @@ from pathlib import Path
 from setuptools import Extension, setup
 
 BUILDING = {"build", "build_ext", "bdist_wheel", "editable_wheel", "develop"}
-#: Types are the business of `make lint`; a build environment lacks the libraries that they come from.
+#: Whether all types are right is the business of `make lint`.
 OPTIONS = ["--config-file=", "--ignore-missing-imports", "--python-version", f"3.{sys.version_info.minor}"]
+PROJECT = tomllib.loads(Path(__file__).with_name("pyproject.toml").read_text(encoding="utf-8"))
+#: The compiler is a type checker too: it has to see the libraries that the modules use.
+REQUIRES = ["mypy>=1.14", *PROJECT["project"]["dependencies"]]
 
 
 def compiled_extensions() -> list[Extension]:
     """Translate the hot modules to C."""
     from mypyc.build import mypycify
 
-    project = tomllib.loads(Path(__file__).with_name("pyproject.toml").read_text(encoding="utf-8"))
-    modules = project["tool"]["eosctl"]["compiled-modules"]
-    files = [name.replace(".", "/") + ".py" for name in modules]
+    files = [name.replace(".", "/") + ".py" for name in PROJECT["tool"]["eosctl"]["compiled-modules"]]
     return mypycify([*OPTIONS, *files], opt_level="3", debug_level="0")
 
 
@@ -33,6 +34,6 @@ if os.environ.get("EOSCTL_COMPILED") == "1":
     if BUILDING & set(sys.argv):
         setup(ext_modules=compiled_extensions())
     else:
-        setup(setup_requires=["mypy>=1.14"])
+        setup(setup_requires=REQUIRES)
 else:
     setup()

@@ -1,0 +1,31 @@
+"""What the build switch compiles is there to be compiled (building it all takes minutes: ``make test-compiled``)."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from scripts.test_compiled import PLANTED, ROOMS, compile_copy, not_compiled
+
+
+def test_every_compiled_module_is_one_of_ours(project_root: Path) -> None:
+    names = tomllib.loads((project_root / "pyproject.toml").read_text())["tool"]["eosctl"]["compiled-modules"]
+    assert names == sorted(set(names))
+    assert [name for name in names if not (project_root / f"{name.replace('.', '/')}.py").is_file()] == []
+    assert [name for name in (*ROOMS, PLANTED) if not (project_root / name).exists()] == []
+
+
+def test_a_module_that_still_runs_as_python_is_named(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[tool.eosctl]\ncompiled-modules = ["_struct", "interpreted"]\n')
+    (tmp_path / "interpreted.py").touch()
+    assert not_compiled(tmp_path) == ["interpreted"]
+
+
+def test_a_build_that_fails_says_what_the_compiler_said(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "setup.py").write_text("raise SystemExit('no such type')\n")
+    with pytest.raises(SystemExit, match="no such type"):
+        compile_copy(tmp_path / "copy", source)

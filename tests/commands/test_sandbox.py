@@ -108,7 +108,7 @@ def test_a_data_directory_that_cannot_be_written(own_home: Path) -> None:
         (["--config", "novalue"], "KEY=VALUE"),
         (["--emulate", "2.8"], "3.9 or as 4.3"),
         (["--name", "../escape"], "cannot be the name"),
-        (["--brokers", "0"], "greater than or equal to 1"),
+        (["--brokers", "0"], "--brokers"),
     ],
 )
 def test_bad_options(options: list[str], words: str, own_home: Path) -> None:

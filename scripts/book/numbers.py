@@ -43,7 +43,10 @@ def _benchmarks() -> Iterator[str]:
     newest = {_topic(path): path for path in sorted(RESULTS.glob("*.md"))}
     for topic, path in sorted(newest.items()):
         yield f"## {topic.replace('-', ' ').capitalize()}\n"
-        yield f"`python -m benchmarks.{topic.replace('-', '_')}`, {_kept(path)}\n"
+        program = topic.replace("-", "_")
+        # A table of several programs names its commands itself.
+        is_one = (RESULTS.parent / f"{program}.py").exists()
+        yield f"`python -m benchmarks.{program}`, {_kept(path)}\n" if is_one else f"Measured {_kept(path)}\n"
         yield _below_ours(path.read_text(encoding="utf-8"))
 
 

@@ -20,6 +20,7 @@ from eosctl.history.anomaly import Anomaly
 from eosctl.history.check import check_history
 from eosctl.history.events import BatchSeen, History, ReplicaSeen, Undrained
 from eosctl.lab.nemesis import disturb
+from eosctl.lab.outside_view import has_open_transactions, open_ends, views_of_group
 from eosctl.lab.recording import RecordedProducer, Recorder, copy, drain, follow, read_offset, watch_offset, write
 from eosctl.lab.schedule import LATE, FaultKind, Schedule, draw_schedule
 from eosctl.lab.simulation import Simulation, simulate
@@ -27,8 +28,7 @@ from eosctl.lab.virtual_loop import VirtualDeadlock, VirtualStall, run_virtual
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.faults.engine import FaultEngine
-from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC, Emulation
-from eosctl.wire.error_codes import ErrorCode
+from eosctl.sandbox.ports import Emulation
 
 #: Few partitions of the internal topics, so that a trial opens tens of files and not hundreds; idle followers ask
 #: seldom and brokers tell three times within their session that they live, as in Kafka: idling costs most of a trial.
@@ -235,11 +235,12 @@ class _Stage:
                     _GROUP,
                     places,
                     is_over,
+                    self._is_undisputed,
                     keeps_position=True,
                     aborts=lambda: chance.random() < _ABORT_SHARE,
                 )
             else:
-                await copy(client, producer, self.recorder, _GROUP, places, is_over)
+                await copy(client, producer, self.recorder, _GROUP, places, is_over, self._is_undisputed)
 
     async def _watch_offset(
         self, simulation: Simulation, partition: TopicPartition, is_over: Callable[[], bool]
@@ -284,31 +285,34 @@ class _Stage:
         """Wait until no coordinator has an open transaction, at most as long as transactions may last."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + _TRANSACTION_TIMEOUT_MS / 1000 + 1
-        while _has_open_transactions(simulation) and loop.time() < deadline:
+        while has_open_transactions(simulation) and loop.time() < deadline:
             await asyncio.sleep(_OBSERVE_S)
 
     async def _settle(self, simulation: Simulation) -> None:
         """Wait until no transaction is open in any partition; tell of those in which one hangs."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + _SETTLE_S
-        while open_ends := _open_ends(simulation):
+        while left := open_ends(simulation, (_INPUTS, _OUTPUTS)):
             if loop.time() > deadline:
-                for partition, (stable, end) in open_ends.items():
+                for partition, (stable, end) in left.items():
                     self.recorder.tell(Undrained(_virtual_ms(), "auditor", partition, stable, end))
                 return
             await asyncio.sleep(_OBSERVE_S)
 
     def _is_stale(self, group_id: str, broker_id: int) -> bool:
         """Whether some broker has heard of a leader epoch of the group's partition in which another one leads."""
-        brokers = self._simulation.core.brokers() if self._simulation is not None else []
-        views = [
-            broker.replicas.partitions[partition]
-            for broker in brokers
-            if (partition := TopicPartition(CONSUMER_OFFSETS_TOPIC, broker.groups.partition_for(group_id)))
-            in broker.replicas.partitions
-        ]
+        views = () if self._simulation is None else views_of_group(self._simulation, group_id)
         newest = max(views, key=lambda replica: replica.leader_epoch, default=None)
         return newest is not None and newest.leader_id != broker_id
+
+    def _is_undisputed(self) -> bool:
+        """Whether all brokers name the same coordinator of the copiers' group.
+
+        A deposed one that has not heard of it answers with old offsets, as Kafka's does. The member of a group never
+        gets there: who lost the group's log cannot let anybody join. The copiers are no members, so they wait.
+        """
+        views = () if self._simulation is None else views_of_group(self._simulation, _GROUP)
+        return len({replica.leader_epoch for replica in views}) <= 1
 
     async def _watch(self, simulation: Simulation) -> None:
         while True:
@@ -348,26 +352,6 @@ class _Stage:
                         self.recorder.tell(
                             BatchSeen(_virtual_ms(), partition, broker.node_id, header.base_offset, header.crc)
                         )
-
-
-def _has_open_transactions(simulation: Simulation) -> bool:
-    """Whether a coordinator knows of one that has not ended, or does not know yet."""
-    for broker in simulation.core.brokers():
-        known = broker.transactions.transactions()
-        if isinstance(known, ErrorCode) or any(one.state.is_open for one in known):
-            return True
-    return False
-
-
-def _open_ends(simulation: Simulation) -> dict[TopicPartition, tuple[int, int]]:
-    """Map each partition with an open transaction to its leader's last stable offset and high watermark."""
-    return {
-        partition: (stable, end)
-        for broker in simulation.core.brokers()
-        for partition, replica in broker.replicas.partitions.items()
-        if replica.is_leader and partition.topic in (_INPUTS, _OUTPUTS)
-        if (stable := replica.log.last_stable_offset()) < (end := replica.log.high_watermark)
-    }
 
 
 def _virtual_ms() -> int:

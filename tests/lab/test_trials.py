@@ -12,6 +12,7 @@ import pytest
 from eosctl.client.transactions import TV1
 from eosctl.errors import UsageError
 from eosctl.history.encoding import encode_history
+from eosctl.history.events import OffsetFetched
 from eosctl.lab.schedule import PLANS, FaultKind, Schedule, find_plan
 from eosctl.lab.trial import Trial, TrialPlan, run_trial, schedule_of
 from eosctl.lab.trials import fault_counts, minimise, run_trials
@@ -24,6 +25,14 @@ HARMLESS = PLANS["crashes"] + PLANS["network"]
 def test_fault_schedules_break_no_promise() -> None:
     failed = {trial.seed: (trial.symptoms, trial.stuck) for trial in run_trials(ALL, range(12)) if trial.failed}
     assert failed == {}
+
+
+def test_offsets_of_a_deposed_coordinator_are_not_gone_on_from() -> None:
+    """It answers with what it had; applications that are members of their group never get there."""
+    trials = list(run_trials(ALL, [3771, 4257]))
+    asked = [event for trial in trials for event in trial.history if isinstance(event, OffsetFetched)]
+    assert any(event.is_stale and event.actor.startswith("copier") for event in asked)
+    assert [trial.symptoms for trial in trials if trial.failed] == []
 
 
 @pytest.mark.parametrize(

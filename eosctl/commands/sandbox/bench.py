@@ -12,7 +12,7 @@ import typer
 
 from eosctl.commands.invocation import invocation_of, note, write_file, write_result
 from eosctl.commands.options import Output, OutputFile
-from eosctl.errors import EosctlError, UsageError
+from eosctl.errors import EosctlError, UsageError, unknown_name
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
 
 if TYPE_CHECKING:
@@ -103,12 +103,12 @@ def _shapes(profiles: Sequence[str], shapes: Sequence[str], rates: Sequence[floa
     found = []
     for name in profiles:
         if name.upper() not in _PROFILES:
-            raise UsageError(f"--profile {name} is none.", f"There are {', '.join(_PROFILES)}.", "Choose from them.")
+            raise unknown_name("profile", name, _PROFILES, "Choose from them")
         profile = Profile[name.upper()]
         for text in shapes:
             connections, times, ids = text.partition("x")
             if not (times and connections.isdecimal() and ids.isdecimal() and int(connections) and int(ids)):
-                raise UsageError(f"--shape {text} is not CxI.", "As in 16x4: connections, ids on each.", "Mend it.")
+                raise UsageError(f"--shape {text} is not CxI.", "C connections, I ids on each.", "As in 16x4.")
             found.append(Shape(profile, int(connections), int(ids)))
         found += [Shape(profile, OPEN_CONNECTIONS, OPEN_IDS, rate) for rate in rates]
     return found

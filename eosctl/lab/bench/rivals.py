@@ -83,7 +83,7 @@ def running(engine: str, directory: Path, kafka: str, rng: random.Random) -> Ite
             with _kfake(directory) as rival:
                 yield rival
         case _:
-            raise unknown_name("engine", engine, ENGINES, "Choose from them.")
+            raise unknown_name("engine", engine, ENGINES, "Choose from them")
 
 
 @contextmanager

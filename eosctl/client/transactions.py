@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from eosctl.client.client import Client
 from eosctl.client.deadline import Deadline
-from eosctl.client.destinations import Destination, group_coordinator, transaction_coordinator
+from eosctl.client.destinations import Destination, Role, group_coordinator, transaction_coordinator
 from eosctl.client.negotiation import BrokerVersions
 from eosctl.client.outcome import any_error
 from eosctl.client.producer_errors import producer_error
@@ -81,10 +81,12 @@ TV2: Final = TransactionDialect("TV2", False, Bounds(12, 12), Bounds(5, 5), Boun
 _ADD_PARTITIONS_CAP: Final = 3  # later versions are for brokers
 _POLL_MS: Final = 10
 _INIT_PRODUCER_ID_CAP: Final = 5  # version 6 is not stable (KIP-939)
+_NO_TRANSACTION_MS: Final = 2**31 - 1  # what the Java client says when there is no transaction to time out
 
 # None of these requests does harm when it arrives twice.
 _AGAIN: Final = frozenset({ErrorCode.REQUEST_TIMED_OUT, ErrorCode.NETWORK_EXCEPTION})
 _COORDINATOR_AGAIN: Final = _AGAIN | {ErrorCode.CONCURRENT_TRANSACTIONS, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
+_LOADING: Final = _AGAIN | {ErrorCode.COORDINATOR_LOAD_IN_PROGRESS}
 _PRODUCE_AGAIN: Final = _COORDINATOR_AGAIN | {
     ErrorCode.NOT_ENOUGH_REPLICAS,
     ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
@@ -126,6 +128,18 @@ async def init_producer_id(
         f"InitProducerId of {transactional_id}",
     )
     return ProducerIdentity(transactional_id, response.producer_id, response.producer_epoch)
+
+
+async def init_idempotent_producer(client: Client) -> tuple[int, int]:
+    """Return a producer id and epoch for a producer without a transactional id.
+
+    A broker that has no block of ids yet answers that it is loading, and is asked again.
+    """
+    request = InitProducerIdRequest(None, _NO_TRANSACTION_MS)
+    bounds = Bounds(0, _INIT_PRODUCER_ID_CAP)
+    operation = "InitProducerId of an idempotent producer"
+    response = await _send(client, Role.ANY, ApiKey.INIT_PRODUCER_ID, request, bounds, _LOADING, operation)
+    return response.producer_id, response.producer_epoch
 
 
 async def add_partitions_to_txn(

@@ -32,7 +32,7 @@ INSIDE = frozenset(
 LONGEST_MS = 60_000  # by the clock on the wall
 ALL = "EOSCTL_RUNBOOKS_ON_KAFKA"
 # JVMs take longer than virtual time; in the few that are always played nothing is waited for in vain.
-PATIENCE, UNHURRIED = "30s", "5m"
+PATIENCE, UNHURRIED = "40s", "5m"
 SOME = (("rolling-restart", "a broker that led nothing is restarted"),)
 
 

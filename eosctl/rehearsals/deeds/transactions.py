@@ -11,7 +11,7 @@ from eosctl.actions.abort import plan_abort
 from eosctl.actions.marker import apply_marker
 from eosctl.analysis.fencing import ADMIN_FENCE_TIMEOUT_MS
 from eosctl.analysis.hanging import classify_open_transactions
-from eosctl.client.destinations import Role, transaction_coordinator
+from eosctl.client.destinations import transaction_coordinator
 from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.topics import ensure_topic
 from eosctl.client.transactions import (
@@ -19,6 +19,7 @@ from eosctl.client.transactions import (
     GroupIdentity,
     OffsetToCommit,
     commit_offsets_in_txn,
+    init_idempotent_producer,
     init_producer_id,
     produce,
     wait_until_ended,
@@ -31,8 +32,6 @@ from eosctl.lab.scenarios.zombie import run_zombie
 from eosctl.model.transaction import TopicPartition
 from eosctl.rehearsals.deeds.cluster import cut_link, kill_broker, start_broker, stop_broker
 from eosctl.rehearsals.place import Place
-from eosctl.wire.api_keys import ApiKey
-from eosctl.wire.messages.init_producer_id import InitProducerIdRequest
 from eosctl.wire.records.batch import encode_batch
 from eosctl.wire.records.record import Record
 
@@ -175,12 +174,11 @@ async def write_idempotent(place: Place, *, topic: str = "orders", producers: in
     """Have idempotent producers without a transactional id write once each; partitions remember every one of them."""
     await ensure_topic(place.client, topic)
     for _ in range(producers):
-        request = InitProducerIdRequest(None, 60_000)
-        identity = await place.client.request(Role.ANY, ApiKey.INIT_PRODUCER_ID, request, cap=4)
+        producer_id, producer_epoch = await init_idempotent_producer(place.client)
         batch = encode_batch(
             [Record(0, place.now_ms(), None, b"once")],
-            producer_id=identity.producer_id,
-            producer_epoch=identity.producer_epoch,
+            producer_id=producer_id,
+            producer_epoch=producer_epoch,
             base_sequence=0,
         )
         await produce(place.client, TopicPartition(topic, 0), batch, transactional_id=None, bounds=TV1.produce)

@@ -12,6 +12,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
+from eosctl.commands.coercion import take_plain_values
+
 DIAGNOSE = "Diagnose"
 ACT = "Act"
 LAB = "Lab"
@@ -124,6 +126,7 @@ class LazyGroup(TyperGroup):
         self._entries = {entry.name: entry for entry in COMMANDS}
         for entry in COMMANDS:
             self.add_command(TyperCommand(entry.name, help=entry.summary, rich_help_panel=entry.panel))
+        take_plain_values(self)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command that the arguments name, loaded, and what is left of them."""
@@ -141,5 +144,6 @@ def load_command(entry: Entry) -> Any:
         found = single
     found._add_completion = False
     command = get_command(found)
+    take_plain_values(command)
     command.name = entry.name
     return command

@@ -105,7 +105,6 @@ def decode_segment(
         write_all,
     )
     from eosctl.render.decode.batches import log_writer
-    from eosctl.render.decode.summary_text import render_summary
 
     selection = Selection(frozenset(producer_ids or ()), parse_bounds(offsets, "--offset"), parse_times(times), only)
     damage = DamageLog(strict=strict)
@@ -117,6 +116,8 @@ def decode_segment(
         opened = _live(files, Live(topic, tuple(partitions or ()), begin, max_bytes), connection)
     with opened as found:
         if summary:
+            from eosctl.render.decode.summary_text import render_summary
+
             write_all([render_summary(len(found), summarize(found, selection, damage), output)])
         elif output is DecodeFormat.KAFKA:
             write_all(dump_logs(found, damage, dialect, deep=records))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,6 +36,9 @@ def live_sources(live: Live, connection: Connection, now_ms: int) -> Iterator[li
         UsageError: The topic, a partition or the beginning makes no sense.
         DecodeError: A partition could not be read.
     """
+    import asyncio
+    import tempfile
+
     from eosctl.commands.decode.decoding import Source
     from eosctl.wire.errors import WireError
 

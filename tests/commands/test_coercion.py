@@ -1,0 +1,76 @@
+"""Plain values of the command line: the same answers as typer's own conversion, without its cost."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.core import TyperGroup
+
+from eosctl.commands.coercion import take_plain_values
+from eosctl.commands.registry import COMMANDS, load_command
+
+VALUES = (None, "", "text", "7", "-7", "007", " 7", "7.5", "1_0", "٣", "9" * 30, "json", "JSON", "true", True, 5, 2.5,
+          "/", __file__, "/missing", "\0", (), ("7", "x"), ["json"], ("1", "2"))  # fmt: skip
+
+
+def parameters(command: Any, name: str) -> Iterator[tuple[str, Any]]:
+    for parameter in command.params:
+        yield f"{name} {parameter.name}", parameter
+    if isinstance(command, TyperGroup):
+        for below in command.commands.values():
+            yield from parameters(below, f"{name} {below.name}")
+
+
+def answer(convert: Any, parameter: Any, value: Any) -> tuple[str, Any]:
+    try:
+        found = convert.coerce(value, param=parameter, ctx=None)
+    except Exception as error:  # noqa: BLE001 - whichever it is, both must raise it
+        return type(error).__name__, str(error)
+    return type(found).__name__, found
+
+
+@pytest.mark.parametrize("entry", COMMANDS, ids=[entry.name for entry in COMMANDS])
+def test_every_parameter_takes_what_typer_would_make_of_it(entry: Any) -> None:
+    command = load_command(entry)
+    several = [
+        (name, parameter) for name, parameter in parameters(command, entry.name) if hasattr(parameter, "_runtime_param")
+    ]
+    for name, parameter in several:
+        own = type(parameter).get_runtime_param(parameter)
+        command.params = [parameter]
+        (quick,) = [found for found in command.get_params(_Context) if found is parameter]
+        for value in VALUES:
+            assert answer(quick.get_runtime_param(), parameter, value) == answer(own, parameter, value), (name, value)
+
+
+class _Context:
+    help_option_names = ()
+
+
+def test_a_command_starts_without_the_library_that_converts(tmp_path: Path) -> None:
+    (tmp_path / "00000000000000000000.log").touch()
+    script = (
+        f"import sys, eosctl.cli; code = eosctl.cli.main(['decode', 'segment', '-o', 'tsv', {str(tmp_path)!r}]); "
+        "print(code, [m for m in ('pydantic', 'asyncio', 'email', 'rich') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "0 []\n"
+
+
+def test_a_command_of_another_release_stays_as_it_is() -> None:
+    class Parameter:
+        name = "x"
+
+    class Command:
+        def get_params(self, context: object) -> list[Any]:
+            return [parameter]
+
+    parameter, command = Parameter(), Command()
+    take_plain_values(command)
+    assert command.get_params(None) == [parameter]
+    assert vars(parameter) == {}

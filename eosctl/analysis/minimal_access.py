@@ -27,6 +27,7 @@ class ApplicationKind(StrEnum):
     CONSUMER = "consumer"
     PROCESSOR = "processor"
     STREAMS = "streams"
+    CONNECT_SOURCE = "connect-source"
 
 
 TRANSACTIONAL: Final = (ApplicationKind.PRODUCER, ApplicationKind.PROCESSOR, ApplicationKind.STREAMS)
@@ -169,12 +170,12 @@ def state_of(needed: NeededRule, principal: str, rules: Sequence[AccessRule]) ->
 
 
 def states_of(
-    needed: Sequence[NeededRule], application: Application, found: AccessRules | None
+    needed: Sequence[NeededRule], principal: str, found: AccessRules | None
 ) -> tuple[RuleState | None, ...]:
     """Return the state of each rule; None where the cluster's rules are not known, or it has no authorizer."""
     if found is None or not found.enabled:
         return tuple(None for _ in needed)
-    return tuple(state_of(one, application.principal, found.rules) for one in needed)
+    return tuple(state_of(one, principal, found.rules) for one in needed)
 
 
 def _includes(rule: AccessRule, name: Name) -> bool:

@@ -61,9 +61,9 @@ def test_state(needed: NeededRule, rules: list[AccessRule], state: RuleState) ->
 def test_without_an_authorizer_or_knowledge_there_is_no_verdict() -> None:
     application = Application(ApplicationKind.PRODUCER, "User:a", Name("t"), writes=(Name("orders"),))
     needed = plan_access(application)
-    assert states_of(needed, application, None) == (None, None)
-    assert states_of(needed, application, AccessRules(enabled=False)) == (None, None)
-    assert states_of(needed, application, AccessRules(enabled=True)) == (RuleState.MISSING, RuleState.MISSING)
+    assert states_of(needed, "User:a", None) == (None, None)
+    assert states_of(needed, "User:a", AccessRules(enabled=False)) == (None, None)
+    assert states_of(needed, "User:a", AccessRules(enabled=True)) == (RuleState.MISSING, RuleState.MISSING)
 
 
 @pytest.mark.parametrize(("release", "cluster"), [((2, 7), True), ((2, 8), False), (None, False)])

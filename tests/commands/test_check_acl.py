@@ -13,6 +13,11 @@ from tests.commands.conftest import eosctl
 ROOT = Path(__file__).parents[2]
 PRODUCER = ("check", "acl", "producer", "--principal", "User:a", "--transactional-id", "t-*", "--write", "orders")
 
+CONNECT = (
+    *("check", "acl", "connect-source", "--principal", "User:a", "--group", "workers", "--write", "out"),
+    *("--connector", "orders", "--config-topic", "c", "--offset-topic", "o", "--status-topic", "s"),
+)
+
 
 def test_rules_proof_and_commands() -> None:
     done = eosctl(*PRODUCER)
@@ -58,9 +63,13 @@ def test_json_follows_its_schema() -> None:
         ),
         (
             ("streams", "--principal", "User:a", "--application-id", "a*", "--read", "x", "--write", "y"),
-            "not one application",
+            "not one name",
         ),
         (("producer", "--principal", "User:a", "--application-id", "a"), "--transactional-id is needed"),
+        (("connect-source", "--principal", "User:a", "--group", "g", "--write", "x"), "--connector is needed"),
+        ((*CONNECT[2:], "--read", "x"), "no sense"),
+        ((*CONNECT[2:-1], "s*"), "not one name"),
+        (("producer", "--principal", "User:a", "--transactional-id", "t", "--write", "x", *CONNECT[-6:]), "no sense"),
     ],
 )
 def test_half_an_application_is_refused(arguments: tuple[str, ...], told: str) -> None:
@@ -87,3 +96,11 @@ def test_a_streams_application_owns_what_begins_with_its_id() -> None:
 
 def test_a_snapshot_without_access_rules_gives_no_verdict(snapshot_file: Path) -> None:
     assert eosctl(*PRODUCER, "--snapshot", snapshot_file).code == 4
+
+
+def test_the_ids_of_connect_are_those_of_its_leader_and_of_the_connectors_tasks() -> None:
+    items = eosctl(*CONNECT, "-o", "json").json["items"]
+    ids = [(item["name"], item["pattern_type"]) for item in items if item["resource_type"] == "TransactionalId"]
+    assert ids == [("connect-cluster-workers", "Literal"), ("workers-orders-", "Prefixed")]
+    several = eosctl(*(part if part != "orders" else "orders*" for part in CONNECT), "-o", "json").json["items"]
+    assert ("workers-orders", "Prefixed") in [(item["name"], item["pattern_type"]) for item in several]

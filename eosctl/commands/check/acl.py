@@ -26,6 +26,8 @@ from eosctl.errors import UsageError
 from eosctl.render.formats import OutputFormat
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from eosctl.analysis.minimal_access import Name
 
 INCOMPLETE = 4
@@ -60,6 +62,30 @@ def acl(
             "--application-id", metavar="ID", help="Of Kafka Streams: application.id.", rich_help_panel=APPLICATION
         ),
     ] = None,
+    connector: Annotated[
+        str | None,
+        typer.Option(
+            "--connector", metavar="NAME", help="Of Connect: the connector's name.", rich_help_panel=APPLICATION
+        ),
+    ] = None,
+    config_topic: Annotated[
+        str | None,
+        typer.Option(
+            "--config-topic", metavar="TOPIC", help="Of Connect: config.storage.topic.", rich_help_panel=APPLICATION
+        ),
+    ] = None,
+    offset_topic: Annotated[
+        str | None,
+        typer.Option(
+            "--offset-topic", metavar="TOPIC", help="Of Connect: offset.storage.topic.", rich_help_panel=APPLICATION
+        ),
+    ] = None,
+    status_topic: Annotated[
+        str | None,
+        typer.Option(
+            "--status-topic", metavar="TOPIC", help="Of Connect: status.storage.topic.", rich_help_panel=APPLICATION
+        ),
+    ] = None,
     kafka_version: Annotated[
         str | None,
         typer.Option(
@@ -77,12 +103,14 @@ def acl(
 ) -> None:
     """Print the smallest set of access rules with which an application runs, and what fails without each.
 
-    KIND is producer (transactional), idempotent-producer, consumer, processor (reads and writes in transactions), or
-    streams (Kafka Streams with exactly-once). A name that ends in * stands for all that begin so. With a cluster or a
-    snapshot, the rules there are compared: exit code 3 when one is missing or denied, 4 when the cluster's rules could
-    not be read.
+    KIND is producer (transactional), idempotent-producer, consumer, processor (reads and writes in transactions),
+    streams (Kafka Streams with exactly-once), or connect-source (an exactly-once source, and the workers of Kafka
+    Connect that run it; --group is their group.id). A name that ends in * stands for all that begin so. With a
+    cluster or a snapshot, the rules there are compared: exit code 3 when one is missing or denied, 4 when the
+    cluster's rules could not be read.
     """
     from eosctl.analysis.bootstrap import bootstrap_of
+    from eosctl.analysis.connect_access import ConnectSource, plan_connect_access
     from eosctl.analysis.minimal_access import Application, plan_access, states_of, streams_application
     from eosctl.commands.config.change import release_of
     from eosctl.model.evidence import EvidenceKind
@@ -94,20 +122,47 @@ def acl(
         raise UsageError(
             f"{principal} is no principal.", "Kafka writes principals with their type.", f"Write User:{principal}"
         )
-    _refuse_half(kind, transactional_id, group, application_id, reads or [], writes or [])
+    _refuse_half(
+        kind,
+        {
+            "--transactional-id": transactional_id,
+            "--write": writes,
+            "--group": group,
+            "--application-id": application_id,
+            "--read": reads,
+            "--connector": connector,
+            "--config-topic": config_topic,
+            "--offset-topic": offset_topic,
+            "--status-topic": status_topic,
+        },
+    )
     read_names = tuple(_name("--read", one) for one in reads or ())
     write_names = tuple(_name("--write", one) for one in writes or ())
-    if application_id is not None:
-        application = streams_application(principal, _application_id(application_id), read_names, write_names)
+    if connector is not None:
+        needed = plan_connect_access(
+            ConnectSource(
+                _whole("--group", group or ""),
+                _name("--connector", connector),
+                write_names,
+                _whole("--config-topic", config_topic or ""),
+                _whole("--offset-topic", offset_topic or ""),
+                _whole("--status-topic", status_topic or ""),
+            )
+        )
+    elif application_id is not None:
+        own_id = _whole("--application-id", application_id)
+        needed = plan_access(streams_application(principal, own_id, read_names, write_names))
     else:
-        application = Application(
-            kind,
-            principal,
-            None if transactional_id is None else _name("--transactional-id", transactional_id),
-            None if group is None else _name("--group", group),
-            read_names,
-            write_names,
-            None if kafka_version is None else release_of(kafka_version),
+        needed = plan_access(
+            Application(
+                kind,
+                principal,
+                None if transactional_id is None else _name("--transactional-id", transactional_id),
+                None if group is None else _name("--group", group),
+                read_names,
+                write_names,
+                None if kafka_version is None else release_of(kafka_version),
+            )
         )
     connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
     evidence = None
@@ -120,10 +175,9 @@ def acl(
             second_look_after_ms=parse_duration_ms(DEFAULT_SECOND_LOOK),
         )
     rules = None if evidence is None else evidence.access_rules
-    needed = plan_access(application)
     address = bootstrap or ("HOST:PORT" if evidence is None else bootstrap_of(evidence))
-    states = states_of(needed, application, rules)
-    items = tuple(access_item(one, application, state, address) for one, state in zip(needed, states, strict=True))
+    states = states_of(needed, principal, rules)
+    items = tuple(access_item(one, principal, state, address) for one, state in zip(needed, states, strict=True))
     result = listing("access-rules", "check acl", invocation.now_ms(), items, evidence)
     write_result(render_access(result, output, invocation.style()), output_file)
     if rules is not None and not rules.enabled:
@@ -143,39 +197,32 @@ def _name(option: str, text: str) -> Name:
     return name
 
 
-def _application_id(text: str) -> str:
-    name = _name("--application-id", text)
+def _whole(option: str, text: str) -> str:
+    name = _name(option, text)
     if name.prefixed:
         raise UsageError(
-            f"--application-id {text!r} is not one application.",
-            "Everything that it owns begins with its id.",
-            "Name one id, without a star.",
+            f"{option} {text!r} is not one name.",
+            "What an application owns is named after it, or there is one of it.",
+            "Write the name in full, without a star.",
         )
     return name.text
 
 
-def _refuse_half(
-    kind: ApplicationKind,
-    transactional_id: str | None,
-    group: str | None,
-    application_id: str | None,
-    reads: list[str],
-    writes: list[str],
-) -> None:
+def _refuse_half(kind: ApplicationKind, given: Mapping[str, str | list[str] | None]) -> None:
     """Refuse an application of which something is not known, or that has what its kind has not."""
-    writing = kind is not ApplicationKind.CONSUMER
     streams = kind is ApplicationKind.STREAMS
-    reading = kind in READING
-    transactional = kind in TRANSACTIONAL and not streams
-    for option, given, wanted in (
-        ("--transactional-id", bool(transactional_id), transactional),
-        ("--write", bool(writes), writing),
-        ("--group", bool(group), reading and not streams),
-        ("--application-id", bool(application_id), streams),
-        ("--read", bool(reads), reading),
-    ):
-        if given != wanted:
-            said = "is needed for" if wanted else "makes no sense for"
+    connect = kind is ApplicationKind.CONNECT_SOURCE
+    wanted = {
+        "--transactional-id": kind in TRANSACTIONAL and not streams,
+        "--write": kind is not ApplicationKind.CONSUMER,
+        "--group": (kind in READING and not streams) or connect,
+        "--application-id": streams,
+        "--read": kind in READING,
+    }
+    for option, value in given.items():
+        needed = wanted.get(option, connect)
+        if bool(value) != needed:
+            said = "is needed for" if needed else "makes no sense for"
             raise UsageError(
                 f"{option} {said} {kind.value}.", "Rules are planned from it.", "See eosctl check acl --help"
             )

@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from eosctl.analysis.minimal_access import Application, NeededRule, RuleState
+from eosctl.analysis.minimal_access import NeededRule, RuleState
 from eosctl.render.envelope import Listing
 from eosctl.render.formats import OutputFormat
 from eosctl.render.listing import Column, render_listing
@@ -37,10 +37,10 @@ ACCESS_COLUMNS: Final[tuple[Column[AccessItem], ...]] = (
 )
 
 
-def access_item(needed: NeededRule, application: Application, state: RuleState | None, bootstrap: str) -> AccessItem:
+def access_item(needed: NeededRule, principal: str, state: RuleState | None, bootstrap: str) -> AccessItem:
     """Shape one rule."""
     return AccessItem(
-        principal=application.principal,
+        principal=principal,
         resource_type=needed.resource_type,
         name=needed.name.text,
         pattern_type=needed.name.pattern_type,
@@ -48,7 +48,7 @@ def access_item(needed: NeededRule, application: Application, state: RuleState |
         requests=needed.requests,
         without_it=needed.error,
         state="" if state is None else state.value,
-        command=f"kafka-acls.sh --bootstrap-server {bootstrap} --add {needed.flags(application.principal)}",
+        command=f"kafka-acls.sh --bootstrap-server {bootstrap} --add {needed.flags(principal)}",
     )
 
 

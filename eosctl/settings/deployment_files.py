@@ -10,12 +10,11 @@ from typing import Final, NamedTuple
 
 from eosctl.errors import ConfigFileError
 from eosctl.model.deployment import Component, Deployment, Role
-from eosctl.model.parameter import Release
 from eosctl.settings.detection import sources_of
 from eosctl.settings.documents import format_of, parse_documents
 from eosctl.settings.parameter_tables import load_tables
-from eosctl.settings.resolution import resolve
-from eosctl.settings.sources import Source
+from eosctl.settings.resolution import UNKNOWN, resolve
+from eosctl.settings.sources import Releases, Source
 
 MAX_FILE_BYTES: Final = 8 * 1024 * 1024
 _PROFILE: Final = "on-profile"
@@ -39,14 +38,14 @@ class FilesRead(NamedTuple):
 
 
 def read_deployment(
-    paths: Sequence[Path], *, roles: Mapping[str, Role] | None = None, release: Release | None = None
+    paths: Sequence[Path], *, roles: Mapping[str, Role] | None = None, releases: Releases = UNKNOWN
 ) -> FilesRead:
     """Read files, and whatever a folder holds in the formats that eosctl reads.
 
     Args:
         paths: Files and folders.
         roles: What certain files are, by path or pattern; detection tells the rest.
-        release: The Kafka release whose defaults hold, unless a file names its own.
+        releases: The releases whose defaults hold; where nobody says, the one that a file names.
     """
     components: list[Component] = []
     read: list[str] = []
@@ -55,7 +54,7 @@ def read_deployment(
     for path in _files(paths):
         file = str(path)
         try:
-            found = read_components(file, _text(path), _role_for(file, roles or {}), release)
+            found = read_components(file, _text(path), _role_for(file, roles or {}), releases)
         except ConfigFileError as error:
             unreadable.append(Unreadable(file, error))
             continue
@@ -66,14 +65,14 @@ def read_deployment(
     return FilesRead(Deployment(tuple(components), load_tables()), tuple(read), tuple(without), tuple(unreadable))
 
 
-def read_components(file: str, text: str, role: Role | None = None, release: Release | None = None) -> list[Component]:
+def read_components(file: str, text: str, role: Role | None = None, releases: Releases = UNKNOWN) -> list[Component]:
     """Return the components that a file's text configures.
 
     Raises:
         ConfigFileError: The text does not follow its format.
     """
     sources = [source for document in parse_documents(file, text) for source in sources_of(document, file, role)]
-    return [component for source in _over_base(sources) for component in resolve(source, release)]
+    return [component for source in _over_base(sources) for component in resolve(source, releases)]
 
 
 def _over_base(sources: list[Source]) -> list[Source]:

@@ -97,7 +97,7 @@ def _with_java_names(table: ParameterTable, tables: Mapping[str, ParameterTable]
                 parameters[other.name] = _renamed(other, parameter.name)
         else:
             aliases[parameter.name] = parameter.alias
-    return ParameterTable(table.component, table.first, table.last, parameters, aliases)
+    return ParameterTable(table.component, table.first, table.last, parameters, aliases, table.software)
 
 
 def _renamed(parameter: Parameter, alias: str) -> Parameter:

@@ -15,9 +15,11 @@ from typing import Final
 from eosctl.model.deployment import Client, Component, Role, Value
 from eosctl.model.parameter import ParameterTable, Release
 from eosctl.settings.parameter_tables import kafka_tables, load_tables, parse_release
-from eosctl.settings.sources import INSTANCES, Source
+from eosctl.settings.sources import INSTANCES, Releases, Source
 
 NEWEST: Final[Release] = (4, 3)
+UNKNOWN: Final = Releases()
+_OF_BROKERS: Final = (Role.BROKER, Role.TOPIC)
 _INT_MAX: Final = "2147483647"
 _LONG_MAX: Final = "9223372036854775807"
 EXACTLY_ONCE: Final = frozenset({"exactly_once", "exactly_once_beta", "exactly_once_v2"})
@@ -51,21 +53,29 @@ _CONNECT_CONSUMER: Final = {"enable.auto.commit": "false", "auto.offset.reset": 
 FLINK_TRANSACTION_TIMEOUT_MS: Final = "3600000"
 
 
-def resolve(source: Source, release: Release | None = None) -> tuple[Component, ...]:
+def resolve(source: Source, releases: Releases = UNKNOWN) -> tuple[Component, ...]:
     """Resolve a source.
 
     Args:
         source: Keys and values with a role.
-        release: The Kafka release; the one that the file itself names when None, else the newest one known.
+        releases: What the user says; the release that the file itself names counts where nobody says, else the newest.
 
     Returns:
         The component, and the clients inside it.
     """
     if source.role is None:
         return ()
-    named = release or _named_release(source.version)
-    parts = _PARTS.get(source.role, _alone)(source, named or NEWEST)
+    named, newest = _release_of(source, releases)
+    parts = _PARTS.get(source.role, _alone)(source, named or newest)
     return tuple(replace(part, release_named=named is not None) for part in parts)
+
+
+def _release_of(source: Source, releases: Releases) -> tuple[Release | None, Release]:
+    """Return the release that is said to hold, and the newest of the same software; a file may name one of Kafka."""
+    if source.client is Client.LIBRDKAFKA and source.role in (Role.PRODUCER, Role.CONSUMER):
+        return releases.librdkafka, load_tables()["librdkafka"].last
+    own = releases.kafka if source.role in _OF_BROKERS else releases.clients or releases.kafka
+    return own or _named_release(source.version), NEWEST
 
 
 def _named_release(text: str) -> Release | None:

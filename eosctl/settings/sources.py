@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from eosctl.model.deployment import Client, Place, Role, Value
+from eosctl.model.parameter import Release
 from eosctl.settings.tree import Leaf
 
 _ELSEWHERE: Final = re.compile(r"\$\{|\$\(|\{\{|<%|%\(|^@[\w.-]+@$|^<[^<>]+>$|^\$\w+$")
@@ -17,6 +18,14 @@ MASK: Final = "********"
 _IN_ADDRESS: Final = re.compile(r"(\w+://[^\s/:@]+:)[^\s/@]+(?=@)")
 INSTANCES: Final = "deployment.instances"
 """How many instances run with one configuration, as a setting beside those of the application."""
+
+
+class Releases(NamedTuple):
+    """Which releases hold; None where nobody says. ``clients`` are those of Java, Streams and Connect among them."""
+
+    kafka: Release | None = None
+    clients: Release | None = None
+    librdkafka: Release | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from eosctl.checks.configuration.rule import Rule
 from eosctl.model.deployment import Deployment
 from eosctl.settings.deployment_files import read_components
 from eosctl.settings.parameter_tables import load_tables, parse_release
+from eosctl.settings.sources import Releases
 from scripts.mutate_checks.mutants import ROOT
 
 CASES: Final = ROOT / "tests" / "fixtures" / "checks" / "configuration"
@@ -45,8 +46,10 @@ def load_cases(check_id: str) -> list[Expected]:
     loaded: list[dict[str, Any]] = yaml.safe_load((CASES / f"{check_id}.yaml").read_text("utf-8"))["cases"]
     found = []
     for case in loaded:
-        release = parse_release(case["kafka"]) if "kafka" in case else None
-        parts = [part for name, text in case["files"].items() for part in read_components(name, text, release=release)]
+        named = (parse_release(case[whose]) if whose in case else None for whose in Releases._fields)
+        releases = Releases(*named)
+        files = case["files"].items()
+        parts = [part for name, text in files for part in read_components(name, text, releases=releases)]
         deployment = Deployment(tuple(parts), load_tables())
         found.append(Expected(deployment, case["expect"], case.get("findings", []), case.get("severities", [])))
     return found

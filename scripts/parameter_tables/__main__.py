@@ -1,11 +1,12 @@
 """Write ``eosctl/settings/tables/*.json`` from the declarations of Kafka releases and of librdkafka.
 
-Usage: python -m scripts.parameter_tables FOLDER CONFIGURATION.md
+Usage: python -m scripts.parameter_tables FOLDER LIBRDKAFKA_FOLDER
 
 FOLDER holds a file ``<release>.tsv`` per Kafka release, printed by ``Dump.java`` with that release's jars on the class
 path (kafka_2.13, kafka-streams, connect-runtime, connect-mirror): ``java -cp 'jars/*' Dump.java > 4.3.1.tsv``.
-A class whose libraries are missing is left out in silence: compare the numbers of lines. CONFIGURATION.md is
-librdkafka's own list. Types, defaults and bounds are taken; texts are not.
+A class whose libraries are missing is left out in silence: compare the numbers of lines. LIBRDKAFKA_FOLDER holds a file
+``<release>.md`` per release of librdkafka, its own list: ``git show v2.15.0:CONFIGURATION.md > 2.15.0.md``. Types,
+defaults and bounds are taken; texts are not.
 """
 
 from __future__ import annotations
@@ -43,9 +44,7 @@ def main(arguments: list[str]) -> int:
     for component, settings in by_component.items():
         table = {name: _history(seen, labels, name) for name, seen in sorted(settings.items())}
         _write(component, {"first": labels[0], "last": labels[-1], "settings": table})
-    rows = {row["name"]: row for row in _librdkafka(librdkafka.read_text(encoding="utf-8"))}
-    settings_ = {name: {k: v for k, v in row.items() if k != "name"} for name, row in sorted(rows.items())}
-    _write("librdkafka", {"first": "2.15", "last": "2.15", "settings": settings_})
+    _write("librdkafka", _librdkafka_table(librdkafka))
     return 0
 
 
@@ -81,7 +80,23 @@ def _history(seen: list[tuple[str, Declared]], labels: list[str], name: str) -> 
     return folded
 
 
-def _librdkafka(text: str) -> Iterator[dict[str, object]]:
+def _librdkafka_table(folder: Path) -> dict[str, object]:
+    releases = sorted((_release(path.stem), path) for path in folder.glob("*.md"))
+    labels = [f"{release[0]}.{release[1]}" for release, _ in releases]
+    seen: dict[str, list[tuple[str, Declared]]] = {}
+    notes: dict[str, dict[str, str]] = {}
+    for label, (_, path) in zip(labels, releases, strict=True):
+        # Of a name that stands there twice, for all topics and for one, the last counts.
+        rows = {declared.name: (declared, note) for declared, note in _librdkafka(path.read_text(encoding="utf-8"))}
+        for name, (declared, note) in rows.items():
+            seen.setdefault(name, []).append((label, declared))
+            notes[name] = note
+    settings = {name: {**_history(found, labels, name), **notes[name]} for name, found in sorted(seen.items())}
+    return {"software": "librdkafka", "first": labels[0], "last": labels[-1], "settings": settings}
+
+
+def _librdkafka(text: str) -> Iterator[tuple[Declared, dict[str, str]]]:
+    """Yield each setting of one release with what it says of its owner and of another name for it."""
     for line in text.splitlines():
         cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)]
         if len(cells) < 6 or cells[0] in ("Property", "") or set(cells[0]) <= {"-"}:
@@ -89,15 +104,14 @@ def _librdkafka(text: str) -> Iterator[dict[str, object]]:
         name, owner, bounds, default = cells[:4]
         kind = re.search(r"\*Type: ([a-z ]+)", cells[-1])
         alias = re.search(r"Alias for `([^`]+)`", cells[-1])
-        span: dict[str, object] = {"since": "2.15", "default": default or None}
-        if bounds:
-            span["bounds"] = bounds
-        row: dict[str, object] = {"name": name, "type": kind[1].strip() if kind else "string", "spans": [span]}
+        note: dict[str, str] = {}
         if owner in ("C", "P"):
-            row["only"] = "consumer" if owner == "C" else "producer"
+            note["only"] = "consumer" if owner == "C" else "producer"
         if alias:
-            row["alias"] = alias[1]
-        yield row
+            note["alias"] = alias[1]
+        # Which features are built in is a matter of the build.
+        known = None if name == "builtin.features" else default or None
+        yield Declared(name, kind[1].strip() if kind else "string", known, False, bounds), note
 
 
 def _write(component: str, table: dict[str, object]) -> None:

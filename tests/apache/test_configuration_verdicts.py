@@ -15,6 +15,7 @@ from eosctl.model.deployment import Deployment, Role
 from eosctl.settings.deployment_files import read_components
 from eosctl.settings.documents import parse_documents
 from eosctl.settings.parameter_tables import load_tables, parse_release
+from eosctl.settings.sources import Releases
 from eosctl.settings.tree import flatten
 from tests.settings.filled_profiles import filled
 
@@ -96,7 +97,7 @@ def start_of(name: str, case: dict[str, Any], release: tuple[int, int]) -> Start
     ((file, text), *others) = case["files"].items()
     if others or not file.endswith(".properties") or any(word in text for word in NEEDS_MORE):
         return None
-    parts = read_components(file, text, release=release)
+    parts = read_components(file, text, releases=Releases(release))
     role = next((part.role for part in parts if part.inside is None and part.role in STARTED), None)
     if role is None:
         return None

@@ -15,7 +15,7 @@ from eosctl.model.deployment import Client, Component, Deployment, Role, ValueSo
 from eosctl.settings.deployment_files import read_components, read_deployment
 from eosctl.settings.documents import parse_documents
 from eosctl.settings.parameter_tables import load_tables
-from eosctl.settings.sources import MASK, shown
+from eosctl.settings.sources import MASK, Releases, shown
 from eosctl.settings.tree import Leaf, flatten
 
 GOOD = Path(__file__).parents[1] / "fixtures" / "configs" / "good"
@@ -30,7 +30,7 @@ STREAMS = "application.id=a\nprocessing.guarantee=exactly_once_v2\n"
 
 
 def only(file: str, text: str, role: Role, release: tuple[int, int] | None = None) -> Component:
-    (found,) = (part for part in read_components(file, text, release=release) if part.role is role)
+    (found,) = (part for part in read_components(file, text, releases=Releases(release)) if part.role is role)
     return found
 
 

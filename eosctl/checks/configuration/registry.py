@@ -6,6 +6,7 @@ from typing import Final
 
 from eosctl.checks.configuration.any_component.misspelled_setting import misspelled_setting
 from eosctl.checks.configuration.any_component.removed_setting import removed_setting
+from eosctl.checks.configuration.any_component.setting_not_there_yet import setting_not_there_yet
 from eosctl.checks.configuration.any_component.value_not_allowed import value_not_allowed
 from eosctl.checks.configuration.broker.broker_defaults_not_durable import broker_defaults_not_durable
 from eosctl.checks.configuration.broker.brokers_disagree import brokers_disagree
@@ -56,6 +57,7 @@ from eosctl.checks.configuration.consumer.auto_commit_beside_transactions import
 from eosctl.checks.configuration.consumer.auto_commit_without_group import auto_commit_without_group
 from eosctl.checks.configuration.consumer.classic_setting_with_new_protocol import classic_setting_with_new_protocol
 from eosctl.checks.configuration.consumer.heartbeat_not_below_session import heartbeat_not_below_session
+from eosctl.checks.configuration.consumer.poll_interval_below_session import poll_interval_below_session
 from eosctl.checks.configuration.consumer.poll_interval_shorter_than_transaction import (
     poll_interval_shorter_than_transaction,
 )
@@ -227,6 +229,7 @@ ALL_RULES: Final[tuple[Rule, ...]] = (
     authorizer_is_gone,
     zookeeper_with_kraft,
     removed_setting,
+    setting_not_there_yet,
     offset_commits_acknowledged_early,
     brokers_stop_uncontrolled,
     requests_larger_than_accepted,
@@ -258,6 +261,7 @@ ALL_RULES: Final[tuple[Rule, ...]] = (
     markers_removed_early,
     upgrade_from_left_behind,
     auto_commit_without_group,
+    poll_interval_below_session,
 )
 CONFIGURATION_CHECKS: Final[tuple[Check, ...]] = tuple(rule.check for rule in ALL_RULES)
 

@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Final, NamedTuple
 
 from eosctl.checks.declaration import Area, Case, Check, Problem
-from eosctl.model.deployment import Component, Deployment, Role, Value, ValueSource
+from eosctl.model.deployment import Client, Component, Deployment, Role, Value, ValueSource
 from eosctl.model.finding import Command, Confidence, Evidence, Resource
 from eosctl.model.severity import Severity
 
@@ -122,10 +122,11 @@ def problem(
 
 
 def _evidence(component: Component, value: Value) -> Evidence:
-    release = f"{component.release[0]}.{component.release[1]}"
+    software = "librdkafka" if component.client is Client.LIBRDKAFKA else "Kafka"
+    release = f"{software} {component.release[0]}.{component.release[1]}"
     source = {
         ValueSource.GIVEN: str(value.place) if value.place else "given",
         ValueSource.FRAMEWORK: f"set by {component.inside or component.role}",
-        ValueSource.DEFAULT: f"default of {'librdkafka' if component.client == 'librdkafka' else f'Kafka {release}'}",
+        ValueSource.DEFAULT: f"default of {release}",
     }[value.source]
     return Evidence(value.key, "(none)" if value.text is None else value.text, source)

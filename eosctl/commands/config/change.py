@@ -40,13 +40,14 @@ def upgrade(
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
     from eosctl.settings.deployment_files import read_deployment
+    from eosctl.settings.sources import Releases
     from eosctl.settings.upgrade_knowledge import load_upgrade_knowledge
 
     invocation = invocation_of(context)
     before, after = release_of(old), release_of(new)
     if before >= after:
         raise UsageError(f"{old} is not before {new}.", "An upgrade goes to a later release.", "Swap --from and --to.")
-    sides = [read_deployment(paths, release=release) for release in (before, after)]
+    sides = [read_deployment(paths, releases=Releases(release)) for release in (before, after)]
     changes = plan_upgrade(sides[0].deployment, sides[1].deployment, load_upgrade_knowledge())
     items = tuple(upgrade_item(change) for change in changes)
     result = listing("config-upgrade", "config upgrade", invocation.now_ms(), items)
@@ -84,9 +85,10 @@ def fix(
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
     from eosctl.settings.deployment_files import read_deployment
+    from eosctl.settings.sources import Releases
 
     invocation = invocation_of(context)
-    files = read_deployment(paths, release=None if kafka_version is None else release_of(kafka_version))
+    files = read_deployment(paths, releases=Releases(None if kafka_version is None else release_of(kafka_version)))
     repairs = plan_repairs(findings_of(judge(files.deployment)))
     texts = {repair.file: _text(repair.file) for repair in repairs}
     mended = dict(texts)

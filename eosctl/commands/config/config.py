@@ -32,6 +32,7 @@ from eosctl.render.formats import OutputFormat
 
 if TYPE_CHECKING:
     from eosctl.model.parameter import Release
+    from eosctl.settings.sources import Releases
 
 app = typer.Typer(help="Configuration files of brokers and applications.", no_args_is_help=True)
 BAD_INPUT = 2
@@ -56,6 +57,18 @@ def lint(
     context: typer.Context,
     paths: Paths,
     kafka_version: KafkaVersion = None,
+    client_version: Annotated[
+        str | None,
+        typer.Option(
+            "--client-version",
+            metavar="VERSION",
+            help="The release of Java clients, Streams and Connect, where it is not the brokers'.",
+        ),
+    ] = None,
+    librdkafka_version: Annotated[
+        str | None,
+        typer.Option("--librdkafka-version", metavar="VERSION", help="The release of librdkafka, e.g. 1.9."),
+    ] = None,
     roles: Annotated[
         list[str] | None,
         typer.Option("--role", metavar="FILE=ROLE", help="What a file is, where detection needs help; repeatable."),
@@ -86,9 +99,11 @@ def lint(
     from eosctl.model.evidence import EvidenceKind
     from eosctl.render.configuration.lint import Linted, render_lint
     from eosctl.settings.deployment_files import read_deployment
+    from eosctl.settings.sources import Releases
 
     invocation = invocation_of(context)
-    files = read_deployment(paths, roles=_roles(roles or []), release=_release(kafka_version))
+    releases = Releases(_release(kafka_version), _release(client_version), _release(librdkafka_version))
+    files = read_deployment(paths, roles=_roles(roles or []), releases=releases)
     deployment = files.deployment
     if with_cluster or snapshot is not None or bootstrap is not None:
         evidence = load_or_capture(
@@ -160,11 +175,9 @@ def diff(
     left: Annotated[Path, typer.Argument(metavar="A", help="A configuration file.", exists=True, dir_okay=False)],
     right: Annotated[Path, typer.Argument(metavar="B", help="Another one.", exists=True, dir_okay=False)],
     left_version: Annotated[
-        str | None, typer.Option("--from", metavar="VERSION", help="The Kafka release of A.")
+        str | None, typer.Option("--from", metavar="VERSION", help="The release of A: Kafka's, or librdkafka's.")
     ] = None,
-    right_version: Annotated[
-        str | None, typer.Option("--to", metavar="VERSION", help="The Kafka release of B.")
-    ] = None,
+    right_version: Annotated[str | None, typer.Option("--to", metavar="VERSION", help="The release of B.")] = None,
     output: Output = OutputFormat.TABLE,
     output_file: OutputFile = None,
 ) -> None:
@@ -177,7 +190,7 @@ def diff(
     invocation = invocation_of(context)
     sides = []
     for path, version in ((left, left_version), (right, right_version)):
-        read = read_deployment([path], release=_release(version))
+        read = read_deployment([path], releases=_all_of(version))
         if read.unreadable:
             raise read.unreadable[0].error
         sides.append(read.deployment)
@@ -210,6 +223,14 @@ def render(
 
 app.command()(upgrade)
 app.command()(fix)
+
+
+def _all_of(version: str | None) -> Releases:
+    """Return what one number means where it is not said whose: that of whatever a file configures."""
+    from eosctl.settings.sources import Releases
+
+    release = _release(version)
+    return Releases(release, release, release)
 
 
 def _release(text: str | None) -> Release | None:

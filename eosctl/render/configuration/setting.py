@@ -10,7 +10,7 @@ import msgspec
 from eosctl.analysis.release import release_text
 from eosctl.checks.configuration.registry import rules_reading
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
-from eosctl.settings.parameter_tables import FRAMEWORKS, SPRING_PREFIX, load_tables
+from eosctl.settings.parameter_tables import SPRING_PREFIX, load_tables
 from eosctl.settings.update_modes import explain_update
 
 
@@ -94,7 +94,7 @@ def render_setting(name: str, items: tuple[SettingItem, ...], style: Style = PLA
     blocks += [
         Line(f"Releases of {item.component} are those of {item.software}.")
         for item in items
-        if item.component in FRAMEWORKS
+        if item.software != "Kafka"
     ]
     by_update: dict[str, list[str]] = {}
     for item in items:

@@ -14,6 +14,7 @@ from eosctl.model.deployment import Deployment
 from eosctl.model.finding import CheckStatus
 from eosctl.settings.deployment_files import read_components
 from eosctl.settings.parameter_tables import load_tables, parse_release
+from eosctl.settings.sources import Releases
 from tests.checks.cases import read_yaml
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "checks" / "configuration"
@@ -27,7 +28,7 @@ class RuleCase(NamedTuple):
     number: int
     expect: str
     files: dict[str, str]
-    kafka: str
+    releases: Releases
     findings: list[str]
     severities: list[str]
 
@@ -35,8 +36,8 @@ class RuleCase(NamedTuple):
         return f"{self.check_id}-{self.number}-{self.expect}"
 
     def deployment(self) -> Deployment:
-        release = parse_release(self.kafka) if self.kafka else None
-        parts = (part for name, text in self.files.items() for part in read_components(name, text, release=release))
+        files = self.files.items()
+        parts = (part for name, text in files for part in read_components(name, text, releases=self.releases))
         return Deployment(tuple(parts), load_tables())
 
 
@@ -48,7 +49,7 @@ def cases_of(path: Path) -> list[RuleCase]:
             number,
             case["expect"],
             case["files"],
-            case.get("kafka", ""),
+            Releases(*(parse_release(case[whose]) if whose in case else None for whose in Releases._fields)),
             case.get("findings", []),
             case.get("severities", []),
         )

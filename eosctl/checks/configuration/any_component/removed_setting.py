@@ -49,7 +49,12 @@ def removed_setting(deployment: Deployment) -> Iterator[Problem]:
         for name, value in component.given.items():
             parameter = table.parameters.get(name)
             removed = parameter.removed if parameter is not None else None
-            if removed is None or component.release < removed or name.startswith("zookeeper.") or not _own(value, name):
+            if (
+                removed is None
+                or component.release < removed
+                or name.startswith("zookeeper.")
+                or not is_own(value, name)
+            ):
                 continue
             yield problem(
                 component,
@@ -60,6 +65,6 @@ def removed_setting(deployment: Deployment) -> Iterator[Problem]:
             )
 
 
-def _own(value: Value, name: str) -> bool:
+def is_own(value: Value, name: str) -> bool:
     """Tell whether it was written for this component, and did not merely reach it."""
     return value.key == name or value.key.endswith(f".{name}") or "." not in value.key

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from eosctl.checks.configuration.rule import problem, rule
 from eosctl.checks.declaration import Problem
 from eosctl.model.deployment import Client, Deployment, Role
 from eosctl.model.severity import Severity
+
+REFUSED_SINCE: Final = {Client.JAVA: (4, 0), Client.LIBRDKAFKA: (2, 10)}
 
 
 @rule(
@@ -16,17 +19,17 @@ from eosctl.model.severity import Severity
     Severity.ERROR,
     roles=(Role.CONSUMER,),
     reads=("group.protocol", "heartbeat.interval.ms", "session.timeout.ms", "partition.assignment.strategy"),
-    references=("KIP-848",),
+    references=("KIP-848", "rdkafka_conf.c"),
 )
 def classic_setting_with_new_protocol(deployment: Deployment) -> Iterator[Problem]:
     """Find consumers that use the new group protocol and set what the brokers decide there.
 
     What it checks:
         heartbeat.interval.ms, session.timeout.ms and partition.assignment.strategy together with
-        group.protocol=consumer, in Java consumers of 4.0 and later.
+        group.protocol=consumer, in Java consumers of 4.0 and later and in those of librdkafka 2.10 and later.
 
     Why it matters for exactly-once:
-        The consumer throws a ConfigException and does not start.
+        The consumer is refused (a ConfigException in Java) and does not start.
 
     Example:
         group.protocol=consumer added to an existing configuration.
@@ -39,15 +42,12 @@ def classic_setting_with_new_protocol(deployment: Deployment) -> Iterator[Proble
         eosctl config lint reports it no longer.
 
     References:
-        KIP-848; group.protocol; heartbeat.interval.ms; session.timeout.ms; partition.assignment.strategy.
+        KIP-848; rdkafka_conf.c; group.protocol; heartbeat.interval.ms; session.timeout.ms;
+        partition.assignment.strategy.
     """
     for consumer in deployment.of(Role.CONSUMER):
         protocol = consumer.value("group.protocol")
-        if (
-            consumer.client is not Client.JAVA
-            or consumer.release < (4, 0)
-            or (protocol.word or "").lower() != "consumer"
-        ):
+        if consumer.release < REFUSED_SINCE[consumer.client] or (protocol.word or "").lower() != "consumer":
             continue
         if consumer.inside is Role.STREAMS:
             continue
@@ -58,6 +58,6 @@ def classic_setting_with_new_protocol(deployment: Deployment) -> Iterator[Proble
                     consumer,
                     (classic, protocol),
                     f"{classic.key} cannot be set with group.protocol=consumer.",
-                    impact="The consumer does not start (ConfigException).",
+                    impact="The consumer is refused and does not start.",
                     remedy=f"Remove {classic.key}; the brokers decide it.",
                 )

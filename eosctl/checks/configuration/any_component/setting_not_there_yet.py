@@ -1,0 +1,79 @@
+"""EOS-CFG-141."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.analysis.release import release_text
+from eosctl.checks.configuration.any_component.removed_setting import is_own
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Client, Component, Deployment
+from eosctl.model.severity import Severity
+
+
+@rule(
+    "EOS-CFG-141",
+    "Setting that this release does not have yet",
+    Severity.WARNING,
+    roles=(),
+    reads=(),
+    tags=("upgrade",),
+    references=("org.apache.kafka.common.config.ConfigDef", "librdkafka CONFIGURATION.md"),
+)
+def setting_not_there_yet(deployment: Deployment) -> Iterator[Problem]:
+    """Find settings of later releases than the one that runs.
+
+    What it checks:
+        Written settings against the table of their component, where the release is named by the file or the user
+        (--kafka-version, --client-version, --librdkafka-version). What another part of the same application knows in
+        that release is left to it.
+
+    Why it matters for exactly-once:
+        Java clients and brokers ignore what they do not know, so the protection is not there; librdkafka refuses to
+        make a client.
+
+    Example:
+        transactional.id with librdkafka 1.3; exactly.once.source.support on a worker of 3.2.
+
+    Fix:
+        Upgrade the component, or remove the setting.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        org.apache.kafka.common.config.ConfigDef; librdkafka CONFIGURATION.md.
+    """
+    for component in deployment.components:
+        table = deployment.table(component)
+        if table is None or not component.release_named or component.release < table.first:
+            continue
+        for name, value in component.given.items():
+            parameter = table.parameters.get(name)
+            since = parameter.spans[0].since if parameter is not None else table.first
+            if component.release >= since or not is_own(value, name) or _is_known_beside(deployment, component, name):
+                continue
+            refused = component.client is Client.LIBRDKAFKA
+            yield problem(
+                component,
+                (value,),
+                f"{value.key} came with {table.software} {release_text(since)}; "
+                f"here runs {release_text(component.release)}.",
+                severity=Severity.ERROR if refused else None,
+                impact="The client is not created." if refused else "It is ignored.",
+                remedy="Upgrade, or remove it.",
+            )
+
+
+def _is_known_beside(deployment: Deployment, component: Component, name: str) -> bool:
+    """Tell whether another part of the application takes the setting in its release."""
+    return any(
+        other.application == component.application
+        and name in other.given
+        and (table := deployment.table(other)) is not None
+        and (parameter := table.parameters.get(name)) is not None
+        and parameter.at(other.release) is not None
+        for other in deployment.components
+        if other is not component
+    )

@@ -23,8 +23,9 @@ from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.faults.control import fault_commands
 from eosctl.sandbox.faults.engine import FaultEngine
 from eosctl.sandbox.ports import Emulation
+from eosctl.storage.streams_state import ROCKSDB, find_applications, read_checkpoint
 from eosctl.workloads.streams.instance import Instance, StreamsPlan
-from eosctl.workloads.streams.rules import STREAMS_4_3, Rules
+from eosctl.workloads.streams.rules import OFFSET_UNKNOWN, STREAMS_4_3, Rules
 from eosctl.workloads.streams.task import Sizes, Step, Task
 
 PARTITIONS = (0, 1)
@@ -141,6 +142,76 @@ class Stage:
             place.partition: [((r.key or b"").decode(), int(r.value or b"0")) for r in found.get(place, ())]
             for place in places
         }
+
+
+class LifeFacts(NamedTuple):
+    """What one life of an application shows from outside.
+
+    Attributes:
+        restored: Records that each store was restored from, in order of size.
+        running: What the ``.checkpoint`` of each stateful task says of its store while it runs: known, unknown, absent.
+        left: The same when the life is over.
+    """
+
+    restored: tuple[int, ...]
+    running: tuple[str, ...]
+    left: tuple[str, ...]
+
+
+def told_by_checkpoints(state_dir: Path) -> tuple[str, ...]:
+    """Return what the checkpoints of stateful tasks say, be they of Streams or of its model."""
+    (application,) = find_applications(state_dir)
+    told = []
+    for task in application.tasks:
+        if (task / ROCKSDB).exists():
+            offsets = set(read_checkpoint(task).values())
+            told.append("absent" if not offsets else "unknown" if offsets == {OFFSET_UNKNOWN} else "known")
+    return tuple(told)
+
+
+def lives_of_model(
+    directory: Path, rules: Rules, clean_ends: Sequence[bool], lines: int, *, emulate: str
+) -> list[LifeFacts]:
+    """Let the model live several lives, each with more input, that end with all of it committed.
+
+    Each partition is fed ``lines`` lines of two words in every life.
+    """
+    facts: list[LifeFacts] = []
+
+    async def story(stage: Stage) -> None:
+        plan = stage.plan(rules)
+        await ensure_topic(stage.client, "lines", partition_count=len(PARTITIONS))
+        await stage.topics(plan)
+        producer = TransactionalProducer(stage.client, "feeder", now_ms=stage.simulation.now_ms)
+        await producer.init_transactions()
+        for number, is_clean in enumerate(clean_ends, 1):
+            for partition in PARTITIONS:
+                records = [OutgoingRecord(None, b"once twice")] * lines
+                await producer.send(TopicPartition("lines", partition), records)
+            await producer.commit()
+            facts.append(await live_once(stage, plan, 2 * number * lines, is_clean=is_clean))
+
+    play(directory, story, emulate=emulate)
+    return facts
+
+
+async def live_once(stage: Stage, plan: StreamsPlan, result_count: int, *, is_clean: bool) -> LifeFacts:
+    over = asyncio.Event()
+    config = stage.simulation.config
+    async with connect(config, connector=stage.simulation.network, chance=random.Random(1)) as client:
+        instance = Instance(client, plan, now_ms=stage.simulation.now_ms, life=Immortal())
+        running = asyncio.ensure_future(instance.run(over.is_set))
+        while any(len(rows) < result_count for rows in (await stage.read(plan.output_topic)).values()):
+            assert not running.done()
+            await asyncio.sleep(0.1)
+        while_running = told_by_checkpoints(plan.state_dir)
+        if is_clean:
+            over.set()
+        else:
+            running.cancel()
+        await asyncio.gather(running, return_exceptions=not is_clean)
+        restored = tuple(sorted(task.restored_count for task in instance.tasks))
+        return LifeFacts(restored, while_running, told_by_checkpoints(plan.state_dir))
 
 
 @asynccontextmanager

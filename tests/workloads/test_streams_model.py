@@ -14,7 +14,7 @@ from eosctl.workloads.streams.instance import StreamsPlan
 from eosctl.workloads.streams.rules import STREAMS_3_9, STREAMS_4_3, OffsetsIn, Rules, Start, decide_start
 from eosctl.workloads.streams.state import TaskDirectory
 from eosctl.workloads.streams.task import Step
-from tests.workloads.streams_stage import Immortal, Killed, Mortal, Outcome, Stage, play
+from tests.workloads.streams_stage import Immortal, Killed, Mortal, Outcome, Stage, lives_of_model, play
 
 LINES = 32
 LOOP = tuple(Step)[tuple(Step).index(Step.POLL) : tuple(Step).index(Step.SUSPEND)]
@@ -173,6 +173,34 @@ async def take_over(stage: Stage, step: Step, rules: Rules) -> Outcome:
 def directories(plan: StreamsPlan) -> list[TaskDirectory]:
     """Return the tasks' directories as a next instance would open them."""
     return [plan.directory(partition) for partition in plan.partitions]
+
+
+@pytest.mark.parametrize(
+    ("rules", "emulate", "restored", "running", "left"),
+    [
+        (STREAMS_4_3, "4.3", (0, 20, 0, 20), ("absent",) * 4, ("absent",) * 4),
+        (
+            STREAMS_3_9,
+            "3.9",
+            (0, 20, 0, 20),
+            ("unknown", "known", "known", "known"),
+            ("unknown", "known", "known", "known"),
+        ),
+    ],
+)
+def test_lives_leave_what_those_of_streams_were_seen_to_leave(
+    tmp_path: Path,
+    rules: Rules,
+    emulate: str,
+    restored: tuple[int, ...],
+    running: tuple[str, ...],
+    left: tuple[str, ...],
+) -> None:
+    """As tests/apache/test_streams_model.py saw it in both releases: killed, closed, killed, closed."""
+    lives = lives_of_model(tmp_path, rules, (False, True, False, True), 10, emulate=emulate)
+    assert [life.restored for life in lives] == [(count, count) for count in restored]
+    assert [life.running for life in lives] == [(told, told) for told in running]
+    assert [life.left for life in lives] == [(told, told) for told in left]
 
 
 @pytest.mark.parametrize(

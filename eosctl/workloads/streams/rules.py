@@ -30,7 +30,7 @@ class Rules(NamedTuple):
     Attributes:
         offsets_in: Where offsets are kept.
         wipes_unknown: A store without an offset is wiped: what is in it may be of a transaction that was aborted.
-        forgets_loaded: The offset is removed as soon as it has been read, so that only a clean stop leaves one.
+        forgets_loaded: The offset is removed as soon as it has been read, so that none stands beside what came later.
         restores_committed: Restoring reads the changelog with ``isolation.level=read_committed``.
         restores_to_end: Restoring goes on to the end that the changelog had, and so waits for transactions that were
             open there (KAFKA-10167); otherwise only to the last stable offset, before transactions that are decided

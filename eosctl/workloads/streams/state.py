@@ -13,26 +13,32 @@ from eosctl.storage.checkpoints import read_offset_checkpoint, write_offset_chec
 from eosctl.storage.streams_state import CHECKPOINT, ROCKSDB
 from eosctl.workloads.streams.rules import OFFSET_UNKNOWN, OffsetsIn
 
-_OFFSET_FILE: Final = "offset"
 _CONTENT_FILE: Final = "content.json"
 
 
 class Store:
-    """Numbers by key, on the disk as RocksDB keeps them for Streams: without a write-ahead log.
+    """Numbers by key and an offset, on the disk as RocksDB keeps them for Streams: without a write-ahead log.
 
-    What was put since the memtable was written out is lost with the process. RocksDB writes it out when it is full,
-    in the middle of a transaction too: then what may still be aborted is on the disk.
+    What was set since the memtable was written out is lost with the process. RocksDB writes it out when it is full,
+    in the middle of a transaction too: then what may still be aborted is on the disk, and with it that the offset is
+    not known.
 
     Args:
-        directory: Where its files are.
+        path: Its file.
         memtable_limit: How many puts the memtable takes before it is written out.
     """
 
-    def __init__(self, directory: Path, memtable_limit: int) -> None:
-        self._path = directory / _CONTENT_FILE
+    def __init__(self, path: Path, memtable_limit: int) -> None:
+        self._path = path
         self._memtable_limit = memtable_limit
         self._memtable_size = 0
-        self._content: dict[str, int] = json.loads(self._path.read_bytes()) if self._path.exists() else {}
+        self.offset: int | None = None
+        self._content: dict[str, int] = {}
+        if path.exists():
+            kept = json.loads(path.read_bytes())
+            self.offset, self._content = kept["offset"], kept["content"]
+        else:
+            self.flush()
 
     @property
     def content(self) -> dict[str, int]:
@@ -52,7 +58,7 @@ class Store:
 
     def flush(self) -> None:
         """Write the memtable out."""
-        replace_file(self._path, json.dumps(self._content).encode())
+        replace_file(self._path, json.dumps({"offset": self.offset, "content": self._content}).encode())
         self._memtable_size = 0
 
 
@@ -70,42 +76,41 @@ class TaskDirectory:
         self.path = path
         self._changelog = changelog
         self._offsets_in = offsets_in
-        self._store_path = path / ROCKSDB / store
+        self._file = path / ROCKSDB / store / _CONTENT_FILE
 
     @property
     def has_files(self) -> bool:
         """Whether there is anything of a store."""
-        return (self._store_path / _CONTENT_FILE).exists()
+        return self._file.exists()
 
     @property
     def offset(self) -> int | None:
-        """Offset of the last changelog record in the store, as far as it is written down."""
-        if self._offsets_in is OffsetsIn.CHECKPOINT:
-            offset = read_offset_checkpoint(self.path / CHECKPOINT).get(self._changelog, OFFSET_UNKNOWN)
-        else:
-            kept = self._store_path / _OFFSET_FILE
-            offset = int(kept.read_text()) if kept.exists() else OFFSET_UNKNOWN
+        """Offset of the last changelog record in the store, as far as the disk tells it."""
+        if self._offsets_in is OffsetsIn.STORE:
+            return Store(self._file, 1).offset if self.has_files else None
+        offset = read_offset_checkpoint(self.path / CHECKPOINT).get(self._changelog, OFFSET_UNKNOWN)
         return None if offset == OFFSET_UNKNOWN else offset
 
     def open(self, memtable_limit: int) -> Store:
         """Open the store with what is on the disk; from then on there are files of it, as with RocksDB."""
-        store = Store(self._store_path, memtable_limit)
+        return Store(self._file, memtable_limit)
+
+    def note(self, store: Store, offset: int | None) -> None:
+        """Write the store out, and its offset; None for one that is not known."""
+        if self._offsets_in is OffsetsIn.STORE:
+            store.offset = offset
         store.flush()
-        return store
-
-    def note(self, offset: int | None) -> None:
-        """Write the offset down; None for one that is not known."""
         if self._offsets_in is OffsetsIn.CHECKPOINT:
-            write_offset_checkpoint(
-                self.path / CHECKPOINT, {self._changelog: OFFSET_UNKNOWN if offset is None else offset}
-            )
-        elif offset is not None:
-            replace_file(self._store_path / _OFFSET_FILE, str(offset).encode())
+            known = OFFSET_UNKNOWN if offset is None else offset
+            write_offset_checkpoint(self.path / CHECKPOINT, {self._changelog: known})
 
-    def forget(self) -> None:
-        """Remove the offset."""
+    def forget(self, store: Store) -> None:
+        """Remove the offset: at once where it is a file, with the next memtable where it is in the store.
+
+        In the latter case nobody who is killed before has changed anything on the disk, so the offset is still right.
+        """
+        store.offset = None
         (self.path / CHECKPOINT).unlink(missing_ok=True)
-        (self._store_path / _OFFSET_FILE).unlink(missing_ok=True)
 
     def wipe(self) -> None:
         """Remove everything of the task."""

@@ -162,15 +162,14 @@ class Task:
         if self.start is Start.WIPE:
             self._life.reach(Step.WIPE)
             self._directory.wipe()
+        self._store = self._directory.open(self._sizes.memtable)
         if self._rules.forgets_loaded:
             self._life.reach(Step.FORGET_OFFSET)
-            self._directory.forget()
-        self._store = self._directory.open(self._sizes.memtable)
+            self._directory.forget(self._store)
         self._stored_offset = offset
         await self._read_changelog()
         if self._rules.notes_restoration:
-            self._store.flush()
-            self._directory.note(self._stored_offset)
+            self._directory.note(self._store, self._stored_offset)
         self._life.reach(Step.RUN)
         self._reader = await self._read_from_committed()
         self._become(TaskState.RUNNING)
@@ -243,9 +242,8 @@ class Task:
         """Close after a commit: the store is as the changelog, and its offset is written down."""
         self._life.reach(Step.SUSPEND)
         self._become(TaskState.SUSPENDED)
-        self._store.flush()
         self._life.reach(Step.WRITE_CHECKPOINT)
-        self._directory.note(self._stored_offset)
+        self._directory.note(self._store, self._stored_offset)
         self._life.reach(Step.CLOSE)
         self._become(TaskState.CLOSED)
 

@@ -1,0 +1,62 @@
+"""The model of a Streams application is held to what Kafka Streams does in lives that are killed or closed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from eosctl.testing import SandboxThread
+from eosctl.workloads.streams.rules import STREAMS_3_9, STREAMS_4_3, Rules
+from tests.apache.conftest import fetch_streams
+from tests.apache.test_streams import LONG_S, WORDS, Counts, application, compile_word_count, write_lines
+from tests.workloads.streams_stage import LifeFacts, lives_of_model, told_by_checkpoints
+
+LINES = 100
+#: Killed when new, killed after it was restored, closed, killed after a clean start, closed.
+CLEAN_ENDS: Final = (False, False, True, False, True)
+
+
+def lives_of_streams(version: str, folder: Path, *, emulate: str) -> list[LifeFacts]:
+    """Let Kafka Streams live the same lives; every store holds two of the words."""
+    classes = folder / "classes"
+    classes.mkdir()
+    command = compile_word_count(fetch_streams(version), classes)
+    facts: list[LifeFacts] = []
+    with SandboxThread(brokers=1, emulate=emulate, fast=False) as sandbox:
+        admin = AdminClient({"bootstrap.servers": sandbox.bootstrap})
+        for created in admin.create_topics([NewTopic("lines", 2), NewTopic("counts", 2)]).values():
+            created.result(LONG_S)
+        counts = Counts(sandbox.bootstrap)
+        for number, is_clean in enumerate(CLEAN_ENDS, 1):
+            write_lines(sandbox.bootstrap, LINES)
+            with application(command, sandbox.bootstrap, folder, str(number)) as (running, log):
+                expected = number * LINES
+                counts.read_until(lambda: all(len(counts.seen[word]) >= expected for word in WORDS), running, log)  # noqa: B023
+                while_running = told_by_checkpoints(folder / "state")
+                if is_clean:
+                    running.terminate()
+                else:
+                    running.kill()
+                running.wait(LONG_S)
+                told = [line.split() for line in log.read_text().splitlines()]
+            restored = tuple(sorted(int(words[1]) for words in told if words[0] == "restored"))
+            facts.append(LifeFacts(restored, while_running, told_by_checkpoints(folder / "state")))
+        counts.close()
+    assert dict(counts.seen) == {word: list(range(1, len(CLEAN_ENDS) * LINES + 1)) for word in WORDS}
+    return facts
+
+
+@pytest.mark.parametrize(
+    ("version", "emulate", "rules"), [("4.3.1", "4.3", STREAMS_4_3), ("3.9.2", "3.9", STREAMS_3_9)]
+)
+def test_the_model_restores_and_checkpoints_as_streams_does(
+    version: str, emulate: str, rules: Rules, tmp_path: Path
+) -> None:
+    (tmp_path / "model").mkdir()
+    model = lives_of_model(tmp_path / "model", rules, CLEAN_ENDS, LINES, emulate=emulate)
+    assert lives_of_streams(version, tmp_path, emulate=emulate) == model
+    unclean_start = model[2].restored
+    assert unclean_start == ((400, 400) if version == "4.3.1" else (200, 200))

@@ -117,6 +117,7 @@ class Component:
         inside: The role that it is a part of: the producer inside a Streams application.
         forced: Names whose given values the framework ignores.
         release_named: Whether the user or the file named the release; else it is the newest one known.
+        cluster: The cluster that it configures as a whole, where one thing stands for all its brokers; else empty.
     """
 
     role: Role
@@ -131,6 +132,7 @@ class Component:
     inside: Role | None = None
     forced: frozenset[str] = frozenset()
     release_named: bool = False
+    cluster: str = ""
 
     def value(self, name: str) -> Value:
         """Return what holds: the given value, the framework's default, or the component's own."""

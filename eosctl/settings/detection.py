@@ -12,7 +12,8 @@ from eosctl.errors import ConfigFileError
 from eosctl.model.deployment import Client, Place, Role, Value
 from eosctl.settings.documents import parse_properties_tree
 from eosctl.settings.parameter_tables import kafka_tables, load_tables
-from eosctl.settings.sources import Source, values_of
+from eosctl.settings.sources import Source, value_of, values_of
+from eosctl.settings.spellings import respelled
 from eosctl.settings.structures import connector_role, environment_of, find_sources
 from eosctl.settings.topic_declarations import topic_declared
 from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
@@ -81,7 +82,17 @@ def sources_of(document: Node, file: str, role: Role | None = None) -> list[Sour
     found = find_sources(document, file)
     if found is None:
         found = list(_islands(document, file, _hints(file)))
-    return [part for source in found for part in _with_roles(source, file)]
+    parts = (part for source in found for part in _with_roles(source, file))
+    return [_as_cluster(part) if part.role is Role.BROKER and _is_managed(file) else part for part in parts]
+
+
+def _is_managed(file: str) -> bool:
+    """Tell whether a file speaks to a provider, for which one resource is a whole cluster."""
+    return file.lower().endswith((".tf", ".tfvars", ".hcl"))
+
+
+def _as_cluster(source: Source) -> Source:
+    return replace(source, cluster=str(source.place))
 
 
 def _hints(file: str) -> tuple[str, ...]:
@@ -115,9 +126,11 @@ def _islands(node: Node, file: str, hints: tuple[str, ...], key: str = "") -> It
     if any(_SPRING.match(name) for name in keys):
         yield Source(Place(file, node.line), values_of(leaves, file), role=Role.SPRING, hints=hints)
         return
-    known = [name for name in keys if _is_setting(name)]
+    spelled = respelled(leaves, file)
+    known = [name for name, _, _ in spelled if _is_setting(name)]
     if known and (2 * len(known) >= len(keys) or _is_flat(node)):
-        yield Source(Place(file, node.line), values_of(leaves, file), hints=hints)
+        values = {name: value_of(key, leaf, file, name) for name, key, leaf in spelled}
+        yield Source(Place(file, node.line), values, hints=hints)
         return
     for name, child in node.entries:
         if isinstance(child, Leaf):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
 from eosctl.errors import ConfigFileError
+from eosctl.settings.hcl_file import HclError, can_parse, parse_hcl
 from eosctl.settings.hocon_file import HoconError, parse_hocon
 from eosctl.settings.ini_file import IniError, parse_ini
 from eosctl.settings.tree import Branch, Leaf, Node, Row
@@ -161,6 +162,20 @@ def _json(file: str, text: str) -> tuple[Node, ...]:
     return _yaml(file, text.replace("\t", " "))
 
 
+def _hcl(file: str, text: str) -> tuple[Node, ...]:
+    """Read HCL where its parser is installed; without it, files that do not speak of Kafka are nobody's loss."""
+    if not can_parse():
+        if "kafka" not in text.lower():
+            return ()
+        raise ConfigFileError(
+            f"{file}: HCL cannot be read.", "It needs the package python-hcl2.", "Install eosctl[hcl]."
+        )
+    try:
+        return (parse_hcl(text),)
+    except HclError as error:
+        raise _malformed(file, error.line, error.reason) from error
+
+
 def _env(file: str, text: str) -> tuple[Node, ...]:
     entries: list[tuple[str, Node]] = []
     for number, raw in enumerate(text.splitlines(), 1):
@@ -262,6 +277,7 @@ FORMATS: Final = (
     Format("hocon", (".hocon",), _hocon),
     Format("yaml", (".yml", ".yaml"), _yaml),
     Format("json", (".json",), _json),
+    Format("hcl", (".tf", ".hcl", ".tfvars"), _hcl),
     Format("toml", (".toml",), _toml),
     Format("ini", (".ini",), _ini),
     Format("env", (".env",), _env),

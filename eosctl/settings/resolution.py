@@ -118,6 +118,7 @@ def _component(
         client=client,
         inside=inside,
         forced=forced,
+        cluster=source.cluster,
     )
 
 

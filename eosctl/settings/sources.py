@@ -40,6 +40,7 @@ class Source:
         client: Whose client, when its surroundings say so.
         version: The Kafka release that the surroundings name (an image tag, ``spec.kafka.version``), or empty.
         application: What it is a part of within the file; its label when None.
+        cluster: The cluster that it configures as a whole, where one thing stands for all its brokers; else empty.
         hints: Words of the surroundings that tell the role: keys above it, the file's name.
     """
 
@@ -51,6 +52,7 @@ class Source:
     version: str = ""
     hints: tuple[str, ...] = field(default=())
     application: str | None = None
+    cluster: str = ""
 
 
 def value_of(key: str, leaf: Leaf, file: str, name: str = "") -> Value:

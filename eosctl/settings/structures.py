@@ -61,7 +61,8 @@ def _strimzi(document: Branch, file: str) -> list[Source] | None:
     match kind:
         case "Kafka":
             level = _named_leaves(document, file, ("metadata.version", ("spec", "kafka", "metadataVersion")))
-            return source(Role.BROKER, name, "spec", "kafka", "config", extra=level)
+            found = source(Role.BROKER, name, "spec", "kafka", "config", extra=level)
+            return [replace(one, cluster=f"{one.place} {name}") for one in found]
         case "KafkaConnect":
             return source(Role.CONNECT_WORKER, name, "spec", "config")
         case "KafkaTopic":

@@ -11,7 +11,8 @@ from typing import Final
 
 from eosctl.model.deployment import Client, Place, Role, Value
 from eosctl.settings.parameter_tables import load_tables
-from eosctl.settings.sources import Source, value_of, values_of
+from eosctl.settings.sources import Source, value_of
+from eosctl.settings.spellings import respelled
 from eosctl.settings.tree import Branch, Leaf, Row, flatten
 
 _NAMES: Final = ("topicname", "topic", "name")
@@ -57,7 +58,7 @@ def _nested(by_name: Mapping[str, tuple[str, object]], file: str) -> dict[str, V
     for name in _SETTINGS:
         node = by_name.get(name, ("", None))[1]
         if isinstance(node, Branch):
-            found |= values_of(flatten(node), file)
+            found |= {own: value_of(key, leaf, file, own) for own, key, leaf in respelled(flatten(node), file)}
         elif isinstance(node, Row):
             found |= dict(_pairs(node, file))
     return found if any(name in own for name in found) else {}
@@ -75,7 +76,8 @@ def _pairs(row: Row, file: str) -> Iterator[tuple[str, Value]]:
 
 def _beside(document: Branch, file: str) -> dict[str, Value]:
     own = load_tables()["topic"].parameters
-    return {k: value_of(k, leaf, file) for k, leaf in document.entries if k in own and isinstance(leaf, Leaf)}
+    beside = respelled(((key, leaf) for key, leaf in document.entries if isinstance(leaf, Leaf)), file)
+    return {name: value_of(key, leaf, file, name) for name, key, leaf in beside if name in own}
 
 
 def _uniform(name: str) -> str:

@@ -140,3 +140,33 @@ def test_what_is_right_or_something_else_raises_nothing(file: str, text: str) ->
 def test_a_topic_is_called_by_its_name_or_its_key() -> None:
     text = "topics:\n  by-key: {partitions: 1, config: {retention.ms: 1}}\n  x: {name: own, partitions: 1}\n"
     assert [part.name for part in read_components("t.yaml", text)] == ["t.yaml (by-key)", "t.yaml (own)"]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "expected"),
+    [
+        (
+            "app.yaml",
+            "kafka:\n  producer:\n    enable_idempotence: false\n    transactional_id: x\n",
+            {"EOS-CFG-010:3"},
+        ),
+        ("app.yaml", "kafka:\n  producer:\n    enableIdempotence: false\n    transactionalId: x\n", {"EOS-CFG-010:3"}),
+        ("app.toml", "[producer]\ntransactional-id = 'x'\nenable-idempotence = false\n", {"EOS-CFG-010:3"}),
+        (
+            "topics.yaml",
+            "topics:\n  - name: a\n    partitions: 1\n    replicas: 3\n    config:\n      min_insync_replicas: 4\n",
+            {"EOS-CFG-034:6"},
+        ),
+        # Kafka reads these itself, and knows its own spelling alone.
+        ("producer.properties", "transactional.id=x\nkey.serializer=s\nenable_idempotence=false\n", {"EOS-CFG-089:3"}),
+        # Of no Kafka: names that stand in files about anything.
+        (
+            "login.yaml",
+            "oidc:\n  client_id: a\n  client_secret: b\n  request_timeout_ms: 1\n  session_timeout_ms: 1\n",
+            set(),
+        ),
+        ("pool.json", '{"clientId": "a", "groupId": "b", "batchSize": 1, "maxConnections": -5, "nodeId": "x"}', set()),
+    ],
+)
+def test_a_mistake_in_a_tools_own_spelling(file: str, text: str, expected: set[str]) -> None:
+    assert found(file, text) == expected

@@ -89,9 +89,9 @@ def lint(
 ) -> None:
     """Judge configuration files by the rules of exactly-once, brokers and applications together.
 
-    Reads .properties, .yml, .json, .toml, .ini, .env and .sql: Kafka's own files, Spring Boot, Strimzi, Kubernetes,
-    Compose, Connect, Flink, librdkafka. Exit code: 0 without findings at --fail-on, 2 when a file is malformed, 3 with
-    findings.
+    Reads .properties, .conf, .yml, .json, .toml, .ini, .env, .sql and .tf: Kafka's own files, Spring Boot, Strimzi,
+    Kubernetes, Compose, Connect, Flink, librdkafka, Terraform. Exit code: 0 without findings at --fail-on, 2 when a
+    file is malformed, 3 with findings.
     """
     from eosctl.checks.configuration.cluster import broker_components, topic_components
     from eosctl.checks.configuration.judge import judge, undecided

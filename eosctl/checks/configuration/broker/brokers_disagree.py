@@ -88,7 +88,9 @@ def _differing(brokers: list[Component], name: str) -> Iterator[Problem]:
 
 
 def _cluster_of(broker: Component) -> str:
-    """Tell which cluster a broker belongs to: the one that it joins, else that of its file."""
+    """Tell which cluster a broker belongs to: the one that it stands for or joins, else that of its file."""
+    if broker.cluster:
+        return broker.cluster
     for name in ("controller.quorum.voters", "controller.quorum.bootstrap.servers", "zookeeper.connect"):
         if broker.has(name) and broker.word(name):
             return f"{name}={broker.word(name)}"

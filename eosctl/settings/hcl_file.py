@@ -1,0 +1,169 @@
+"""HCL, Terraform's language, as a tree: blocks under their type and labels, attributes with their lines.
+
+The package python-hcl2 (extra ``hcl``) parses; its syntax tree is read here, because its dictionaries keep no lines.
+Nothing is evaluated: what refers to something else (``var.x``, a condition, a sum) stays as it is written, as
+``${...}``, so that it counts as a value from outside. Functions that only wrap objects (``merge``, ``tomap``,
+``jsonencode``) stand for the objects in them.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from eosctl.settings.tree import Branch, Leaf, Node, Row
+
+if TYPE_CHECKING:
+    from lark import Token, Tree
+
+MAX_CHARACTERS: Final = 1_000_000
+"""The parser takes a second for some 100,000."""
+_HEREDOC: Final = re.compile(r"<<(-?)[\w.-]+\r?\n(.*?)[^\S\n]*[\w.-]+\r?\n?\Z", re.DOTALL)
+_ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\"}
+_NEGATIVE: Final = re.compile(r"-\d+(?:\.\d+)?")
+_CONSTANTS: Final = frozenset({"int_lit", "float_lit", "literal_value", "keyword"})
+
+
+class HclError(Exception):
+    """The text is no HCL: the line, and why."""
+
+    def __init__(self, line: int, reason: str) -> None:
+        super().__init__(reason)
+        self.line = line
+        self.reason = reason
+
+
+def can_parse() -> bool:
+    """Whether the package that parses is installed."""
+    return importlib.util.find_spec("hcl2") is not None
+
+
+def parse_hcl(text: str) -> Branch:
+    """Parse HCL.
+
+    Raises:
+        HclError: The text does not follow the format, or is too large or too deep.
+        ImportError: python-hcl2 is not installed.
+    """
+    import hcl2
+    from lark.exceptions import UnexpectedInput
+
+    if len(text) > MAX_CHARACTERS:
+        raise HclError(1, f"more than {MAX_CHARACTERS:,} characters")
+    whole = text if text.endswith("\n") else text + "\n"
+    try:
+        tree = hcl2.parses_to_tree(whole)
+        return _Reader(whole).body(_trees(tree)[0])
+    except UnexpectedInput as error:
+        raise HclError(max(1, int(getattr(error, "line", 1))), "not HCL") from error
+    except RecursionError as error:
+        raise HclError(1, "nested too deeply") from error
+
+
+class _Reader:
+    """Turns syntax into mappings, sequences and scalars."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def body(self, tree: Tree[Token]) -> Branch:
+        return Branch(tuple(self._entries(tree)), _line(tree))
+
+    def _entries(self, tree: Tree[Token]) -> Iterator[tuple[str, Node]]:
+        for child in _trees(tree):
+            if child.data == "attribute":
+                name, value = _trees(child)[0], _trees(child)[-1]
+                yield self._name(name), self._value(value)
+            elif child.data == "block":
+                *path, body = (part for part in _trees(child) if part.data != "new_line_or_comment")
+                node: Node = self.body(body)
+                for name in reversed(path[1:]):
+                    node = Branch(((self._name(name), node),), _line(child))
+                yield self._name(path[0]), node
+
+    def _name(self, tree: Tree[Token]) -> str:
+        inner = tree
+        while inner.data in ("object_elem_key", "expr_term") and len(_trees(inner)) == 1:
+            inner = _trees(inner)[0]
+        if inner.data == "string":
+            return self._string(inner)
+        return self._source(inner)
+
+    def _value(self, tree: Tree[Token]) -> Node:
+        line, inner = _line(tree), tree
+        while inner.data == "expr_term" and len(parts := _content(inner)) == 1:
+            if not hasattr(parts[0], "data"):
+                return self._heredoc(str(parts[0]), line)
+            inner = parts[0]
+        match str(inner.data):
+            case "string":
+                return Leaf(self._string(inner), line)
+            case "object":
+                return Branch(tuple(self._members(inner)), line)
+            case "tuple":
+                return Row(tuple(self._value(part) for part in _content(inner) if hasattr(part, "data")), line)
+            case "function_call":
+                return self._wrapped(inner) or self._outside(inner)
+            case "heredoc_template" | "heredoc_template_trim":
+                return self._heredoc(self._source(inner), line)
+            case name if name in _CONSTANTS or (name == "unary_op" and _NEGATIVE.fullmatch(self._source(inner))):
+                text = self._source(inner)
+                return Leaf(None if text == "null" else text, line)
+            case _:
+                return self._outside(inner)
+
+    def _members(self, tree: Tree[Token]) -> Iterator[tuple[str, Node]]:
+        for member in _trees(tree):
+            if member.data == "object_elem":
+                key, value = _trees(member)[0], _trees(member)[-1]
+                yield self._name(key), self._value(value)
+
+    def _wrapped(self, call: Tree[Token]) -> Branch | None:
+        """Return the objects among a function's arguments as one; of equal keys the last one counts, as in merge."""
+        arguments = [part for part in _trees(call) if part.data == "arguments"]
+        nodes = [self._value(part) for one in arguments for part in _trees(one) if part.data != "new_line_or_comment"]
+        objects = [node for node in nodes if isinstance(node, Branch)]
+        merged = dict(entry for node in objects for entry in node.entries)
+        return Branch(tuple(merged.items()), _line(call)) if objects else None
+
+    def _outside(self, tree: Tree[Token]) -> Leaf:
+        return Leaf(f"${{{self._source(tree)}}}", _line(tree))
+
+    def _string(self, tree: Tree[Token]) -> str:
+        text = self._source(tree)[1:-1]
+        return re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[0]), text, flags=re.DOTALL)
+
+    def _heredoc(self, text: str, line: int) -> Leaf:
+        match = _HEREDOC.match(text)
+        if match is None:
+            return Leaf(text, line)
+        lines = match[2].splitlines(keepends=True)
+        if match[1]:
+            margin = min((len(one) - len(one.lstrip()) for one in lines if one.strip()), default=0)
+            lines = [one[margin:] if one.strip() else one.lstrip(" \t") for one in lines]
+        return Leaf("".join(lines), line + 1)
+
+    def _source(self, tree: Tree[Token]) -> str:
+        return self._text[tree.meta.start_pos : tree.meta.end_pos].strip()
+
+
+def _trees(tree: Tree[Token]) -> list[Tree[Token]]:
+    return [child for child in tree.children if not isinstance(child, str)]
+
+
+def _content(tree: Tree[Token]) -> list[Tree[Token]]:
+    """Return what stands in a node, without blank lines and signs; a heredoc is a bare token."""
+    found = []
+    for child in tree.children:
+        if isinstance(child, str):
+            if child.startswith("<<"):
+                found.append(child)
+        elif child.data != "new_line_or_comment":
+            found.append(child)
+    return found  # type: ignore[return-value]
+
+
+def _line(tree: Tree[Token]) -> int:
+    return int(tree.meta.line)

@@ -1,0 +1,62 @@
+"""Settings in the spelling of tools: ``min_insync_replicas``, ``minInsyncReplicas``, ``min-insync-replicas``.
+
+Terraform's providers, charts and applications' own files write names so that their format need not quote dots. Where
+Kafka itself reads a file, only its own spelling counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from typing import Final
+
+from eosctl.model.parameter import relaxed
+from eosctl.settings.parameter_tables import kafka_tables
+from eosctl.settings.tree import Leaf
+
+_JOINED: Final = re.compile(r"[a-z0-9]+(?:[_-][a-z0-9]+)+|[a-z][a-z0-9]*(?:[A-Z][a-z0-9]*)+")
+_READ_BY_KAFKA: Final = (".properties", ".cfg", ".config", ".conf", ".env", ".sql", ".ini")
+# Names that stand in files about anything: alone they tell nothing of Kafka.
+_COMMON: Final = frozenset(
+    {
+        *("application.id", "application.server", "batch.size", "bootstrap.servers", "broker.id", "buffer.memory"),
+        *("client.id", "client.rack", "compression.type", "config.providers", "connections.max.idle.ms"),
+        *("connector.class", "group.id", "header.converter", "heartbeat.interval.ms", "key.converter", "log.dir"),
+        *("log.dirs", "log.level", "max.connections", "max.request.size", "message.max.bytes", "node.id"),
+        *("plugin.path", "receive.buffer.bytes", "replication.factor", "request.timeout.ms", "retry.backoff.ms"),
+        *("security.protocol", "send.buffer.bytes", "session.timeout.ms", "state.dir", "tasks.max", "value.converter"),
+    }
+)
+
+
+@cache
+def _by_letters() -> dict[str, str]:
+    names = (name for table in kafka_tables().values() for name in table.parameters if "." in name)
+    return {relaxed(name): name for name in names}
+
+
+def setting_meant(key: str) -> str | None:
+    """Return the setting that a key names in another spelling than Kafka's; None when it names none, or Kafka's way.
+
+    >>> setting_meant("minInsyncReplicas")
+    'min.insync.replicas'
+    >>> setting_meant("max_workers") is None
+    True
+    """
+    return _by_letters().get(relaxed(key)) if _JOINED.fullmatch(key) else None
+
+
+def respelled(leaves: Iterable[tuple[str, Leaf]], file: str) -> list[tuple[str, str, Leaf]]:
+    """Return each leaf with the name that Kafka has for the last part of its key, then the key as it stands there.
+
+    All keep theirs in files that Kafka reads itself, and where no name speaks of Kafka alone.
+    """
+    given = list(leaves)
+    if file.lower().endswith(_READ_BY_KAFKA):
+        return [(key, key, leaf) for key, leaf in given]
+    parts = [(*key.rpartition("."), key, leaf) for key, leaf in given]
+    found = [(head + dot, last, setting_meant(last), key, leaf) for head, dot, last, key, leaf in parts]
+    if not {meant for _, _, meant, _, _ in found if meant} - _COMMON:
+        return [(key, key, leaf) for key, leaf in given]
+    return [(head + (meant or last), key, leaf) for head, last, meant, key, leaf in found]

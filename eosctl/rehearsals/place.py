@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from eosctl.client.client import Client, connect
+from eosctl.client.group_member import GroupMember
 from eosctl.client.ports import Connector, WallClock
 from eosctl.client.producer import TransactionalProducer
 from eosctl.errors import ConfigFileError
 from eosctl.lab.scenarios.scenario import Stage
 from eosctl.lab.simulation import Simulation, simulate
 from eosctl.model.client_config import ClientConfig
-from eosctl.rehearsals.member import GroupMember
 from eosctl.rehearsals.story import Shape, Story
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.ports import Emulation

@@ -7,10 +7,10 @@ from contextlib import AsyncExitStack
 
 from eosctl.client.client import connect
 from eosctl.client.destinations import group_coordinator
+from eosctl.client.group_member import GroupMember
 from eosctl.client.outcome import any_error, error_for_code
 from eosctl.client.topics import ensure_topic
 from eosctl.model.transaction import TopicPartition
-from eosctl.rehearsals.member import GroupMember
 from eosctl.rehearsals.place import Place
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages import offset_commit

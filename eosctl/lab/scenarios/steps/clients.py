@@ -127,9 +127,10 @@ async def plain(play: Play, *, to: str, values: list[str], acks: int = -1) -> No
     await produce(play.client, partition_of(to), data, transactional_id=None, bounds=TV1.produce, acks=acks)
 
 
-async def offsets(play: Play, *, by: str, group: str, of: str, at: int) -> None:
-    """Commit a group's offset within the open transaction."""
-    await play.producer(by).send_offsets(GroupIdentity(group), {partition_of(of): OffsetToCommit(at)})
+async def offsets(play: Play, *, by: str, group: str, of: str, at: int, member: str = "") -> None:
+    """Commit a group's offset within the open transaction; as a ``member`` of its last generation, or as nobody."""
+    identity = play.member(member).identity if member else GroupIdentity(group)
+    await play.producer(by).send_offsets(identity, {partition_of(of): OffsetToCommit(at)})
 
 
 async def commit_offset(play: Play, *, group: str, of: str, at: int) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
+from collections.abc import Coroutine
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from eosctl.client import Client, connect
+from eosctl.client.group_member import GroupMember
 from eosctl.client.producer import TransactionalProducer
 from eosctl.errors import UsageError
 from eosctl.lab.scenarios.place import Place
@@ -45,6 +48,7 @@ class Play:
         chance: Of the clients.
         clients: Closes every client at the end.
         producers: By the name that the scenario gives them.
+        members: Members of groups, by name.
         held: Batches that are held up, by name.
         expectations: What was expected and seen so far.
         named: Brokers that faults were done to, in the order in which they were found.
@@ -56,6 +60,7 @@ class Play:
     clients: AsyncExitStack
     producers: dict[str, TransactionalProducer] = field(default_factory=dict)
     producer_clients: dict[str, Client] = field(default_factory=dict)
+    members: dict[str, GroupMember] = field(default_factory=dict)
     held: dict[str, HeldBatch] = field(default_factory=dict)
     expectations: list[Expectation] = field(default_factory=list)
     named: list[int] = field(default_factory=list)
@@ -69,6 +74,26 @@ class Play:
         if name not in self.producers:
             raise UsageError(f"There is no producer {name!r}.", "A step 'producer' makes one.", "Mend the scenario.")
         return self.producers[name]
+
+    def member(self, name: str) -> GroupMember:
+        """Return a member of a group.
+
+        Raises:
+            UsageError: No step has let it join.
+        """
+        if name not in self.members:
+            raise UsageError(f"There is no member {name!r}.", "A step 'join' makes one.", "Mend the scenario.")
+        return self.members[name]
+
+    def in_background(self, doing: Coroutine[object, object, None]) -> None:
+        """Let something go on beside the next steps, at most until the end."""
+        task = asyncio.ensure_future(doing)
+
+        async def end() -> None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+        self.clients.push_async_callback(end)
 
     def expect(self, what: str, expected: object, seen: object) -> None:
         """Note what must be so and what is."""

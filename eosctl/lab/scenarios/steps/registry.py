@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, get_type_hints
 import msgspec
 
 from eosctl.errors import UsageError, unknown_name
-from eosctl.lab.scenarios.steps import clients, faults, sights
+from eosctl.lab.scenarios.steps import clients, faults, groups, sights
 from eosctl.sandbox.faults.order import parse_order
 from eosctl.wire.error_codes import ErrorCode
 
@@ -17,7 +17,7 @@ Doing = Callable[..., Awaitable[None]]
 
 STEPS: Final[dict[str, Doing]] = {
     name: found
-    for module in (clients, faults, sights)
+    for module in (clients, faults, groups, sights)
     for name, found in vars(module).items()
     if inspect.iscoroutinefunction(found) and found.__module__ == module.__name__ and not name.startswith("_")
 }
@@ -51,6 +51,8 @@ class BoundStep(NamedTuple):
             return "reader"
         if "by" in self.arguments or self.name == "producer":
             return str(self.arguments.get("by") or self.arguments["name"])
+        if self.doing.__module__ == groups.__name__:
+            return str(self.arguments["member"])
         return "fault" if self.name in ("fault", "heal") else "time" if self.name == "advance" else "client"
 
     def __str__(self) -> str:

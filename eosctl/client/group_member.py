@@ -6,8 +6,9 @@ import asyncio
 from typing import Final
 
 from eosctl.client.client import Client
-from eosctl.client.destinations import group_coordinator
+from eosctl.client.destinations import group_coordinator, moved_codes
 from eosctl.client.outcome import error_for_code, error_of
+from eosctl.client.transactions import GroupIdentity
 from eosctl.errors import EosctlError
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
@@ -19,6 +20,7 @@ from eosctl.wire.messages.sync_group import SyncGroupRequest, SyncGroupRequestAs
 SESSION_MS: Final = 45_000
 REBALANCE_MS: Final = 60_000
 HEARTBEAT_S: Final = 3.0
+_ELSEWHERE: Final = moved_codes(group_coordinator(""))
 _AGAIN: Final = frozenset({ErrorCode.REBALANCE_IN_PROGRESS, ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION})
 
 
@@ -28,22 +30,28 @@ class GroupMember:
     Args:
         client: A client of its own: a join waits for the other members.
         group_id: The group.
+        rebalance_timeout_ms: How long the others wait for it in a rebalance.
     """
 
-    def __init__(self, client: Client, group_id: str) -> None:
+    def __init__(self, client: Client, group_id: str, rebalance_timeout_ms: int = REBALANCE_MS) -> None:
         self._client = client
         self._group_id = group_id
+        self._rebalance_timeout_ms = rebalance_timeout_ms
         self._member_id = ""
         self._generation = -1
         self._gone = False
         self.joined = asyncio.Event()
 
+    @property
+    def identity(self) -> GroupIdentity:
+        """Who it is, for offsets that it commits in a transaction (KIP-447)."""
+        return GroupIdentity(self._group_id, self._generation, self._member_id)
+
     async def live(self) -> None:
         """Be a member until it leaves or is cancelled."""
         while not self._gone:
             try:
-                await self._join()
-                self.joined.set()
+                await self.join()
                 while not self._gone:
                     await asyncio.sleep(HEARTBEAT_S)
                     await self._beat()
@@ -56,14 +64,15 @@ class GroupMember:
         request = LeaveGroupRequest(self._group_id, members=[MemberIdentity(self._member_id)])
         await self._client.request(group_coordinator(self._group_id), ApiKey.LEAVE_GROUP, request, floor=3, cap=3)
 
-    async def _join(self) -> None:
+    async def join(self) -> None:
+        """Join, or join again, and wait until the rebalance is over."""
         protocols = [JoinGroupRequestProtocol("range", b"")]
         while True:
             request = JoinGroupRequest(
-                self._group_id, SESSION_MS, REBALANCE_MS, self._member_id, None, "consumer", protocols
+                self._group_id, SESSION_MS, self._rebalance_timeout_ms, self._member_id, None, "consumer", protocols
             )
             answer = await self._client.request(
-                group_coordinator(self._group_id), ApiKey.JOIN_GROUP, request, floor=5, cap=5, error_of=_nothing
+                group_coordinator(self._group_id), ApiKey.JOIN_GROUP, request, floor=5, cap=5, error_of=_moved
             )
             if answer.error_code == ErrorCode.MEMBER_ID_REQUIRED:
                 self._member_id = answer.member_id
@@ -78,18 +87,20 @@ class GroupMember:
         shares = [SyncGroupRequestAssignment(member.member_id, b"") for member in answer.members]
         sync = SyncGroupRequest(self._group_id, self._generation, self._member_id, assignments=shares)
         await self._client.request(group_coordinator(self._group_id), ApiKey.SYNC_GROUP, sync, floor=3, cap=3)
+        self.joined.set()
 
     async def _beat(self) -> None:
         if self._gone:
             return
         request = HeartbeatRequest(self._group_id, self._generation, self._member_id)
         answer = await self._client.request(
-            group_coordinator(self._group_id), ApiKey.HEARTBEAT, request, floor=3, cap=3, error_of=_nothing
+            group_coordinator(self._group_id), ApiKey.HEARTBEAT, request, floor=3, cap=3, error_of=_moved
         )
         if error_of(answer) in _AGAIN:
-            await self._join()
+            await self.join()
 
 
-def _nothing(answer: object) -> ErrorCode:
-    """Leave errors to the caller: a member's are part of the protocol."""
-    return ErrorCode.NONE
+def _moved(answer: object) -> ErrorCode:
+    """Let the client ask a coordinator again that moves or loads; a member's other errors are part of the protocol."""
+    code = error_of(answer)
+    return code if code in _ELSEWHERE else ErrorCode.NONE

@@ -138,7 +138,8 @@ def stream_logs(
 
     yield writer.head()
     outcomes, partition = Outcomes(()), None
-    filtered = bool(selection.producer_ids) or selection.looks_at_records or selection.only is not None
+    by_record = selection.looks_at_records
+    filtered = bool(selection.producer_ids) or by_record or selection.only is not None
     for source in files:
         if with_outcomes and source.path.parent != partition:
             partition = source.path.parent
@@ -157,7 +158,8 @@ def stream_logs(
             if not fact.crc_valid:
                 yield _tell(writer, damage, source, fact.position, "crc-mismatch", "the stored checksum is wrong")
             if deep:
-                yield _records_text(source, fact, selection, writer, damage)
+                lines = None if by_record else writer.record_lines(fact)
+                yield _records_text(source, fact, selection, writer, damage) if lines is None else lines
 
 
 def stream_rows(

@@ -9,13 +9,15 @@ import msgspec
 
 from eosctl.render.decode.fields import CODECS, bytes_writer, cell, cell_writer, control_name, when
 from eosctl.render.decode.formats import BytesForm, DecodeFormat
+from eosctl.render.decode.record_lines import RecordLines
 from eosctl.storage.scan import LogBatch
 from eosctl.wire.errors import WireError
 from eosctl.wire.records.control import EndTxnMarker, OtherControl, decode_control
 from eosctl.wire.records.header import CONTROL, LOG_OVERHEAD_BYTES, TRANSACTIONAL, BatchHeader
 from eosctl.wire.records.record import Record
 
-#: Turns a record of an internal topic into what its key and value mean; None where it is no such record.
+#: So many batches behind one that needed the decoder of records are taken for batches like it.
+_LIKE_THE_LAST: Final = 16
 
 
 class LogWriter(Protocol):
@@ -29,6 +31,9 @@ class LogWriter(Protocol):
 
     def batch(self, batch: LogBatch, state: str) -> str:
         """Return a batch's line; `state` says what it is or what became of its transaction."""
+
+    def record_lines(self, batch: LogBatch) -> str | None:
+        """Return the lines of a batch's records where that needs no decoder; None: decode them, call `records`."""
 
     def records(self, batch: LogBatch, records: Iterable[Record]) -> str:
         """Return the lines of a batch's records."""
@@ -114,6 +119,10 @@ class JsonLogWriter:
         }
         return self._encode(fields).decode() + "\n"
 
+    def record_lines(self, batch: LogBatch) -> str | None:
+        """Records are always decoded."""
+        return None
+
     def records(self, batch: LogBatch, records: Iterable[Record]) -> str:
         """Return the records; those of control batches say what they are."""
         key, value, encode, header = self._key, self._value, self._encode, batch.header
@@ -193,6 +202,10 @@ class TableLogWriter:
             f"{h.partition_leader_epoch:<12}  {state}{crc}\n"
         )
 
+    def record_lines(self, batch: LogBatch) -> str | None:
+        """Records are always decoded."""
+        return None
+
     def records(self, batch: LogBatch, records: Iterable[Record]) -> str:
         """Return the records, each behind a bar."""
         lines = []
@@ -221,6 +234,9 @@ class TsvLogWriter:
         """Choose the form of keys and values."""
         self._key, self._value = cell_writer(keys), cell_writer(values)
         self._without_content = keys is values is BytesForm.NONE
+        self._has_plain_cells = self._without_content or keys is values is BytesForm.UTF8
+        self._record_lines: RecordLines | None = None
+        self._tried_again_in = 0
         self._file = ""
 
     def head(self) -> str:
@@ -230,6 +246,10 @@ class TsvLogWriter:
     def start(self, file: str, base_offset: int) -> str:
         """Note the file, which every line names."""
         self._file = cell(file)
+        if self._has_plain_cells and self._file.isascii():
+            self._record_lines = RecordLines(self._file, with_content=not self._without_content)
+        else:
+            self._record_lines = None
         return ""
 
     def batch(self, batch: LogBatch, state: str) -> str:
@@ -244,6 +264,16 @@ class TsvLogWriter:
             f"{timestamp}\t{CODECS[attributes & 7]}\t{producer_id}\t{epoch}\t{sequence}\t{last_sequence}\t"
             f"{leader_epoch}\t{state}\t{crc_valid}\n"
         )
+
+    def record_lines(self, batch: LogBatch) -> str | None:
+        """Return the lines of plain records; behind a batch with others this is not tried for a while."""
+        if self._record_lines is None or self._tried_again_in:
+            self._tried_again_in = max(self._tried_again_in - 1, 0)
+            return None
+        found = self._record_lines.of(batch)
+        if found is None:
+            self._tried_again_in = _LIKE_THE_LAST
+        return found
 
     def records(self, batch: LogBatch, records: Iterable[Record]) -> str:
         """Return the records' lines."""

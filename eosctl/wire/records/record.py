@@ -186,7 +186,7 @@ def _decode_into(  # noqa: C901 - one loop, its varints written out: the cost of
             raise WireError(f"record should end at byte {end}, its value ends at {position}", "length", start)
         headers: Headers = ()
         if section[position]:
-            headers, position = _decode_headers(section, position, end)
+            headers, position = decode_headers(section, position, end)
         else:
             position += 1
         if position != end:
@@ -200,7 +200,7 @@ def _decode_into(  # noqa: C901 - one loop, its varints written out: the cost of
     return position
 
 
-def _decode_headers(section: bytes, position: int, end: int) -> tuple[Headers, int]:
+def decode_headers(section: bytes, position: int, end: int) -> tuple[Headers, int]:
     """Decode the headers of one record, whose record ends at `end`.
 
     Header keys that are not valid UTF-8 get replacement characters, as Java clients show them.

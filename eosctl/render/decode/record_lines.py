@@ -1,0 +1,71 @@
+"""Records as tab-separated lines, from the columns of their batch.
+
+Most batches of most logs hold printable ASCII: for them no record becomes an object of its own, and the lines of a
+batch are made and checked at once. What is unusual here (text that needs escapes, anything malformed) is left to the
+decoder of records, which knows every case and names what is wrong.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from eosctl.storage.scan import LogBatch
+from eosctl.wire.errors import WireError
+from eosctl.wire.records.columns import decode_columns
+from eosctl.wire.records.compression import decompress
+from eosctl.wire.records.header import CODEC_MASK, CONTROL, HEADER_BYTES, LOG_APPEND_TIME, LOG_OVERHEAD_BYTES
+
+_PRINTABLE: Final = bytes(range(32, 127))
+_MAX_SEQUENCE: Final = 0x7FFF_FFFF
+_NULL: Final = "-"
+
+
+class RecordLines:
+    """Writes the records of one file: file, offset, timestamp, sequence, key and value."""
+
+    def __init__(self, file: str, *, with_content: bool) -> None:
+        """Take what all lines share.
+
+        Args:
+            file: The file's name as a cell.
+            with_content: Whether keys and values are shown, as UTF-8; without they are dashes.
+        """
+        content = "%s\t%s" if with_content else f"{_NULL}\t{_NULL}"
+        self._line = "record\t" + file.replace("%", "%%") + "\t%d\t%d\t%d\t" + content + "\n"
+        self._controls = self._line.count("\t") + 1
+        self._with_content = with_content
+
+    def of(self, batch: LogBatch) -> str | None:
+        """Return the lines of a batch's records, or None where the decoder of records has to look at them."""
+        _, header, _, buffer, start = batch
+        base_offset, length, _, magic, _, attributes, _, base_timestamp, latest, _, _, base_sequence, count = header
+        if magic < 2 or attributes & CONTROL or count <= 0 or not buffer:
+            return None
+        section = buffer[start + HEADER_BYTES : start + LOG_OVERHEAD_BYTES + length]
+        if attributes & CODEC_MASK:
+            try:
+                section = decompress(attributes & CODEC_MASK, section)
+            except WireError:
+                return None
+        columns = decode_columns(section, count, base_timestamp, with_content=self._with_content, null=_NULL)
+        if columns is None:
+            return None
+        deltas, timestamps, keys, values = columns
+        width = 5 if self._with_content else 3
+        cells: list[Any] = [-1] * (width * count)
+        cells[1::width] = [latest] * count if attributes & LOG_APPEND_TIME else timestamps
+        if deltas == list(range(count)) and base_sequence + count <= _MAX_SEQUENCE:  # only compaction leaves gaps
+            cells[0::width] = range(base_offset, base_offset + count)
+            if base_sequence >= 0:
+                cells[2::width] = range(base_sequence, base_sequence + count)
+        else:
+            cells[0::width] = [base_offset + delta for delta in deltas]
+            if base_sequence >= 0:
+                cells[2::width] = [base_sequence + delta & _MAX_SEQUENCE for delta in deltas]
+        if not self._with_content:
+            return self._line * count % tuple(cells)
+        cells[3::width] = keys
+        cells[4::width] = values
+        text = self._line * count % tuple(cells)
+        plain = text.isascii() and len(text.encode("ascii").translate(None, _PRINTABLE)) == self._controls * count
+        return text if plain else None

@@ -1,0 +1,96 @@
+"""Lines made from columns: the same as those of the decoder of records, or none at all."""
+
+from __future__ import annotations
+
+import struct
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from eosctl.render.decode.batches import TsvLogWriter
+from eosctl.render.decode.formats import BytesForm
+from eosctl.render.decode.record_lines import RecordLines
+from eosctl.storage.scan import LogBatch
+from eosctl.wire.errors import WireError
+from eosctl.wire.records.batch import decode_header, encode_batch
+from eosctl.wire.records.compression import Compression
+from eosctl.wire.records.record import Record
+
+FILE = "100%-0/00000000000000000000.log"
+LAST_SEQUENCE = 0x7FFF_FFFF
+
+contents = st.one_of(
+    st.none(),
+    st.text("abc %\\", max_size=80).map(str.encode),
+    st.sampled_from([b"", b"x" * 63, b"x" * 64, b"x" * 8_191, b"x" * 8_192, b"\t", "ü".encode(), b"\xff\n"]),
+)
+records = st.builds(
+    Record,
+    st.just(0),
+    st.sampled_from([0, 1, 63, 64, 8_192, 1_795_253_419_624]),
+    contents,
+    contents,
+    st.sampled_from([(), (), (("trace", b"1"), ("empty", None))]),
+)
+batches = st.builds(
+    encode_batch,
+    st.lists(records, min_size=1, max_size=70),
+    base_offset=st.sampled_from([0, 1 << 40]),
+    codec=st.sampled_from([Compression.NONE, Compression.LZ4]),
+    producer_id=st.just(7),
+    base_sequence=st.sampled_from([-1, 0, LAST_SEQUENCE - 3]),
+    log_append_time_ms=st.sampled_from([None, 5]),
+)
+
+
+def general_and_quick(data: bytes, *, with_content: bool) -> tuple[str | None, str | None]:
+    batch = LogBatch(0, decode_header(data), True, data, 0)
+    form = BytesForm.UTF8 if with_content else BytesForm.NONE
+    writer = TsvLogWriter(form, form)
+    writer.start(FILE, 0)
+    try:
+        general = writer.records(batch, batch.records())
+    except WireError:
+        general = None
+    return general, RecordLines(FILE, with_content=with_content).of(batch)
+
+
+@given(batches, st.booleans())
+def test_lines_are_those_of_the_decoder(data: bytes, with_content: bool) -> None:
+    general, quick = general_and_quick(data, with_content=with_content)
+    assert quick in (general, None)
+    if general is not None and not with_content:
+        assert quick == general
+
+
+@given(st.lists(st.builds(Record, st.just(0), st.integers(0, 99), st.just(b"key"), st.just(b"v"))).filter(len))
+def test_plain_records_never_need_the_decoder(content: list[Record]) -> None:
+    general, quick = general_and_quick(encode_batch(content, base_sequence=0), with_content=True)
+    assert quick == general
+
+
+@given(batches, st.booleans(), st.data())
+@example(encode_batch([Record(0, 0, b"k", b"v")]), False, None)
+def test_what_the_decoder_refuses_has_no_lines(data: bytes, with_content: bool, choice: st.DataObject | None) -> None:
+    damaged = bytearray(data)
+    if choice is None:
+        struct.pack_into(">i", damaged, 57, -1)
+    else:
+        damaged[choice.draw(st.integers(57, len(data) - 1))] = choice.draw(st.integers(0, 255))
+    general, quick = general_and_quick(bytes(damaged), with_content=with_content)
+    assert quick in (general, None)
+
+
+def test_one_batch_with_other_text_does_not_change_the_lines_of_those_behind_it() -> None:
+    writer = TsvLogWriter(BytesForm.UTF8, BytesForm.UTF8)
+    writer.start(FILE, 0)
+    plain, other = (encode_batch([Record(0, 1, b"key", value)]) for value in (b"v", "ü".encode()))
+    found = []
+    for data in (plain, other, *[plain] * 20):
+        found.append(writer.record_lines(LogBatch(0, decode_header(data), True, data, 0)))
+    line = f"record\t{FILE}\t0\t1\t-1\tkey\tv\n"
+    assert found[:2] == [line, None]
+    assert set(found[2:]) == {line, None}
+    assert found[-1] == line
+    writer.start("ü", 0)
+    assert writer.record_lines(LogBatch(0, decode_header(plain), True, plain, 0)) is None

@@ -14,6 +14,7 @@ from eosctl.sandbox.channel import NodeChannel
 from eosctl.sandbox.controller.controller import Controller
 from eosctl.sandbox.controller.features import bootstrap_records
 from eosctl.sandbox.controller.membership import fence_stale_brokers
+from eosctl.sandbox.controller.periodic import start_periodic_tasks
 from eosctl.sandbox.controller.quorum import Quorum
 from eosctl.sandbox.controller.quorum_store import QuorumStore
 from eosctl.sandbox.controller.raft import fetch_metadata
@@ -159,6 +160,7 @@ class Node:
             quorum.on_lead, quorum.on_follow = fetcher.stop, fetcher.start
             quorum.start()
             self._check_sessions()
+            start_periodic_tasks(self.controller)
         if self.controller is None or not self.controller.quorum.is_leader:
             fetcher.start()
         if self.broker is not None:

@@ -25,10 +25,7 @@ TOPIC = "orders"
 
 
 def decisions(data: Path) -> list[dict[str, Any]]:
-    """Return the changes of the topic's only partition, in order, as they are in a node's metadata log.
-
-    The sandbox does not mark a leader that may have lost records as recovering, so that part is left out.
-    """
+    """Return the changes of the topic's only partition, in order, as they are in a node's metadata log; ISRs sorted."""
     found: list[dict[str, Any]] = []
     topic_id = b""
     for path in sorted((data / "__cluster_metadata-0").glob("*.log")):
@@ -38,10 +35,11 @@ def decisions(data: Path) -> list[dict[str, Any]]:
                 if kind == "TopicRecord" and record.name == TOPIC:
                     topic_id = record.topic_id
                 elif kind == "PartitionChangeRecord" and record.topic_id == topic_id:
-                    fields = ("isr", "leader", "eligible_leader_replicas", "last_known_elr")
+                    fields = ("isr", "leader", "leader_recovery_state", "eligible_leader_replicas", "last_known_elr")
                     change = {name: getattr(record, name) for name in fields}
-                    found.append({k: list(v) if isinstance(v, (list, tuple)) else v for k, v in change.items()})
-    return [change for change in found if any(value not in (None, -2) for value in change.values())]
+                    found.append({k: sorted(v) if isinstance(v, (list, tuple)) else v for k, v in change.items()})
+    nothing = {"leader": -2, "leader_recovery_state": -1}
+    return [change for change in found if any(value != nothing.get(name) for name, value in change.items())]
 
 
 def of_the_sandbox(folder: Path, *, clean: bool) -> list[dict[str, Any]]:

@@ -42,6 +42,7 @@ ORDERS = TopicPartition("orders", 0)
 STATE = TopicPartition(TRANSACTION_STATE_TOPIC, 0)
 BROKERS = (1, 2, 3)
 MAX_KILLS = 5
+ATTEMPTS = 3
 PATIENCE_MS = 120_000  # requests whose frames vanished are given up after 30 s
 BROKER_SETTINGS = {
     "transaction.state.log.num.partitions": "1",
@@ -177,24 +178,52 @@ class Replication(RuleBasedStateMachine):
     def end_while_the_coordinator_is_alone(self, commit: bool) -> None:
         """No marker may be written before the outcome is durable: another coordinator might decide otherwise."""
         self.recover()
-        handle = self.client.init("app")
-        value = self.next_value()
-        assert self.client.produce(handle, ORDERS, [value]) is ErrorCode.NONE
-        self.uncertain.add(value)
+        handle = self.begin_transaction()
         coordinator = self.client.coordinator("app")
         for other in BROKERS:
             if other != coordinator:
                 fault = LinkFault(FaultAction.DROP, source=other, destination=coordinator, api_key=ApiKey.FETCH)
                 self.harness.core.network.add_fault(fault)
         self.harness.advance(500)  # what was under way
+        state = self.harness.core.broker(coordinator).replicas.partitions[STATE]
+        before = state.log.end_offset
         request = EndTxnRequest("app", handle.producer_id, handle.producer_epoch, commit)
         pending = self.harness.client(coordinator).send(ApiKey.END_TXN, 3, request)
         self.harness.advance(200)
-        if not pending.is_over:
-            state = self.harness.core.broker(coordinator).replicas.partitions[STATE]
-            assert state.log.high_watermark < state.log.end_offset
+        if state.log.high_watermark <= before:
+            assert pending.response is None or pending.response.error_code
             assert self.markers_of(handle) == 0
         self.harness.core.network.heal()
+
+    def begin_transaction(self) -> Handle:
+        """Return a producer with an open transaction on the topic."""
+        for _ in range(ATTEMPTS):
+            handle, value = self.client.init("app"), self.next_value()
+            self.uncertain.add(value)
+            error = self.client.produce(handle, ORDERS, [value])
+            if error is not ErrorCode.REQUEST_TIMED_OUT:  # followers still wait for answers that a cut link swallowed
+                break
+            self.recover()
+        assert error is ErrorCode.NONE
+        return handle
+
+    @precondition(lambda self: self.kill_count + len(BROKERS) - 1 <= MAX_KILLS)
+    @rule()
+    def lose_all_that_were_in_sync(self) -> None:
+        """A replica that lags, for it was cut off, is all that is left for a while."""
+        self.recover()
+        leader = self.leader()
+        assert leader is not None
+        left = next(broker for broker in BROKERS if broker != leader.node_id)
+        self.harness.core.network.cut(left)
+        self.harness.advance(5_000)
+        self.produce()
+        for broker_id in BROKERS:
+            if broker_id != left:
+                self.kill_count += 1
+                self.harness.kill(broker_id)
+        self.harness.core.network.heal()
+        self.harness.advance(5_000)
 
     def markers_of(self, handle: Handle) -> int:
         leader = self.leader()

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from eosctl.sandbox.metadata.image import NO_LEADER, ClusterImage, PartitionState, TopicState, directory_of
+from eosctl.sandbox.metadata.image import (
+    NO_LEADER,
+    RECOVERING,
+    ClusterImage,
+    PartitionState,
+    TopicState,
+    directory_of,
+)
 from eosctl.wire.messages.internal.metadata.partition_change_record import PartitionChangeRecord
 
 
@@ -77,8 +84,12 @@ def serving(image: ClusterImage, state: PartitionState, is_active: Callable[[int
 
 def change_of(topic: TopicState, index: int, state: PartitionState, **changes: Any) -> PartitionChangeRecord:
     """Build the record for the fields that really change."""
-    kept = {name: value for name, value in changes.items() if name == "leader" or tuple(value) != getattr(state, name)}
+    kept = {name: value for name, value in changes.items() if name == "leader" or _is_news(value, getattr(state, name))}
     return PartitionChangeRecord(index, topic.topic_id, **kept)
+
+
+def _is_news(value: Any, present: Any) -> bool:
+    return bool(value != present if isinstance(value, int) else tuple(value) != present)
 
 
 def partitions_with(image: ClusterImage, broker_id: int) -> Iterator[tuple[TopicState, int, PartitionState]]:
@@ -195,4 +206,6 @@ def _apply_election(
         changes["last_known_elr"] = last_known_after(state, election.leader)
     if election.leader != state.leader:
         changes["leader"] = election.leader
+        if election.unclean:
+            changes["leader_recovery_state"] = RECOVERING  # until it asks for its first ISR (KIP-704)
     return change_of(topic, index, state, **changes)

@@ -7,7 +7,7 @@ from typing import Any
 from eosctl.sandbox.controller.controller import Controller
 from eosctl.sandbox.controller.elections import change_of, elect, elect_leader, eligible_after, serving
 from eosctl.sandbox.controller.reassignments import complete, move
-from eosctl.sandbox.metadata.image import NO_LEADER, PartitionState, TopicState
+from eosctl.sandbox.metadata.image import NO_LEADER, RECOVERED, RECOVERING, PartitionState, TopicState
 from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.alter_partition import (
@@ -82,6 +82,8 @@ def _check_alteration(
     members = _members(wanted)
     if not members or broker_id not in members or not set(members) <= set(state.replicas):
         return ErrorCode.INVALID_REQUEST
+    if wanted.leader_recovery_state == RECOVERING and (len(members) > 1 or state.leader_recovery_state == RECOVERED):
+        return ErrorCode.INVALID_REQUEST
     epochs = {member.broker_id: member.broker_epoch for member in wanted.new_isr_with_epochs}
     for member in members:
         known = controller.image.brokers.get(member)
@@ -100,9 +102,17 @@ def _members(wanted: RequestPartitionData) -> list[int]:
 def _new_isr(controller: Controller, topic: TopicState, state: PartitionState, wanted: RequestPartitionData) -> Any:
     isr = tuple(_members(wanted))
     if state.adding_replicas or state.removing_replicas:
-        return move(controller, topic, wanted.partition_index, state, complete(state._replace(isr=isr)))
+        reached = state._replace(isr=isr, leader_recovery_state=wanted.leader_recovery_state)
+        return move(controller, topic, wanted.partition_index, state, complete(reached))
     elr = eligible_after(state, isr, controller.min_isr(topic.name)) if controller.has_elr else ()
-    return change_of(topic, wanted.partition_index, state, isr=isr, eligible_leader_replicas=elr)
+    return change_of(
+        topic,
+        wanted.partition_index,
+        state,
+        isr=isr,
+        eligible_leader_replicas=elr,
+        leader_recovery_state=wanted.leader_recovery_state,
+    )
 
 
 def _describe(index: int, error: ErrorCode | None, state: PartitionState | None) -> ResponsePartitionData:

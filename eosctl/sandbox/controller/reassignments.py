@@ -8,7 +8,7 @@ from typing import Any
 from eosctl.sandbox.controller.controller import Controller
 from eosctl.sandbox.controller.elections import change_of, elect_leader, last_known_after, serving
 from eosctl.sandbox.controller.topics import Refused, check_assignment, default_directory
-from eosctl.sandbox.metadata.image import PartitionState, TopicState, directory_of
+from eosctl.sandbox.metadata.image import RECOVERING, PartitionState, TopicState, directory_of
 from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.alter_partition_reassignments import (
@@ -123,6 +123,7 @@ def move(controller: Controller, topic: TopicState, index: int, state: Partition
             for broker in wanted.eligible_leader_replicas
             if broker in wanted.replicas and broker not in wanted.isr
         ),
+        "leader_recovery_state": wanted.leader_recovery_state,
     }
     if wanted.replicas != state.replicas:
         changes["directories"] = tuple(
@@ -131,6 +132,10 @@ def move(controller: Controller, topic: TopicState, index: int, state: Partition
         )
     if election.leader != state.leader:
         changes["leader"] = election.leader
+        if election.unclean:
+            changes |= {"isr": (election.leader,), "leader_recovery_state": RECOVERING}
         if controller.has_elr:
             changes["last_known_elr"] = last_known_after(state, election.leader)
+    elif not set(state.replicas) <= set(wanted.replicas):
+        changes["leader"] = state.leader  # a new leader epoch, for which the old replicas may not stand in any more
     return change_of(topic, index, state, **changes)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from eosctl.sandbox.logging.event_log import EventLog
-from eosctl.sandbox.metadata.image import NO_LEADER, ClusterImage
+from eosctl.sandbox.metadata.image import NO_LEADER, ClusterImage, PartitionState
 from eosctl.wire.messages.internal.metadata.partition_change_record import PartitionChangeRecord
 from eosctl.wire.uuid import render_uuid
 
@@ -67,11 +67,34 @@ class ControllerEvents:
             state = topic.partitions.get(record.partition_id) if topic is not None else None
             if state is None or record.leader in state.isr or record.leader in state.eligible_leader_replicas:
                 continue
-            self._write(
-                CHANGES,
+            text = (
                 f"Setting new leader for topicId {render_uuid(record.topic_id)}, partition {record.partition_id} to "
-                f"{record.leader} using an unclean election",
+                f"{record.leader} using an unclean election"
             )
+            if not self._is_3_9:
+                text += f". Previous partition: {_registration(state)}, change record: {_empty_change(record)}"
+            self._log.write(CHANGES, text)
 
     def _write(self, logger: str, text: str) -> None:
         self._log.write(logger, f"{self._prefix} {text}")
+
+
+def _registration(state: PartitionState) -> str:
+    """Render a partition as Kafka's PartitionRegistration does."""
+    return (
+        f"PartitionRegistration(replicas={list(state.replicas)}, "
+        f"directories=[{', '.join(map(render_uuid, state.directories))}], isr={list(state.isr)}, "
+        f"removingReplicas={list(state.removing_replicas)}, addingReplicas={list(state.adding_replicas)}, "
+        f"elr={list(state.eligible_leader_replicas)}, lastKnownElr={list(state.last_known_elr)}, "
+        f"leader={state.leader}, leaderRecoveryState={('RECOVERED', 'RECOVERING')[state.leader_recovery_state]}, "
+        f"leaderEpoch={state.leader_epoch}, partitionEpoch={state.partition_epoch})"
+    )
+
+
+def _empty_change(record: PartitionChangeRecord) -> str:
+    """Render the change as it is at that moment: Kafka tells before it fills in what changes."""
+    return (
+        f"PartitionChangeRecord(partitionId={record.partition_id}, topicId={render_uuid(record.topic_id)}, isr=null, "
+        "leader=-2, replicas=null, removingReplicas=null, addingReplicas=null, leaderRecoveryState=-1, "
+        "directories=null, eligibleLeaderReplicas=null, lastKnownElr=null)"
+    )

@@ -44,6 +44,14 @@ class ReplicaEvents:
         elif partition.leader_id >= 0:
             self._follows(partition, former)
 
+    def recovered(self, partition: Partition) -> None:
+        """This broker begins to lead although it may lack records; there is nothing that it could do about it."""
+        self._log.write(
+            STATE_CHANGE,
+            f"[Broker id={self._broker_id}] The topic partition {partition.partition} was marked as RECOVERING. "
+            "Marking the topic partition as RECOVERED.",
+        )
+
     def _leads(self, partition: Partition, former: FormerRole) -> None:
         self._log.write(
             STATE_CHANGE,

@@ -12,6 +12,7 @@ from eosctl.wire.internal import metadata as records
 
 NO_LEADER = -1
 NO_LEADER_CHANGE = -2
+RECOVERED, RECOVERING = 0, 1  # a leader that was in sync, and one that was not and may have lost records (KIP-704)
 TOPIC_RESOURCE = 2
 BROKER_RESOURCE = 4
 GROUP_RESOURCE = 32
@@ -34,7 +35,7 @@ class PartitionState(NamedTuple):
     partition_epoch: int
     removing_replicas: tuple[int, ...] = ()
     adding_replicas: tuple[int, ...] = ()
-    leader_recovery_state: int = 0
+    leader_recovery_state: int = RECOVERED
     eligible_leader_replicas: tuple[int, ...] = ()
     last_known_elr: tuple[int, ...] = ()
     directories: tuple[bytes, ...] = ()

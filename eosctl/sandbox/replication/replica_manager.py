@@ -12,7 +12,7 @@ from eosctl.sandbox.log.producer_state import VerificationGuard
 from eosctl.sandbox.log.topic_settings import TopicSettings
 from eosctl.sandbox.logging.append_events import AppendEvents
 from eosctl.sandbox.logging.replica_events import FormerRole, ReplicaEvents
-from eosctl.sandbox.metadata.image import ClusterImage, ImageDelta, PartitionState, directory_of
+from eosctl.sandbox.metadata.image import RECOVERING, ClusterImage, ImageDelta, PartitionState, directory_of
 from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC, AppendResult
 from eosctl.sandbox.replication.appends import LeaderAppends
 from eosctl.sandbox.replication.partition import Partition, TopicTraffic
@@ -113,6 +113,8 @@ class ReplicaManager:
         former = FormerRole(partition.leader_id, partition.leader_epoch)
         new_epoch = partition.apply(state, self.runtime.now_ms())
         if new_epoch:
+            if partition.is_leader and state.leader_recovery_state == RECOVERING:
+                self.events.recovered(partition)
             self.events.changed_role(partition, former)
         if partition.is_leader and new_epoch:
             for listener in self.listeners:

@@ -37,6 +37,7 @@ EAGER = {
     "metadata.log.max.record.bytes.between.snapshots": "400",
     "metadata.max.retention.ms": "1000",
     "metadata.log.segment.ms": "1000",
+    "metadata.max.idle.interval.ms": "0",
 }
 
 
@@ -147,8 +148,9 @@ def test_every_node_writes_its_own_and_nobody_may_change_them(harness: Harness) 
     assert everything(replayed) == everything(controller.image)
 
 
-def test_without_news_the_interval_brings_none(tmp_path: Path) -> None:
-    settings = {"metadata.log.max.snapshot.interval.ms": "60000"}
+@pytest.mark.parametrize(("idle_ms", "later"), [(0, 1), (500, 4)])
+def test_without_news_the_interval_brings_none(tmp_path: Path, idle_ms: int, later: int) -> None:
+    settings = {"metadata.log.max.snapshot.interval.ms": "60000", "metadata.max.idle.interval.ms": str(idle_ms)}
     harness = Harness(tmp_path, ClusterShape(1, settings=settings, fast=True))
     EosClient(harness).create_topic("orders")
     harness.advance(50_000)
@@ -156,7 +158,7 @@ def test_without_news_the_interval_brings_none(tmp_path: Path) -> None:
     harness.advance(15_000)
     assert len(log_of(harness, 1).snapshots) == 1
     harness.advance(200_000)
-    assert len(log_of(harness, 1).snapshots) == 1
+    assert len(log_of(harness, 1).snapshots) == later
     harness.close()
 
 

@@ -1,0 +1,78 @@
+"""What the active controller does from time to time (Kafka's PeriodicTaskControlManager, QuorumController)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+from eosctl.sandbox.controller.controller import Controller
+from eosctl.sandbox.controller.elections import elect, elect_leader, serving
+from eosctl.sandbox.metadata.image import NO_LEADER
+from eosctl.wire.messages.internal.metadata.no_op_record import NoOpRecord
+
+MAX_ELECTIONS: Final = 1000  # of one kind in one batch (QuorumController.MAX_ELECTIONS_PER_IMBALANCE)
+MS_PER_SECOND: Final = 1000
+
+
+def start_periodic_tasks(controller: Controller) -> None:
+    """Begin every task that the settings ask for; a controller that is not active skips its turns.
+
+    - ``leader.imbalance.check.interval.seconds``: preferred replicas lead again (``auto.leader.rebalance.enable``)
+    - ``unclean.leader.election.interval.ms``: leaderless partitions get one where data may be lost, also when that was
+      allowed only after they had lost theirs
+    - ``metadata.max.idle.interval.ms``: a NoOpRecord, so that the log never stands still; 0 for none (KIP-835)
+    """
+    config = controller.config
+    if config.get_bool("auto.leader.rebalance.enable"):
+        seconds = config.get_int("leader.imbalance.check.interval.seconds")
+        _every(controller, seconds * MS_PER_SECOND, elect_preferred_leaders)
+    _every(controller, config.get_int("unclean.leader.election.interval.ms"), elect_unclean_leaders)
+    idle_ms = config.get_int("metadata.max.idle.interval.ms")
+    if idle_ms:
+        _every(controller, idle_ms, _write_no_op)
+
+
+def _every(controller: Controller, interval_ms: int, task: Callable[[Controller], None]) -> None:
+    def turn() -> None:
+        controller.runtime.call_later(interval_ms, turn)
+        if controller.is_active:
+            task(controller)
+
+    controller.runtime.call_later(interval_ms, turn)
+
+
+def _write_no_op(controller: Controller) -> None:
+    controller.write([NoOpRecord()])
+
+
+def elect_preferred_leaders(controller: Controller) -> None:
+    """Let the first replica of each partition lead, where it is in sync and another one leads."""
+    _elect(controller, lambda state: state.leader not in (NO_LEADER, state.replicas[0]), prefer_first=True)
+
+
+def elect_unclean_leaders(controller: Controller) -> None:
+    """Let any living replica lead what has no leader, where the topic allows that."""
+    _elect(controller, lambda state: state.leader == NO_LEADER, allow_unclean=controller.unclean_allowed)
+
+
+def _elect(
+    controller: Controller,
+    is_due: Callable[[Any], bool],
+    *,
+    allow_unclean: Callable[[str], bool] | None = None,
+    prefer_first: bool = False,
+) -> None:
+    records: list[Any] = []
+    choose = partial(elect_leader, allow_unclean=allow_unclean is not None, prefer_first=prefer_first)
+    for topic in controller.image.topics.values():
+        if allow_unclean is not None and not allow_unclean(topic.name):
+            continue
+        for index, state in topic.partitions.items():
+            if len(records) < MAX_ELECTIONS and is_due(state):
+                election = choose(state, serving(controller.image, state, controller.is_broker_active))
+                record = elect(topic, index, state, election)
+                if record is not None:
+                    records.append(record)
+    if records:
+        controller.write(records)

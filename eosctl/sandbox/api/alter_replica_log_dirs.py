@@ -1,7 +1,8 @@
 """AlterReplicaLogDirs (key 34, versions 1 to 2; 3.9 serves 0 to 2): move replicas between directories (KIP-113).
 
 - A move goes on after the answer; DescribeLogDirs shows the future replica until it takes the current one's place.
-- Where a replica that is not here yet should be put is not remembered.
+- Where a replica should be put that is not here yet is remembered, and answered with the error all the same: so
+  kafka-reassign-partitions names the directories of new replicas.
 - A topic whose name fills a directory's cannot be moved at all, since its copy would need a longer one.
 """
 
@@ -27,13 +28,17 @@ SUFFIX_LENGTH = len("-future") + 34  # the unique part and its delimiters (Unifi
 
 
 def handle(broker: Broker, context: RequestContext, request: AlterReplicaLogDirsRequest) -> None:
-    """Answer for each partition."""
+    """Answer once for each partition; of several directories for one the last counts (partitionDirs)."""
+    wanted = {
+        TopicPartition(topic.name, index): directory.path
+        for directory in request.dirs
+        for topic in directory.topics
+        for index in topic.partitions
+    }
     topics: dict[str, list[AlterReplicaLogDirPartitionResult]] = {}
-    for directory in request.dirs:
-        for topic in directory.topics:
-            for index in topic.partitions:
-                error = _move(broker, TopicPartition(topic.name, index), directory.path)
-                topics.setdefault(topic.name, []).append(AlterReplicaLogDirPartitionResult(index, error))
+    for partition, path in wanted.items():
+        error = _move(broker, partition, path)
+        topics.setdefault(partition.topic, []).append(AlterReplicaLogDirPartitionResult(partition.partition, error))
     results = [AlterReplicaLogDirTopicResult(name, partitions) for name, partitions in topics.items()]
     context.reply(AlterReplicaLogDirsResponse(0, results))
 
@@ -48,6 +53,7 @@ def _move(broker: Broker, partition: TopicPartition, path: str) -> ErrorCode:
         return ErrorCode.KAFKA_STORAGE_ERROR
     hosted = broker.replicas.partitions.get(partition)
     if hosted is None:
+        broker.logs.prefer(partition, directory)
         return broker.replicas.absence(partition)
     broker.moves.move(hosted, directory)
     return ErrorCode.NONE

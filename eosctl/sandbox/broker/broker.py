@@ -251,6 +251,7 @@ class Broker:
         own = self.metadata.brokers.get(self.node_id)
         if own is not None and not own.fenced and own.broker_epoch == self.lifecycle.broker_epoch and not self.is_ready:
             self.is_ready = True
+            self.moves.resume(self.replicas.partitions)
             for serve in self.early_requests:
                 self.runtime.call_soon(serve)
             self.on_ready()

@@ -25,6 +25,7 @@ class LogDirectories:
         self.on_halt: Callable[[], None] = _nothing
         self.on_lost: Callable[[LogDirectory], None] = _nothing_lost
         self._homes: dict[TopicPartition, LogDirectory] = {}
+        self._preferred: dict[TopicPartition, LogDirectory] = {}
         for directory in self.all:
             directory.on_failure = self._failed
 
@@ -68,14 +69,20 @@ class LogDirectories:
     def open(
         self, partition: TopicPartition, topic_id: bytes, settings: TopicSettings, assigned: bytes = b""
     ) -> PartitionLog:
-        """Open the log of a partition where its files are, else where it was assigned to, else where fewest are."""
+        """Open a partition's log where its files are, else where it was wished or assigned, else where fewest are."""
         live = self.live
         home = next((directory for directory in live if directory.directory_of(partition).is_dir()), None)
+        wished = self._preferred.pop(partition, None)
+        home = home or (wished if wished in live else None)
         home = home or next((directory for directory in live if directory.directory_id == assigned), None)
         home = home or min(live, key=self._count)
         log = home.open(partition, topic_id, settings)
         self._homes[partition] = home
         return log
+
+    def prefer(self, partition: TopicPartition, directory: LogDirectory) -> None:
+        """Remember until the node ends where a replica is to be that is not here yet (LogManager.preferredLogDirs)."""
+        self._preferred[partition] = directory
 
     def open_metadata(self, partition: TopicPartition, topic_id: bytes, settings: TopicSettings) -> PartitionLog:
         """Open the metadata log, which has its place."""

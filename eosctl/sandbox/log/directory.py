@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.log.kept_state import restore_epochs, restore_producers, write_producer_snapshot
 from eosctl.sandbox.log.leader_epochs import LeaderEpochs
 from eosctl.sandbox.log.partition_log import PartitionLog, log_config
-from eosctl.sandbox.log.producer_state import ProducerEntry, ProducerStateManager, RetainedBatch
+from eosctl.sandbox.log.producer_state import ProducerStateManager
 from eosctl.sandbox.log.topic_settings import TopicSettings
 from eosctl.sandbox.logging.storage_events import SILENT, StorageEvents
 from eosctl.sandbox.ports import METADATA_TOPIC
 from eosctl.sandbox.ticks import Ticks
 from eosctl.storage.checkpoints import (
-    EpochStart,
-    read_epoch_checkpoint,
     read_offset_checkpoint,
     write_epoch_checkpoint,
     write_offset_checkpoint,
@@ -39,10 +38,10 @@ from eosctl.storage.names import (
     META_PROPERTIES,
     PARTITION_METADATA,
     RECOVERY_POINT_CHECKPOINT,
+    parse_partition_directory,
     partition_directory_name,
 )
 from eosctl.storage.partition_metadata import read_partition_metadata, write_partition_metadata
-from eosctl.storage.producer_snapshot import ProducerSnapshotEntry, write_snapshot
 from eosctl.storage.recovery import open_log
 from eosctl.wire.uuid import parse_uuid, render_uuid
 
@@ -79,6 +78,7 @@ class LogDirectory:
         self._start_offsets: dict[TopicPartition, int] = {}
         self._recovery_points: dict[TopicPartition, int] = {}
         self._cleaned: dict[TopicPartition, int] = {}
+        self._futures: dict[TopicPartition, Path] = {}  # of moves that the end of the node interrupted
 
     def open_directory(self, node_id: int, cluster_id: str, directory_id: bytes) -> MetaProperties:
         """Create or read the directory and its checkpoints.
@@ -99,8 +99,12 @@ class LogDirectory:
             meta = MetaProperties(node_id, cluster_id, render_uuid(directory_id))
             write_meta_properties(self.path, meta)
         self.directory_id = parse_uuid(meta.directory_id)
-        for left in (*self.path.glob(f"*{FUTURE}"), *self.path.glob(f"*{DELETED}")):
+        for left in self.path.glob(f"*{DELETED}"):
             self.delete_tree(left)
+        for path in self.path.glob(f"*{FUTURE}"):
+            found = parse_partition_directory(path.name)
+            if found is not None:
+                self._futures[TopicPartition(found.topic, found.partition)] = path
         shutdown = take_clean_shutdown(self.path)
         self._clean = shutdown is not None
         self.previous_broker_epoch = -1 if shutdown is None else shutdown
@@ -116,7 +120,7 @@ class LogDirectory:
         """Open the log of a partition, recovering it when files are there; files of another topic id are dropped."""
         directory = self.directory_of(partition)
         metadata = directory / PARTITION_METADATA
-        if metadata.exists() and read_partition_metadata(metadata) != topic_id:
+        if metadata.exists() and not _belongs_to(directory, topic_id):
             self.delete_tree(directory)
         opened = open_log(
             directory,
@@ -129,8 +133,8 @@ class LogDirectory:
         log = PartitionLog(
             partition,
             opened.log,
-            _restore_producers(opened.producers),
-            _restore_epochs(directory, opened.epochs, opened.log.log_end_offset),
+            restore_producers(opened.producers),
+            restore_epochs(directory, opened.epochs, opened.log.log_end_offset),
             settings,
             self._high_watermarks.get(partition, 0),
         )
@@ -155,11 +159,31 @@ class LogDirectory:
 
     # --- a log that moves here from another directory -----------------------------------------------------------
 
-    def open_future(self, partition: TopicPartition, settings: TopicSettings, unique: str) -> PartitionLog:
-        """Begin a log that will take the place of one in another directory."""
-        path = self.path / f"{partition_directory_name(*partition)}.{unique}{FUTURE}"
-        store = open_log(path, log_config(settings), self._descriptors, clean=False).log
-        return PartitionLog(partition, store, ProducerStateManager(), LeaderEpochs([]), settings)
+    @property
+    def interrupted_moves(self) -> list[TopicPartition]:
+        """The partitions that were on their way here when the node ended."""
+        return list(self._futures)
+
+    def open_future(
+        self, partition: TopicPartition, topic_id: bytes, settings: TopicSettings, unique: str
+    ) -> PartitionLog:
+        """Begin a log that will take the place of one in another directory, or go on with what is there of it."""
+        path = self._futures.pop(partition, None)
+        if path is not None and not _belongs_to(path, topic_id):
+            self.delete_tree(path)
+            path = None
+        path = path or self.path / f"{partition_directory_name(*partition)}.{unique}{FUTURE}"
+        path.mkdir(exist_ok=True)
+        write_partition_metadata(path / PARTITION_METADATA, topic_id)
+        opened = open_log(path, log_config(settings), self._descriptors, clean=False)
+        epochs = LeaderEpochs(list(opened.epochs))
+        return PartitionLog(partition, opened.log, ProducerStateManager(), epochs, settings)
+
+    def forget_move(self, partition: TopicPartition) -> None:
+        """Delete what is there of an interrupted move that has no sense any more."""
+        path = self._futures.pop(partition, None)
+        if path is not None:
+            self.delete_tree(path)
 
     def drop_future(self, future: PartitionLog) -> None:
         """Delete a future log."""
@@ -324,59 +348,10 @@ class LogDirectory:
         directory.rmdir()
 
 
+def _belongs_to(directory: Path, topic_id: bytes) -> bool:
+    metadata = directory / PARTITION_METADATA
+    return metadata.exists() and read_partition_metadata(metadata) == topic_id
+
+
 def _nothing(_: LogDirectory) -> None:
     """Take a notice that nobody waits for."""
-
-
-def _restore_producers(entries: list[ProducerSnapshotEntry]) -> ProducerStateManager:
-    producers = ProducerStateManager()
-    for entry in sorted(entries, key=lambda found: found.current_txn_first_offset):
-        restored = ProducerEntry(entry.producer_id)
-        restored.producer_epoch = entry.producer_epoch
-        if entry.last_sequence >= 0:
-            restored.batches = (
-                RetainedBatch(entry.last_sequence, entry.last_offset, entry.offset_delta, entry.timestamp),
-            )
-        restored.last_timestamp = entry.timestamp
-        restored.coordinator_epoch = entry.coordinator_epoch
-        restored.txn_first_offset = entry.current_txn_first_offset
-        producers.restore(restored)
-    return producers
-
-
-def snapshot_entries(producers: ProducerStateManager) -> list[ProducerSnapshotEntry]:
-    """Return producer state as a ``.snapshot`` file keeps it: only the last batch of each producer."""
-    entries = []
-    for entry in producers.producers.values():
-        last = entry.batches[-1] if entry.batches else RetainedBatch(-1, -1, 0, entry.last_timestamp)
-        entries.append(
-            ProducerSnapshotEntry(
-                entry.producer_id,
-                entry.producer_epoch,
-                last.last_sequence,
-                last.last_offset,
-                last.offset_delta,
-                entry.last_timestamp,
-                entry.coordinator_epoch,
-                entry.txn_first_offset,
-            )
-        )
-    return entries
-
-
-def write_producer_snapshot(log: PartitionLog, offset: int) -> None:
-    """Write the ``.snapshot`` file of a log for the state as of ``offset``."""
-    directory = Path(log.store.directory)
-    if directory.is_dir():
-        write_snapshot(directory, offset, snapshot_entries(log.producers))
-
-
-def _restore_epochs(directory: Path, recovered: Iterable[EpochStart], end_offset: int) -> LeaderEpochs:
-    try:
-        entries = read_epoch_checkpoint(directory / LEADER_EPOCH_CHECKPOINT)
-    except DamagedFile:
-        entries = []
-    epochs = LeaderEpochs([entry for entry in entries if entry.start_offset <= end_offset])
-    for entry in recovered:
-        epochs.assign(entry.epoch, entry.start_offset)
-    return epochs

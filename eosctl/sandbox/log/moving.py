@@ -1,12 +1,13 @@
 """Moves replicas from one log directory of a broker to another (AlterReplicaLogDirs, KIP-113).
 
 A *future* log in the other directory copies the current one, batch by batch, while that goes on; when it has caught up
-it takes its place, in one turn of the cluster. A move that the broker's end interrupts is not taken up again.
+it takes its place, in one turn of the cluster. A move that the broker's end interrupts goes on
+when the broker is back: the future log is still there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from eosctl.model.transaction import TopicPartition
@@ -40,6 +41,16 @@ class ReplicaMoves:
         if self._directories.home_of(name) is not target:
             move = self.under_way[name] = ReplicaMove(partition, target, self._unique())
             self._step(move)
+
+    def resume(self, hosted: Mapping[TopicPartition, Partition]) -> None:
+        """Go on with the moves that the last end of this broker interrupted; what is not hosted any more is dropped."""
+        for target in self._directories.live:
+            for name in target.interrupted_moves:
+                partition = hosted.get(name)
+                if partition is not None and self._directories.home_of(name) is not target:
+                    self.move(partition, target)
+                else:
+                    target.guarded(partial(target.forget_move, name))
 
     def _unique(self) -> str:
         """Return the part of a directory's name that no other one has."""
@@ -93,7 +104,7 @@ class ReplicaMove:
         self.partition = partition
         self.current = partition.log
         self.target = target
-        self.future = target.open_future(partition.partition, partition.log.settings, unique)
+        self.future = target.open_future(partition.partition, partition.topic_id, partition.log.settings, unique)
 
     @property
     def lag(self) -> int:

@@ -28,6 +28,7 @@ from eosctl.wire.messages.alter_replica_log_dirs import (
     AlterReplicaLogDirsRequest,
     AlterReplicaLogDirTopic,
 )
+from eosctl.wire.messages.delete_topics import DeleteTopicsRequest
 from eosctl.wire.messages.describe_log_dirs import DescribeLogDirsRequest, DescribeLogDirsResult
 from eosctl.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from eosctl.wire.records.batch import decode_header, encode_batch
@@ -318,6 +319,81 @@ def test_a_move_ends_with_the_topic(client: EosClient, monkeypatch: pytest.Monke
     harness.advance(1000)
     assert not broker.moves.under_way
     assert not list(target.path.glob("orders-0*"))
+
+
+@pytest.mark.parametrize("clean", [True, False])
+def test_a_move_goes_on_after_the_broker_was_away(
+    client: EosClient, monkeypatch: pytest.MonkeyPatch, clean: bool
+) -> None:
+    harness, name = client.harness, PARTITIONS[0]
+    monkeypatch.setattr(moving, "CHUNK_BYTES", 100)
+    values = [f"{number}" for number in range(40)]
+    for value in values:
+        assert client.produce(None, name, [value]) is ErrorCode.NONE
+    broker, target = harness.core.broker(1), other_directory(harness, 1, name)
+    assert alter(harness, 1, name, str(target.path)) is ErrorCode.NONE
+    move = broker.moves.under_way[name]
+    assert 0 < move.future.end_offset < move.current.end_offset
+    (before,) = target.path.glob("orders-0.*-future")
+    harness.core.stop_node(1, clean=clean)
+    assert before.is_dir()
+    for value in ("while", "away"):
+        assert client.produce(None, name, [value]) is ErrorCode.NONE
+    harness.restart(1)
+    again = harness.core.broker(1)
+    harness.run_until(lambda: (home := again.logs.home_of(name)) is not None and home.path == target.path)
+    harness.run_until(lambda: told(harness, 1))
+    assert not list(target.path.glob("*-future"))
+    contents = {node: b"".join(data for _, data in hosted(harness, node, name).log.batches()) for node in (1, 2)}
+    harness.run_until(lambda: hosted(harness, 1, name).log.end_offset == len(values) + 2)
+    assert client.read(name) == [*values, "while", "away"]
+    assert contents[2].startswith(contents[1])
+
+
+def hosted(harness: Harness, node: int, name: TopicPartition) -> Partition:
+    return harness.core.broker(node).replicas.partitions[name]
+
+
+def test_a_move_of_a_topic_that_went_meanwhile_is_dropped(client: EosClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    harness, name = client.harness, PARTITIONS[0]
+    monkeypatch.setattr(moving, "CHUNK_BYTES", 100)
+    for number in range(20):
+        assert client.produce(None, name, [f"{number}"]) is ErrorCode.NONE
+    target = other_directory(harness, 1, name)
+    assert alter(harness, 1, name, str(target.path)) is ErrorCode.NONE
+    harness.kill(1)
+    gone = DeleteTopicsRequest(topic_names=["orders"], timeout_ms=1000)
+    assert not harness.request(2, ApiKey.DELETE_TOPICS, 5, gone).responses[0].error_code
+    client.create_topic("orders", len(PARTITIONS), 3, min_insync_replicas="1")
+    harness.restart(1)
+    harness.advance(1000)
+    assert not list(target.path.glob("*-future"))
+    assert hosted(harness, 1, name).log.end_offset == 0
+
+
+def test_a_wish_for_a_replica_that_is_not_here_yet_is_remembered(client: EosClient) -> None:
+    harness = client.harness
+    wished = harness.core.broker(1).logs.all[1]
+    names = [TopicPartition("later", index) for index in range(4)]
+    for name in names:
+        assert alter(harness, 1, name, str(wished.path)) is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    client.create_topic("later", len(names), 3)
+    harness.advance(500)
+    assert {harness.core.broker(1).logs.home_of(name) for name in names} == {wished}
+    state = harness.core.broker(2).metadata.partition(names[0])
+    assert state is not None
+    assert directory_of(state, 1) == wished.directory_id
+
+
+def test_the_last_of_several_directories_counts(client: EosClient) -> None:
+    harness, name = client.harness, PARTITIONS[0]
+    first, last = (str(directory.path) for directory in harness.core.broker(1).logs.all)
+    topic = AlterReplicaLogDirTopic(name.topic, [name.partition, name.partition])
+    request = AlterReplicaLogDirsRequest([AlterReplicaLogDir(first, [topic]), AlterReplicaLogDir(last, [topic])])
+    (answer,) = harness.request(1, ApiKey.ALTER_REPLICA_LOG_DIRS, 2, request).results
+    assert [(part.partition_index, part.error_code) for part in answer.partitions] == [(0, ErrorCode.NONE)]
+    harness.advance(1000)
+    assert str(harness.core.broker(1).logs.home_of(name).path) == last  # type: ignore[union-attr]
 
 
 def test_a_copy_that_was_cut_off_behind_begins_anew(tmp_path: Path) -> None:

@@ -79,7 +79,8 @@ def _offsets_key(data: bytes) -> tuple[Any, str, str]:
 
 
 _STATE_NAMES = tuple(str(state) for state in TRANSACTION_STATES)
-_OFFSET_STATES = {
+#: What a committed offset is, by what became of the transaction it belongs to.
+OFFSET_STATES: Final = {
     Outcome.PLAIN: "committed",
     Outcome.COMMITTED: "committed",
     Outcome.ABORTED: "aborted",
@@ -120,7 +121,7 @@ def offsets_row(record: Record, header: BatchHeader, outcome: Outcome) -> Row:
     if value is None:
         return row
     return row | {
-        "state": _OFFSET_STATES.get(outcome, "committed"),
+        "state": OFFSET_STATES.get(outcome, "committed"),
         "committed_offset": value.offset,
         "leader_epoch": value.leader_epoch,
         "metadata": value.metadata,

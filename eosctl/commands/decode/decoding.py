@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from eosctl.analysis.decode.summary import LogSummary
     from eosctl.render.decode.batches import LogWriter
     from eosctl.render.decode.formats import DecodeFormat, KafkaDialect
+    from eosctl.render.decode.kafka_text import KafkaLogWriter
     from eosctl.render.decode.rows import Row
+    from eosctl.render.decode.state_lines import StateLines
     from eosctl.wire.records.header import BatchHeader
     from eosctl.wire.records.record import Record
 
@@ -169,18 +171,31 @@ def stream_rows(
     columns: tuple[tuple[str, int], ...],
     output: DecodeFormat,
     damage: DamageLog,
+    lines: StateLines | None = None,
 ) -> Iterator[str]:
-    """Yield the rows of an internal topic's logs; control records are not rows but decide what offsets count."""
+    """Yield the rows of an internal topic's logs; control records are not rows but decide what offsets count.
+
+    Args:
+        found: The logs.
+        selection: Which records are wanted.
+        row: Decodes a record; None for one that is not wanted.
+        columns: The columns and their widths.
+        output: The format.
+        damage: Is told what cannot be read.
+        lines: Writes records whose like was seen before, if every record is wanted and the format is its own.
+    """
     from eosctl.analysis.decode.outcomes import Outcome, Outcomes
     from eosctl.render.decode.entries import render_damage
     from eosctl.render.decode.rows import row_head, row_writer
 
-    write = row_writer(columns, output)
+    text = _row_text(row, row_writer(columns, output), lines)
     nothing_known = Outcomes(())
     filtered, by_record = selection != Selection(), selection.looks_at_records
     yield row_head(columns, output)
     for source in found:
         outcomes: Outcomes | None = None
+        if lines is not None:
+            lines.start(source.name)
         for fact in scan_log(source.path):
             try:
                 if isinstance(fact, LogDamage):
@@ -205,18 +220,37 @@ def stream_rows(
                 if by_record and not selection.keeps_record(record):
                     continue
                 try:
-                    found_row = row(record, header, outcome)
+                    yield text(source.name, record, header, outcome)
                 except WireError as error:
                     what = f"record at offset {record.offset}: {error.what} (field {error.field})"
                     damage.tell(source.name, fact.position, what)
                     yield render_damage(source.name, fact.position, what, output)
                     damage.stop_if_strict()
-                    continue
-                if found_row is not None:
-                    yield write(source.name, found_row)
 
 
-def _records_text(source: Source, batch: LogBatch, selection: Selection, writer: LogWriter, damage: DamageLog) -> str:
+def _row_text(
+    row: Callable[[Record, BatchHeader, Outcome], Row | None],
+    write: Callable[[str, Row], str],
+    lines: StateLines | None,
+) -> Callable[[str, Record, BatchHeader, Outcome], str]:
+    """Return what turns a record of a file into its line, which is empty where the record is not wanted."""
+
+    def text(file: str, record: Record, header: BatchHeader, outcome: Outcome) -> str:
+        if lines is not None and (line := lines.of(record, header, outcome)) is not None:
+            return line
+        found = row(record, header, outcome)
+        if found is None:
+            return ""
+        if lines is not None:
+            lines.learn(record, found)
+        return write(file, found)
+
+    return text
+
+
+def _records_text(
+    source: Source, batch: LogBatch, selection: Selection, writer: LogWriter | KafkaLogWriter, damage: DamageLog
+) -> str:
     try:
         records = batch.records()
     except WireError as error:
@@ -227,7 +261,9 @@ def _records_text(source: Source, batch: LogBatch, selection: Selection, writer:
     return writer.records(batch, records)
 
 
-def _tell(writer: LogWriter, damage: DamageLog, source: Source, position: int, kind: str, what: str) -> str:
+def _tell(
+    writer: LogWriter | KafkaLogWriter, damage: DamageLog, source: Source, position: int, kind: str, what: str
+) -> str:
     damage.tell(source.name, position, f"{kind}: {what}")
     text = writer.damage(source.name, position, kind, what, None)
     damage.stop_if_strict()

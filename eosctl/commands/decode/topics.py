@@ -25,6 +25,7 @@ from eosctl.render.decode.formats import DecodeFormat, KafkaDialect
 
 if TYPE_CHECKING:
     from eosctl.analysis.decode.outcomes import Outcome
+    from eosctl.render.decode.state_lines import StateLines
     from eosctl.wire.records.header import BatchHeader
     from eosctl.wire.records.record import Record
 
@@ -77,7 +78,12 @@ def decode_txn_log(
 
     selection = Selection(offsets=parse_bounds(offsets, "--offset"), times=parse_times(times))
     columns = TRANSACTION_COLUMNS if history is None else HISTORY_COLUMNS
-    _decode_topic(files, "__transaction_state", selection, row, columns, output, dialect, strict=strict)
+    lines = None
+    if output is DecodeFormat.TSV and wanted is None and not chosen:
+        from eosctl.render.decode.state_lines import TransactionLines
+
+        lines = TransactionLines()
+    _decode_topic(files, "__transaction_state", selection, row, columns, output, dialect, strict=strict, lines=lines)
 
 
 def decode_offsets(
@@ -98,7 +104,14 @@ def decode_offsets(
         return found if group is None or found["group"] == group else None
 
     selection = Selection(offsets=parse_bounds(offsets, "--offset"), times=parse_times(times))
-    _decode_topic(files, "__consumer_offsets", selection, row, OFFSET_COLUMNS, output, dialect, strict=strict)
+    lines = None
+    if output is DecodeFormat.TSV and group is None:
+        from eosctl.render.decode.state_lines import OffsetLines
+
+        lines = OffsetLines()
+    _decode_topic(
+        files, "__consumer_offsets", selection, row, OFFSET_COLUMNS, output, dialect, strict=strict, lines=lines
+    )
 
 
 def decode_metadata_log(
@@ -145,6 +158,7 @@ def _decode_topic(
     dialect: KafkaDialect,
     *,
     strict: bool,
+    lines: StateLines | None = None,
 ) -> None:
     from eosctl.commands.decode.decoding import (
         DamageLog,
@@ -164,5 +178,5 @@ def _decode_topic(
         if output is DecodeFormat.KAFKA:
             write_all(dump_logs(found, damage, dialect, deep=True, topic=topic))
         else:
-            write_all(stream_rows(found, selection, row, columns, output, damage))
+            write_all(stream_rows(found, selection, row, columns, output, damage, lines))
     raise typer.Exit(1 if damage.count else 0)

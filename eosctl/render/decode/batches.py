@@ -237,6 +237,7 @@ class TsvLogWriter:
         self._has_plain_cells = self._without_content or keys is values is BytesForm.UTF8
         self._record_lines: RecordLines | None = None
         self._tried_again_in = 0
+        self._batch_line = ""
         self._file = ""
 
     def head(self) -> str:
@@ -246,6 +247,8 @@ class TsvLogWriter:
     def start(self, file: str, base_offset: int) -> str:
         """Note the file, which every line names."""
         self._file = cell(file)
+        front = "batch\t" + self._file.replace("%", "%%")
+        self._batch_line = front + "\t%d\t%d\t%d\t%d\t%d\t%d\t%s" + "\t%d" * 5 + "\t%s\t%s\n"
         if self._has_plain_cells and self._file.isascii():
             self._record_lines = RecordLines(self._file, with_content=not self._without_content)
         else:
@@ -259,10 +262,21 @@ class TsvLogWriter:
             header
         )
         last_sequence = -1 if sequence < 0 else (sequence + delta) & 0x7FFF_FFFF
-        return (
-            f"batch\t{self._file}\t{position}\t{offset}\t{offset + delta}\t{count}\t{length + LOG_OVERHEAD_BYTES}\t"
-            f"{timestamp}\t{CODECS[attributes & 7]}\t{producer_id}\t{epoch}\t{sequence}\t{last_sequence}\t"
-            f"{leader_epoch}\t{state}\t{crc_valid}\n"
+        return self._batch_line % (
+            position,
+            offset,
+            offset + delta,
+            count,
+            length + LOG_OVERHEAD_BYTES,
+            timestamp,
+            CODECS[attributes & 7],
+            producer_id,
+            epoch,
+            sequence,
+            last_sequence,
+            leader_epoch,
+            state,
+            crc_valid,
         )
 
     def record_lines(self, batch: LogBatch) -> str | None:

@@ -43,6 +43,8 @@ _FLINK: Final = re.compile(
 )
 _PREFIXED: Final = re.compile(r"^(?:[\w-]+\.)*?(producer|consumer)s?\.(?:properties\.|config\.)?(.+)$")
 _CHANNEL: Final = re.compile(r"^mp\.messaging\.(outgoing|incoming|connector)\.([\w-]+)\.(.+)$")
+# KafkaSource of SmallRye Reactive Messaging, unless somebody sets it.
+_SMALLRYE_CONSUMER: Final = {"enable.auto.commit": "false"}
 _LIBRARY_PREFIXES: Final = ("quarkus.kafka-streams.", "kafka-streams.", "kafka.streams.", "streams.", "kafka.")
 
 
@@ -323,6 +325,7 @@ def _channels(source: Source) -> Iterator[Source]:
             role=role,
             client=Client.JAVA,
             application=source.label,
+            framework=_SMALLRYE_CONSUMER if role is Role.CONSUMER else {},
         )
 
 

@@ -112,7 +112,7 @@ def _component(
         place=source.place,
         application=f"{source.place.file}\0{source.label if source.application is None else source.application}",
         given=given,
-        framework=framework or {},
+        framework=framework or source.framework,
         defaults=_defaults(table, release),
         release=release,
         client=client,

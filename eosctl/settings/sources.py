@@ -40,6 +40,7 @@ class Source:
         client: Whose client, when its surroundings say so.
         version: The Kafka release that the surroundings name (an image tag, ``spec.kafka.version``), or empty.
         application: What it is a part of within the file; its label when None.
+        framework: Defaults that a framework sets over the client's own, where there is no role for it.
         cluster: The cluster that it configures as a whole, where one thing stands for all its brokers; else empty.
         hints: Words of the surroundings that tell the role: keys above it, the file's name.
     """
@@ -52,6 +53,7 @@ class Source:
     version: str = ""
     hints: tuple[str, ...] = field(default=())
     application: str | None = None
+    framework: Mapping[str, str | None] = field(default_factory=dict)
     cluster: str = ""
 
 

@@ -11,6 +11,7 @@ _WIDTHS: Final = {"short": 15, "int": 31, "long": 63}
 _AT_LEAST: Final = re.compile(r"^\[(-?[\d.]+),\.\.\.(?:,(-?[\d.]+))?\]$")
 _RANGE: Final = re.compile(r"^(-?\d+) \.\. (-?\d+)$")
 _CHOICE: Final = re.compile(r"^(\((?:case insensitive|relaxed)\) )?\[([\w.,: -]+)\]$")
+_VERSION: Final = re.compile(r"\d+\.\d+(?:\.\d+)?(?:-IV\d+)?")
 _LIBRDKAFKA_BOOLEANS: Final = frozenset({"true", "t", "1", "false", "f", "0"})
 
 
@@ -81,6 +82,8 @@ def _not_chosen(word: str, bounds: str, is_list: bool) -> str:
     if bounds.startswith("(relaxed)"):  # Spring Boot compares letters and digits alone
         named = {"".join(filter(str.isalnum, choice)) for choice in choices}
         return "" if "".join(filter(str.isalnum, word.lower())) in named else f"it is one of {', '.join(choices)}"
+    if all(map(_VERSION.fullmatch, choices)):
+        return "" if _is_version_of(word, choices) else f"it is a version from {choices[0]} to {choices[-1]}"
     allowed = {choice.lower() for choice in choices} if fold else set(choices)
     members = [part.strip() for part in word.split(",")] if is_list else [word]
     # ``by_duration:PnDTnHnMn.nS`` stands for any duration.
@@ -91,3 +94,14 @@ def _not_chosen(word: str, bounds: str, is_list: bool) -> str:
         if member and (member.lower() if fold else member) not in allowed and not (heads and member.startswith(heads))
     ]
     return f"it is one of {', '.join(choices)}" if wrong or not word else ""
+
+
+def _is_version_of(word: str, choices: list[str]) -> bool:
+    """Tell whether a version is one of those listed, with or without its last step, or a patch release of it.
+
+    As ``MetadataVersion.fromVersionString`` does: parts behind the minor number do not count, but for ``-IV``.
+    """
+    count = 3 if word.startswith("0.") else 2
+    parts = word.split(".")
+    key = ".".join(parts[:count]) if len(parts) > count else word
+    return key in choices or key in {choice.partition("-")[0] for choice in choices}

@@ -31,6 +31,16 @@ def transactional_producers(deployment: Deployment) -> tuple[Component, ...]:
     return tuple(p for p in deployment.of(Role.PRODUCER) if is_transactional(p))
 
 
+def transactions_beside(deployment: Deployment, consumer: Component) -> tuple[Component, ...]:
+    """Return the transactional producers that write what a consumer of the same application reads.
+
+    Those of Kafka Streams write for its own consumers, whatever else the application has.
+    """
+    streams = consumer.inside is Role.STREAMS
+    producers = (p for p in deployment.beside(consumer, Role.PRODUCER) if is_transactional(p))
+    return tuple(producer for producer in producers if (producer.inside is Role.STREAMS) == streams)
+
+
 def demands_idempotence(producer: Component) -> bool:
     """Tell whether somebody asked for idempotence: by itself, or by a transactional id."""
     asked = producer.value("enable.idempotence")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.clients import is_transactional
+from eosctl.checks.configuration.clients import transactions_beside
 from eosctl.checks.configuration.rule import problem, rule
 from eosctl.checks.declaration import Problem
 from eosctl.model.deployment import Deployment, Role
@@ -43,7 +43,7 @@ def auto_commit_beside_transactions(deployment: Deployment) -> Iterator[Problem]
     """
     for consumer in deployment.of(Role.CONSUMER):
         auto = consumer.value("enable.auto.commit")
-        beside = [p for p in deployment.beside(consumer, Role.PRODUCER) if is_transactional(p)]
+        beside = transactions_beside(deployment, consumer)
         if auto.flag is not True or not beside or consumer.inside in (Role.STREAMS, Role.CONNECT_WORKER, Role.FLINK):
             continue
         yield problem(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.clients import is_transactional
+from eosctl.checks.configuration.clients import transactions_beside
 from eosctl.checks.configuration.rule import problem, rule
 from eosctl.checks.declaration import Problem
 from eosctl.model.deployment import Deployment, Role
@@ -48,7 +48,7 @@ def reads_uncommitted(deployment: Deployment) -> Iterator[Problem]:
         level = consumer.value("isolation.level")
         if level.word is None or level.word.lower() != "read_uncommitted":
             continue
-        beside = [producer for producer in deployment.beside(consumer, Role.PRODUCER) if is_transactional(producer)]
+        beside = transactions_beside(deployment, consumer)
         # In Connect the producers are the source tasks', the consumers the sink tasks'.
         if level.is_given or (beside and consumer.inside is not Role.CONNECT_WORKER):
             told = level.key if level.is_given else "isolation.level is not set, and its default"

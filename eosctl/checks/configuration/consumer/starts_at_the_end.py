@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.clients import is_transactional
+from eosctl.checks.configuration.clients import transactions_beside
 from eosctl.checks.configuration.rule import problem, rule
 from eosctl.checks.declaration import Problem
 from eosctl.model.deployment import Deployment, Role
@@ -46,7 +46,7 @@ def starts_at_the_end(deployment: Deployment) -> Iterator[Problem]:
     """
     for consumer in deployment.of(Role.CONSUMER):
         reset = consumer.value("auto.offset.reset")
-        beside = [p for p in deployment.beside(consumer, Role.PRODUCER) if is_transactional(p)]
+        beside = transactions_beside(deployment, consumer)
         if reset.is_given and (reset.word or "").lower() == "latest" and beside:
             if consumer.inside is Role.CONNECT_WORKER:
                 continue

@@ -12,7 +12,7 @@ from eosctl.model.deployment import Deployment, Role
 from eosctl.model.severity import Severity
 
 RANDOM: Final = re.compile(
-    r"\$\{random\b|\brandom\w*\(|\buuid\w*\(|\{\{\s*(uuidv4|rand\w*|now)\b|\$RANDOM\b|\$\{?RANDOM\}?|\$\$(?!\w)|\$\(date\b|\$\(uuidgen\)",
+    r"\$\{(?:random|quarkus\.uuid)\b|\brandom\w*\(|\buuid\w*\(|\{\{\s*(uuidv4|rand\w*|now)\b|\$RANDOM\b|\$\{?RANDOM\}?|\$\$(?!\w)|\$\(date\b|\$\(uuidgen\)",
     re.IGNORECASE,
 )
 

@@ -12,6 +12,8 @@ from eosctl.model.deployment import Deployment, Role
 from eosctl.model.severity import Severity
 
 DEFAULT_TIMEOUT_MS: Final = 60_000
+WITHOUT_GROUP: Final = (Role.CONNECT_WORKER, Role.FLINK)
+"""Whose consumers of what a producer goes on with are in no group: another one takes over at once."""
 
 
 @rule(
@@ -55,7 +57,7 @@ def takeover_waits_for_transaction(deployment: Deployment) -> Iterator[Problem]:
     for producer in transactional_producers(deployment):
         timeout = producer.value("transaction.timeout.ms")
         consumer = next(iter(deployment.beside(producer, Role.CONSUMER)), None)
-        if consumer is None or not timeout.is_given or producer.inside is Role.CONNECT_WORKER:
+        if consumer is None or not timeout.is_given or producer.inside in WITHOUT_GROUP:
             continue
         session = consumer.value("session.timeout.ms")
         if timeout.number is None or session.number is None:

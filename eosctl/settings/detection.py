@@ -10,7 +10,7 @@ from typing import Final
 
 from eosctl.errors import ConfigFileError
 from eosctl.model.deployment import Client, Place, Role, Value
-from eosctl.settings.documents import parse_properties_tree
+from eosctl.settings.documents import parse_documents, parse_properties_tree
 from eosctl.settings.parameter_tables import kafka_tables, load_tables
 from eosctl.settings.sources import Source, value_of, values_of
 from eosctl.settings.spellings import respelled
@@ -35,9 +35,17 @@ _LIBRDKAFKA_WORDS: Final = (
     "python",
     "golang",
     "dotnet",
+    "appsettings",
     "node",
 )
 _SPRING: Final = re.compile(r"^spring\.(kafka|cloud\.stream)\.", re.IGNORECASE)
+# Settings of Kafka that are words of everybody.
+_ANYBODYS: Final = frozenset(
+    {
+        *("clusters", "debug", "enabled", "groups", "interceptors", "listeners", "log_level", "name", "opaque"),
+        *("partitioner", "port", "preallocate", "predicates", "retries", "topics", "transforms"),
+    }
+)
 _FLINK: Final = re.compile(
     r"^(execution\.checkpointing\.|sink\.delivery-guarantee|sink\.transactional-id-prefix|sink\.semantic|scan\.startup\.)"
 )
@@ -83,7 +91,8 @@ def sources_of(document: Node, file: str, role: Role | None = None) -> list[Sour
         return [Source(Place(file, document.line), values_of(flatten(document), file), role=role, hints=_hints(file))]
     found = find_sources(document, file)
     if found is None:
-        found = list(_islands(document, file, _hints(file)))
+        kind = (document.text("kind") or "").lower() if isinstance(document, Branch) else ""
+        found = list(_islands(document, file, (*_hints(file), kind)))
     parts = (part for source in found for part in _with_roles(source, file))
     return [_as_cluster(part) if part.role is Role.BROKER and _is_managed(file) else part for part in parts]
 
@@ -97,6 +106,11 @@ def _as_cluster(source: Source) -> Source:
     return replace(source, cluster=str(source.place))
 
 
+def _all_within(document: Branch, file: str, hints: tuple[str, ...]) -> list[Source]:
+    found = find_sources(document, file)
+    return list(_islands(document, file, hints)) if found is None else found
+
+
 def _hints(file: str) -> tuple[str, ...]:
     return (file.rpartition("/")[2].lower(),)
 
@@ -104,12 +118,7 @@ def _hints(file: str) -> tuple[str, ...]:
 def _islands(node: Node, file: str, hints: tuple[str, ...], key: str = "") -> Iterator[Source]:
     """Yield the mappings that hold mostly Kafka settings, wherever they are; ``key`` is what they stand under."""
     if isinstance(node, Row):
-        if "env" in key.lower():
-            yield from environment_of(node, file, hints)
-            return
-        for child in node.nodes:
-            found = find_sources(child, file)
-            yield from _islands(child, file, hints, key) if found is None else found
+        yield from _members(node, file, hints, key)
     if not isinstance(node, Branch):
         return
     nested = find_sources(node, file) if node.text("connector.class") is not None else None
@@ -129,7 +138,7 @@ def _islands(node: Node, file: str, hints: tuple[str, ...], key: str = "") -> It
         yield Source(Place(file, node.line), values_of(leaves, file), role=Role.SPRING, hints=hints)
         return
     spelled = respelled(leaves, file)
-    known = [name for name, _, _ in spelled if _is_setting(name)]
+    known = [name for name, _, _ in spelled if name not in _ANYBODYS and _is_setting(name)]
     if known and (2 * len(known) >= len(keys) or _is_flat(node)):
         values = {name: value_of(key, leaf, file, name) for name, key, leaf in spelled}
         yield Source(Place(file, node.line), values, hints=hints)
@@ -141,9 +150,40 @@ def _islands(node: Node, file: str, hints: tuple[str, ...], key: str = "") -> It
             yield from _islands(child, file, (*hints, name.lower()), name)
 
 
+def _members(row: Row, file: str, hints: tuple[str, ...], key: str) -> Iterator[Source]:
+    if "env" in key.lower():
+        yield from environment_of(row, file, hints)
+    elif pairs := _written_as_pairs(row):
+        yield Source(Place(file, row.line), values_of(pairs, file), hints=hints)
+    else:
+        for child in row.nodes:
+            found = find_sources(child, file)
+            if found is not None:
+                yield from found
+            elif isinstance(child, Leaf):
+                yield from _file_within(child, file, hints)
+            else:
+                yield from _islands(child, file, hints, key)
+
+
+def _written_as_pairs(row: Row) -> list[tuple[str, Leaf]]:
+    """Return the settings of a sequence that holds them as ``name=value``; nothing when it holds other things."""
+    parts = [(*leaf.text.partition("="), leaf.line) for leaf in row.nodes if isinstance(leaf, Leaf) and leaf.text]
+    pairs = [(name.strip(), Leaf(text.strip(), line)) for name, equals, text, line in parts if equals]
+    return pairs if len(pairs) == len(row.nodes) and any(_is_setting(name) for name, _ in pairs) else []
+
+
 def _file_within(leaf: Leaf, file: str, hints: tuple[str, ...]) -> Iterator[Source]:
-    """Yield the properties file that stands as a block of text inside another file, as charts have it."""
+    """Yield what the file says that stands as a block of text inside another file, as charts have it."""
     if leaf.text is None or "\n" not in leaf.text:
+        return
+    try:
+        documents = parse_documents("block.yaml", "\n" * (leaf.line - 1) + leaf.text)
+    except ConfigFileError:
+        documents = ()  # a block of some other text
+    mappings = [document for document in documents if isinstance(document, Branch)]
+    if found := [source for one in mappings for source in _all_within(one, file, hints)]:
+        yield from found
         return
     try:
         tree = parse_properties_tree(file, leaf.text, leaf.line)
@@ -164,7 +204,7 @@ def _is_setting(key: str) -> bool:
     if match is not None and match.groups()[-1] in _known():
         return True
     return any(
-        key.startswith(prefix) and key[len(prefix) :] in _known()
+        key.startswith(prefix) and (rest := key[len(prefix) :]) in _known() and rest not in _ANYBODYS
         for prefix in (
             "main.consumer.",
             "restore.consumer.",

@@ -120,10 +120,12 @@ class _Reader:
                 key, value = _trees(member)[0], _trees(member)[-1]
                 yield self._name(key), self._value(value)
 
-    def _wrapped(self, call: Tree[Token]) -> Branch | None:
-        """Return the objects among a function's arguments as one; of equal keys the last one counts, as in merge."""
+    def _wrapped(self, call: Tree[Token]) -> Branch | Row | None:
+        """Return a function's only argument, or the objects in it as one; of equal keys the last one counts (merge)."""
         arguments = [part for part in _trees(call) if part.data == "arguments"]
         nodes = [self._value(part) for one in arguments for part in _trees(one) if part.data != "new_line_or_comment"]
+        if len(nodes) == 1 and isinstance(nodes[0], Row):
+            return nodes[0]
         objects = [node for node in nodes if isinstance(node, Branch)]
         merged = dict(entry for node in objects for entry in node.entries)
         return Branch(tuple(merged.items()), _line(call)) if objects else None

@@ -15,7 +15,7 @@ from eosctl.model.parameter import relaxed
 from eosctl.settings.parameter_tables import kafka_tables
 from eosctl.settings.tree import Leaf
 
-_JOINED: Final = re.compile(r"[a-z0-9]+(?:[_-][a-z0-9]+)+|[a-z][a-z0-9]*(?:[A-Z][a-z0-9]*)+")
+_JOINED: Final = re.compile(r"[a-z0-9]+(?:[_-][a-z0-9]+)+|[a-zA-Z][a-z0-9]*(?:[A-Z][a-z0-9]*)+")
 _READ_BY_KAFKA: Final = (".properties", ".cfg", ".config", ".conf", ".env", ".sql", ".ini")
 # Names that stand in files about anything: alone they tell nothing of Kafka.
 _COMMON: Final = frozenset(

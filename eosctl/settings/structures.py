@@ -71,11 +71,7 @@ def _strimzi(document: Branch, file: str) -> list[Source] | None:
             )
             return source(Role.TOPIC, document.text("spec", "topicName") or name, "spec", "config", extra=extra)
         case "KafkaConnector":
-            connector = document.get("spec", "class")
-            extra = (
-                {"connector.class": value_of("connector.class", connector, file)} if isinstance(connector, Leaf) else {}
-            )
-            return source(_connector_role(connector, document), name, "spec", "config", extra=extra)
+            return _connector_resource(document, file, name, "config")
         case "KafkaBridge":
             producer = source(Role.PRODUCER, name, "spec", "producer", "config")
             return producer + source(Role.CONSUMER, name, "spec", "consumer", "config")
@@ -85,6 +81,27 @@ def _strimzi(document: Branch, file: str) -> list[Source] | None:
             return list(_access_rules(document, file, name))
         case _:
             return []
+
+
+def _confluent(document: Branch, file: str) -> list[Source] | None:
+    """Read the connectors of Confluent for Kubernetes; its other resources hold settings as lists and mappings do."""
+    if (document.text("apiVersion") or "").startswith("platform.confluent.io") and document.text("kind") == "Connector":
+        return _connector_resource(document, file, document.text("metadata", "name") or "", "configs")
+    return None
+
+
+def _connector_resource(document: Branch, file: str, name: str, settings: str) -> list[Source]:
+    """Return a connector whose class stands beside its settings."""
+    config = document.branch("spec", settings)
+    values = values_of(flatten(config), file) if config else {}
+    connector = document.get("spec", "class")
+    if isinstance(connector, Leaf):
+        values["connector.class"] = value_of("connector.class", connector, file)
+    if not values:
+        return []
+    class_name = connector.text if isinstance(connector, Leaf) else None
+    role = connector_role(class_name or "", "topics" in values or "topics.regex" in values)
+    return [Source(Place(file, config.line if config else document.line), values, name, role, Client.JAVA)]
 
 
 def _named_leaves(document: Branch, file: str, *wanted: tuple[str, tuple[str, ...]]) -> dict[str, Value]:
@@ -111,14 +128,6 @@ def _access_rules(document: Branch, file: str, user: str) -> Iterator[Source]:
             ((_, leaf),) = flatten(Branch((("operations", rule.get("operations") or rule),), rule.line))
             named["operations"] = value_of("operations", leaf, file)
         yield Source(Place(file, rule.line), named, user, Role.ACCESS_RULE, Client.JAVA)
-
-
-def _connector_role(connector: Node | None, document: Branch) -> Role:
-    text = connector.text if isinstance(connector, Leaf) else ""
-    has_topics = any(
-        key in ("topics", "topics.regex") for key, _ in flatten(document.branch("spec", "config") or document)
-    )
-    return connector_role(text or "", has_topics)
 
 
 def connector_role(class_name: str, has_topics: bool) -> Role:
@@ -160,7 +169,7 @@ def _kubernetes(document: Branch, file: str) -> list[Source] | None:
     for container in _containers(document):
         found = _environment(container.get("env"), container.text("image") or "", container.text("name") or name, file)
         sources += _with_instances(found, document.get("spec", "replicas"), file)
-    return sources
+    return sources or None  # a resource of some operator's own may hold settings anywhere
 
 
 def _with_instances(sources: list[Source], count: Node | None, file: str) -> list[Source]:
@@ -335,4 +344,4 @@ def _setting_named(variable: str) -> str:
     return variable if "." in variable else _environment_name(variable)
 
 
-READERS: Final[tuple[Reader, ...]] = (_strimzi, _kubernetes, _compose, _connect_rest, _plain_environment)
+READERS: Final[tuple[Reader, ...]] = (_strimzi, _confluent, _kubernetes, _compose, _connect_rest, _plain_environment)

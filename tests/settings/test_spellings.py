@@ -170,3 +170,88 @@ def test_a_topic_is_called_by_its_name_or_its_key() -> None:
 )
 def test_a_mistake_in_a_tools_own_spelling(file: str, text: str, expected: set[str]) -> None:
     assert found(file, text) == expected
+
+
+CONFLUENT = """apiVersion: platform.confluent.io/v1beta1
+kind: {kind}
+metadata:
+  name: it
+spec:
+"""
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "expected"),
+    [
+        (
+            "kafka.yaml",
+            CONFLUENT.format(kind="Kafka")
+            + "  configOverrides:\n    server:\n      - transaction.state.log.replication.factor=3\n"
+            + "      - transaction.state.log.min.isr=1\n",
+            {"EOS-CFG-032:9"},
+        ),
+        (
+            "topic.yaml",
+            CONFLUENT.format(kind="KafkaTopic")
+            + "  replicas: 3\n  partitionCount: 4\n  configs:\n    min.insync.replicas: 4\n",
+            {"EOS-CFG-034:9"},
+        ),
+        (
+            "connector.yaml",
+            CONFLUENT.format(kind="Connector")
+            + "  class: x.JdbcSinkConnector\n  configs:\n    topics: a\n    errors.tolerance: all\n",
+            {"EOS-CFG-093:9"},
+        ),
+        # A properties file in a resource of an operator's own.
+        (
+            "cluster.yaml",
+            (
+                "apiVersion: kafka.banzaicloud.io/v1beta1\nkind: KafkaCluster\nspec:\n  readOnlyConfig: |\n"
+                "    auto.create.topics.enable=false\n    unclean.leader.election.enable=true\n"
+            ),
+            {"EOS-CFG-037:6"},
+        ),
+        # YAML in YAML, and in Terraform.
+        (
+            "app.yaml",
+            (
+                "apiVersion: argoproj.io/v1alpha1\nkind: Application\nspec:\n  source:\n    helm:\n      values: |\n"
+                "        broker:\n          config:\n            unclean.leader.election.enable: true\n"
+            ),
+            {"EOS-CFG-037:9"},
+        ),
+        (
+            "release.tf",
+            (
+                'resource "helm_release" "kafka" {\n  name = "kafka"\n  values = [<<-YAML\n    broker:\n'
+                "      config:\n        unclean.leader.election.enable: true\n  YAML\n  ]\n}\n"
+            ),
+            {"EOS-CFG-037:6"},
+        ),
+        (
+            "task.tf",
+            (
+                "locals {\n  c = jsonencode([{\n    environment = [\n"
+                '      { name = "KAFKA_TRANSACTIONAL_ID", value = "a" },\n'
+                '      { name = "KAFKA_ENABLE_IDEMPOTENCE", value = "false" },\n    ]\n  }])\n}\n'
+            ),
+            {"EOS-CFG-010:5"},
+        ),
+        (
+            "kustomization.yaml",
+            (
+                "configMapGenerator:\n  - name: s\n    literals:\n      - application.id=a\n"
+                "      - processing.guarantee=exactly_once_v2\n      - commit.interval.ms=20000\n"
+            ),
+            {"EOS-CFG-001:6"},
+        ),
+        # Confluent's .NET binding stands on librdkafka.
+        (
+            "appsettings.json",
+            '{"Kafka": {"Producer": {\n"TransactionalId": "d",\n"EnableIdempotence": false}}}',
+            {"EOS-CFG-070:3"},
+        ),
+    ],
+)
+def test_a_mistake_where_operators_and_tools_keep_settings(file: str, text: str, expected: set[str]) -> None:
+    assert {one for one in found(file, text) if not one.startswith("EOS-CFG-130")} == expected

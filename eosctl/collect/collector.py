@@ -7,18 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from eosctl.collect.aborted_ranges import collect_aborted_ranges
-from eosctl.collect.access_rules import collect_access_rules
 from eosctl.collect.cluster import collect_broker_facts, collect_fenced, collect_quorum, collect_shape
 from eosctl.collect.configs import collect_broker_settings, collect_topic_settings
-from eosctl.collect.groups import collect_groups
-from eosctl.collect.hidden import collect_hidden
-from eosctl.collect.history import collect_history
 from eosctl.collect.leader_epochs import collect_leader_epochs
-from eosctl.collect.log_directories import collect_log_directories
 from eosctl.collect.offsets import collect_offsets
-from eosctl.collect.pending import collect_pending
-from eosctl.collect.readable import collect_readable
 from eosctl.collect.reader import Asks, ReadOnly
 from eosctl.collect.transactions import EVERY_TRANSACTION, TransactionQuery, look_at_transactions
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
@@ -94,6 +86,8 @@ async def collect_snapshot(
         gaps += offsets.gaps
         snapshot = replace(snapshot, topics=offsets.value)
     if {EvidenceKind.OFFSETS, EvidenceKind.HIDDEN_RECORDS} <= kinds:
+        from eosctl.collect.hidden import collect_hidden
+
         hidden = await collect_hidden(reader, snapshot.topics)
         gaps += hidden.gaps
         snapshot = replace(snapshot, hidden_ranges=hidden.value)
@@ -101,20 +95,28 @@ async def collect_snapshot(
         observer.progress("transaction log")
         snapshot = await _with_history(reader, snapshot, gaps)
     if {EvidenceKind.TRANSACTION_HISTORY, EvidenceKind.ABORTED_RANGES} <= kinds:
+        from eosctl.collect.aborted_ranges import collect_aborted_ranges
+
         ranges = await collect_aborted_ranges(reader, snapshot)
         gaps += ranges.gaps
         snapshot = replace(snapshot, aborted_ranges=ranges.value)
     if EvidenceKind.GROUPS in kinds or EvidenceKind.GROUP_OFFSETS in kinds:
         observer.progress("groups")
+        from eosctl.collect.groups import collect_groups
+
         groups = await collect_groups(reader, _answering(snapshot))
         gaps += groups.gaps
         snapshot = replace(snapshot, groups=groups.value)
     if {EvidenceKind.GROUP_OFFSETS, EvidenceKind.OFFSETS, EvidenceKind.READABLE_RECORDS} <= kinds:
         observer.progress("records before groups")
+        from eosctl.collect.readable import collect_readable
+
         readable = await collect_readable(reader, snapshot.topics, snapshot.groups)
         gaps += readable.gaps
         snapshot = replace(snapshot, readable_ranges=readable.value)
     if {EvidenceKind.PRODUCERS, EvidenceKind.OFFSETS, EvidenceKind.PENDING_OFFSETS} <= kinds:
+        from eosctl.collect.pending import collect_pending
+
         pending = await collect_pending(reader, snapshot)
         gaps += pending.gaps
         snapshot = replace(snapshot, pending_offsets=pending.value)
@@ -125,11 +127,15 @@ async def collect_snapshot(
         snapshot = replace(snapshot, quorum=quorum.value)
     if EvidenceKind.ACCESS_RULES in kinds:
         observer.progress("access rules")
+        from eosctl.collect.access_rules import collect_access_rules
+
         access = await collect_access_rules(reader)
         gaps += access.gaps
         snapshot = replace(snapshot, access_rules=access.value)
     if EvidenceKind.LOG_DIRS in kinds:
         observer.progress("log directories")
+        from eosctl.collect.log_directories import collect_log_directories
+
         directories = await collect_log_directories(reader, _answering(snapshot))
         gaps += directories.gaps
         snapshot = replace(snapshot, log_directories=directories.value)
@@ -169,7 +175,9 @@ async def _looks(
         return (first.value,)
     observer.progress("transactions, a second look")
     await asyncio.sleep(observer.second_look_after_ms / 1000)
-    second = await look_at_transactions(reader, broker_ids, partitions, observer.now_ms, observer.query)
+    second = await look_at_transactions(
+        reader, broker_ids, partitions, observer.now_ms, observer.query, before=first.value
+    )
     gaps += second.gaps
     return (first.value, second.value)
 
@@ -206,6 +214,8 @@ async def _with_history(reader: ReadOnly, snapshot: ClusterSnapshot, gaps: list[
         filled = await collect_offsets(reader, [topic])
         gaps += filled.gaps
         topic = filled.value[0]
+    from eosctl.collect.history import collect_history
+
     history = await collect_history(reader, topic.partitions)
     gaps += history.gaps
     return replace(snapshot, transaction_history=history.value)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_from_code, gap_without_leader, in_batches
@@ -65,6 +66,7 @@ async def look_at_transactions(
     partitions: Iterable[PartitionInfo],
     now_ms: Callable[[], int],
     query: TransactionQuery = EVERY_TRANSACTION,
+    before: TransactionLook | None = None,
 ) -> Probed[TransactionLook]:
     """Take one look.
 
@@ -74,6 +76,8 @@ async def look_at_transactions(
         partitions: The partitions whose leaders to ask for producers.
         now_ms: The observer's clock.
         query: Which transactional ids matter.
+        before: The look before this one, if any: an id that is listed without a transaction as it was then is not
+            described again.
     """
     started_at_ms = now_ms()
     producers = await collect_producers(reader, partitions)
@@ -83,7 +87,8 @@ async def look_at_transactions(
         for state in where.producers
         if state.current_txn_start_offset is not None
     )
-    transactions = await collect_transactions(reader, broker_ids, query, held_open)
+    idle_before = {t.transactional_id: t for t in before.transactions if t.state in _IDLE} if before else {}
+    transactions = await collect_transactions(reader, broker_ids, query, held_open, idle_before)
     look = TransactionLook(started_at_ms, now_ms(), producers.value, transactions.value)
     return Probed(look, producers.gaps + transactions.gaps)
 
@@ -156,6 +161,7 @@ async def collect_transactions(
     broker_ids: Sequence[int],
     query: TransactionQuery = EVERY_TRANSACTION,
     held_open: Collection[int] = (),
+    idle_before: Mapping[str, Transaction] = MappingProxyType({}),
 ) -> Probed[tuple[Transaction, ...]]:
     """Ask every broker for the transactions that it coordinates, then for their details (Kafka 3.0 and later).
 
@@ -164,9 +170,10 @@ async def collect_transactions(
         broker_ids: The brokers to ask.
         query: Which transactional ids matter.
         held_open: Producer ids that leaders show open; theirs are described whatever their state.
+        idle_before: Transactions that were none in an earlier look, by id; those listed unchanged stay as they are.
     """
     answers = await asyncio.gather(
-        *(_transactions_of_coordinator(reader, broker_id, query, held_open) for broker_id in broker_ids)
+        *(_transactions_of_coordinator(reader, broker_id, query, held_open, idle_before) for broker_id in broker_ids)
     )
     found = [transaction for answer in answers for transaction in answer.value]
     gaps = tuple(gap for answer in answers for gap in answer.gaps)
@@ -174,7 +181,11 @@ async def collect_transactions(
 
 
 async def _transactions_of_coordinator(
-    reader: ReadOnly, broker_id: int, query: TransactionQuery, held_open: Collection[int]
+    reader: ReadOnly,
+    broker_id: int,
+    query: TransactionQuery,
+    held_open: Collection[int],
+    idle_before: Mapping[str, Transaction],
 ) -> Probed[list[Transaction]]:
     listed, gaps = await attempt(
         EvidenceKind.TRANSACTIONS,
@@ -185,27 +196,35 @@ async def _transactions_of_coordinator(
         return Probed([], gaps)
     if listed.error_code != ErrorCode.NONE:
         return Probed([], (gap_from_code(EvidenceKind.TRANSACTIONS, f"broker {broker_id}", listed.error_code),))
-    known = {
-        entry.transactional_id: Transaction(
-            transactional_id=entry.transactional_id,
-            coordinator_id=broker_id,
-            producer_id=entry.producer_id,
-            state=entry.transaction_state,
-            described=False,
-        )
-        for entry in listed.transaction_states
-    }
+    found: dict[str, Transaction] = {}
+    wanted: list[str] = []
+    for transactional_id, producer_id, state in listed.transaction_states:
+        if state in _IDLE and producer_id not in held_open:
+            known = idle_before.get(transactional_id)
+            if known is not None and (known.state, known.producer_id, known.coordinator_id) == (
+                state,
+                producer_id,
+                broker_id,
+            ):
+                found[transactional_id] = known
+                continue
+            if not query.describe_idle:
+                found[transactional_id] = _undescribed(transactional_id, broker_id, producer_id, state)
+                continue
+        wanted.append(transactional_id)
     missing: list[EvidenceGap] = []
-    wanted = [
-        entry.transactional_id
-        for entry in listed.transaction_states
-        if query.describe_idle or entry.transaction_state not in _IDLE or entry.producer_id in held_open
-    ]
     for ids in in_batches(wanted, IDS_PER_REQUEST):
         details = await describe_ids(reader, broker_id, ids)
         missing += details.gaps
-        known.update({transaction.transactional_id: transaction for transaction in details.value})
-    return Probed(list(known.values()), tuple(missing))
+        found.update({transaction.transactional_id: transaction for transaction in details.value})
+    for transactional_id, producer_id, state in listed.transaction_states:
+        if transactional_id not in found:  # no details could be had
+            found[transactional_id] = _undescribed(transactional_id, broker_id, producer_id, state)
+    return Probed(list(found.values()), tuple(missing))
+
+
+def _undescribed(transactional_id: str, coordinator_id: int, producer_id: int, state: str) -> Transaction:
+    return Transaction(transactional_id, coordinator_id, producer_id, state, described=False)
 
 
 async def describe_ids(reader: ReadOnly, broker_id: int, ids: Sequence[str]) -> Probed[list[Transaction]]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eosctl.commands.doctor.doctor import INCOMPLETE, RequireComplete
 from eosctl.commands.doctor.sources import MetricCredentials, MetricUrls, sources_of, with_sources
+from eosctl.commands.gate import INCOMPLETE, RequireComplete
 from eosctl.commands.invocation import invocation_of, note, write_result
 from eosctl.commands.options import (
     DEFAULT_SECOND_LOOK,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from eosctl.commands.gate import INCOMPLETE, RequireComplete
 from eosctl.commands.invocation import invocation_of, note, remember_output, write_result
 from eosctl.commands.moments import parse_moment_ms
 from eosctl.commands.options import (
@@ -86,6 +87,7 @@ def timeline(
         typer.Option("--output", "-o", callback=remember_output, help="Format of the result.", rich_help_panel=OUTPUT),
     ] = TimelineFormat.TABLE,
     output_file: OutputFile = None,
+    require_complete: RequireComplete = False,
 ) -> None:
     """Merge transaction log, batches, group commits and logs into lanes: one an actor, around an id or a time.
 
@@ -125,8 +127,9 @@ def timeline(
 
         write_file(text, output_file)
         note(f"page: {output_file}")
-        return
-    write_result(text, output_file)
+    else:
+        write_result(text, output_file)
+    raise typer.Exit(INCOMPLETE if require_complete and sources.snapshot.gaps else 0)
 
 
 def _partition(text: str | None) -> TopicPartition | None:

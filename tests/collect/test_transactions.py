@@ -45,9 +45,9 @@ def listing(*ids):
     return lt.ListTransactionsResponse(transaction_states=[lt.TransactionState(i, 9, "Ongoing") for i in ids])
 
 
-def look(cluster, brokers, partitions, query=TransactionQuery()):  # noqa: B008 - immutable
+def look(cluster, brokers, partitions, query=TransactionQuery(), before=None):  # noqa: B008 - immutable
     clock = iter(range(100, 200))
-    return asyncio.run(look_at_transactions(ReadOnly(cluster), brokers, partitions, lambda: next(clock), query))
+    return asyncio.run(look_at_transactions(ReadOnly(cluster), brokers, partitions, lambda: next(clock), query, before))
 
 
 def test_leaders_are_asked_before_coordinators(cluster):
@@ -128,3 +128,32 @@ def test_idle_ids_are_described_only_where_leaders_show_them_open(cluster):
     answer = look(cluster, [1], [partition(ORDERS, 1)], TransactionQuery(describe_idle=False))
     described = {t.transactional_id: t.described for t in answer.value.transactions}
     assert described == {"open": True, "idle": False, "late": True, "new": True}
+
+
+def test_a_second_look_describes_idle_ids_only_where_something_changed(cluster):
+    def listing_of(*states):
+        return lt.ListTransactionsResponse(transaction_states=[lt.TransactionState(*state) for state in states])
+
+    cluster.on(
+        1,
+        ApiKey.DESCRIBE_TRANSACTIONS,
+        lambda request: dt.DescribeTransactionsResponse(
+            transaction_states=[
+                dt.TransactionState(0, name, "Ongoing" if name == "open" else "Empty", producer_id=producer_id)
+                for name, producer_id in (("open", 1), ("same", 2), ("began", 3), ("renewed", 4), ("held", 9))
+                if name in request.transactional_ids
+            ]
+        ),
+    )
+    first_states = [("open", 1, "Ongoing"), ("same", 2, "Empty"), ("began", 3, "Empty"), ("renewed", 4, "Empty")]
+    cluster.on(1, ApiKey.LIST_TRANSACTIONS, listing_of(*first_states, ("held", 9, "Empty")))
+    first = look(cluster, [1], []).value
+    cluster.on(1, ApiKey.DESCRIBE_PRODUCERS, producers)
+    second_states = [("open", 1, "Ongoing"), ("same", 2, "Empty"), ("began", 3, "Ongoing"), ("renewed", 44, "Empty")]
+    cluster.on(1, ApiKey.LIST_TRANSACTIONS, listing_of(*second_states, ("held", 9, "Empty")))
+    cluster.asked.clear()
+    second = look(cluster, [1], [partition(ORDERS, 1)], before=first).value
+    ((_, _, described),) = [asked for asked in cluster.asked if asked[1] == ApiKey.DESCRIBE_TRANSACTIONS]
+    assert sorted(described.transactional_ids) == ["began", "held", "open", "renewed"]
+    assert [t.transactional_id for t in second.transactions] == ["began", "held", "open", "renewed", "same"]
+    assert all(t.described for t in second.transactions)

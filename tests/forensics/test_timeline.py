@@ -11,7 +11,10 @@ import pytest
 from eosctl.client import Client
 from eosctl.client.producer import TransactionalProducer
 from eosctl.client.transactions import GroupIdentity, OffsetToCommit, wait_until_ended
+from eosctl.collect.bundles.snapshot_file import save_snapshot
 from eosctl.lab.scenarios.zombie import run_zombie
+from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
+from eosctl.model.snapshot import ClusterSnapshot
 from tests.commands.conftest import eosctl, run_scenario
 from tests.commands.test_txn import check_schema
 from tests.forensics.conftest import leave_open, now_ms, on, unhurried
@@ -106,6 +109,17 @@ def test_the_page_stands_alone_and_escapes_names(cluster: Any, tmp_path: Path) -
     assert "script" not in page.tags
     assert page.outside == []
     assert {"svg", "rect", "polygon", "table"} <= set(page.tags)
+
+
+def test_missing_evidence_is_an_exit_code_where_it_is_asked_for(tmp_path: Path) -> None:
+    gap = EvidenceGap(EvidenceKind.TRANSACTIONS, "broker 2", GapReason.UNREACHABLE)
+    codes = []
+    for name, gaps in (("whole", ()), ("partial", (gap,))):
+        file = tmp_path / name
+        save_snapshot(ClusterSnapshot(1_000, "cluster", gaps=gaps), file)
+        for more in ([], ["--require-complete"], ["--require-complete", "-o", "html", "--output-file", f"{file}.html"]):
+            codes.append(eosctl("timeline", "--from", "0", "--snapshot", file, *more).code)
+    assert codes == [0, 0, 0, 0, 4, 4]
 
 
 def test_what_makes_no_sense(cluster: Any) -> None:

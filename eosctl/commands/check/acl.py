@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eosctl.analysis.minimal_access import READING, TRANSACTIONAL, ApplicationKind
-from eosctl.commands.doctor.doctor import FINDINGS
+from eosctl.commands.gate import FINDINGS
 from eosctl.commands.invocation import invocation_of, note, write_result
 from eosctl.commands.options import (
     DEFAULT_SECOND_LOOK,

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eosctl.commands.doctor.doctor import FINDINGS, INCOMPLETE, names_a_cluster
+from eosctl.commands.doctor.doctor import names_a_cluster
+from eosctl.commands.gate import FINDINGS, INCOMPLETE
 from eosctl.commands.invocation import invocation_of, remember_output, write_file, write_result
 from eosctl.commands.options import (
     DEFAULT_SECOND_LOOK,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eosctl.commands.doctor.doctor import FINDINGS
+from eosctl.commands.gate import FINDINGS
 from eosctl.commands.invocation import invocation_of, note, write_result
 from eosctl.commands.options import Output, OutputFile
 from eosctl.errors import ConfigFileError, EosctlError, UsageError

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eosctl.commands.config.change import fix, release_of, upgrade
-from eosctl.commands.doctor.doctor import FINDINGS, ExitZero, FailOn
+from eosctl.commands.doctor.doctor import ExitZero, FailOn
+from eosctl.commands.gate import FINDINGS
 from eosctl.commands.invocation import invocation_of, note, remember_output, write_result
 from eosctl.commands.options import (
     DEFAULT_SECOND_LOOK,

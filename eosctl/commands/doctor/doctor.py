@@ -19,6 +19,7 @@ from eosctl.commands.doctor.sources import (
     with_sources,
 )
 from eosctl.commands.doctor.watch import Count, Interval, Watch, Watching, check_watchable, watch_diagnosis
+from eosctl.commands.gate import FINDINGS, GATE, INCOMPLETE, RequireComplete
 from eosctl.commands.invocation import Invocation, invocation_of, note, write_file, write_result
 from eosctl.commands.options import (
     DEFAULT_SECOND_LOOK,
@@ -46,11 +47,8 @@ if TYPE_CHECKING:
     from eosctl.settings.deployment_files import FilesRead
 
 BAD_INPUT = 2
-FINDINGS = 3
-INCOMPLETE = 4
 NEXT_COMMANDS = 3
 
-GATE = "Exit code"
 FailOn = Annotated[
     Severity,
     typer.Option("--fail-on", help="Exit with 3 when a finding is this bad or worse.", rich_help_panel=GATE),
@@ -64,10 +62,6 @@ FailOnOrRules = Annotated[
     ),
 ]
 ExitZero = Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 whatever is found.", rich_help_panel=GATE)]
-RequireComplete = Annotated[
-    bool,
-    typer.Option("--require-complete", help="Exit with 4 when evidence is missing.", rich_help_panel=GATE),
-]
 MinScore = Annotated[
     int | None,
     typer.Option(

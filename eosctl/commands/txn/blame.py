@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from eosctl.commands.doctor.doctor import INCOMPLETE, RequireComplete
+from eosctl.commands.gate import INCOMPLETE, RequireComplete
 from eosctl.commands.invocation import invocation_of, note, write_result
 from eosctl.commands.options import (
     Bootstrap,

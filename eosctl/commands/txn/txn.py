@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eosctl.commands.doctor.doctor import FINDINGS, INCOMPLETE, RequireComplete
+from eosctl.commands.gate import FINDINGS, INCOMPLETE, RequireComplete
 from eosctl.commands.invocation import invocation_of, write_result
 from eosctl.commands.options import (
     DEFAULT_SECOND_LOOK,

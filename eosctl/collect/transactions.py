@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from types import MappingProxyType
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_from_code, gap_without_leader, in_batches
@@ -31,6 +30,9 @@ from eosctl.wire.messages import describe_producers, describe_transactions, list
 PARTITIONS_PER_REQUEST: Final = 500
 IDS_PER_REQUEST: Final = 1_000
 _IDLE: Final = frozenset({TransactionState.EMPTY, TransactionState.COMPLETE_COMMIT, TransactionState.COMPLETE_ABORT})
+#: Transactional id, producer id and state, as a coordinator lists them.
+_Entry = tuple[str, int, str]
+_NOT_IDLE: Final = tuple(state.value for state in TransactionState if state not in _IDLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +78,8 @@ async def look_at_transactions(
         partitions: The partitions whose leaders to ask for producers.
         now_ms: The observer's clock.
         query: Which transactional ids matter.
-        before: The look before this one, if any: an id that is listed without a transaction as it was then is not
-            described again.
+        before: The look before this one, if any: what then was without a transaction is asked for again only if it
+            now has one, or a leader shows it open.
     """
     started_at_ms = now_ms()
     producers = await collect_producers(reader, partitions)
@@ -87,8 +89,8 @@ async def look_at_transactions(
         for state in where.producers
         if state.current_txn_start_offset is not None
     )
-    idle_before = {t.transactional_id: t for t in before.transactions if t.state in _IDLE} if before else {}
-    transactions = await collect_transactions(reader, broker_ids, query, held_open, idle_before)
+    earlier = None if before is None else before.transactions
+    transactions = await collect_transactions(reader, broker_ids, query, held_open, earlier)
     look = TransactionLook(started_at_ms, now_ms(), producers.value, transactions.value)
     return Probed(look, producers.gaps + transactions.gaps)
 
@@ -161,7 +163,7 @@ async def collect_transactions(
     broker_ids: Sequence[int],
     query: TransactionQuery = EVERY_TRANSACTION,
     held_open: Collection[int] = (),
-    idle_before: Mapping[str, Transaction] = MappingProxyType({}),
+    earlier: Sequence[Transaction] | None = None,
 ) -> Probed[tuple[Transaction, ...]]:
     """Ask every broker for the transactions that it coordinates, then for their details (Kafka 3.0 and later).
 
@@ -170,10 +172,15 @@ async def collect_transactions(
         broker_ids: The brokers to ask.
         query: Which transactional ids matter.
         held_open: Producer ids that leaders show open; theirs are described whatever their state.
-        idle_before: Transactions that were none in an earlier look, by id; those listed unchanged stay as they are.
+        earlier: What an earlier look found; its idle ids stay as they were unless there is a reason to ask again.
     """
     answers = await asyncio.gather(
-        *(_transactions_of_coordinator(reader, broker_id, query, held_open, idle_before) for broker_id in broker_ids)
+        *(
+            _transactions_of_coordinator(reader, broker_id, query, held_open)
+            if earlier is None or query.states
+            else _changes_of_coordinator(reader, broker_id, query, held_open, earlier)
+            for broker_id in broker_ids
+        )
     )
     found = [transaction for answer in answers for transaction in answer.value]
     gaps = tuple(gap for answer in answers for gap in answer.gaps)
@@ -181,46 +188,79 @@ async def collect_transactions(
 
 
 async def _transactions_of_coordinator(
+    reader: ReadOnly, broker_id: int, query: TransactionQuery, held_open: Collection[int]
+) -> Probed[list[Transaction]]:
+    listed = await _list_ids(reader, broker_id, query)
+    found: dict[str, Transaction] = {}
+    wanted: list[str] = []
+    for transactional_id, producer_id, state in listed.value:
+        if query.describe_idle or state not in _IDLE or producer_id in held_open:
+            wanted.append(transactional_id)
+        else:
+            found[transactional_id] = _undescribed(transactional_id, broker_id, producer_id, state)
+    details = await _describe_all(reader, broker_id, wanted)
+    return Probed(_joined(broker_id, found, details.value, listed.value), listed.gaps + details.gaps)
+
+
+async def _changes_of_coordinator(
     reader: ReadOnly,
     broker_id: int,
     query: TransactionQuery,
     held_open: Collection[int],
-    idle_before: Mapping[str, Transaction],
+    earlier: Sequence[Transaction],
 ) -> Probed[list[Transaction]]:
+    """Ask for ids with a transaction, and again for those that had one or that a leader shows open."""
+    listed = await _list_ids(reader, broker_id, replace(query, states=_NOT_IDLE))
+    if listed.gaps:
+        return Probed([], listed.gaps)
+    wanted = {transactional_id for transactional_id, _, _ in listed.value}
+    found: dict[str, Transaction] = {}
+    remembered = []
+    for transaction in earlier:
+        if transaction.coordinator_id != broker_id or transaction.transactional_id in wanted:
+            continue
+        if transaction.state in _IDLE and transaction.producer_id not in held_open:
+            found[transaction.transactional_id] = transaction
+        else:
+            remembered.append(transaction.transactional_id)
+    details = await _describe_all(reader, broker_id, [*sorted(wanted), *remembered])
+    # One that is no longer listed may have expired or moved to another coordinator, which lists it.
+    gaps = tuple(gap for gap in details.gaps if gap.subject not in remembered)
+    return Probed(_joined(broker_id, found, details.value, listed.value), gaps)
+
+
+async def _list_ids(reader: ReadOnly, broker_id: int, query: TransactionQuery) -> Probed[Sequence[_Entry]]:
     listed, gaps = await attempt(
         EvidenceKind.TRANSACTIONS,
         f"broker {broker_id}",
         lambda: reader.request(broker_id, ApiKey.LIST_TRANSACTIONS, query.request()),
     )
     if listed is None:
-        return Probed([], gaps)
+        return Probed((), gaps)
     if listed.error_code != ErrorCode.NONE:
-        return Probed([], (gap_from_code(EvidenceKind.TRANSACTIONS, f"broker {broker_id}", listed.error_code),))
-    found: dict[str, Transaction] = {}
-    wanted: list[str] = []
-    for transactional_id, producer_id, state in listed.transaction_states:
-        if state in _IDLE and producer_id not in held_open:
-            known = idle_before.get(transactional_id)
-            if known is not None and (known.state, known.producer_id, known.coordinator_id) == (
-                state,
-                producer_id,
-                broker_id,
-            ):
-                found[transactional_id] = known
-                continue
-            if not query.describe_idle:
-                found[transactional_id] = _undescribed(transactional_id, broker_id, producer_id, state)
-                continue
-        wanted.append(transactional_id)
-    missing: list[EvidenceGap] = []
+        return Probed((), (gap_from_code(EvidenceKind.TRANSACTIONS, f"broker {broker_id}", listed.error_code),))
+    return Probed(listed.transaction_states, ())
+
+
+async def _describe_all(reader: ReadOnly, broker_id: int, wanted: Sequence[str]) -> Probed[list[Transaction]]:
+    found: list[Transaction] = []
+    gaps: tuple[EvidenceGap, ...] = ()
     for ids in in_batches(wanted, IDS_PER_REQUEST):
         details = await describe_ids(reader, broker_id, ids)
-        missing += details.gaps
-        found.update({transaction.transactional_id: transaction for transaction in details.value})
-    for transactional_id, producer_id, state in listed.transaction_states:
-        if transactional_id not in found:  # no details could be had
+        found += details.value
+        gaps += details.gaps
+    return Probed(found, gaps)
+
+
+def _joined(
+    broker_id: int, found: dict[str, Transaction], described: Iterable[Transaction], listed: Iterable[_Entry]
+) -> list[Transaction]:
+    """Add what was described, and as their list entry those of which no details could be had."""
+    found.update({transaction.transactional_id: transaction for transaction in described})
+    for transactional_id, producer_id, state in listed:
+        if transactional_id not in found:
             found[transactional_id] = _undescribed(transactional_id, broker_id, producer_id, state)
-    return Probed(list(found.values()), tuple(missing))
+    return list(found.values())
 
 
 def _undescribed(transactional_id: str, coordinator_id: int, producer_id: int, state: str) -> Transaction:

@@ -130,30 +130,66 @@ def test_idle_ids_are_described_only_where_leaders_show_them_open(cluster):
     assert described == {"open": True, "idle": False, "late": True, "new": True}
 
 
-def test_a_second_look_describes_idle_ids_only_where_something_changed(cluster):
+def test_a_second_look_asks_only_for_what_may_have_changed(cluster):
     def listing_of(*states):
-        return lt.ListTransactionsResponse(transaction_states=[lt.TransactionState(*state) for state in states])
+        return lambda request: lt.ListTransactionsResponse(
+            transaction_states=[
+                lt.TransactionState(*state)
+                for state in states
+                if not request.state_filters or state[2] in request.state_filters
+            ]
+        )
 
+    def described_as(**states):
+        return lambda request: dt.DescribeTransactionsResponse(
+            transaction_states=[
+                dt.TransactionState(states[name][1], name, states[name][0]) for name in request.transactional_ids
+            ]
+        )
+
+    gone, moved = int(ErrorCode.TRANSACTIONAL_ID_NOT_FOUND), int(ErrorCode.NOT_COORDINATOR)
+    names = ("open", "ended", "expired", "moved", "idle", "held", "began")
+    busy = ("open", "ended", "expired", "moved")
+    cluster.on(
+        1,
+        ApiKey.LIST_TRANSACTIONS,
+        listing_of(*((name, 9 if name == "held" else 1, "Ongoing" if name in busy else "Empty") for name in names)),
+    )
     cluster.on(
         1,
         ApiKey.DESCRIBE_TRANSACTIONS,
         lambda request: dt.DescribeTransactionsResponse(
             transaction_states=[
-                dt.TransactionState(0, name, "Ongoing" if name == "open" else "Empty", producer_id=producer_id)
-                for name, producer_id in (("open", 1), ("same", 2), ("began", 3), ("renewed", 4), ("held", 9))
-                if name in request.transactional_ids
+                dt.TransactionState(
+                    0, name, "Ongoing" if name in busy else "Empty", producer_id=9 if name == "held" else 1
+                )
+                for name in request.transactional_ids
             ]
         ),
     )
-    first_states = [("open", 1, "Ongoing"), ("same", 2, "Empty"), ("began", 3, "Empty"), ("renewed", 4, "Empty")]
-    cluster.on(1, ApiKey.LIST_TRANSACTIONS, listing_of(*first_states, ("held", 9, "Empty")))
     first = look(cluster, [1], []).value
-    cluster.on(1, ApiKey.DESCRIBE_PRODUCERS, producers)
-    second_states = [("open", 1, "Ongoing"), ("same", 2, "Empty"), ("began", 3, "Ongoing"), ("renewed", 44, "Empty")]
-    cluster.on(1, ApiKey.LIST_TRANSACTIONS, listing_of(*second_states, ("held", 9, "Empty")))
     cluster.asked.clear()
-    second = look(cluster, [1], [partition(ORDERS, 1)], before=first).value
-    ((_, _, described),) = [asked for asked in cluster.asked if asked[1] == ApiKey.DESCRIBE_TRANSACTIONS]
-    assert sorted(described.transactional_ids) == ["began", "held", "open", "renewed"]
-    assert [t.transactional_id for t in second.transactions] == ["began", "held", "open", "renewed", "same"]
-    assert all(t.described for t in second.transactions)
+    cluster.on(1, ApiKey.DESCRIBE_PRODUCERS, producers)
+    cluster.on(
+        1, ApiKey.LIST_TRANSACTIONS, listing_of(("open", 1, "Ongoing"), ("began", 1, "Ongoing"), ("idle", 1, "Empty"))
+    )
+    cluster.on(
+        1,
+        ApiKey.DESCRIBE_TRANSACTIONS,
+        described_as(
+            open=("Ongoing", 0), began=("Ongoing", 0), ended=("CompleteCommit", 0), held=("Empty", 0),
+            expired=("", gone), moved=("", moved),
+        ),
+    )  # fmt: skip
+    second = look(cluster, [1], [partition(ORDERS, 1)], before=first)
+    ((_, _, asked),) = [asked for asked in cluster.asked if asked[1] == ApiKey.DESCRIBE_TRANSACTIONS]
+    assert sorted(asked.transactional_ids) == ["began", "ended", "expired", "held", "moved", "open"]
+    states = {t.transactional_id: t.state for t in second.value.transactions}
+    assert states == {
+        "open": "Ongoing",
+        "began": "Ongoing",
+        "ended": "CompleteCommit",
+        "held": "Empty",
+        "idle": "Empty",
+    }
+    assert second.gaps == ()

@@ -1,4 +1,4 @@
-"""The job for ``spark-submit``: scan logs, write events and incidents.
+"""The job for ``spark-submit``: scan logs, write events, exceptions by the minute, and incidents.
 
 ``spark-submit --py-files eosctl_logs.zip main.py PATH... --out DIR`` needs pyarrow and pandas on the executors. With
 ``SPARK_REMOTE=sc://host:15002`` the same program, started by Python itself, runs on a Spark Connect server.
@@ -10,13 +10,13 @@ import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from zoneinfo import ZoneInfo
 
 from eosctl.analysis.incidents.judge import judge_incidents
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
-from spark_log_analytics.job import number_rows, plan_scan, scan_frame
+from spark_log_analytics.job import exception_timeline, new_failures, number_rows, plan_scan, scan_frame
 from spark_log_analytics.outcome import failure_line, job_errors, write_json
 from spark_log_analytics.pattern_string import layout_of_pattern
 from spark_log_analytics.rows import SCHEMA_VERSION, counts_of, event_of
@@ -24,7 +24,13 @@ from spark_log_analytics.scan import SPLIT_BYTES, SplitCounts, summarize
 from spark_log_analytics.session import session
 from spark_log_analytics.sources import SourceFile
 
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
 INCIDENTS: Final = "incidents.json"
+EVENTS: Final = f"events-v{SCHEMA_VERSION}"
+EXCEPTIONS: Final = f"exceptions-v{SCHEMA_VERSION}"
+NEW_FAILURES: Final = f"new-failures-v{SCHEMA_VERSION}"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -69,12 +75,22 @@ def _scan_and_save(
     with session() as spark:
         rows = scan_frame(spark, sources, options.split_bytes).persist()
         events = number_rows(rows)
-        target = f"{options.out}/events-v{SCHEMA_VERSION}"
-        events.write.mode("overwrite").format(options.format).save(target)
+        # Written first, as a baseline may be the result that is overwritten next.
+        if options.baseline is not None:
+            known = spark.read.format(options.format).schema(events.schema)
+            baseline = known.load(f"{options.baseline}/{EVENTS}")
+            _save(new_failures(events, baseline), f"{options.out}/{NEW_FAILURES}", options.format)
+        events.write.mode("overwrite").format(options.format).save(f"{options.out}/{EVENTS}")
+        _save(exception_timeline(events), f"{options.out}/{EXCEPTIONS}", options.format)
         collected = [event_of(row.asDict(recursive=True)) for row in events.collect()]
         counts = counts_of(row.asDict(recursive=True) for row in rows.where("counts is not null").collect())
         rows.unpersist()
     return collected, counts
+
+
+def _save(small: DataFrame, target: str, file_format: str) -> None:
+    """Write a table of few rows as one file, in its order."""
+    small.coalesce(1).write.mode("overwrite").format(file_format).save(target)
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -82,6 +98,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("paths", nargs="+", help="log files and directories, the same on every executor")
     parser.add_argument("--out", required=True, help="directory of the result")
     parser.add_argument("--format", choices=("parquet", "json"), default="parquet", help="format of the events")
+    parser.add_argument("--baseline", help="directory of an earlier result: what fails now and did not then is written")
     parser.add_argument("--zone", type=ZoneInfo, help="zone of stamps without one, e.g. Europe/Berlin")
     parser.add_argument("--pattern", type=layout_of_pattern, help="the log4j or logback pattern of the files")
     parser.add_argument("--split-bytes", type=int, default=SPLIT_BYTES, help="how much a task reads")

@@ -54,11 +54,13 @@ def test_jars_packages_and_the_pattern_reach_spark(tmp_path: Path, capsys: pytes
     needs = ["--jars", "a.jar", "--jars", "b.jar", "--packages", "io.delta:delta-spark_2.13:4.3.0"]
     pattern = "%d{ISO8601} %-5p [%t] %c - %m%n"
     arguments = ["logs", "submit", "/logs", "--out", str(tmp_path), "--pattern", pattern, "--dry-run"]
+    arguments += ["--baseline", "/yesterday"]
     assert main([*arguments, *needs]) == 0
     command = shlex.split(capsys.readouterr().out)
     assert command[command.index("--jars") + 1] == "a.jar,b.jar"
     assert command[command.index("--packages") + 1] == "io.delta:delta-spark_2.13:4.3.0"
     assert command[command.index("--pattern") + 1] == pattern
+    assert command[command.index("--baseline") + 1] == "/yesterday"
 
 
 def test_a_job_for_a_connect_server_is_shown_without_its_token(

@@ -24,6 +24,7 @@ pytestmark = [
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "logs"
 POISON = FIXTURES / "poison-record-392"
+PAUSED = FIXTURES / "paused-process-431"
 
 LAYOUT_MIX = (
     "2026-11-21 09:31:14,789 INFO [MainThread] sync: starting, transactional.id=a-1\n"
@@ -92,6 +93,28 @@ def test_the_job_runs_under_spark_submit_from_its_archive(tmp_path: Path) -> Non
     assert [one["root_cause"] for one in incidents] == ["duplicate-transactional-id"] * 3
     lines = [line for file in (tmp_path / "out" / "events-v1").glob("part-*") for line in file.read_text().splitlines()]
     assert len(lines) == len(scan_paths([FIXTURES / "second-producer-392"]).events)
+
+
+def test_the_job_counts_exceptions_and_tells_those_that_are_new(spark: Any, tmp_path: Path) -> None:
+    """The baseline knows one file of several; the job's result, compared with itself, has nothing new."""
+    from spark_log_analytics.main import main
+
+    expected = [event for event in scan_paths([PAUSED]).events if event.exception]
+    early = Path(min(event.file for event in expected))
+    of_all = {event.exception.fingerprint for event in expected if event.exception}
+    known = {event.exception.fingerprint for event in scan_paths([early]).events if event.exception}
+    assert known < of_all
+    before, now = tmp_path / "before", tmp_path / "now"
+    assert main([str(early), "--out", str(before), "--format", "json"]) == 0
+    for baseline in (before, now):
+        assert main([str(PAUSED), "--out", str(now), "--format", "json", "--baseline", str(baseline)]) == 0
+        counted, new = (_rows(now / table) for table in ("exceptions-v1", "new-failures-v1"))
+        assert sum(row["event_count"] for row in counted) == len(expected)
+        assert {row["fingerprint"] for row in new} == (of_all - known if baseline == before else set())
+
+
+def _rows(table: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for file in table.glob("part-*") for line in file.read_text().splitlines()]
 
 
 def test_the_archive_holds_all_that_the_scan_needs(tmp_path: Path) -> None:

@@ -55,6 +55,12 @@ def submit_job(
         EventFormat,
         typer.Option("--format", help="Format of the events."),
     ] = EventFormat.PARQUET,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--baseline", metavar="DIR", help="An earlier result in the same format: what fails now and not then."
+        ),
+    ] = None,
     zone: Zone = None,
     pattern: Pattern = None,
     split_mb: Annotated[
@@ -64,8 +70,10 @@ def submit_job(
 ) -> None:
     """Run the scan as a job on a Spark cluster: pack the code, submit, and tell what it found.
 
-    Events go to DIR/events-v1, incidents to DIR/incidents.json. Executors need Python 3.11, pyarrow and pandas; eosctl
-    is shipped along. On a Spark Connect server (--connect) nothing here needs Java; events lie where the server writes.
+    Events go to DIR/events-v1, exceptions by the minute to DIR/exceptions-v1, incidents to DIR/incidents.json, and with
+    --baseline the exceptions that are new since then to DIR/new-failures-v1. Executors need Python 3.11, pyarrow and
+    pandas; eosctl is shipped along. On a Spark Connect server (--connect) nothing here needs Java; events lie where the
+    server writes.
 
     Exit codes: 0 done, 1 the job failed or a file could not be read, 2 usage.
     """
@@ -76,6 +84,8 @@ def submit_job(
         check_connect(connect, master, deploy_mode, [*(setting or ()), *(jars or ()), *(packages or ())])
     settings = settings_of(master, deploy_mode, setting)
     options = ["--format", event_format.value, "--split-bytes", str(split_mb * 1024 * 1024)]
+    if baseline is not None:
+        options += ["--baseline", baseline]
     if zone_of(zone) is not None:
         options += ["--zone", str(zone)]
     if layouts_of(pattern):

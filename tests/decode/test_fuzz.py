@@ -15,12 +15,13 @@ from pathlib import Path
 import pytest
 
 from eosctl.analysis.decode.entries import metadata_row, offsets_row, transaction_row
-from eosctl.analysis.decode.outcomes import Outcome
 from eosctl.analysis.decode.selection import Selection
 from eosctl.analysis.fsck.data_set import DataSetCheck
-from eosctl.commands.decode.decoding import DamageLog, Source, dump_logs, stream_logs, summarize
+from eosctl.commands.decode.decoding import DamageLog, Source, dump_logs, stream_logs, stream_rows, summarize
 from eosctl.render.decode.batches import log_writer
 from eosctl.render.decode.formats import BytesForm, DecodeFormat, KafkaDialect
+from eosctl.render.decode.rows import OFFSET_COLUMNS, TRANSACTION_COLUMNS
+from eosctl.render.decode.state_lines import OffsetLines, TransactionLines
 from eosctl.storage.scan import LogBatch, scan_log
 from eosctl.storage.survey import survey_data_dir, survey_partition
 from eosctl.wire.errors import WireError
@@ -84,6 +85,10 @@ def mutated(source: Path, target: Path, chance: random.Random) -> list[Path]:
     return [target / file.name for file in sorted(chosen)]
 
 
+TRANSACTION_ROWS = lambda record, header, outcome: transaction_row(record, header), TRANSACTION_COLUMNS
+OFFSET_ROWS = offsets_row, OFFSET_COLUMNS
+
+
 def exhaust(pieces: Iterable[object]) -> None:
     for _ in pieces:
         pass
@@ -105,15 +110,21 @@ def read_rows(path: Path, row: Callable[[Record, LogBatch], object]) -> None:
 
 def decode_in_every_way(path: Path) -> None:
     source = [Source(path, path.name)]
-    for form in (DecodeFormat.TABLE, DecodeFormat.JSON, DecodeFormat.TSV):
-        writer = log_writer(form, BytesForm.UTF8, BytesForm.JSON)
+    forms = (
+        (DecodeFormat.TABLE, BytesForm.JSON),
+        (DecodeFormat.JSON, BytesForm.JSON),
+        (DecodeFormat.TSV, BytesForm.UTF8),
+    )
+    for form, values in forms:
+        writer = log_writer(form, BytesForm.UTF8, values)
         damage = DamageLog(strict=False)
         exhaust(stream_logs(source, Selection(), writer, damage, deep=True, with_outcomes=True))
     exhaust(dump_logs(source, DamageLog(strict=False), KafkaDialect.KAFKA_4_3, deep=True))
     exhaust(dump_logs(source, DamageLog(strict=False), KafkaDialect.KAFKA_3_9, deep=True))
     summarize(source, Selection(), DamageLog(strict=False))
-    read_rows(path, lambda record, batch: transaction_row(record, batch.header))
-    read_rows(path, lambda record, batch: offsets_row(record, batch.header, Outcome.PLAIN))
+    damage = DamageLog(strict=False)
+    exhaust(stream_rows(source, Selection(), *TRANSACTION_ROWS, DecodeFormat.TSV, damage, TransactionLines()))
+    exhaust(stream_rows(source, Selection(), *OFFSET_ROWS, DecodeFormat.TSV, damage, OffsetLines()))
     read_rows(path, lambda record, batch: metadata_row(record))
 
 

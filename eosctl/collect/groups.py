@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -20,6 +20,10 @@ from eosctl.wire.messages import consumer_group_describe, describe_groups, list_
 GROUPS_PER_REQUEST: Final = 100
 CONSUMER_GROUP: Final = "consumer"
 SHARE_GROUP: Final = "share"
+API_OF: Final = {
+    describe_groups.DescribeGroupsRequest: ApiKey.DESCRIBE_GROUPS,
+    consumer_group_describe.ConsumerGroupDescribeRequest: ApiKey.CONSUMER_GROUP_DESCRIBE,
+}
 # Version 10 names topics by id; 9 is the last one that names them.
 OFFSET_FETCH_BY_NAME: Final = 9
 
@@ -59,60 +63,54 @@ async def _groups_of_coordinator(reader: ReadOnly, broker_id: int) -> Probed[lis
 
 async def _describe_classic(reader: ReadOnly, broker_id: int, groups: Sequence[Group]) -> Probed[list[Group]]:
     classic = {g.group_id: g for g in groups if g.group_type not in (CONSUMER_GROUP, SHARE_GROUP)}
-    if not classic:
-        return Probed([])
-    request = describe_groups.DescribeGroupsRequest(groups=list(classic))
-    answer, lost = await attempt(
-        EvidenceKind.GROUPS,
-        f"details of {len(classic)} groups at broker {broker_id}",
-        lambda: reader.request(broker_id, ApiKey.DESCRIBE_GROUPS, request),
-    )
-    if answer is None:
-        return Probed([], lost)
-    found: list[Group] = []
-    gaps: list[EvidenceGap] = []
-    for entry in answer.groups:
-        if entry.error_code != ErrorCode.NONE:
-            gaps.append(gap_from_code(EvidenceKind.GROUPS, entry.group_id, entry.error_code))
-            continue
+
+    def described(entry: Any) -> Group:
         members = tuple(
             GroupMember(
                 m.member_id, m.client_id, m.client_host, m.group_instance_id, decode_assignment(m.member_assignment)
             )
             for m in entry.members
         )
-        found.append(
-            replace(
-                classic[entry.group_id], state=entry.group_state, protocol_type=entry.protocol_type, members=members
-            )
-        )
-    return Probed(found, tuple(gaps))
+        before = classic[entry.group_id]
+        return replace(before, state=entry.group_state, protocol_type=entry.protocol_type, members=members)
+
+    request = describe_groups.DescribeGroupsRequest(groups=list(classic))
+    return await _describe(reader, broker_id, request, f"{len(classic)} groups", described) if classic else Probed([])
 
 
 async def _describe_consumer(reader: ReadOnly, broker_id: int, groups: Sequence[Group]) -> Probed[list[Group]]:
     consumer = {g.group_id: g for g in groups if g.group_type == CONSUMER_GROUP}
-    if not consumer:
-        return Probed([])
-    request = consumer_group_describe.ConsumerGroupDescribeRequest(group_ids=list(consumer))
-    answer, lost = await attempt(
-        EvidenceKind.GROUPS,
-        f"details of {len(consumer)} consumer groups at broker {broker_id}",
-        lambda: reader.request(broker_id, ApiKey.CONSUMER_GROUP_DESCRIBE, request),
-    )
-    if answer is None:
-        return Probed([], lost)
-    found: list[Group] = []
-    gaps: list[EvidenceGap] = []
-    for entry in answer.groups:
-        if entry.error_code != ErrorCode.NONE:
-            gaps.append(gap_from_code(EvidenceKind.GROUPS, entry.group_id, entry.error_code))
-            continue
+
+    def described(entry: Any) -> Group:
         members = tuple(
             GroupMember(m.member_id, m.client_id, m.client_host, m.instance_id, _assigned(m.assignment))
             for m in entry.members
         )
-        found.append(replace(consumer[entry.group_id], state=entry.group_state, members=members))
-    return Probed(found, tuple(gaps))
+        return replace(consumer[entry.group_id], state=entry.group_state, members=members)
+
+    request = consumer_group_describe.ConsumerGroupDescribeRequest(group_ids=list(consumer))
+    subject = f"{len(consumer)} consumer groups"
+    return await _describe(reader, broker_id, request, subject, described) if consumer else Probed([])
+
+
+async def _describe(
+    reader: ReadOnly, broker_id: int, request: Any, subject: str, described: Callable[[Any], Group]
+) -> Probed[list[Group]]:
+    """Ask for the members of groups by either protocol; a group that cannot be described is a gap."""
+    answer, lost = await attempt(
+        EvidenceKind.GROUPS,
+        f"details of {subject} at broker {broker_id}",
+        lambda: reader.request(broker_id, API_OF[type(request)], request),
+    )
+    if answer is None:
+        return Probed([], lost)
+    found = [described(entry) for entry in answer.groups if entry.error_code == ErrorCode.NONE]
+    gaps = tuple(
+        gap_from_code(EvidenceKind.GROUPS, entry.group_id, entry.error_code)
+        for entry in answer.groups
+        if entry.error_code != ErrorCode.NONE
+    )
+    return Probed(found, gaps)
 
 
 def _assigned(assignment: Any) -> tuple[TopicPartition, ...]:

@@ -30,7 +30,6 @@ class FencingCause(StrEnum):
     NEWER_INSTANCE = "newer-instance"
     ADMIN_FENCE = "admin-fence"
     TIMEOUT = "timeout"
-    COORDINATOR_ABORT = "coordinator-abort"
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,12 +61,13 @@ def bench(
     from time import process_time
 
     from eosctl.lab.bench.measuring import Clocks, alternate
-    from eosctl.lab.bench.rivals import ENGINES, missing_for, running, workplace
+    from eosctl.lab.bench.rivals import ENGINES, check_engines, missing_for, running, workplace
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
     from eosctl.render.sandbox.bench import render_bench
 
     invocation = invocation_of(context)
+    check_engines(engine or ())
     shapes = _shapes(profile or _PROFILES[:2], shape or ("16x1", "16x16"), rate or ())
     missing = {name: missing_for(name) for name in ENGINES}
     left_out = {} if engine else {name: f"there is no {tool}" for name, tool in missing.items() if tool}

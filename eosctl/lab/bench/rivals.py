@@ -8,7 +8,7 @@ import random
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -72,6 +72,7 @@ def running(engine: str, directory: Path, kafka: str, rng: random.Random) -> Ite
         UsageError: There is no such engine.
         EosctlError: It cannot be built or started.
     """
+    check_engines((engine,))
     match engine:
         case "sandbox":
             with _sandbox(directory) as rival:
@@ -79,11 +80,20 @@ def running(engine: str, directory: Path, kafka: str, rng: random.Random) -> Ite
         case "apache":
             with _apache(directory, kafka, rng) as rival:
                 yield rival
-        case "kfake":
+        case _:
             with _kfake(directory) as rival:
                 yield rival
-        case _:
-            raise unknown_name("engine", engine, ENGINES, "Choose from them")
+
+
+def check_engines(names: Iterable[str]) -> None:
+    """Refuse a name that is none of `ENGINES`.
+
+    Raises:
+        UsageError: There is no such engine.
+    """
+    for name in names:
+        if name not in ENGINES:
+            raise unknown_name("engine", name, ENGINES, "Choose from them")
 
 
 @contextmanager

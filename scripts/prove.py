@@ -119,6 +119,12 @@ PROOFS = {
         "Each of 34 faults and near misses in clusters, alone and two at once, gets its verdicts and no others.",
         (sys.executable, "-m", "scripts.diagnosis_matrix"),
     ),
+    "live-load": Proof(
+        "Ten minutes of heavy live load, transactions open across both looks too, give no false hang, and a true one "
+        "among them is found.",
+        (*PYTEST, "-s", "tests/forensics/test_live_load.py"),
+        (("EOSCTL_LIVE_LOAD_S", "600"),),
+    ),
     "runbooks-interrupted": Proof(
         "Every story of every runbook, killed after each line of its journal and gone on with, does what it is for.",
         (sys.executable, "-m", "eosctl", "runbook", "test", "--interrupted"),

@@ -86,7 +86,12 @@ def load_on(bootstrap: str) -> Iterator[subprocess.Popen[str]]:
 def main() -> None:
     """Put load on the cluster that the command line names until standard input ends; print what ended."""
     enough = Event()
-    Thread(target=lambda: (sys.stdin.read(), enough.set()), daemon=True).start()
+
+    def wait() -> None:
+        sys.stdin.read()
+        enough.set()
+
+    Thread(target=wait, daemon=True).start()
     sys.stdout.write(json.dumps(asyncio.run(put_load(sys.argv[1], enough))))
 
 

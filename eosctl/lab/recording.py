@@ -175,6 +175,10 @@ async def write(
             return
 
 
+async def _at_once() -> None:
+    """Go on without giving anybody else a turn."""
+
+
 async def copy(
     client: Client,
     producer: RecordedProducer,
@@ -186,12 +190,14 @@ async def copy(
     *,
     keeps_position: bool = False,
     aborts: Callable[[], bool] = lambda: False,
+    lingers: Step = _at_once,
 ) -> None:
     """Copy one partition to another exactly once, as far as there is anything, until it is over or fenced.
 
     ``trusts`` tells whether a group's offset can be believed: not while its coordinator may have lost it unknowingly.
     ``keeps_position`` goes on without asking for the group's offset, as Kafka Streams does: the next transaction
-    follows the last one closely. ``aborts`` draws whether a transaction is aborted and its input handled again.
+    follows the last one closely. ``aborts`` draws whether a transaction is aborted and its input handled again,
+    ``lingers`` waits as long as it is to stay open with its offsets sent.
     """
     if not await producer.survives():
         return
@@ -222,6 +228,7 @@ async def copy(
             for index, record in enumerate(found):
                 await producer.send_value(destination, f"{name}/{index}", text_of(record))
             await producer.send_position(group_id, source, next_offset)
+            await lingers()
 
         fate = await producer.attempt(name, work, aborts=aborts())
         if fate is None:

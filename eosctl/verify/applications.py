@@ -18,11 +18,12 @@ from eosctl.client.transactions import Bounds, produce
 from eosctl.errors import EosctlError
 from eosctl.history.events import Ended, Outcome, SendInvoked, Sent, TransactionRead
 from eosctl.history.ledger import MARK
-from eosctl.lab.recording import RecordedProducer, copy, follow, tell_records, watch_offset
+from eosctl.lab.recording import copy, follow, tell_records, watch_offset
 from eosctl.model.transaction import TopicPartition
 from eosctl.verify import librdkafka
+from eosctl.verify.driven import follow_driven
 from eosctl.verify.plan import ClientKind, Workload
-from eosctl.verify.scene import Application, Pace, Scene
+from eosctl.verify.scene import Application, HistoryProducer, Pace, Scene
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.init_producer_id import InitProducerIdRequest
 from eosctl.wire.records.batch import encode_batch
@@ -37,7 +38,7 @@ class Life(Enum):
     CRASHED = "crashed"
 
 
-Turn = Callable[[RecordedProducer, str, random.Random], Awaitable[Life]]
+Turn = Callable[[HistoryProducer, str, random.Random], Awaitable[Life]]
 """One transaction of a producer."""
 Values = Sequence[tuple[TopicPartition, str]]
 
@@ -147,8 +148,7 @@ async def _live(
     while not scene.is_over():
         life += 1
         actor = f"{name}{'ab'[twin]}.{life}"
-        async with scene.client() as client:
-            producer = scene.producer(client, name, actor, transaction_timeout_ms=transaction_timeout_ms)
+        async with scene.writer(name, actor, transaction_timeout_ms=transaction_timeout_ms) as producer:
             if not await producer.survives():
                 continue
             if abandoned:
@@ -171,7 +171,7 @@ async def _live(
 
 
 async def _append(
-    scene: Scene, places: Sequence[TopicPartition], producer: RecordedProducer, name: str, chance: random.Random
+    scene: Scene, places: Sequence[TopicPartition], producer: HistoryProducer, name: str, chance: random.Random
 ) -> Life:
     values = _draw_values(scene, places, name, chance)
     aborts = chance.random() < _ABORT_SHARE
@@ -184,7 +184,7 @@ async def _read_and_append(
     scene: Scene,
     client: Client,
     positions: dict[TopicPartition, int],
-    producer: RecordedProducer,
+    producer: HistoryProducer,
     name: str,
     chance: random.Random,
 ) -> Life:
@@ -205,7 +205,7 @@ async def _read_and_append(
 
 
 async def _transfer(
-    scene: Scene, places: Sequence[TopicPartition], producer: RecordedProducer, name: str, chance: random.Random
+    scene: Scene, places: Sequence[TopicPartition], producer: HistoryProducer, name: str, chance: random.Random
 ) -> Life:
     giver, taker = chance.sample(range(ACCOUNTS), 2)
     amount = chance.randint(1, 100)
@@ -217,7 +217,7 @@ async def _transfer(
 
 
 async def _abort_somehow(
-    scene: Scene, places: Sequence[TopicPartition], producer: RecordedProducer, name: str, chance: random.Random
+    scene: Scene, places: Sequence[TopicPartition], producer: HistoryProducer, name: str, chance: random.Random
 ) -> Life:
     values = _draw_values(scene, places, name, chance)
     send = partial(_send_all, scene, producer, values)
@@ -242,12 +242,12 @@ async def _abort_somehow(
 
 
 async def _attempt(
-    producer: RecordedProducer, name: str, work: Callable[[], Awaitable[None]], *, aborts: bool = False
+    producer: HistoryProducer, name: str, work: Callable[[], Awaitable[None]], *, aborts: bool = False
 ) -> Life:
     return Life.FENCED if await producer.attempt(name, work, aborts=aborts) is None else Life.GOES_ON
 
 
-async def _send_all(scene: Scene, producer: RecordedProducer, values: Values, *, think_ms: float = 0.0) -> None:
+async def _send_all(scene: Scene, producer: HistoryProducer, values: Values, *, think_ms: float = 0.0) -> None:
     for place, value in values:
         await producer.send_value(place, value, size_bytes=scene.plan.record_bytes)
         if think_ms:
@@ -337,6 +337,11 @@ async def _copy(scene: Scene, chance: random.Random, hop: int, index: int, twin:
     """Copy a partition of one hop to the next, taking it over from the twin now and then and being taken over."""
     name = f"hop-{hop}-{index}"
     pair = (scene.partitions(f"hop-{hop}")[index], scene.partitions(f"hop-{hop + 1}")[index])
+
+    async def linger() -> None:
+        if chance.random() < _THINK_SHARE:
+            await asyncio.sleep(chance.uniform(*_THINK_MS) / 1_000)
+
     if twin:
         await scene.pause(chance.uniform(*_TAKEOVER_MS))
     life = 0
@@ -356,6 +361,7 @@ async def _copy(scene: Scene, chance: random.Random, hop: int, index: int, twin:
                 lambda: not scene.is_in_doubt,
                 keeps_position=not twin,  # as Kafka Streams does; the twin asks for the offset before each transaction
                 aborts=lambda: not twin and chance.random() < _ABORT_SHARE,
+                lingers=linger,  # pending offsets are what a late commit of the other one may meet
             )
         # Also at the end: two who never wait would take it from each other for ever.
         await asyncio.sleep(chance.uniform(*_TAKEOVER_MS) / 1000)
@@ -369,5 +375,9 @@ def group_of(scene: Scene, hop: int) -> str:
 async def watch(scene: Scene, topic: str, is_over: Callable[[], bool]) -> None:
     """Read a topic's committed data as it comes."""
     places = [TopicPartition(topic, index) for index in range(scene.plan.partition_count)]
+    name = f"reader of {topic}"
+    if scene.driver is not None:
+        await follow_driven(scene.driver, scene.recorder, name, places, is_over)
+        return
     async with scene.client() as client:
-        await follow(client, scene.recorder, f"reader of {topic}", places, is_over)
+        await follow(client, scene.recorder, name, places, is_over)

@@ -32,13 +32,27 @@ class ClientKind(StrEnum):
     TV1 = "tv1"
     TV2 = "tv2"
     LIBRDKAFKA = "librdkafka"
+    JAVA = "java"
+    JAVA_3_9 = "java-3.9"
+    FRANZ_GO = "franz-go"
+
+    @property
+    def is_driven(self) -> bool:
+        """Whether it is a client of another language, in a program of its own."""
+        return self in (ClientKind.JAVA, ClientKind.JAVA_3_9, ClientKind.FRANZ_GO)
+
+    @property
+    def speaks_newest(self) -> bool:
+        """Whether it ends transactions as the cluster has finalized, be that TV2 (KIP-890)."""
+        return self in (ClientKind.AUTO, ClientKind.JAVA, ClientKind.FRANZ_GO)
 
 
 #: The requests of clients before 2.7, which know neither PRODUCER_FENCED (KIP-588) nor groups in TxnOffsetCommit.
 TV0: Final = TransactionDialect("TV0", True, Bounds(3, 8), Bounds(0, 2), Bounds(0, 1))
 
 DIALECTS: Final[Mapping[ClientKind, TransactionDialect | None]] = MappingProxyType(
-    {ClientKind.AUTO: None, ClientKind.TV0: TV0, ClientKind.TV1: TV1, ClientKind.TV2: TV2, ClientKind.LIBRDKAFKA: TV1}
+    dict.fromkeys(ClientKind)
+    | {ClientKind.TV0: TV0, ClientKind.TV1: TV1, ClientKind.TV2: TV2, ClientKind.LIBRDKAFKA: TV1}
 )
 
 

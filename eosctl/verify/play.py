@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
-from collections.abc import Callable, Sequence
+import tempfile
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -19,6 +22,9 @@ from eosctl.history.events import History
 from eosctl.lab.proxy.proxy import FaultProxy
 from eosctl.lab.recording import Recorder
 from eosctl.verify.conduct import Disturbance, Nemesis, Progress, conduct
+from eosctl.verify.driven import check_driven
+from eosctl.verify.driver import Driver, start_driver
+from eosctl.verify.drivers.programs import prepare_driver
 from eosctl.verify.guide import Guide
 from eosctl.verify.librdkafka import check_librdkafka
 from eosctl.verify.links import LINK_RANGES, LinkNemesis
@@ -119,12 +125,15 @@ async def _play(
     plan = order.plan
     if plan.clients is ClientKind.LIBRDKAFKA:
         check_librdkafka(plan, target.config)
-        if NemesisKind.LINKS in order.nemeses:
-            raise UsageError(
-                "--nemesis links cannot reach librdkafka.",
-                "It has connections of its own.",
-                "Use --nemesis proxy, or --clients tv1.",
-            )
+    if plan.clients.is_driven:
+        check_driven(plan, target.config)
+    is_own = not (plan.clients.is_driven or plan.clients is ClientKind.LIBRDKAFKA)
+    if NemesisKind.LINKS in order.nemeses and not is_own:
+        raise UsageError(
+            f"--nemesis links cannot reach {plan.clients}.",
+            "It has connections of its own.",
+            "Use --nemesis proxy, or --clients tv1.",
+        )
     link = LinkNemesis(SocketConnector())
     config = replace(
         target.config,
@@ -160,7 +169,8 @@ async def _play(
     began_at_ms = now_ms()
     async with scene.connect() as client:
         ends_with_5 = await speaks_end_txn_5(client, plan.clients)
-    done = await conduct(scene, Disturbance(faults, nemesis, guide), keep=order.keep, progress=progress)
+    async with _driver(plan.clients, scene.bootstrap, progress) as scene.driver:
+        done = await conduct(scene, Disturbance(faults, nemesis, guide), keep=order.keep, progress=progress)
     record = RunRecord(
         run_id=f"{began_at_ms}-{plan.seed}",
         plan=plan,
@@ -178,6 +188,18 @@ async def _play(
         arguments=order.arguments,
     )
     return Played(record, recorder.history)
+
+
+@asynccontextmanager
+async def _driver(clients: ClientKind, bootstrap: str, progress: Progress) -> AsyncIterator[Driver | None]:
+    if not clients.is_driven:
+        yield None
+        return
+    with tempfile.TemporaryDirectory(prefix="eosctl-driver-") as scratch:
+        progress(f"preparing {clients}")
+        command = await asyncio.to_thread(prepare_driver, clients, Path(scratch))
+        async with start_driver([*command, bootstrap], Path(scratch) / "stderr") as driver:
+            yield driver
 
 
 def _chosen(ranges: Sequence[FaultRange], kinds: Sequence[str]) -> Sequence[FaultRange]:

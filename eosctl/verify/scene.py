@@ -7,16 +7,36 @@ import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol
 
 from eosctl.client import Client
 from eosctl.client.ports import WallClock
 from eosctl.errors import ClusterUnreachable, RequestTimedOut
 from eosctl.lab.recording import RecordedProducer, Recorder
 from eosctl.model.transaction import TopicPartition
+from eosctl.verify.driven import DrivenProducer
+from eosctl.verify.driver import Driver
 from eosctl.verify.plan import DIALECTS, VerifyPlan
+from eosctl.workloads.transactional import Fate, Step
 
 _RETRY_S: Final = 0.1
+
+
+class HistoryProducer(Protocol):
+    """A producer that tells what it does; ``transaction`` is the name of the present one, unique in the history."""
+
+    actor: str
+    transaction: str
+
+    async def survives(self) -> bool:
+        """Initialise, whatever it takes; False when that is hopeless."""
+
+    async def send_value(self, partition: TopicPartition, value: str, source: str = "", *, size_bytes: int = 0) -> None:
+        """Send one value in the present transaction, padded with blanks to a size."""
+
+    async def attempt(self, name: str, work: Step, *, aborts: bool = False) -> Fate | None:
+        """Do work in a transaction and tell how it ended; None when this producer cannot go on."""
+
 
 ClientFactory = Callable[[], AbstractAsyncContextManager[Client]]
 
@@ -33,6 +53,7 @@ class Scene:
         over: Set when no further transaction is to begin.
         transactional_ids: Those that were used, for settling at the end.
         bootstrap: Where other clients than eosctl's own connect to.
+        driver: The program of another language whose clients write and read; None for eosctl's own.
         doubtful_until_ms: Until then a broker may answer for a group that it has lost without knowing.
     """
 
@@ -44,6 +65,7 @@ class Scene:
     transactional_ids: set[str] = field(default_factory=set)
     bootstrap: str = ""
     doubtful_until_ms: int = 0
+    driver: Driver | None = None
 
     def is_over(self) -> bool:
         """Whether no further transaction is to begin."""
@@ -73,6 +95,24 @@ class Scene:
             transaction_timeout_ms=transaction_timeout_ms or self.plan.transaction_timeout_ms,
             dialect=DIALECTS[self.plan.clients],
         )
+
+    @asynccontextmanager
+    async def writer(
+        self, name: str, actor: str, *, transaction_timeout_ms: int | None = None
+    ) -> AsyncIterator[HistoryProducer]:
+        """Give an application a producer of whatever client the run is about; at the end it is gone without a word."""
+        if self.driver is None:
+            async with self.client() as client:
+                yield self.producer(client, name, actor, transaction_timeout_ms=transaction_timeout_ms)
+            return
+        transactional_id = f"{self.plan.prefix}-{name}"
+        self.transactional_ids.add(transactional_id)
+        timeout_ms = transaction_timeout_ms or self.plan.transaction_timeout_ms
+        driven = DrivenProducer(self.driver, transactional_id, self.recorder, actor, transaction_timeout_ms=timeout_ms)
+        try:
+            yield driven
+        finally:
+            driven.drop()
 
     async def pause(self, ms: float) -> None:
         """Wait, or until the run is over if that is sooner."""

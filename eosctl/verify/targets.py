@@ -204,4 +204,4 @@ async def speaks_end_txn_5(client: Client, clients: ClientKind) -> bool:
             "It came with 4.0 (KIP-890) and must be finalized: kafka-features.sh describe shows transaction.version.",
             "Use --clients auto or tv1.",
         )
-    return clients is ClientKind.TV2 or (clients is ClientKind.AUTO and level is TV2)
+    return clients is ClientKind.TV2 or (clients.speaks_newest and level is TV2)

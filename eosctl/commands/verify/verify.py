@@ -93,8 +93,8 @@ def verify_run(
         str,
         typer.Option(
             "--clients",
-            metavar="auto|tv0|tv1|tv2|librdkafka",
-            help="Whose protocol producers speak: what Java's client would by default; librdkafka speaks itself.",
+            metavar="auto|tv0|tv1|tv2|librdkafka|java|java-3.9|franz-go",
+            help="Whose protocol producers speak: what Java's client would by default; or the clients themselves.",
             rich_help_panel=WORK,
         ),
     ] = "auto",

@@ -1,0 +1,176 @@
+// Transactions of franz-go, asked for line by line: JSON in, JSON out (eosctl/verify/driver.py tells the form).
+//
+// Each actor has a client and a goroutine of its own, as the calls of the client wait.
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+const askTime = 5 * time.Second
+
+type ask struct {
+	Number          int64  `json:"number"`
+	Actor           string `json:"actor"`
+	Op              string `json:"op"`
+	TransactionalID string `json:"transactional_id"`
+	TimeoutMs       int64  `json:"timeout_ms"`
+	Topic           string `json:"topic"`
+	Partition       int32  `json:"partition"`
+	Value           string `json:"value"`
+	WaitMs          int64  `json:"wait_ms"`
+}
+
+type answer struct {
+	Number  int64    `json:"number"`
+	Error   string   `json:"error,omitempty"`
+	Class   string   `json:"class,omitempty"`
+	Offset  int64    `json:"offset"`
+	Records [][2]any `json:"records,omitempty"`
+}
+
+type actor struct {
+	asks      chan ask
+	bootstrap []string
+	client    atomic.Pointer[kgo.Client]
+}
+
+var (
+	answers   = json.NewEncoder(os.Stdout)
+	answering sync.Mutex
+)
+
+func main() {
+	actors := map[string]*actor{}
+	lines := bufio.NewScanner(os.Stdin)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		var one ask
+		if err := json.Unmarshal(lines.Bytes(), &one); err != nil {
+			panic(err)
+		}
+		whose, ok := actors[one.Actor]
+		if one.Op == "drop" {
+			if ok {
+				close(whose.asks)
+				delete(actors, one.Actor)
+				go whose.drop()
+			}
+			continue
+		}
+		if !ok {
+			whose = &actor{asks: make(chan ask, 100), bootstrap: strings.Split(os.Args[1], ",")}
+			actors[one.Actor] = whose
+			go whose.live()
+		}
+		whose.asks <- one
+	}
+}
+
+func (a *actor) live() {
+	for one := range a.asks {
+		told := answer{Number: one.Number}
+		if err := a.act(one, &told); err != nil {
+			told.Error, told.Class = err.Error(), class(one.Op, err)
+		}
+		answering.Lock()
+		_ = answers.Encode(told)
+		answering.Unlock()
+	}
+}
+
+func (a *actor) act(one ask, told *answer) error {
+	ctx, cancel := context.WithTimeout(context.Background(), askTime)
+	defer cancel()
+	switch one.Op {
+	case "open":
+		return a.open(ctx, one)
+	case "begin":
+		return a.client.Load().BeginTransaction()
+	case "append":
+		record := &kgo.Record{Topic: one.Topic, Partition: one.Partition, Value: []byte(one.Value)}
+		// Bounded by the delivery timeout: a cancelled context would leave the batch's fate open.
+		err := a.client.Load().ProduceSync(context.Background(), record).FirstErr()
+		told.Offset = record.Offset
+		return err
+	case "commit":
+		return a.client.Load().EndTransaction(context.Background(), kgo.TryCommit)
+	case "abort":
+		return a.client.Load().EndTransaction(context.Background(), kgo.TryAbort)
+	case "read":
+		return a.read(one, told)
+	}
+	return errors.New("unknown op")
+}
+
+// drop ends the client without a word to the broker, as a process that dies; what waits for the client then fails.
+func (a *actor) drop() {
+	if client := a.client.Load(); client != nil {
+		client.Close()
+	}
+}
+
+func (a *actor) open(ctx context.Context, one ask) error {
+	if a.client.Load() == nil {
+		client, err := kgo.NewClient(
+			kgo.SeedBrokers(a.bootstrap...),
+			kgo.TransactionalID(one.TransactionalID),
+			kgo.TransactionTimeout(time.Duration(one.TimeoutMs)*time.Millisecond),
+			kgo.RecordPartitioner(kgo.ManualPartitioner()),
+			kgo.RecordDeliveryTimeout(10*time.Second),
+			kgo.RequestTimeoutOverhead(3*time.Second),
+		)
+		if err != nil {
+			return err
+		}
+		a.client.Store(client)
+	}
+	_, _, err := a.client.Load().ProducerID(ctx) // initialises, and so fences whoever had the id
+	return err
+}
+
+func (a *actor) read(one ask, told *answer) error {
+	if a.client.Load() == nil {
+		start := map[string]map[int32]kgo.Offset{one.Topic: {one.Partition: kgo.NewOffset().AtStart()}}
+		client, err := kgo.NewClient(
+			kgo.SeedBrokers(a.bootstrap...),
+			kgo.ConsumePartitions(start),
+			kgo.FetchIsolationLevel(kgo.ReadCommitted()),
+			kgo.FetchMaxWait(100*time.Millisecond),
+		)
+		if err != nil {
+			return err
+		}
+		a.client.Store(client)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(one.WaitMs)*time.Millisecond)
+	defer cancel()
+	a.client.Load().PollFetches(ctx).EachRecord(func(found *kgo.Record) {
+		told.Records = append(told.Records, [2]any{found.Offset, string(found.Value)})
+	})
+	return nil
+}
+
+// class tells what is left to do about an error, as the documentation of EndTransaction says.
+func class(op string, err error) string {
+	switch {
+	case errors.Is(err, kerr.ProducerFenced), errors.Is(err, kerr.InvalidProducerEpoch):
+		return "fenced"
+	case op == "open":
+		return "again"
+	case op == "append", errors.Is(err, kerr.OperationNotAttempted), errors.Is(err, kerr.TransactionAbortable):
+		return "abortable"
+	}
+	return "fatal"
+}

@@ -1,10 +1,10 @@
 """Decoders against Kafka's DumpLogSegments: whole processes, the same files, output to /dev/null.
 
-    python benchmarks/decode.py [--size-mb 1024] [--runs 3] [--kafka 4.3.1]
+    python -m benchmarks.decode [--size-mb 1024] [--runs 3] [--kafka 4.3.1]
 
 Files: A holds records of 1 KiB in batches of 16 KiB, uncompressed; B records of 100 bytes, lz4; then 100,000 records
 of the transaction log and of committed offsets, one a batch. The first run of each warms the page cache and is not
-counted. Kafka's tool needs Java and its jars (fetched through Maven once).
+counted; the runs of both alternate, and medians are shown. Kafka's tool needs Java and its jars (through Maven, once).
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks import as_installed
 from eosctl.lab.apache.java import prepare_runtime
 from eosctl.lab.apache.releases import resolve_release
 from eosctl.wire.internal import offsets, transaction_log
@@ -32,6 +33,7 @@ from eosctl.wire.records.record import Record
 
 LOG = "00000000000000000000.log"
 DUMP = "org.apache.kafka.tools.DumpLogSegments"
+INSTALLED = as_installed()
 START_MS = 1_795_253_419_624
 
 
@@ -123,15 +125,18 @@ class Cost(NamedTuple):
     cpu: float
 
 
-def measure(command: Sequence[str], runs: int) -> Cost:
-    """Return the medians, after one run that does not count."""
-    costs = []
-    for _ in range(runs + 1):
-        before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-        subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
-        wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
-        costs.append(Cost(wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime))
-    return Cost(statistics.median(cost.wall for cost in costs[1:]), statistics.median(cost.cpu for cost in costs[1:]))
+def run(command: Sequence[str]) -> Cost:
+    """Run a program once."""
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True, env=INSTALLED)
+    wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return Cost(wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+
+
+def measure(commands: Sequence[Sequence[str]], runs: int) -> list[Cost]:
+    """Run programs in turn and return the medians of each, after a turn that does not count."""
+    turns = [[run(command) for command in commands] for _ in range(runs + 1)][1:]
+    return [Cost(*map(statistics.median, zip(*costs, strict=True))) for costs in zip(*turns, strict=True)]
 
 
 def main() -> int:
@@ -150,8 +155,8 @@ def main() -> int:
             if options.only not in case.name:
                 continue
             dump = runtime.command(DUMP, "--files", str(case.file), *case.theirs, heap_bytes=512 << 20)
-            theirs = measure(dump, options.runs)
-            ours = measure([sys.executable, "-m", "eosctl", *case.ours, str(case.file)], options.runs)
+            ours_command = [sys.executable, "-m", "eosctl", *case.ours, str(case.file)]
+            theirs, ours = measure([dump, ours_command], options.runs)
             columns = [f"{case.name:<24} {case.file.stat().st_size / 1e6:>6.0f}"]
             for their, our in zip(theirs, ours, strict=True):
                 columns.append(f"{their:>6.2f}s {our:>6.2f}s {their / our:>5.1f}x")

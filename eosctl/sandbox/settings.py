@@ -77,7 +77,7 @@ class Setting(NamedTuple):
                     number = float(value)
                 except ValueError:
                     raise InvalidSetting(self._not("Not a number of type DOUBLE", value)) from None
-                self._check_bounds(number, value)
+                self._check_bounds(number, str(number))
             case ConfigType.BOOLEAN:
                 if value.strip().lower() not in ("true", "false"):
                     raise InvalidSetting(self._not("Expected value to be either true or false", value))

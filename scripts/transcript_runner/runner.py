@@ -48,13 +48,13 @@ def play_on(bootstrap: str, scenarios: Iterable[Scenario], target: Target) -> It
     """Play the scenarios that need no profile on a running broker, whatever it is; it should be fresh."""
     chosen = [each for each in scenarios if target.name in each.targets and each.profile == DEFAULT_PROFILE]
     with SocketCluster(bootstrap) as cluster:
-        _await_coordinators(cluster)
+        await_coordinators(cluster)
         run = f"{cluster.now_ms():x}"
         for number, scenario in enumerate(chosen):
             yield Conversation(cluster, scenario, target, f"{run}{number:04x}").run()
 
 
-def _await_coordinators(cluster: SocketCluster) -> None:
+def await_coordinators(cluster: SocketCluster) -> None:
     """Make the internal topics exist and every coordinator serve, so that no scenario has to ask twice.
 
     Raises:

@@ -30,8 +30,8 @@ def test_every_answer_is_as_recorded(target: Target, tmp_path: Path) -> None:
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
 def test_every_answer_is_as_recorded_by_ourselves(target: Target, tmp_path: Path) -> None:
     outcomes = list(run_scenarios(OWN, target, tmp_path))
-    assert len(outcomes) > 60
-    assert sum(outcome.check_count for outcome in outcomes) > 500
+    assert len(outcomes) > 110
+    assert sum(outcome.check_count for outcome in outcomes) > 900
     assert {str(outcome.scenario): outcome.differences for outcome in outcomes if outcome.differences} == {}
 
 

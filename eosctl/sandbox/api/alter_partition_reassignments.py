@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from eosctl.sandbox.api.in_time import forward_in_time
 from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.messages.alter_partition_reassignments import AlterPartitionReassignmentsRequest
 
@@ -17,4 +18,4 @@ if TYPE_CHECKING:
 
 def handle(broker: Broker, context: RequestContext, request: AlterPartitionReassignmentsRequest) -> None:
     """Forward to the active controller."""
-    broker.forward(context, request, request.timeout_ms)
+    forward_in_time(broker, context, request)

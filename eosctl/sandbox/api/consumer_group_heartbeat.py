@@ -15,6 +15,7 @@ from eosctl.sandbox.coordinator.group.consumer.driver import HeartbeatAnswer
 from eosctl.sandbox.coordinator.group.consumer.group import TopicIdPartition
 from eosctl.sandbox.coordinator.group.consumer.request import ConsumerHeartbeat, RefusedError
 from eosctl.sandbox.coordinator.group.requests import java_address
+from eosctl.sandbox.kafka_texts import kafka_text
 from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.consumer_group_heartbeat import (
@@ -55,7 +56,7 @@ def handle(broker: Any, context: RequestContext, request: ConsumerGroupHeartbeat
         return
     shard = broker.groups.find_shard(request.group_id)
     if isinstance(shard, ErrorCode):
-        reply(HeartbeatAnswer(shard, shard.message))
+        reply(HeartbeatAnswer(shard, kafka_text(shard)))
         return
     if not heartbeat.member_id:
         random_id = broker.runtime.random.getrandbits(128).to_bytes(16, "big")

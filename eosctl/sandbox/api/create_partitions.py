@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from eosctl.sandbox.api.in_time import forward_in_time
 from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.messages.create_partitions import CreatePartitionsRequest
 
@@ -16,4 +17,4 @@ if TYPE_CHECKING:
 
 def handle(broker: Broker, context: RequestContext, request: CreatePartitionsRequest) -> None:
     """Forward to the active controller."""
-    broker.forward(context, request, request.timeout_ms)
+    forward_in_time(broker, context, request)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from eosctl.sandbox.broker.config import ConfigEntry
 from eosctl.sandbox.controller.topics import topic_name_problem
 from eosctl.sandbox.group_settings import broker_name, known_names, setting_of
+from eosctl.sandbox.kafka_texts import kafka_text
 from eosctl.sandbox.metadata import image
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.settings import ConfigSource, ConfigType, Setting, is_integer
@@ -77,7 +78,7 @@ def _describe(broker: Broker, resource: DescribeConfigsResource, synonyms: bool)
                 error, message = ErrorCode.INVALID_REQUEST, "Client metrics subscription name must not be empty"
         case _:
             error = ErrorCode.INVALID_REQUEST
-            message = error.message
+            message = kafka_text(error)
     return DescribeConfigsResult(error, message, resource.resource_type, name, configs)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.controller.topics import topic_name_problem
+from eosctl.sandbox.kafka_texts import kafka_text
 from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.describe_producers import (
@@ -39,7 +40,7 @@ def _partition(broker: Any, topic: str, index: int) -> PartitionResponse:
         return PartitionResponse(index, ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {problem}")
     if not broker.metadata.partition_count(topic):
         error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        return PartitionResponse(index, error, error.message)
+        return PartitionResponse(index, error, kafka_text(error))
     producers = broker.replicas.active_producers(TopicPartition(topic, index))
     if isinstance(producers, ErrorCode):
         return PartitionResponse(index, producers)

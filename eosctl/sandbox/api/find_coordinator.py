@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.kafka_texts import kafka_text
 from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC, TRANSACTION_STATE_TOPIC, RequestContext
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.internal.partitioner import partition_for
@@ -35,12 +36,12 @@ def handle(broker: Any, context: RequestContext, request: FindCoordinatorRequest
         for key in request.coordinator_keys:
             error, node_id, host, port = _find(broker, context, request.key_type, key)
             # Of all errors only that of an unknown type has a text in a batch.
-            text = error.message if error is ErrorCode.INVALID_REQUEST and request.key_type != SHARE else ""
+            text = kafka_text(error) if error is ErrorCode.INVALID_REQUEST and request.key_type != SHARE else ""
             coordinators.append(Coordinator(key, node_id, host, port, error, text))
         context.reply(FindCoordinatorResponse(coordinators=coordinators))
         return
     error, node_id, host, port = _find(broker, context, request.key_type, request.key)
-    text = "NONE" if error is ErrorCode.NONE else error.message
+    text = "NONE" if error is ErrorCode.NONE else kafka_text(error)
     context.reply(FindCoordinatorResponse(error_code=error, error_message=text, node_id=node_id, host=host, port=port))
 
 

@@ -38,7 +38,7 @@ def handle(broker: Any, context: RequestContext, request: ListTransactionsReques
         return
     context.reply(
         ListTransactionsResponse(
-            unknown_state_filters=[name for name in request.state_filters if name not in STATE_NAMES],
+            unknown_state_filters=[name for name in dict.fromkeys(request.state_filters) if name not in STATE_NAMES],
             transaction_states=[
                 TransactionState(known.transactional_id, known.producer_id, known.state.value)
                 for known in _filter(transactions, request, pattern, broker.runtime.now_ms())

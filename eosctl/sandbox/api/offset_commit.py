@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from eosctl.model.transaction import TopicPartition
@@ -19,6 +19,7 @@ from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.offset_commit import (
     OffsetCommitRequest,
+    OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
     OffsetCommitResponse,
     OffsetCommitResponsePartition,
@@ -35,7 +36,12 @@ def handle(broker: Any, context: RequestContext, request: OffsetCommitRequest) -
     known = _known_offsets(broker, request, topics)
 
     def reply(errors: Mapping[TopicPartition, ErrorCode]) -> None:
-        context.reply(OffsetCommitResponse(topics=[_answer(topic, errors) for topic in topics]))
+        nonlocal topics
+        by_id = context.api_version >= _TOPIC_ID_VERSION
+        if broker.emulation.is_3_9:  # it keeps one answer for each partition
+            topics = [topic._replace(partitions=_unique(topic.partitions)) for topic in topics]
+        answers = [_answer(topic, errors, by_id=by_id) for topic in topics if topic.partitions]
+        context.reply(OffsetCommitResponse(topics=answers))
 
     if context.api_version == 0:
         reply(dict.fromkeys(_partitions(topics), ErrorCode.UNSUPPORTED_VERSION))
@@ -88,8 +94,14 @@ def _known_offsets(
     return known
 
 
-def _answer(topic: OffsetCommitRequestTopic, errors: Mapping[TopicPartition, ErrorCode]) -> OffsetCommitResponseTopic:
-    missing = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if topic.name else ErrorCode.UNKNOWN_TOPIC_ID
+def _unique(partitions: Sequence[OffsetCommitRequestPartition]) -> list[OffsetCommitRequestPartition]:
+    return list({entry.partition_index: entry for entry in partitions}.values())
+
+
+def _answer(
+    topic: OffsetCommitRequestTopic, errors: Mapping[TopicPartition, ErrorCode], *, by_id: bool
+) -> OffsetCommitResponseTopic:
+    missing = ErrorCode.UNKNOWN_TOPIC_ID if by_id and not topic.name else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     partitions = [
         OffsetCommitResponsePartition(
             entry.partition_index, errors.get(TopicPartition(topic.name, entry.partition_index), missing)

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from eosctl.model.transaction import TopicPartition
@@ -15,6 +15,8 @@ from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.offset_delete import (
     OffsetDeleteRequest,
+    OffsetDeleteRequestPartition,
+    OffsetDeleteRequestTopic,
     OffsetDeleteResponse,
     OffsetDeleteResponsePartition,
     OffsetDeleteResponseTopic,
@@ -28,6 +30,11 @@ def handle(broker: Any, context: RequestContext, request: OffsetDeleteRequest) -
     ]
     existing = [partition for partition in wanted if partition_exists(broker.metadata, partition)]
 
+    def _answered(topic: OffsetDeleteRequestTopic) -> Iterable[OffsetDeleteRequestPartition]:
+        if broker.emulation.is_3_9:  # it keeps one answer for each partition
+            return {entry.partition_index: entry for entry in topic.partitions}.values()
+        return topic.partitions
+
     def reply(error: ErrorCode, errors: Mapping[TopicPartition, ErrorCode]) -> None:
         if error is not ErrorCode.NONE:
             context.reply(OffsetDeleteResponse(error_code=error))
@@ -40,7 +47,7 @@ def handle(broker: Any, context: RequestContext, request: OffsetDeleteRequest) -
                     OffsetDeleteResponsePartition(
                         entry.partition_index, errors.get(TopicPartition(topic.name, entry.partition_index), missing)
                     )
-                    for entry in topic.partitions
+                    for entry in _answered(topic)
                 ],
             )
             for topic in request.topics
@@ -50,7 +57,7 @@ def handle(broker: Any, context: RequestContext, request: OffsetDeleteRequest) -
     shard = find_named_shard(broker.groups, request.group_id)
     if isinstance(shard, ErrorCode):
         reply(shard, {})
-    elif existing:
+    elif existing or broker.emulation.is_3_9:
         broker.groups.offsets.delete(shard, request.group_id, existing, reply)
     else:
         reply(ErrorCode.NONE, {})

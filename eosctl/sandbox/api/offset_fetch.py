@@ -94,6 +94,8 @@ def _fetch(
             for index in topic.partition_indexes
             if name is not None
         ]
+        if broker.emulation.is_3_9:
+            partitions = list(dict.fromkeys(partitions))
     broker.groups.offsets.fetch(
         shard,
         group.group_id,

@@ -254,6 +254,8 @@ class Produce:
         endpoints: dict[int, NodeEndpoint] = {}
         topics = []
         for topic_index, topic in enumerate(self._request.topic_data):
+            if not topic.partition_data:
+                continue
             responses = [self._results[topic_index, index] for index in range(len(topic.partition_data))]
             if self._context.api_version >= FIRST_CURRENT_LEADER_VERSION:
                 responses = [self._with_leader(topic.name, response, endpoints) for response in responses]

@@ -1,6 +1,6 @@
 """APIs of features that a sandbox has not, answered as a broker does on which the feature is switched off.
 
-- Share groups (KIP-932) and Streams groups (KIP-1071): UNSUPPORTED_VERSION for every group or partition named.
+- Share groups (KIP-932) and streams groups (KIP-1071): see their modules.
 - Voters of the controller quorum (KIP-853): the request is checked, then refused because ``kraft.version`` is 0.
 - Delegation tokens (KIP-48): a broker without ``delegation.token.secret.key`` has none, and clients that did not log in
   cannot even ask.
@@ -8,32 +8,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from eosctl.sandbox.api import share_groups, streams_groups
 from eosctl.sandbox.ports import Handler, RequestContext
 from eosctl.sandbox.security.protocol import SecurityProtocol
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages import (
     add_raft_voter,
-    alter_share_group_offsets,
     create_delegation_token,
-    delete_share_group_offsets,
-    delete_share_group_state,
     describe_delegation_token,
-    describe_share_group_offsets,
     expire_delegation_token,
-    initialize_share_group_state,
-    read_share_group_state,
-    read_share_group_state_summary,
     remove_raft_voter,
     renew_delegation_token,
-    share_acknowledge,
-    share_fetch,
-    streams_group_describe,
-    streams_group_heartbeat,
-    write_share_group_state,
 )
 
 if TYPE_CHECKING:
@@ -41,75 +30,6 @@ if TYPE_CHECKING:
 
 OFF = ErrorCode.UNSUPPORTED_VERSION
 CONTROLLER_LISTENER = "CONTROLLER"
-Answer = Callable[[Any], Any]
-
-
-def _always(response: Any) -> Answer:
-    return lambda request: response
-
-
-def _state(response: Callable[[Any], Any], topic: Callable[..., Any], partition: Callable[..., Any]) -> Answer:
-    """Refuse every partition of a share coordinator's request."""
-    return lambda request: response(
-        [
-            topic(asked.topic_id, [partition(part.partition, OFF, OFF.message) for part in asked.partitions])
-            for asked in request.topics
-        ]
-    )
-
-
-_GROUPS: Mapping[int, Answer] = {
-    ApiKey.SHARE_FETCH: _always(share_fetch.ShareFetchResponse(0, OFF, OFF.message)),
-    ApiKey.SHARE_ACKNOWLEDGE: _always(share_acknowledge.ShareAcknowledgeResponse(0, OFF, OFF.message)),
-    ApiKey.INITIALIZE_SHARE_GROUP_STATE: _state(
-        initialize_share_group_state.InitializeShareGroupStateResponse,
-        initialize_share_group_state.InitializeStateResult,
-        initialize_share_group_state.PartitionResult,
-    ),
-    ApiKey.READ_SHARE_GROUP_STATE: _state(
-        read_share_group_state.ReadShareGroupStateResponse,
-        read_share_group_state.ReadStateResult,
-        read_share_group_state.PartitionResult,
-    ),
-    ApiKey.WRITE_SHARE_GROUP_STATE: _state(
-        write_share_group_state.WriteShareGroupStateResponse,
-        write_share_group_state.WriteStateResult,
-        write_share_group_state.PartitionResult,
-    ),
-    ApiKey.DELETE_SHARE_GROUP_STATE: _state(
-        delete_share_group_state.DeleteShareGroupStateResponse,
-        delete_share_group_state.DeleteStateResult,
-        delete_share_group_state.PartitionResult,
-    ),
-    ApiKey.READ_SHARE_GROUP_STATE_SUMMARY: _state(
-        read_share_group_state_summary.ReadShareGroupStateSummaryResponse,
-        read_share_group_state_summary.ReadStateSummaryResult,
-        read_share_group_state_summary.PartitionResult,
-    ),
-    ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS: lambda request: describe_share_group_offsets.DescribeShareGroupOffsetsResponse(
-        0,
-        [
-            describe_share_group_offsets.DescribeShareGroupOffsetsResponseGroup(group.group_id, (), OFF, OFF.message)
-            for group in request.groups
-        ],
-    ),
-    ApiKey.ALTER_SHARE_GROUP_OFFSETS: _always(
-        alter_share_group_offsets.AlterShareGroupOffsetsResponse(0, OFF, OFF.message)
-    ),
-    ApiKey.DELETE_SHARE_GROUP_OFFSETS: _always(
-        delete_share_group_offsets.DeleteShareGroupOffsetsResponse(0, OFF, OFF.message)
-    ),
-    ApiKey.STREAMS_GROUP_HEARTBEAT: _always(
-        streams_group_heartbeat.StreamsGroupHeartbeatResponse(error_code=OFF, error_message=OFF.message, status=())
-    ),
-    ApiKey.STREAMS_GROUP_DESCRIBE: lambda request: streams_group_describe.StreamsGroupDescribeResponse(
-        0, [streams_group_describe.DescribedGroup(OFF, OFF.message, group) for group in request.group_ids]
-    ),
-}
-
-
-def _refuse_group(broker: Broker, context: RequestContext, request: Any) -> None:
-    context.reply(_GROUPS[context.api_key](request))
 
 
 def _add_voter(broker: Broker, context: RequestContext, request: add_raft_voter.AddRaftVoterRequest) -> None:
@@ -160,7 +80,8 @@ def _refuse_token(broker: Broker, context: RequestContext, request: Any) -> None
 
 
 HANDLERS: Mapping[int, Handler] = {
-    **dict.fromkeys(_GROUPS, _refuse_group),
+    **share_groups.HANDLERS,
+    **streams_groups.HANDLERS,
     ApiKey.ADD_RAFT_VOTER: _add_voter,
     ApiKey.REMOVE_RAFT_VOTER: _remove_voter,
     ApiKey.CREATE_DELEGATION_TOKEN: _refuse_token,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from itertools import dropwhile
 from typing import NamedTuple
@@ -14,6 +15,9 @@ _TIME_SYNONYMS: dict[str, tuple[tuple[str, int], ...]] = {
     "log.roll.ms": (("log.roll.hours", 3_600_000),),
     "log.roll.jitter.ms": (("log.roll.jitter.hours", 3_600_000),),
 }
+
+
+_THROTTLED = re.compile(r"\*|([0-9]+:[0-9]+)?(,[0-9]+:[0-9]+)*")
 
 
 class ConfigEntry(NamedTuple):
@@ -45,6 +49,7 @@ class NodeConfig:
             setting = self.table.broker.get(name)
             if setting is not None:
                 setting.check(value)
+
         self._dynamic = ConfigSources({}, {})
         self._ints: dict[str, int] = {}
         self._bools: dict[str, bool] = {}
@@ -153,3 +158,8 @@ def check_topic_setting(table: Mapping[str, Setting], name: str, value: str | No
     if value is None:
         raise InvalidSetting(f"Null value not supported for topic configs: {name}")
     setting.check(value)
+    if name.endswith(".replication.throttled.replicas") and not _THROTTLED.fullmatch(value):
+        raise InvalidSetting(
+            f"Invalid value [{value}] for configuration {name}: {name} must be the literal '*' or a list of replicas "
+            "in the following format: [partitionId]:[brokerId],[partitionId]:[brokerId],..."
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -40,9 +41,11 @@ def incremental_alter_configs(
     """Set, delete, append to or subtract from single settings; a resource changes as a whole or not at all."""
     records: list[Any] = []
     responses = []
+    named = Counter((resource.resource_type, resource.resource_name) for resource in request.resources)
     for resource in request.resources:
         error, message = ErrorCode.NONE, None
         try:
+            _check_named_once(named, resource)
             records += _plan_resource(controller, resource)
         except Refused as refused:
             error, message = refused.error, refused.message
@@ -55,6 +58,7 @@ def alter_configs(controller: Controller, context: RequestContext, request: Alte
     """Replace all dynamic settings of a resource."""
     records: list[Any] = []
     responses = []
+    named = Counter((resource.resource_type, resource.resource_name) for resource in request.resources)
     for resource in request.resources:
         error, message = ErrorCode.NONE, None
         given = {config.name: config.value for config in resource.configs}
@@ -62,6 +66,7 @@ def alter_configs(controller: Controller, context: RequestContext, request: Alte
         changes = [AlterableConfig(name, SET, value) for name, value in given.items()]
         changes += [AlterableConfig(name, DELETE, None) for name in present if name not in given]
         try:
+            _check_named_once(named, resource)
             records += _plan_resource(
                 controller, AlterConfigsResource(resource.resource_type, resource.resource_name, changes)
             )
@@ -70,6 +75,11 @@ def alter_configs(controller: Controller, context: RequestContext, request: Alte
         responses.append(LegacyResourceResponse(error, message, resource.resource_type, resource.resource_name))
     response = AlterConfigsResponse(0, responses)
     controller.write([] if request.validate_only else records, lambda: context.reply(response))
+
+
+def _check_named_once(named: Mapping[tuple[int, str], int], resource: Any) -> None:
+    if named[resource.resource_type, resource.resource_name] > 1:
+        raise Refused(ErrorCode.INVALID_REQUEST, "Each resource must appear at most once.")
 
 
 def _plan_resource(controller: Controller, resource: AlterConfigsResource) -> list[Any]:
@@ -182,12 +192,13 @@ def _check_broker(controller: Controller, *, per_broker: bool) -> Callable[[str,
         setting = controller.config.table.broker.get(name)
         if setting is None:
             return  # Kafka keeps settings that it does not know, for plugins
+        shown = f"Set({name})" if controller.emulation.is_3_9 else f"[{name}]"  # Scala's way and Java's
         if not setting.is_dynamic:
-            raise Refused(ErrorCode.INVALID_REQUEST, f"Cannot update these configs dynamically: Set({name})")
+            raise Refused(ErrorCode.INVALID_REQUEST, f"Cannot update these configs dynamically: {shown}")
         if setting.detail == "per-broker" and not per_broker:
             raise Refused(
                 ErrorCode.INVALID_REQUEST,
-                f"Cannot update these configs at default cluster level, broker-specific configs: Set({name})",
+                f"Cannot update these configs at default cluster level, broker id must be specified: {shown}",
             )
         try:
             setting.check(value)

@@ -18,6 +18,7 @@ from eosctl.wire.messages.update_features import (
 )
 
 TRANSACTION_VERSION = "transaction.version"
+METADATA_VERSION = "metadata.version"
 UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE = 1, 2, 3
 
 
@@ -47,10 +48,6 @@ FEATURES: dict[str, dict[str, FeatureRange]] = {
 }
 
 
-#: Features that a release knows at level 0 only, so that it announces none.
-UNFINALIZED = {"3.9": frozenset({"group.version"}), "4.3": frozenset[str]()}
-
-
 def bootstrap_records(emulation: Emulation, transaction_version: int | None, min_insync_replicas: int) -> list[Any]:
     """Build the records that a formatted cluster begins with."""
     records: list[Any] = []
@@ -72,9 +69,10 @@ def update_features(controller: Controller, context: RequestContext, request: Up
     records: list[Any] = []
     results = []
     failed: tuple[ErrorCode, str] | None = None
+    no_error_text = None if controller.emulation.is_3_9 else ErrorCode.NONE.name
     for update in request.feature_updates:
         error, message = _check(controller, update)
-        results.append(UpdatableFeatureResult(update.feature, error, message or None))
+        results.append(UpdatableFeatureResult(update.feature, error, message or no_error_text))
         if error:
             failed = failed or (error, message)
         elif controller.image.finalized_feature(update.feature) != update.max_version_level:
@@ -103,14 +101,10 @@ def _check(controller: Controller, update: FeatureUpdateKey) -> tuple[ErrorCode,
             ErrorCode.INVALID_UPDATE_VERSION,
             f"{prefix} The controller does not support the given upgrade type.",
         )
-    if levels is None and level == 0 and update.feature in UNFINALIZED[controller.emulation.release]:
-        return ErrorCode.NONE, ""
     if levels is None:
-        return (
-            ErrorCode.INVALID_UPDATE_VERSION,
-            f"{prefix} Local controller {controller.node_id} does not support this feature.",
-        )
-    if not levels.minimum <= level <= levels.maximum and level != 0:
+        return _check_unknown(controller, update, prefix)
+    may_be_off = level == 0 and update.feature != METADATA_VERSION
+    if not levels.minimum <= level <= levels.maximum and not may_be_off:
         return (
             ErrorCode.INVALID_UPDATE_VERSION,
             f"{prefix} Local controller {controller.node_id} only supports versions {levels.minimum}-{levels.maximum}",
@@ -130,4 +124,25 @@ def _check(controller: Controller, update: FeatureUpdateKey) -> tuple[ErrorCode,
                 "safe or unsafe downgrade."
             ),
         )
+    if update.feature == METADATA_VERSION and level < present:
+        return ErrorCode.INVALID_UPDATE_VERSION, _metadata_downgrade(update, present)
     return ErrorCode.NONE, ""
+
+
+def _metadata_downgrade(update: FeatureUpdateKey, present: int) -> str:
+    """Return why the metadata log cannot go back: every later level of the two releases brought records of its own."""
+    text = f"Unsupported metadata.version downgrade from {present} to {update.max_version_level}."
+    if update.upgrade_type == UNSAFE_DOWNGRADE:
+        return f"{text} Unsafe metadata downgrade is not supported in this version."
+    return f"{text} Refusing to perform the requested downgrade because it might delete metadata information."
+
+
+def _check_unknown(controller: Controller, update: FeatureUpdateKey, prefix: str) -> tuple[ErrorCode, str]:
+    """Refuse a feature that the release does not know; 3.9 lets it be switched off all the same."""
+    if update.max_version_level:
+        why = f"Local controller {controller.node_id} does not support this feature."
+    elif controller.emulation.is_3_9:
+        return ErrorCode.NONE, ""
+    else:
+        why = f"Feature {update.feature} not found."
+    return ErrorCode.INVALID_UPDATE_VERSION, f"{prefix} {why}"

@@ -7,6 +7,7 @@ from typing import Any
 from eosctl.sandbox.controller.controller import Controller
 from eosctl.sandbox.controller.elections import change_of, elect, elect_leader, eligible_after, serving
 from eosctl.sandbox.controller.reassignments import complete, move
+from eosctl.sandbox.kafka_texts import kafka_text
 from eosctl.sandbox.metadata.image import NO_LEADER, RECOVERED, RECOVERING, PartitionState, TopicState
 from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.error_codes import ErrorCode
@@ -139,12 +140,12 @@ def elect_leaders(controller: Controller, context: RequestContext, request: Elec
     for name, indexes in asked.items():
         answers = []
         for index in indexes:
-            error, record = _elect_one(controller, name, index, request.election_type)
+            error, text, record = _elect_one(controller, name, index, request.election_type)
             if record is not None:
                 records.append(record)
             if error is not ErrorCode.ELECTION_NOT_NEEDED or request.topic_partitions is not None:
-                answers.append(PartitionResult(index, error, error.message if error else None))
-        if answers:
+                answers.append(PartitionResult(index, error, text))
+        if answers or request.topic_partitions is not None:
             results.append(ReplicaElectionResult(name, answers))
     controller.write(records, lambda: context.reply(ElectLeadersResponse(0, 0, results)))
 
@@ -158,15 +159,16 @@ def _refuse_election(request: ElectLeadersRequest) -> ElectLeadersResponse:
     return ElectLeadersResponse(0, error, results)
 
 
-def _elect_one(controller: Controller, name: str, index: int, election_type: int) -> tuple[ErrorCode, Any]:
+def _elect_one(controller: Controller, name: str, index: int, election_type: int) -> tuple[ErrorCode, str | None, Any]:
+    """Return the answer with its text, and the record that makes it come true."""
     topic = controller.image.topics.get(name)
     state = topic.partitions.get(index) if topic is not None else None
-    if topic is None or state is None:
-        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, None
-    if election_type == PREFERRED and state.leader == state.replicas[0]:
-        return ErrorCode.ELECTION_NOT_NEEDED, None
-    if election_type == UNCLEAN and state.leader != NO_LEADER:
-        return ErrorCode.ELECTION_NOT_NEEDED, None
+    if topic is None:
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such topic as {name}", None
+    if state is None:
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such partition as {name}-{index}", None
+    if (state.leader == state.replicas[0]) if election_type == PREFERRED else (state.leader != NO_LEADER):
+        return _refused(ErrorCode.ELECTION_NOT_NEEDED)
     election = elect_leader(
         state,
         serving(controller.image, state, controller.is_broker_active),
@@ -174,8 +176,12 @@ def _elect_one(controller: Controller, name: str, index: int, election_type: int
         prefer_first=election_type == PREFERRED,
     )
     if election_type == PREFERRED and election.leader != state.replicas[0]:
-        return ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE, None
+        return _refused(ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE)
     record = elect(topic, index, state, election)
     if record is None:
-        return ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE, None
-    return ErrorCode.NONE, record
+        return _refused(ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE)
+    return ErrorCode.NONE, None, record
+
+
+def _refused(error: ErrorCode) -> tuple[ErrorCode, str, None]:
+    return error, kafka_text(error), None

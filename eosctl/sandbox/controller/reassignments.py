@@ -46,6 +46,9 @@ def alter_partition_reassignments(
     controller: Controller, context: RequestContext, request: AlterPartitionReassignmentsRequest
 ) -> None:
     """Begin reassignments, or cancel those whose target is null; each partition is answered for itself."""
+    if not request.topics:
+        context.reply(AlterPartitionReassignmentsResponse())
+        return
     records: list[Any] = []
     responses = []
     for topic in request.topics:
@@ -60,7 +63,7 @@ def alter_partition_reassignments(
                 error, message = refused.error, refused.message
             answers.append(ReassignablePartitionResponse(wanted.partition_index, error, message))
         responses.append(ReassignableTopicResponse(topic.name, answers))
-    response = AlterPartitionReassignmentsResponse(0, True, 0, None, responses)
+    response = AlterPartitionReassignmentsResponse(0, request.allow_replication_factor_change, 0, None, responses)
     controller.write(records, lambda: context.reply(response))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from eosctl.sandbox.controller.controller import Controller
+from eosctl.sandbox.kafka_texts import kafka_text
 from eosctl.sandbox.metadata.image import TopicState
 from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.error_codes import ErrorCode
@@ -36,7 +37,7 @@ def delete_topics(controller: Controller, context: RequestContext, request: Dele
             topic = _find_topic(controller, name, topic_id)
             if topic is None:
                 error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if name is not None else ErrorCode.UNKNOWN_TOPIC_ID
-                results.append(DeletableTopicResult(name, topic_id, error, error.message))
+                results.append(DeletableTopicResult(name, topic_id, error, kafka_text(error)))
             else:
                 records.append(RemoveTopicRecord(topic.topic_id))
                 results.append(DeletableTopicResult(topic.name, topic.topic_id))
@@ -47,7 +48,9 @@ def delete_topics(controller: Controller, context: RequestContext, request: Dele
 def _problem(name: str | None, topic_id: bytes, *, repeated: bool) -> str | None:
     """Return why an entry does not say which topic it means, None when it does."""
     if name is not None and topic_id != ZERO_UUID:
-        return "A topic is deleted by its name or by its id, not by both."
+        return "You may not specify both topic name and topic id."
+    if name is None and topic_id == ZERO_UUID:
+        return "Neither topic name nor id were specified."
     if repeated:
         return "Duplicate topic name." if name is not None else "Duplicate topic id."
     return None

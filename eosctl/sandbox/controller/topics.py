@@ -198,7 +198,10 @@ def _manual_assignments(controller: Controller, topic: CreatableTopic) -> list[t
         )
     given = {assignment.partition_index: tuple(assignment.broker_ids) for assignment in topic.assignments}
     if len(given) < len(topic.assignments):
-        raise Refused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "Found multiple manual partition assignments.")
+        indexes = [assignment.partition_index for assignment in topic.assignments]
+        twice = next(index for place, index in enumerate(indexes) if index in indexes[:place])
+        text = f"Found multiple manual partition assignments for partition {twice}"
+        raise Refused(ErrorCode.INVALID_REPLICA_ASSIGNMENT, text)
     size = None
     for replicas in given.values():
         check_assignment(controller, replicas, size)

@@ -14,7 +14,7 @@ def unregister_broker(controller: Controller, context: RequestContext, request: 
     """Take a broker out of every ISR and remove its registration; one that still runs registers again."""
     broker = controller.image.brokers.get(request.broker_id)
     if broker is None:
-        text = f"Broker ID {request.broker_id} is not currently registered"
+        text = "" if controller.emulation.is_3_9 else f"Broker ID {request.broker_id} is not currently registered"
         context.reply(UnregisterBrokerResponse(0, ErrorCode.BROKER_ID_NOT_REGISTERED, text))
         return
     left = fence_records(controller, broker)[:-1]  # without the fence itself: the whole registration goes

@@ -17,9 +17,12 @@ READ_COMMITTED = 1
 CONSUMER = -1
 
 
+NO_EPOCH = -1  # the client does not say one; other negative epochs are old ones
+
+
 def check_leader_epoch(given: int, current: int) -> ErrorCode:
     """Compare the leader epoch that a client believes in with the current one (KIP-320)."""
-    if given < 0 or given == current:
+    if given in (NO_EPOCH, current):
         return ErrorCode.NONE
     return ErrorCode.FENCED_LEADER_EPOCH if given < current else ErrorCode.UNKNOWN_LEADER_EPOCH
 
@@ -75,7 +78,7 @@ def read_partition(
     """
     log = partition.log
     index = request.partition
-    error = check_leader_epoch(request.current_leader_epoch, partition.leader_epoch)
+    error = check_leader_epoch(max(request.current_leader_epoch, NO_EPOCH), partition.leader_epoch)
     if error:
         return read_error(index, error)
     offset = request.fetch_offset

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from eosctl.sandbox.authorization import AclOperation
+from eosctl.sandbox.kafka_texts import kafka_text
 from eosctl.sandbox.security.access import Access
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from eosctl.sandbox.security.guards import Guard
 
 DENIED = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
-TEXT = DENIED.message
+TEXT = kafka_text(DENIED)
 
 
 def _needs(operation: AclOperation, refuse: Callable[[Any], Any]) -> Guard:

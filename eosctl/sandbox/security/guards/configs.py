@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from eosctl.sandbox.authorization import AclOperation
+from eosctl.sandbox.kafka_texts import kafka_text
 from eosctl.sandbox.metadata.image import GROUP_RESOURCE, TOPIC_RESOURCE
 from eosctl.sandbox.security.access import Access
 from eosctl.sandbox.security.acls import ResourceType
@@ -35,7 +36,7 @@ def guard_describe(access: Access, request: describe_configs.DescribeConfigsRequ
         if error is None:
             allowed.append(resource)
         else:
-            refused.append(describe_configs.DescribeConfigsResult(error, error.message, kind, name))
+            refused.append(describe_configs.DescribeConfigsResult(error, kafka_text(error), kind, name))
     access.proceed(
         request._replace(resources=allowed), lambda response: response._replace(results=[*response.results, *refused])
     )
@@ -60,7 +61,7 @@ def _guard_change(access: Access, request: Any, refusal: Callable[[ErrorCode, st
         if error is None:
             allowed.append(resource)
         else:
-            refused.append(refusal(error, error.message, kind, name))
+            refused.append(refusal(error, kafka_text(error), kind, name))
     access.proceed(
         request._replace(resources=allowed),
         lambda response: response._replace(responses=[*response.responses, *refused]),

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from eosctl.sandbox.authorization import AclOperation
+from eosctl.sandbox.kafka_texts import kafka_text
 from eosctl.sandbox.security.access import Access
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
@@ -126,7 +127,10 @@ def guard_producers(access: Access, request: describe_producers.DescribeProducer
     refused = [
         describe_producers.TopicResponse(
             topic.name,
-            [describe_producers.PartitionResponse(index, DENIED, DENIED.message) for index in topic.partition_indexes],
+            [
+                describe_producers.PartitionResponse(index, DENIED, kafka_text(DENIED))
+                for index in topic.partition_indexes
+            ],
         )
         for topic in denied
     ]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from eosctl.sandbox.authorization import AclOperation
+from eosctl.sandbox.kafka_texts import kafka_text
 from eosctl.sandbox.security.access import Access
 from eosctl.sandbox.security.acls import ResourceType
 from eosctl.wire.api_keys import ApiKey
@@ -54,7 +55,7 @@ def guard_coordinator(access: Access, request: find_coordinator.FindCoordinatorR
             access.proceed(request)
         else:
             answer = find_coordinator.FindCoordinatorResponse(
-                error_code=error, error_message=error.message, node_id=-1, port=-1
+                error_code=error, error_message=kafka_text(error), node_id=-1, port=-1
             )
             access.reply(answer)
         return
@@ -88,7 +89,7 @@ def guard_consumer_heartbeat(access: Access, request: consumer_group_heartbeat.C
     if error is None:
         access.proceed(request)
     else:
-        access.reply(consumer_group_heartbeat.ConsumerGroupHeartbeatResponse(0, error, error.message))
+        access.reply(consumer_group_heartbeat.ConsumerGroupHeartbeatResponse(0, error, kafka_text(error)))
 
 
 def guard_describe(access: Access, request: describe_groups.DescribeGroupsRequest) -> None:
@@ -103,7 +104,7 @@ def guard_describe(access: Access, request: describe_groups.DescribeGroupsReques
 def guard_describe_consumers(access: Access, request: consumer_group_describe.ConsumerGroupDescribeRequest) -> None:
     """Ask for DESCRIBE on each group, and on every topic that its members have."""
     allowed, denied = access.part(request.group_ids, lambda group: access.may_group(AclOperation.DESCRIBE, group))
-    refused = [consumer_group_describe.DescribedGroup(DENIED, DENIED.message, group) for group in denied]
+    refused = [consumer_group_describe.DescribedGroup(DENIED, kafka_text(DENIED), group) for group in denied]
 
     def shown(group: consumer_group_describe.DescribedGroup) -> consumer_group_describe.DescribedGroup:
         topics = {name for member in group.members for name in member.subscribed_topic_names} | {

@@ -40,6 +40,7 @@ from eosctl.sandbox.coordinator.group.host import GroupHost
 from eosctl.sandbox.coordinator.group.records import FIRST_SEQUENCE, StoredRecord, group_tombstone
 from eosctl.sandbox.coordinator.group.shard import Shard
 from eosctl.sandbox.group_settings import ASSIGNMENT_INTERVAL, HEARTBEAT_INTERVAL, SESSION_TIMEOUT, group_int
+from eosctl.sandbox.kafka_texts import kafka_text
 from eosctl.sandbox.logging.group_events import GroupEvents
 from eosctl.wire.error_codes import ErrorCode
 
@@ -224,7 +225,7 @@ class ConsumerDriver:
         shown = classify_group_error(error, is_3_9=False)
         if shown is not ErrorCode.NONE:
             restore()
-        done(answer if shown is ErrorCode.NONE else HeartbeatAnswer(shown, shown.message))
+        done(answer if shown is ErrorCode.NONE else HeartbeatAnswer(shown, kafka_text(shown)))
 
     def restore(
         self, shard: Shard, written: ConsumerGroup | ClassicGroup, former: ConsumerGroup | ClassicGroup | None

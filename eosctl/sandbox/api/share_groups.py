@@ -1,0 +1,186 @@
+"""Share groups (KIP-932), of which the sandbox has none: every request is refused as a broker of 4.3 refuses it.
+
+- ``share.version`` 0: UNSUPPORTED_VERSION for whatever is asked.
+- From 1 on requests that no broker would take are answered with Kafka's reasons, and so is what is asked of groups and
+  sessions that do not exist, for none does here. Who wants to join or to change a group is told UNSUPPORTED_VERSION.
+- The state of share groups has its coordinators elsewhere: NOT_COORDINATOR.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from eosctl.sandbox.kafka_texts import kafka_text
+from eosctl.sandbox.ports import Handler, RequestContext
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages import (
+    alter_share_group_offsets,
+    delete_share_group_offsets,
+    delete_share_group_state,
+    describe_share_group_offsets,
+    initialize_share_group_state,
+    read_share_group_state,
+    read_share_group_state_summary,
+    share_acknowledge,
+    share_fetch,
+    write_share_group_state,
+)
+from eosctl.wire.messages.share_group_describe import (
+    DescribedGroup,
+    ShareGroupDescribeRequest,
+    ShareGroupDescribeResponse,
+)
+from eosctl.wire.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
+
+if TYPE_CHECKING:
+    from eosctl.sandbox.broker.broker import Broker
+
+FEATURE = "share.version"
+LEAVE_EPOCH, JOIN_EPOCH = -1, 0
+FINAL_EPOCH, FIRST_EPOCH = -1, 0  # of share sessions
+OFF = ErrorCode.UNSUPPORTED_VERSION
+
+
+def _is_on(broker: Broker) -> bool:
+    return broker.metadata.finalized_feature(FEATURE) > 0
+
+
+# --- members ----------------------------------------------------------------------------------------------------
+
+
+def _heartbeat(broker: Broker, context: RequestContext, request: ShareGroupHeartbeatRequest) -> None:
+    error, text = OFF, heartbeat_problem(request) if _is_on(broker) and request.member_id else None
+    if _is_on(broker) and (text is not None or not request.member_id):
+        error = ErrorCode.INVALID_REQUEST
+    context.reply(ShareGroupHeartbeatResponse(error_code=error, error_message=text))
+
+
+def heartbeat_problem(request: ShareGroupHeartbeatRequest) -> str | None:
+    """Return what is wrong with a request regardless of any group, None when nothing is."""
+    if not request.group_id:
+        return "GroupId can't be empty."
+    if request.rack_id == "":
+        return "RackId can't be empty."
+    if request.member_epoch < LEAVE_EPOCH:
+        return "MemberEpoch is invalid."
+    if request.member_epoch == JOIN_EPOCH and not request.subscribed_topic_names:
+        return "SubscribedTopicNames must be set in first request."
+    return None
+
+
+def _describe(broker: Broker, context: RequestContext, request: ShareGroupDescribeRequest) -> None:
+    if _is_on(broker):
+        groups = [DescribedGroup(*absence(broker, group_id, "share"), group_id) for group_id in request.group_ids]
+    else:
+        groups = [DescribedGroup(OFF, None, group_id) for group_id in request.group_ids]
+    context.reply(ShareGroupDescribeResponse(groups=groups))
+
+
+def absence(broker: Broker, group_id: str, kind: str) -> tuple[ErrorCode, str | None]:
+    """Return what to say of a group of a kind of which there is none."""
+    shard = broker.groups.find_shard(group_id) if group_id else ErrorCode.INVALID_GROUP_ID
+    if isinstance(shard, ErrorCode):
+        return shard, None
+    what = "not found" if shard.groups.get(group_id) is None else f"is not a {kind} group"
+    return ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {what}."
+
+
+# --- sessions ---------------------------------------------------------------------------------------------------
+
+
+def _session_error(broker: Broker, request: Any, *, may_begin: bool) -> ErrorCode:
+    if not _is_on(broker):
+        return OFF
+    if not request.member_id:
+        return ErrorCode.INVALID_REQUEST
+    if request.share_session_epoch == FIRST_EPOCH:
+        return OFF if may_begin else ErrorCode.INVALID_SHARE_SESSION_EPOCH
+    return ErrorCode.SHARE_SESSION_NOT_FOUND
+
+
+def _fetch(broker: Broker, context: RequestContext, request: share_fetch.ShareFetchRequest) -> None:
+    context.reply(share_fetch.ShareFetchResponse(0, _session_error(broker, request, may_begin=True)))
+
+
+def _acknowledge(broker: Broker, context: RequestContext, request: share_acknowledge.ShareAcknowledgeRequest) -> None:
+    context.reply(share_acknowledge.ShareAcknowledgeResponse(0, _session_error(broker, request, may_begin=False)))
+
+
+# --- offsets and state ------------------------------------------------------------------------------------------
+
+
+def _describe_offsets(
+    _: Broker, context: RequestContext, request: describe_share_group_offsets.DescribeShareGroupOffsetsRequest
+) -> None:
+    group = describe_share_group_offsets.DescribeShareGroupOffsetsResponseGroup
+    groups = [group(asked.group_id, (), OFF, None) for asked in request.groups]
+    context.reply(describe_share_group_offsets.DescribeShareGroupOffsetsResponse(0, groups))
+
+
+def _alter_offsets(_: Broker, context: RequestContext, request: Any) -> None:
+    context.reply(alter_share_group_offsets.AlterShareGroupOffsetsResponse(0, OFF, kafka_text(OFF)))
+
+
+def _delete_offsets(_: Broker, context: RequestContext, request: Any) -> None:
+    context.reply(delete_share_group_offsets.DeleteShareGroupOffsetsResponse(0, OFF, kafka_text(OFF)))
+
+
+def _elsewhere(response: Callable[[Any], Any], topic: Callable[..., Any], partition: Any, deed: str) -> Handler:
+    """Refuse every partition of a request for the state of a share group."""
+    error = ErrorCode.NOT_COORDINATOR
+    text = f"Unable to {deed}: {kafka_text(error)}"
+
+    def handle(_: Broker, context: RequestContext, request: Any) -> None:
+        results = [
+            topic(
+                asked.topic_id,
+                [partition(part.partition, error_code=error, error_message=text) for part in asked.partitions],
+            )
+            for asked in request.topics
+        ]
+        context.reply(response(results))
+
+    return handle
+
+
+HANDLERS: Mapping[int, Handler] = {
+    ApiKey.SHARE_GROUP_HEARTBEAT: _heartbeat,
+    ApiKey.SHARE_GROUP_DESCRIBE: _describe,
+    ApiKey.SHARE_FETCH: _fetch,
+    ApiKey.SHARE_ACKNOWLEDGE: _acknowledge,
+    ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS: _describe_offsets,
+    ApiKey.ALTER_SHARE_GROUP_OFFSETS: _alter_offsets,
+    ApiKey.DELETE_SHARE_GROUP_OFFSETS: _delete_offsets,
+    ApiKey.INITIALIZE_SHARE_GROUP_STATE: _elsewhere(
+        initialize_share_group_state.InitializeShareGroupStateResponse,
+        initialize_share_group_state.InitializeStateResult,
+        initialize_share_group_state.PartitionResult,
+        "initialize share group state",
+    ),
+    ApiKey.READ_SHARE_GROUP_STATE: _elsewhere(
+        read_share_group_state.ReadShareGroupStateResponse,
+        read_share_group_state.ReadStateResult,
+        read_share_group_state.PartitionResult,
+        "read share group state",
+    ),
+    ApiKey.WRITE_SHARE_GROUP_STATE: _elsewhere(
+        write_share_group_state.WriteShareGroupStateResponse,
+        write_share_group_state.WriteStateResult,
+        write_share_group_state.PartitionResult,
+        "write share group state",
+    ),
+    ApiKey.DELETE_SHARE_GROUP_STATE: _elsewhere(
+        delete_share_group_state.DeleteShareGroupStateResponse,
+        delete_share_group_state.DeleteStateResult,
+        delete_share_group_state.PartitionResult,
+        "delete share group state",
+    ),
+    ApiKey.READ_SHARE_GROUP_STATE_SUMMARY: _elsewhere(
+        read_share_group_state_summary.ReadShareGroupStateSummaryResponse,
+        read_share_group_state_summary.ReadStateSummaryResult,
+        read_share_group_state_summary.PartitionResult,
+        "read share group state summary",
+    ),
+}

@@ -1,0 +1,110 @@
+"""Streams groups (KIP-1071), of which the sandbox has none: every request is refused as a broker of 4.3 refuses it.
+
+- ``streams.version`` 0: UNSUPPORTED_VERSION for whatever is asked.
+- From 1 on heartbeats that no broker would take are answered with Kafka's reasons; groups that are left or described do
+  not exist. Whoever wants to join is told UNSUPPORTED_VERSION.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from eosctl.sandbox.api.share_groups import absence
+from eosctl.sandbox.ports import Handler, RequestContext
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.streams_group_describe import (
+    DescribedGroup,
+    StreamsGroupDescribeRequest,
+    StreamsGroupDescribeResponse,
+)
+from eosctl.wire.messages.streams_group_heartbeat import (
+    StreamsGroupHeartbeatRequest,
+    StreamsGroupHeartbeatResponse,
+)
+
+if TYPE_CHECKING:
+    from eosctl.sandbox.broker.broker import Broker
+
+FEATURE = "streams.version"
+JOIN_EPOCH, LEAVE_EPOCH, LEAVE_STATIC_EPOCH = 0, -1, -2
+UNSET = -1
+OFF = ErrorCode.UNSUPPORTED_VERSION
+
+
+def _is_on(broker: Broker) -> bool:
+    return broker.metadata.finalized_feature(FEATURE) > 0
+
+
+def _heartbeat(broker: Broker, context: RequestContext, request: StreamsGroupHeartbeatRequest) -> None:
+    error, text = OFF, None
+    if _is_on(broker):
+        if (problem := heartbeat_problem(request)) is not None:
+            error, text = ErrorCode.INVALID_REQUEST, problem
+        elif (problem := topology_problem(request)) is not None:
+            error, text = ErrorCode.STREAMS_INVALID_TOPOLOGY, problem
+        elif request.member_epoch != JOIN_EPOCH:
+            error, text = absence(broker, request.group_id, "streams")
+    context.reply(StreamsGroupHeartbeatResponse(error_code=error, error_message=text, status=()))
+
+
+def heartbeat_problem(request: StreamsGroupHeartbeatRequest) -> str | None:
+    """Return what is wrong with a request regardless of any group, None when nothing is."""
+    if request.instance_id is not None:
+        return "Static membership is not yet supported."
+    subtopologies = () if request.topology is None else request.topology.subtopologies
+    if any(part.source_topic_regex for part in subtopologies or ()):
+        return "Regular expressions for source topics are not supported yet."
+    for name, value in (("MemberId", request.member_id), ("GroupId", request.group_id), ("RackId", request.rack_id)):
+        if value == "":
+            return f"{name} can't be empty."
+    if request.member_epoch == JOIN_EPOCH:
+        return _joining_problem(request)
+    if request.member_epoch == LEAVE_STATIC_EPOCH:
+        return "InstanceId can't be null."
+    if request.member_epoch < LEAVE_STATIC_EPOCH:
+        return f"MemberEpoch is {request.member_epoch}, but must be greater than or equal to {LEAVE_STATIC_EPOCH}."
+    if request.topology is not None:
+        return "Topology can only be provided when (re-)joining."
+    return None
+
+
+def _joining_problem(request: StreamsGroupHeartbeatRequest) -> str | None:
+    if request.rebalance_timeout_ms == UNSET:
+        return "RebalanceTimeoutMs must be provided in first request."
+    if request.topology is None:
+        return "Topology must be non-null when (re-)joining."
+    tasks = (
+        ("ActiveTasks", request.active_tasks),
+        ("StandbyTasks", request.standby_tasks),
+        ("WarmupTasks", request.warmup_tasks),
+    )
+    for name, given in tasks:
+        if given is None or given:
+            return f"{name} must be empty when (re-)joining."
+    return None
+
+
+def topology_problem(request: StreamsGroupHeartbeatRequest) -> str | None:
+    """Return why no group can have the topology that a member brings, None when one can."""
+    if request.topology is None:
+        return None
+    for part in request.topology.subtopologies or ():
+        if not part.source_topics and not part.repartition_source_topics:
+            return f"No source topics found for subtopology {part.subtopology_id}"
+    return None
+
+
+def _describe(broker: Broker, context: RequestContext, request: StreamsGroupDescribeRequest) -> None:
+    if _is_on(broker):
+        groups = [DescribedGroup(*absence(broker, group_id, "streams"), group_id) for group_id in request.group_ids]
+    else:
+        groups = [DescribedGroup(OFF, None, group_id) for group_id in request.group_ids]
+    context.reply(StreamsGroupDescribeResponse(0, groups))
+
+
+HANDLERS: Mapping[int, Handler] = {
+    ApiKey.STREAMS_GROUP_HEARTBEAT: _heartbeat,
+    ApiKey.STREAMS_GROUP_DESCRIBE: _describe,
+}

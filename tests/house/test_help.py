@@ -41,7 +41,7 @@ def test_help_loads_nothing_heavy_and_no_command(project_root: Path) -> None:
     modules = help_modules(project_root)
     assert heavy(modules) == []
     commands = {module.removeprefix("eosctl.commands.") for module in modules if module.startswith("eosctl.commands.")}
-    assert commands == {"invocation", "registry"}
+    assert commands == {"coercion", "invocation", "registry"}
 
 
 @pytest.mark.parametrize("planted", ["yaml", "confluent_kafka", "eosctl.sandbox"])

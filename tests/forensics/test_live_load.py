@@ -59,7 +59,7 @@ async def slow_transactions(client: Client, number: int, enough: Event) -> int:
 
 async def put_load(bootstrap: str, enough: Event) -> dict[str, int]:
     """Put short and slow transactions on a cluster; return how many ended."""
-    config = ClientConfig(parse_endpoints(bootstrap, "test"), client_id="live-load", timeout_ms=60_000)
+    config = ClientConfig(parse_endpoints(bootstrap, "test"), client_id="live-load", timeout_ms=120_000)
     async with connect(config, chance=random.Random(1)) as client:
         await ensure_topic(client, "fast", partition_count=6, replica_count=1)
         load = Load(Profile.TV1, "fast", connection_count=4, ids_per_connection=8, warm_up_ms=0, duration_ms=WAVE_MS)
@@ -105,12 +105,12 @@ def test_heavy_load_gives_no_false_hang_and_hides_no_true_one() -> None:
         assert load.stdout.readline() == "under load\n"
         looks, seen, ends_at = 0, Counter[str](), time.monotonic() + SECONDS
         while time.monotonic() < ends_at:
-            done = eosctl("txn", "hanging", "--all", "-b", cluster.bootstrap, "-o", "json")
+            done = eosctl("txn", "hanging", "--all", "-b", cluster.bootstrap, "--timeout", "2m", "-o", "json")
             assert (done.code, load.poll()) == (0, None), done.out
             seen.update(f"{item['status']} {item['cause']}" for item in done.json["items"])
             looks += 1
         hanging = run_scenario(cluster.bootstrap, run_hanging)
-        done = eosctl("txn", "hanging", "-b", cluster.bootstrap, "-o", "json")
+        done = eosctl("txn", "hanging", "-b", cluster.bootstrap, "--timeout", "2m", "-o", "json")
         assert load.poll() is None
         found = [(item["topic"], item["partition"], item["status"]) for item in done.json["items"]]
         assert (done.code, found) == (3, [(*hanging.partition, "hanging")])

@@ -94,16 +94,17 @@ class _Reader:
     def _value(self, tree: Tree[Token]) -> Node:
         line, inner = _line(tree), tree
         while inner.data == "expr_term" and len(parts := _content(inner)) == 1:
-            if not hasattr(parts[0], "data"):
-                return self._heredoc(str(parts[0]), line)
-            inner = parts[0]
+            (part,) = parts
+            if isinstance(part, str):
+                return self._heredoc(str(part), line)
+            inner = part
         match str(inner.data):
             case "string":
                 return Leaf(self._string(inner), line)
             case "object":
                 return Branch(tuple(self._members(inner)), line)
             case "tuple":
-                return Row(tuple(self._value(part) for part in _content(inner) if hasattr(part, "data")), line)
+                return Row(tuple(self._value(part) for part in _content(inner) if not isinstance(part, str)), line)
             case "function_call":
                 return self._wrapped(inner) or self._outside(inner)
             case "heredoc_template" | "heredoc_template_trim":
@@ -155,16 +156,13 @@ def _trees(tree: Tree[Token]) -> list[Tree[Token]]:
     return [child for child in tree.children if not isinstance(child, str)]
 
 
-def _content(tree: Tree[Token]) -> list[Tree[Token]]:
+def _content(tree: Tree[Token]) -> list[Tree[Token] | Token]:
     """Return what stands in a node, without blank lines and signs; a heredoc is a bare token."""
-    found = []
-    for child in tree.children:
-        if isinstance(child, str):
-            if child.startswith("<<"):
-                found.append(child)
-        elif child.data != "new_line_or_comment":
-            found.append(child)
-    return found  # type: ignore[return-value]
+    return [
+        child
+        for child in tree.children
+        if (child.startswith("<<") if isinstance(child, str) else child.data != "new_line_or_comment")
+    ]
 
 
 def _line(tree: Tree[Token]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from eosctl.model.deployment import Client, Component, Deployment, Role, Value, ValueSource
@@ -39,6 +40,20 @@ def transactions_beside(deployment: Deployment, consumer: Component) -> tuple[Co
     streams = consumer.inside is Role.STREAMS
     producers = (p for p in deployment.beside(consumer, Role.PRODUCER) if is_transactional(p))
     return tuple(producer for producer in producers if (producer.inside is Role.STREAMS) == streams)
+
+
+def written_once(deployment: Deployment, setting: str, *roles: Role) -> Iterator[tuple[Component, Value]]:
+    """Yield each place where a setting is written, with the first component of these roles that it reaches.
+
+    What stands in a file of Spring's or Flink's reaches producer and consumer; what stands in one of Streams' or
+    Connect's is theirs.
+    """
+    seen: set[object] = set()
+    for component in deployment.of(*roles):
+        value = component.value(setting)
+        if value.is_given and value.place not in seen and component.inside not in (Role.STREAMS, Role.CONNECT_WORKER):
+            seen.add(value.place)
+            yield component, value
 
 
 def demands_idempotence(producer: Component) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from eosctl.checks.configuration.clients import written_once
 from eosctl.checks.configuration.rule import problem, rule
 from eosctl.checks.declaration import Problem
 from eosctl.model.deployment import Deployment, Role
@@ -48,10 +49,8 @@ def host_names_not_verified(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-294; ssl.endpoint.identification.algorithm.
     """
-    for component in deployment.of(Role.BROKER, Role.PRODUCER, Role.CONSUMER, Role.STREAMS, Role.CONNECT_WORKER):
-        algorithm = component.value("ssl.endpoint.identification.algorithm")
-        if component.inside is not None or not algorithm.is_given or algorithm.word is None:
-            continue
+    roles = (Role.BROKER, Role.PRODUCER, Role.CONSUMER, Role.STREAMS, Role.CONNECT_WORKER)
+    for component, algorithm in written_once(deployment, "ssl.endpoint.identification.algorithm", *roles):
         if algorithm.word == "" and (component.word("security.protocol") or "SSL").upper() in ("SSL", "SASL_SSL"):
             yield problem(
                 component,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from eosctl.checks.configuration.clients import written_once
 from eosctl.checks.configuration.rule import problem, rule
 from eosctl.checks.declaration import Problem
 from eosctl.model.deployment import Deployment, Role
@@ -48,9 +49,10 @@ def password_in_clear(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-43; security.protocol; sasl.mechanism.
     """
-    for client in deployment.of(Role.PRODUCER, Role.CONSUMER, Role.STREAMS, Role.CONNECT_WORKER):
-        protocol, mechanism = client.value("security.protocol"), client.value("sasl.mechanism")
-        if client.inside is not None or not protocol.is_given or not mechanism.is_given:
+    roles = (Role.PRODUCER, Role.CONSUMER, Role.STREAMS, Role.CONNECT_WORKER)
+    for client, protocol in written_once(deployment, "security.protocol", *roles):
+        mechanism = client.value("sasl.mechanism")
+        if not mechanism.is_given:
             continue
         if (protocol.word or "").upper() == "SASL_PLAINTEXT" and (mechanism.word or "").upper() == "PLAIN":
             yield problem(

@@ -277,6 +277,8 @@ _SPRING_NAMES: Final = {
         "statestorecachemaxsize": "statestore.cache.max.bytes",
     },
 }
+_SPRING_COMMON: Final = {"securityprotocol": "security.protocol", "clientid": "client.id"}
+"""What stands under ``spring.kafka`` itself for all clients, and under each of them."""
 _SPRING_KEY: Final = re.compile(
     r"^spring\.kafka\.(?:(producer|consumer|streams|listener|admin)\.)?(.+)$", re.IGNORECASE
 )
@@ -301,7 +303,7 @@ def _spring(source: Source, release: Release) -> Iterator[Component]:
             if inner := _SPRING_MAP.match(rest):
                 name = inner[1].replace("[", "").replace("]", "")
                 target[name] = _named(name, value)
-            elif section and (kafka := _SPRING_NAMES[Role(section)].get(_uniform(rest).replace(".", ""))):
+            elif kafka := _spring_name(section, rest):
                 target.setdefault(kafka, _bound(kafka, value))
         elif key == INSTANCES:
             named[key] = value
@@ -316,6 +318,13 @@ def _spring(source: Source, release: Release) -> Iterator[Component]:
     if given[Role.STREAMS]:
         streams = Source(source.place, {**shared, **given[Role.STREAMS]}, source.label, Role.STREAMS, source.client)
         yield from _streams(streams, release)
+
+
+def _spring_name(section: str, rest: str) -> str | None:
+    """Return the client's setting that a name of Spring's own stands for."""
+    uniform = _uniform(rest).replace(".", "")
+    own = _SPRING_NAMES[Role(section)].get(uniform) if section else None
+    return own or _SPRING_COMMON.get(uniform)
 
 
 def _binder(

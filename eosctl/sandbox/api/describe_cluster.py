@@ -22,7 +22,8 @@ from eosctl.wire.messages.describe_cluster import (
 if TYPE_CHECKING:
     from eosctl.sandbox.broker.broker import Broker
 
-BROKERS = 1
+BROKERS, CONTROLLERS = 1, 2
+OF_CONTROLLERS = "The request was sent to an endpoint of type BROKER, but we wanted an endpoint of type CONTROLLER"
 
 
 def handle(broker: Broker, context: RequestContext, request: DescribeClusterRequest) -> None:
@@ -31,9 +32,11 @@ def handle(broker: Broker, context: RequestContext, request: DescribeClusterRequ
         context.reply(
             DescribeClusterResponse(
                 error_code=ErrorCode.MISMATCHED_ENDPOINT_TYPE
-                if request.endpoint_type == 2
+                if request.endpoint_type == CONTROLLERS
                 else ErrorCode.UNSUPPORTED_ENDPOINT_TYPE,
-                error_message="The request was sent to a broker, which knows endpoints of brokers (type 1) only.",
+                error_message=OF_CONTROLLERS
+                if request.endpoint_type == CONTROLLERS
+                else f"Unsupported endpoint type {request.endpoint_type}",
             )
         )
         return

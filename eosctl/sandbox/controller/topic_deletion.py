@@ -29,7 +29,7 @@ def delete_topics(controller: Controller, context: RequestContext, request: Dele
         if problem is not None:
             results.append(DeletableTopicResult(name, topic_id, ErrorCode.INVALID_REQUEST, problem))
         elif name is not None and name in twice:
-            text = "The name is that of a topic whose id is in the request, too."
+            text = "The provided topic name maps to an ID that was already supplied."
             results.append(DeletableTopicResult(name, twice[name].topic_id, ErrorCode.INVALID_REQUEST, text))
         elif name is None and any(topic.topic_id == topic_id for topic in twice.values()):
             continue  # it is answered with its name

@@ -1,0 +1,52 @@
+"""Settings of a broker are changed by that broker: another one refuses without the controller (ConfigAdminManager)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from eosctl.sandbox.metadata.image import BROKER_RESOURCE
+from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.settings import is_integer
+from eosctl.wire.error_codes import ErrorCode
+
+if TYPE_CHECKING:
+    from eosctl.sandbox.broker.broker import Broker
+
+LOGGER_RESOURCE = 8
+TIMEOUT_MS = 30_000
+
+
+def forward_changes(broker: Broker, context: RequestContext, request: Any, refusal: Callable[..., Any]) -> None:
+    """Let the controller change what is not another broker's; ``refusal`` builds the answer of one resource."""
+    refused = {
+        place: refusal(ErrorCode.INVALID_REQUEST, text, resource.resource_type, resource.resource_name)
+        for place, resource in enumerate(request.resources)
+        if (text := _problem(broker, resource.resource_type, resource.resource_name)) is not None
+    }
+    if not refused:
+        broker.forward(context, request, TIMEOUT_MS)
+        return
+    kept = [resource for place, resource in enumerate(request.resources) if place not in refused]
+
+    def reply(response: Any | None) -> None:
+        if response is not None:
+            answers = iter(response.responses)
+            merged = [refused.get(place) or next(answers) for place in range(len(request.resources))]
+            response = response._replace(responses=merged)
+        context.reply(response)
+
+    broker.forward(replace(context, reply=reply), request._replace(resources=kept), TIMEOUT_MS)
+
+
+def _problem(broker: Broker, kind: int, name: str) -> str | None:
+    if not is_integer(name) or int(name) == broker.node_id:
+        return None
+    if kind == BROKER_RESOURCE:
+        return f"Unexpected broker id, expected {broker.node_id}, but received {name}"
+    if kind == LOGGER_RESOURCE:
+        received = broker.node_id if broker.emulation.is_3_9 else name  # 3.9 tells its own id twice
+        return f"Unexpected node id. Expected {broker.node_id}, but received {received}"
+    return None

@@ -54,10 +54,17 @@ def read_deployment(
     for path in _files(paths):
         file = str(path)
         try:
-            found = read_components(file, _text(path), _role_for(file, roles or {}), releases)
+            text = _text(path)
         except ConfigFileError as error:
             unreadable.append(Unreadable(file, error))
             continue
+        try:
+            found = read_components(file, text, _role_for(file, roles or {}), releases)
+        except ConfigFileError as error:
+            if path in paths or not _is_template(text):
+                unreadable.append(Unreadable(file, error))
+                continue
+            found = []
         read.append(file)
         components += found
         if not found:
@@ -86,6 +93,11 @@ def _over_base(sources: list[Source]) -> list[Source]:
         else source
         for source in sources
     ]
+
+
+def _is_template(text: str) -> bool:
+    """Tell whether a file that is not in its format is one that Helm or Jinja make of it first."""
+    return "{{" in text or "{%" in text
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:

@@ -28,6 +28,8 @@ _ENVIRONMENTS: Final = (
     ("KAFKA_", Role.BROKER),
 )
 
+# What people give the script of a broker's image where a container runs tools alone.
+_NO_BROKER: Final = "ignored"
 _CLIENT_ROLES: Final = (Role.PRODUCER, Role.CONSUMER, Role.STREAMS)
 _CLIENT_PREFIX: Final = re.compile(r"^(?:producer|consumer|streams)\.")
 
@@ -258,6 +260,8 @@ def _from_environment(pairs: Iterable[tuple[str, Leaf]], image: str, name: str, 
         values = {_spring_name(key): value_of(key, leaf, file, _spring_name(key)) for key, leaf in given}
         return [Source(Place(file, given[0][1].line), values, name, hints=(name.lower(),))]
     by_role: dict[Role, dict[str, Value]] = {}
+    if any(leaf.text == _NO_BROKER for _, leaf in given):
+        return []
     for key, leaf in given:
         for prefix, role in _ENVIRONMENTS:
             if key.startswith(prefix) and len(key) > len(prefix):

@@ -287,3 +287,22 @@ def test_no_text_ends_in_another_error(text: str, file: str) -> None:
         read_components(file, text)
     except ConfigFileError as error:
         assert error.what.startswith(f"{file}:")
+
+
+def test_templates_in_a_folder_are_no_configuration_yet(tmp_path: Path) -> None:
+    template = tmp_path / "templates" / "config.yaml"
+    template.parent.mkdir()
+    template.write_text("{{- if .Values.kafka }}\nacks: {{ .Values.acks }}\n{{- end }}\n")
+    (tmp_path / "broken.yaml").write_text("acks: [\n")
+    read = read_deployment([tmp_path])
+    assert [Path(one.file).name for one in read.unreadable] == ["broken.yaml"]
+    assert [Path(file).name for file in read.without_settings] == ["config.yaml"]
+    assert len(read_deployment([template]).unreadable) == 1
+
+
+def test_a_container_of_tools_is_no_broker() -> None:
+    text = (
+        "services:\n  tools:\n    image: confluentinc/cp-kafka:7.6.0\n    environment:\n"
+        "      KAFKA_BROKER_ID: ignored\n      KAFKA_ZOOKEEPER_CONNECT: ignored\n"
+    )
+    assert read_components("docker-compose.yml", text) == []

@@ -158,11 +158,12 @@ def test_a_cluster_of_its_own_is_disturbed_without_asking() -> None:
     ("arguments", "message"),
     [
         (("--workload", "chaos"), "--workload 'chaos' is not known"),
-        (("--clients", "java"), "--clients 'java' is not known"),
+        (("--clients", "kafkajs"), "--clients 'kafkajs' is not known"),
         (("--nemesis", "storm"), "--nemesis 'storm' is not known"),
         (("--nemesis", "none", "--nemesis", "links"), "goes with no other"),
         (("--engine", "embedded"), "--engine and a cluster were both given"),
         (("--clients", "librdkafka"), "librdkafka has the workload appends"),
+        (("--clients", "franz-go", "--workload", "chain"), "--clients franz-go has no workload chain"),
         (("--fault", "kill-broker"), "--nemesis is missing"),
     ],
 )
@@ -170,6 +171,12 @@ def test_orders_that_make_no_sense_are_refused(kafka: SandboxThread, arguments: 
     done = run(kafka, *arguments)
     assert done.code == 2
     assert message in done.err
+
+
+def test_faults_of_links_are_refused_for_clients_with_links_of_their_own(kafka: SandboxThread) -> None:
+    owned = ("--i-own-this-cluster", kafka.status()["cluster_id"])
+    done = run(kafka, "--clients", "java", "--nemesis", "links", *owned)
+    assert (done.code, "links cannot reach java" in done.err) == (2, True), done.err
 
 
 def test_engines_that_do_not_exist_are_refused() -> None:

@@ -15,12 +15,12 @@ from eosctl.commands.doctor.doctor import (
     HtmlReport,
     MinScore,
     Request,
-    RequireComplete,
     RulesFile,
     SaveSnapshot,
     WriteBaseline,
     present,
 )
+from eosctl.commands.gate import RequireComplete
 from eosctl.commands.invocation import invocation_of, write_result
 from eosctl.commands.options import (
     DEFAULT_SECOND_LOOK,

@@ -1,0 +1,65 @@
+"""Kafka's metadata shell walks through a sandbox's metadata log and through its snapshots."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from eosctl.lab.apache.java import Runtime, prepare_runtime, run_tool
+from eosctl.lab.apache.releases import KafkaRelease
+from eosctl.lab.engine import MissingTool
+from eosctl.sandbox.core import ClusterShape
+from eosctl.sandbox.harness import Harness
+from eosctl.sandbox.metadata.log import METADATA_PARTITION
+from eosctl.sandbox.metadata.snapshot import find_snapshots
+from eosctl.sandbox.ports import Emulation
+from eosctl.storage.names import partition_directory_name
+from tests.sandbox.eos_client import EosClient
+
+pytestmark = pytest.mark.apache
+
+SHELL = "org.apache.kafka.shell.MetadataShell"
+TOPICS = ["orders", "returns"]
+SETTINGS = {"metadata.log.max.record.bytes.between.snapshots": "400"}
+
+
+class ShellRelease(KafkaRelease):
+    """The metadata shell alone, which no broker needs."""
+
+    @property
+    def artifacts(self) -> tuple[str, ...]:
+        return (f"org.apache.kafka:kafka-shell:{self.version.removeprefix('shell-')}",)
+
+
+@pytest.fixture(scope="module")
+def shell() -> Runtime:
+    try:
+        return prepare_runtime(ShellRelease("shell-4.3.1", "", "", (), 17))
+    except MissingTool as missing:
+        pytest.skip(f"{missing.tool} is missing: {missing.what}")
+
+
+@pytest.fixture
+def log_directory(tmp_path: Path) -> Path:
+    """Return where a sandbox that had some topics for two seconds keeps its metadata log."""
+    harness = Harness(tmp_path, ClusterShape(1, Emulation("4.3"), settings=SETTINGS, fast=True))
+    for name in TOPICS:
+        EosClient(harness).create_topic(name, 2)
+        harness.advance(1000)
+    harness.close()
+    return tmp_path / "broker-1" / partition_directory_name(*METADATA_PARTITION)
+
+
+def test_kafkas_shell_reads_snapshot_and_log(shell: Runtime, log_directory: Path) -> None:
+    def ask(file: Path, *command: str) -> str:
+        told = run_tool(shell, SHELL, "--snapshot", str(file), *command)
+        assert told.exit_code == 0, told
+        return told.stdout
+
+    snapshot = find_snapshots(log_directory, 0)[-1].path
+    assert ask(snapshot, "ls", "/image/topics/byName").split() == TOPICS
+    partition = ask(snapshot, "cat", "/image/topics/byName/orders/1")
+    assert partition.startswith("PartitionRegistration(replicas=[1], ")
+    assert "leaderRecoveryState=RECOVERED" in partition
+    assert ask(log_directory / f"{0:020}.log", "ls", "/image/topics/byName").split() == TOPICS

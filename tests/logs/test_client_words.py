@@ -67,7 +67,9 @@ def category(text: str) -> str:
 
 @pytest.mark.parametrize("code", OF_CODE)
 def test_an_answer_of_kafka_means_the_same_in_the_words_of_librdkafka_and_of_python(code: int) -> None:
-    assert category(f"failed: {KafkaError(code).str()}") == OF_CODE[code]
+    words = KafkaError(code).str()
+    if words != f"Err-{code}?":  # an older librdkafka has no words for it
+        assert category(f"failed: {words}") == OF_CODE[code]
     # Its class, as a traceback or a message of the client names it.
     assert category(f"failed: [Error {code}] {kafka.errors.for_code(code).__name__}") == OF_CODE[code]
 

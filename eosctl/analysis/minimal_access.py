@@ -169,9 +169,7 @@ def state_of(needed: NeededRule, principal: str, rules: Sequence[AccessRule]) ->
     return RuleState.MISSING
 
 
-def states_of(
-    needed: Sequence[NeededRule], principal: str, found: AccessRules | None
-) -> tuple[RuleState | None, ...]:
+def states_of(needed: Sequence[NeededRule], principal: str, found: AccessRules | None) -> tuple[RuleState | None, ...]:
     """Return the state of each rule; None where the cluster's rules are not known, or it has no authorizer."""
     if found is None or not found.enabled:
         return tuple(None for _ in needed)

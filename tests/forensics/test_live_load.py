@@ -20,6 +20,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
 
+import pytest
+
 from eosctl.client import Client, connect
 from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.topics import ensure_topic
@@ -97,6 +99,7 @@ def main() -> None:
     sys.stdout.write(json.dumps(asyncio.run(put_load(sys.argv[1], enough))))
 
 
+@pytest.mark.timeout(600 + SECONDS)
 def test_heavy_load_gives_no_false_hang_and_hides_no_true_one() -> None:
     settings = {"transaction.partition.verification.enable": "false"}  # so that a transaction can be made to hang
     with (

@@ -55,6 +55,10 @@ class VirtualLoop:
         heappush(self._queue, (self._now + delay, next(self._order), handle))
         return handle
 
+    def stand_still(self, seconds: float) -> None:
+        """Let time pass in which nothing runs, as when others have the processor: what is due meanwhile comes late."""
+        self._now += seconds
+
     def run(self, until: float, stop: Callable[[], bool] | None = None) -> None:
         """Run what is due up to the time ``until``, or up to the moment when ``stop`` holds."""
         while (stop is None or not stop()) and self._queue and self._queue[0][0] <= until:

@@ -80,7 +80,7 @@ class Controller:
         self.events.becomes_active(self.leader_epoch, self.log.end_offset)
         if not self.image.features:
             self.write(self._bootstrap())
-        now_ms = self.runtime.now_ms()
+        now_ms = self.runtime.lived_ms()
         for broker in self.image.brokers.values():
             if not broker.fenced:
                 self.heartbeats.touch(broker.broker_id, now_ms)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class Heartbeats:
-    """Last contact per broker, in ms of the controller's clock."""
+    """Last contact per broker, in ms in which the controller could run (Kafka measures monotonic time, too)."""
 
     def __init__(self) -> None:
         self._last_ms: dict[int, int] = {}

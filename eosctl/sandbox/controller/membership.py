@@ -35,7 +35,7 @@ def register_broker(controller: Controller, context: RequestContext, request: Br
         return
     if known is not None and not known.fenced and known.incarnation_id != request.incarnation_id:
         session_ms = controller.config.get_int("broker.session.timeout.ms")
-        if request.broker_id not in controller.heartbeats.stale(controller.runtime.now_ms(), session_ms):
+        if request.broker_id not in controller.heartbeats.stale(controller.runtime.lived_ms(), session_ms):
             context.reply(BrokerRegistrationResponse(error_code=ErrorCode.DUPLICATE_BROKER_REGISTRATION))
             return
     is_new = known is None or known.incarnation_id != request.incarnation_id
@@ -82,7 +82,6 @@ def broker_heartbeat(controller: Controller, context: RequestContext, request: B
         return
     caught_up = request.current_metadata_offset >= broker.broker_epoch
     records: list[Any] = []
-    now_ms = controller.runtime.now_ms()
     if request.want_shut_down:
         records += _controlled_shutdown(controller, broker)
     elif request.want_fence and not broker.fenced:
@@ -91,7 +90,7 @@ def broker_heartbeat(controller: Controller, context: RequestContext, request: B
         controller.events.unfences(broker.broker_id, broker.broker_epoch)
         records += _unfence(controller, broker)
     records = [*lose_directories(controller, broker, request.offline_log_dirs), *records]
-    controller.heartbeats.touch(request.broker_id, now_ms)
+    controller.heartbeats.touch(request.broker_id, controller.runtime.lived_ms())
 
     def answer() -> None:
         now = controller.image.brokers.get(request.broker_id)
@@ -112,7 +111,7 @@ def broker_heartbeat(controller: Controller, context: RequestContext, request: B
 def fence_stale_brokers(controller: Controller) -> None:
     """Fence every broker whose heartbeats stopped for ``broker.session.timeout.ms``."""
     session_ms = controller.config.get_int("broker.session.timeout.ms")
-    for broker_id in controller.heartbeats.stale(controller.runtime.now_ms(), session_ms):
+    for broker_id in controller.heartbeats.stale(controller.runtime.lived_ms(), session_ms):
         controller.heartbeats.forget(broker_id)
         broker = controller.image.brokers.get(broker_id)
         if broker is not None and not broker.fenced:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import random
-from collections.abc import Callable, Sequence
-from typing import Final
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final, TypeAlias
 
 from eosctl.client import Client
 from eosctl.client.consumer import EARLIEST, IsolationLevel, Reader, list_offset
@@ -38,6 +38,9 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.wire.records.record import Record
 from eosctl.workloads.transactional import Fate, Step, attempt_transaction
 
+View: TypeAlias = Callable[[Client, str], Awaitable[tuple[int, int] | None]]
+"""Asks who leads a group's offsets and in which epoch; None while the brokers do not agree."""
+
 _INIT_TRIES: Final = 10
 _DISTRUST_S: Final = 0.2
 _WATCH_S: Final = 0.05
@@ -54,6 +57,7 @@ class Recorder:
     Args:
         clock: Tells ms.
         is_stale: Whether a broker that answered for a group has lost it, as far as an outside observer knows.
+        view: Asks who leads a group's offsets, where no observer sees into the brokers.
         coverage: Is told every event, for whoever chooses faults by what has been tried.
     """
 
@@ -62,9 +66,11 @@ class Recorder:
         clock: Callable[[], int],
         is_stale: Callable[[str, int], bool] = lambda *_: False,
         coverage: Coverage | None = None,
+        view: View | None = None,
     ) -> None:
         self.now_ms = clock
         self.is_stale = is_stale
+        self.view = view
         self._coverage = coverage
         self._events: list[Event] = []
 
@@ -208,8 +214,8 @@ async def copy(
         over = is_over()  # before looking: what is there now is still copied
         try:
             if reader is None:
-                position = await read_offset(client, recorder, producer.actor, group_id, source)
-                if not trusts():
+                position, is_stale = await read_offset(client, recorder, producer.actor, group_id, source)
+                if is_stale or not trusts():
                     await asyncio.sleep(_DISTRUST_S)
                     continue
                 reader = Reader(client, IsolationLevel.READ_COMMITTED, {source: position or 0})
@@ -255,14 +261,22 @@ async def watch_offset(
 
 async def read_offset(
     client: Client, recorder: Recorder, actor: str, group_id: str, partition: TopicPartition
-) -> int | None:
-    """Return a group's stable offset and tell of it."""
+) -> tuple[int | None, bool]:
+    """Return a group's stable offset and whether it may be an old one, and tell of both.
+
+    A broker that has lost the group's partition and has not heard of it answers from memory, as Kafka's does. Where
+    the brokers can only be asked, an answer counts if all of them named its sender as leader before and after it.
+    """
     recorder.tell(OffsetAsked(recorder.now_ms(), actor, group_id, partition))
+    before = await recorder.view(client, group_id) if recorder.view is not None else None
     offset = (await committed_offsets(client, group_id, [partition]))[partition]
     answered_by = await client.node_id(group_coordinator(group_id))
-    stale = recorder.is_stale(group_id, answered_by)
-    recorder.tell(OffsetFetched(recorder.now_ms(), actor, group_id, partition, offset, stale))
-    return offset
+    is_stale = recorder.is_stale(group_id, answered_by)
+    if recorder.view is not None:
+        agreed = before is not None and before[0] == answered_by and before == await recorder.view(client, group_id)
+        is_stale = is_stale or not agreed
+    recorder.tell(OffsetFetched(recorder.now_ms(), actor, group_id, partition, offset, is_stale))
+    return offset, is_stale
 
 
 async def follow(

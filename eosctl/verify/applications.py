@@ -349,8 +349,6 @@ async def _copy(scene: Scene, chance: random.Random, hop: int, index: int, twin:
         life += 1
         async with scene.client() as client:
             producer = scene.producer(client, name, f"{name}{'ab'[twin]}.{life}")
-            # An old offset from a coordinator that is cut off would make duplicates, with Kafka as well: a member of
-            # a group is fenced by its generation, these instances are nobody's members.
             await copy(
                 client,
                 producer,
@@ -358,7 +356,6 @@ async def _copy(scene: Scene, chance: random.Random, hop: int, index: int, twin:
                 group_of(scene, hop),
                 pair,
                 lambda: not busy(),
-                lambda: not scene.is_in_doubt,
                 keeps_position=not twin,  # as Kafka Streams does; the twin asks for the offset before each transaction
                 aborts=lambda: not twin and chance.random() < _ABORT_SHARE,
                 lingers=linger,  # pending offsets are what a late commit of the other one may meet

@@ -27,10 +27,6 @@ from eosctl.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicS
 _POLL_S: Final = 0.1
 _LOOK_MS: Final = 2
 _TELL_EVERY_MS: Final = 1_000
-#: A broker that cannot hear the others may answer OffsetFetch though another one leads the group's partition by now.
-#: Kafka does not promise more: nothing can be committed there.
-_PARTS_BROKERS: Final = frozenset({"isolate-broker", "drop-frames", "delay-frames", "pause-broker", "command"})
-_DOUBT_MS: Final = 5_000
 
 Progress = Callable[[str], None]
 T = TypeVar("T")
@@ -202,8 +198,6 @@ class _Course:
             target = str(fault.target) if fault.target else "all"
             # Told before, as it may take effect before the answer does.
             tell(FaultBegan(now_ms(), number, fault.kind, target))
-            if fault.kind in _PARTS_BROKERS:
-                self.scene.doubtful_until_ms = now_ms() + fault.duration_ms + _DOUBT_MS
             try:
                 await nemesis.begin(fault)
                 await self.scene.pause(fault.duration_ms)

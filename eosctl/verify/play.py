@@ -22,6 +22,7 @@ from eosctl.history.events import History
 from eosctl.lab.proxy.proxy import FaultProxy
 from eosctl.lab.recording import Recorder
 from eosctl.verify.conduct import Disturbance, Nemesis, Progress, conduct
+from eosctl.verify.coordinator_view import coordinator_view
 from eosctl.verify.driven import check_driven
 from eosctl.verify.driver import Driver, start_driver
 from eosctl.verify.drivers.programs import prepare_driver
@@ -157,7 +158,7 @@ async def _play(
     chance = random.Random(f"clients {plan.seed}")
     is_guided = order.guided and order.faults is None and bool(ranges)
     guide = Guide(ranges, fault_chance, order.gap_ms, Coverage()) if is_guided else None
-    recorder = Recorder(elapsed_ms, coverage=guide.coverage if guide is not None else None)
+    recorder = Recorder(elapsed_ms, coverage=guide.coverage if guide is not None else None, view=coordinator_view)
     scene = Scene(
         plan,
         recorder,
@@ -165,7 +166,6 @@ async def _play(
         now_ms,
     )
     scene.bootstrap = ",".join(map(str, config.bootstrap))
-    recorder.is_stale = lambda *_: scene.is_in_doubt
     began_at_ms = now_ms()
     async with scene.connect() as client:
         ends_with_5 = await speaks_end_txn_5(client, plan.clients)

@@ -54,7 +54,6 @@ class Scene:
         transactional_ids: Those that were used, for settling at the end.
         bootstrap: Where other clients than eosctl's own connect to.
         driver: The program of another language whose clients write and read; None for eosctl's own.
-        doubtful_until_ms: Until then a broker may answer for a group that it has lost without knowing.
     """
 
     plan: VerifyPlan
@@ -64,17 +63,11 @@ class Scene:
     over: asyncio.Event = field(default_factory=asyncio.Event)
     transactional_ids: set[str] = field(default_factory=set)
     bootstrap: str = ""
-    doubtful_until_ms: int = 0
     driver: Driver | None = None
 
     def is_over(self) -> bool:
         """Whether no further transaction is to begin."""
         return self.over.is_set()
-
-    @property
-    def is_in_doubt(self) -> bool:
-        """Whether a group's offset may be old through no fault of Kafka's: see `doubtful_until_ms`."""
-        return self.recorder.now_ms() < self.doubtful_until_ms
 
     def partitions(self, name: str) -> tuple[TopicPartition, ...]:
         """Return the partitions of one of the run's topics."""

@@ -7,7 +7,16 @@ from collections.abc import Callable
 import pytest
 
 from eosctl.errors import UsageError
-from eosctl.history.events import Ended, FaultBegan, OffsetsSent, Outcome, Polled, SendInvoked, TransactionRead
+from eosctl.history.events import (
+    Ended,
+    FaultBegan,
+    OffsetFetched,
+    OffsetsSent,
+    Outcome,
+    Polled,
+    SendInvoked,
+    TransactionRead,
+)
 from eosctl.history.ledger import amount_of
 from eosctl.verify.links import CUT, DELAY, DROP, HOLD, HOLD_END
 from eosctl.verify.plan import ClientKind, PlannedFault, VerifyPlan, Workload
@@ -46,6 +55,17 @@ def test_every_application_works_through_faults_without_an_anomaly_and_leaves_no
     assert coverage.met_count > coverage.cell_count // 3
     conditions = [span.condition for span in report.summary.spans]
     assert conditions[:2] == ["whole run", "no fault"]
+
+
+def test_a_coordinator_that_is_cut_off_and_answers_from_memory_is_no_anomaly() -> None:
+    plan = VerifyPlan("v", 4, (Workload.CHAIN,), duration_ms=9_000, rate_per_s=10, partition_count=2)
+    faults = [PlannedFault(1_500 + 2_500 * index, 1_800, "isolate-broker", 1 + (4 + index) % 3) for index in range(3)]
+    believed = judge(play_virtually(plan, faults, view=None).history)
+    assert set(believed.anomaly_counts) == {"lost-offset", "offset-regression"}
+    doubted = play_virtually(plan, faults).history
+    assert not judge(doubted).anomaly_counts
+    answers = [event.is_stale for event in doubted if isinstance(event, OffsetFetched)]
+    assert answers.count(False) > answers.count(True) > 0
 
 
 def test_a_chain_hands_on_everything_that_was_fed_exactly_once() -> None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from eosctl.client import connect
 from eosctl.history.events import History
-from eosctl.lab.recording import Recorder
+from eosctl.lab.recording import Recorder, View
 from eosctl.lab.simulation import simulate
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.sandbox.core import ClusterShape
@@ -21,6 +21,7 @@ from eosctl.sandbox.faults.control import fault_commands
 from eosctl.sandbox.faults.engine import FaultEngine
 from eosctl.sandbox.ports import Emulation
 from eosctl.verify.conduct import Conducted, Disturbance, conduct
+from eosctl.verify.coordinator_view import coordinator_view
 from eosctl.verify.guide import Guide
 from eosctl.verify.links import LINK_RANGES, LinkNemesis
 from eosctl.verify.nemesis import CombinedNemesis, SandboxNemesis, sandbox_ranges
@@ -47,6 +48,7 @@ def play_virtually(
     transaction_version: int | None = None,
     guide: Guide | None = None,
     bugs: Mapping[str, bool] = MappingProxyType({}),
+    view: View | None = coordinator_view,
 ) -> Virtual:
     """Play a plan with faults on the clients' links and of the brokers, on a simulated cluster of three brokers."""
 
@@ -67,7 +69,7 @@ def play_virtually(
                 config = replace(simulation.config, connect_timeout_ms=1_500, request_timeout_ms=1_500)
                 config = replace(config, timeout_ms=20_000)
                 coverage = guide.coverage if guide is not None else None
-                recorder = Recorder(lambda: int(loop.time() * 1_000), coverage=coverage)
+                recorder = Recorder(lambda: int(loop.time() * 1_000), coverage=coverage, view=view)
 
                 def open_client() -> object:
                     return connect(config, connector=link, chance=random.Random(chance.random()))

@@ -39,7 +39,7 @@ lint: environment ## Style, types and import contracts.
 	.venv/bin/lint-imports --no-logo
 
 test-kafka: environment ## The verdicts and bytes against real Apache Kafka (needs Java 17 and Maven).
-	$(RUN) -m pytest -m apache tests/apache
+	$(RUN) -m pytest -m "apache and not long" tests/apache
 
 mutate-checks: environment ## Invert every comparison of every check; a case must notice each.
 	$(RUN) -m scripts.mutate_checks

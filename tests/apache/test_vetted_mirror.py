@@ -19,6 +19,8 @@ from eosctl.lab.engine import MissingTool
 from tests.apache.conftest import running
 from tests.settings.filled_profiles import filled
 
+pytestmark = pytest.mark.long
+
 VERSION = "4.3.1"
 LONG_S = 300
 HALF = 200

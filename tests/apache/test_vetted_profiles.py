@@ -16,6 +16,8 @@ from eosctl.testing import SandboxThread
 from tests.apache.conftest import running
 from tests.settings.filled_profiles import filled
 
+pytestmark = pytest.mark.long
+
 BROKERS = "broker-eos-production"
 POISON_EVERY = 100
 LOAD = Load(rate=20, seconds=2)

@@ -168,7 +168,9 @@ def _hcl(file: str, text: str) -> tuple[Node, ...]:
         if "kafka" not in text.lower():
             return ()
         raise ConfigFileError(
-            f"{file}: HCL cannot be read.", "It needs the package python-hcl2.", "Install eosctl[hcl]."
+            f"{file}: HCL cannot be read without the package python-hcl2 (pip install 'eosctl[hcl]').",
+            "It parses HCL, and is not installed.",
+            "Install eosctl[hcl].",
         )
     try:
         return (parse_hcl(text),)

@@ -17,6 +17,7 @@ from eosctl.settings.tree import Branch, Leaf, Node, Row
 
 if TYPE_CHECKING:
     from lark import Token, Tree
+    from lark.exceptions import UnexpectedInput
 
 MAX_CHARACTERS: Final = 1_000_000
 """The parser takes a second for some 100,000."""
@@ -40,6 +41,11 @@ def can_parse() -> bool:
     return importlib.util.find_spec("hcl2") is not None
 
 
+def _unexpected(error: UnexpectedInput) -> str:
+    found = str(getattr(error, "token", None) or getattr(error, "char", "")).strip()
+    return f"not HCL: {found.split()[0][:20]!r} is not expected here" if found else "not HCL: it ends too early"
+
+
 def parse_hcl(text: str) -> Branch:
     """Parse HCL.
 
@@ -57,7 +63,7 @@ def parse_hcl(text: str) -> Branch:
         tree = hcl2.parses_to_tree(whole)
         return _Reader(whole).body(_trees(tree)[0])
     except UnexpectedInput as error:
-        raise HclError(max(1, int(getattr(error, "line", 1))), "not HCL") from error
+        raise HclError(max(1, int(getattr(error, "line", 1))), _unexpected(error)) from error
     except RecursionError as error:
         raise HclError(1, "nested too deeply") from error
 

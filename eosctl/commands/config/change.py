@@ -129,7 +129,7 @@ def release_of(text: str) -> Release:
     try:
         return parse_release(text)
     except ValueError as error:
-        raise UsageError(f"{text!r} is not a Kafka version.", "", "Write it as 3.9 or 3.9.1.") from error
+        raise UsageError(f"{text!r} is not a release.", "Releases are numbers.", "Write it as 3.9 or 3.9.1.") from error
 
 
 def _text(file: str) -> str:

@@ -76,6 +76,7 @@ from eosctl.checks.configuration.frameworks.spring_prefix_of_many_instances impo
 from eosctl.checks.configuration.frameworks.spring_retry_topics_with_transactions import (
     spring_retry_topics_with_transactions,
 )
+from eosctl.checks.configuration.mirror_maker.exactly_once_without_cluster import exactly_once_without_cluster
 from eosctl.checks.configuration.mirror_maker.mirror_maker_cycle import mirror_maker_cycle
 from eosctl.checks.configuration.mirror_maker.mirror_maker_old_names import mirror_maker_old_names
 from eosctl.checks.configuration.mirror_maker.mirror_maker_reads_uncommitted import mirror_maker_reads_uncommitted
@@ -242,6 +243,7 @@ ALL_RULES: Final[tuple[Rule, ...]] = (
     flink_checkpoints_discarded,
     spring_retry_topics_with_transactions,
     mirror_maker_old_names,
+    exactly_once_without_cluster,
     mirror_maker_without_internal_rest,
     mirror_maker_cycle,
     mirror_maker_topics_not_durable,

@@ -28,15 +28,14 @@ def mirror_maker_without_internal_rest(deployment: Deployment) -> Iterator[Probl
     """Find dedicated MirrorMaker clusters whose nodes cannot fence zombies for each other.
 
     What it checks:
-        exactly.once.source.support=enabled, for all clusters or one, without
-        dedicated.mode.enable.internal.rest=true.
+        exactly.once.source.support=enabled of a cluster without dedicated.mode.enable.internal.rest=true.
 
     Why it matters for exactly-once:
         A worker asks the leader over REST to fence the producers of an older generation before it starts a task.
         Without the server this works on a single node only; with more nodes tasks do not start.
 
     Example:
-        exactly.once.source.support=enabled in mm2.properties of three nodes.
+        eu.exactly.once.source.support=enabled in mm2.properties of three nodes.
 
     Fix:
         Set dedicated.mode.enable.internal.rest=true and listeners that the nodes reach.
@@ -49,10 +48,9 @@ def mirror_maker_without_internal_rest(deployment: Deployment) -> Iterator[Probl
     """
     for mirror in deployment.of(Role.MIRROR_MAKER):
         rest = mirror.value("dedicated.mode.enable.internal.rest")
-        support = [v for name, v in mirror.given.items() if name.endswith("exactly.once.source.support")]
+        support = [v for name, v in mirror.given.items() if name.endswith(".exactly.once.source.support")]
         enabled = next((v for v in support if (v.word or "").lower() == "enabled"), None)
-        dedicated = any("->" in name for name in mirror.given)
-        if enabled is not None and dedicated and rest.flag is not True and rest.resolved:
+        if enabled is not None and rest.flag is not True and rest.resolved:
             yield problem(
                 mirror,
                 (enabled, rest),

@@ -1,0 +1,55 @@
+"""EOS-CFG-143."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Deployment, Role
+from eosctl.model.severity import Severity
+
+
+@rule(
+    "EOS-CFG-143",
+    "MirrorMaker's exactly-once setting names no cluster",
+    Severity.ERROR,
+    roles=(Role.MIRROR_MAKER,),
+    reads=("exactly.once.source.support",),
+    references=("KIP-618", "KIP-710"),
+)
+def exactly_once_without_cluster(deployment: Deployment) -> Iterator[Problem]:
+    """Find exactly-once support of a dedicated MirrorMaker that is switched on where MirrorMaker does not look.
+
+    What it checks:
+        exactly.once.source.support=enabled or preparing in mm2.properties, without the name of a cluster before it.
+
+    Why it matters for exactly-once:
+        The workers of a flow take the settings that bear their target cluster's name, and of the others only a few
+        (storage topics, converters, tasks, replication policy). This one is not among them: the flow runs without
+        exactly-once, and copies records twice after a worker was killed.
+
+    Example:
+        exactly.once.source.support=enabled beside us->eu.enabled=true.
+
+    Fix:
+        Name every cluster that is written to: eu.exactly.once.source.support=enabled; preparing first where workers
+        run already.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        KIP-618; KIP-710; exactly.once.source.support; MirrorMakerConfig.workerConfig.
+    """
+    for mirror in deployment.of(Role.MIRROR_MAKER):
+        support = mirror.given.get("exactly.once.source.support")
+        dedicated = any("->" in name for name in mirror.given)
+        if dedicated and support and (support.word or "").lower() in ("enabled", "preparing"):
+            yield problem(
+                mirror,
+                (support,),
+                f"exactly.once.source.support is {support.word}, without the cluster that it is for.",
+                impact="MirrorMaker does not heed it: records come twice after a worker was killed.",
+                remedy="Write TARGET.exactly.once.source.support, for every cluster that is written to.",
+            )

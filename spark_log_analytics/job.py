@@ -127,7 +127,7 @@ def scan_on_spark(
 
 
 def exception_timeline(events: DataFrame) -> DataFrame:
-    """Count exceptions by minute, class, root class and application."""
+    """Count exceptions by minute, class, root class, application and host."""
     from pyspark.sql import functions as f
 
     return (
@@ -137,9 +137,10 @@ def exception_timeline(events: DataFrame) -> DataFrame:
             f.col("exception.class_name").alias("class_name"),
             f.col("exception.root_class").alias("root_class"),
             "application",
+            "host",
         )
         .agg(f.count("*").alias("event_count"))
-        .orderBy("minute_ms", "class_name", "root_class", "application")
+        .orderBy("minute_ms", "class_name", "root_class", "application", "host")
     )
 
 

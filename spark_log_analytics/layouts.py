@@ -32,7 +32,7 @@ _ANYTHING = "(?:[^\\n]*)"
 
 
 class Layout(NamedTuple):
-    """A header pattern over bytes, with groups ``time``, ``level``, ``thread``, ``logger`` and ``message``.
+    """A header pattern over bytes, with groups ``time``, ``level``, ``thread``, ``logger``, ``host`` and ``message``.
 
     Attributes:
         name: The layout's name.
@@ -103,11 +103,12 @@ LAYOUTS: Final = (
     Layout("klog", rf"(?P<level>[IWEF])(?P<time>\d{{4}} {_CLOCK}) +\d+ (?P<logger>[^\]\s]+)\] {_REST}"),
     Layout("go", rf"(?P<time>\d{{4}}/\d\d/\d\d {_CLOCK}) (?:\[?(?P<level>{_LEVEL})\]? )?{_REST}"),
     Layout(
-        "syslog", rf"(?P<time>[A-Z][a-z]{{2}} [ \d]\d \d\d:\d\d:\d\d) \S+ (?P<logger>[^\s:\[]+)(?:\[\d+\])?: {_REST}"
+        "syslog",
+        rf"(?P<time>[A-Z][a-z]{{2}} [ \d]\d \d\d:\d\d:\d\d) (?P<host>\S+) (?P<logger>[^\s:\[]+)(?:\[\d+\])?: {_REST}",
     ),
     Layout(
         "syslog-5424",
-        rf"<\d{{1,3}}>1 (?P<time>{_DATE}) \S+ (?P<logger>\S+) \S+ \S+ (?:-|\[[^\n]*?\]) ?{_REST}",
+        rf"<\d{{1,3}}>1 (?P<time>{_DATE}) (?:-|(?P<host>\S+)) (?P<logger>\S+) \S+ \S+ (?:-|\[[^\n]*?\]) ?{_REST}",
     ),
     Layout(
         "jul",

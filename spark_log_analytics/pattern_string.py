@@ -23,6 +23,7 @@ _CONVERSIONS: Final = {
     "logger": r"(?P<logger>[\w.$\[\]/-]*)",
     "message": r"(?P<message>[^\n]*)",
     "number": r"-?\d*",
+    "host": r"(?P<host>[^\s\[\]|,;]*)",
     "any": r"[^\n]*?",
     "nothing": "",
 }
@@ -34,6 +35,9 @@ _NAMES: Final = {
     **dict.fromkeys(("L", "line", "r", "relative", "pid", "processId", "tid", "T", "sn", "sequenceNumber"), "number"),
     **dict.fromkeys(("n", "ex", "exception", "throwable", "xEx", "xThrowable", "rEx", "wEx", "nopex"), "nothing"),
 }
+_LOOKUP: Final = re.compile(r"\$\{([^}]*)\}")
+_HOST_NAMES: Final = re.compile(r"(?:\w+:)*host_?(?:\.?name)?", re.IGNORECASE)
+"""What log4j2's lookups, and what a context, call the machine: ``${hostName}``, ``${env:HOSTNAME}``, ``%X{host}``."""
 _WRAPPING: Final = frozenset(
     [
         "highlight",
@@ -67,7 +71,7 @@ def layout_of_pattern(pattern: str) -> Layout:
     Raises:
         PatternError: It holds no message, or no time and no level to tell a header from what follows it.
     """
-    regex = _translate(pattern.removesuffix("%n"))
+    regex = _translate(_LOOKUP.sub(r"%X{\1}", pattern.removesuffix("%n")))
     layout = Layout("pattern", regex)
     if "(?P<message>" not in regex:
         raise PatternError("It has no %m: without a message nothing can be told.")
@@ -104,6 +108,8 @@ def _literal(text: str) -> str:
 def _conversion(name: str, options: str, *, wraps: bool) -> str:
     if name in ("d", "date"):
         return f"(?P<time>{_date(options)})"
+    if name in ("X", "mdc", "property") and _HOST_NAMES.fullmatch(options.strip("{}")):
+        return _CONVERSIONS["host"]
     if name in (
         "X",
         "mdc",

@@ -15,11 +15,12 @@ from spark_log_analytics.scan import Split, SplitCounts, SplitScan
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
+"""Version 2 has the column ``host``."""
 
 EVENT_COLUMNS: Final = (
     "file string, offset long, line long, time_ms long, time_assumed boolean, level string, thread string, "
-    "logger string, application string, category string, fields map<string,string>, "
+    "logger string, application string, host string, category string, fields map<string,string>, "
     "exception struct<class_name:string,root_class:string,chain:array<string>,fingerprint:string>, message string"
 )
 """The columns of events, as Spark's DDL."""
@@ -42,7 +43,7 @@ def arrow_schema(*, with_counts: bool) -> pa.Schema:
     )
     columns = [
         *(("file", text), ("offset", number), ("line", number), ("time_ms", number), ("time_assumed", pa.bool_())),
-        *((name, text) for name in ("level", "thread", "logger", "application", "category")),
+        *((name, text) for name in ("level", "thread", "logger", "application", "host", "category")),
         *(("fields", pa.map_(text, text)), ("exception", thrown), ("message", text)),
     ]
     if with_counts:
@@ -82,6 +83,7 @@ def event_of(row: Mapping[str, Any]) -> LogEvent:
         thread=row["thread"],
         logger=row["logger"],
         application=row["application"],
+        host=row["host"],
         category=row["category"],
         fields=dict(row["fields"]),
         exception=None

@@ -209,6 +209,7 @@ def peeled_records(data: bytes, source: SourceFile) -> Iterator[Record]:
                     line=line,
                     time=record.time or stamp,
                     application=record.application or service,
+                    host=record.host or part.host,
                 )
             )
     records.sort(key=lambda record: record.offset)
@@ -249,6 +250,7 @@ class _Tally:
                     thread=record.thread,
                     logger=record.logger,
                     application=record.application or self._source.application,
+                    host=record.host or self._source.host,
                     category=classified.category,
                     fields=classified.fields,
                     exception=classified.exception,

@@ -54,6 +54,7 @@ class Record(NamedTuple):
         matched: False for text in front of the first header.
         key: The header line with its digits blurred, for records of one short line; empty for others.
         passed_count: Records that were passed over since the one before.
+        host: The machine, where the record names it.
     """
 
     offset: int
@@ -70,6 +71,7 @@ class Record(NamedTuple):
     matched: bool = True
     key: bytes = b""
     passed_count: int = 0
+    host: str = ""
 
 
 def scan_records(
@@ -204,7 +206,8 @@ class HeaderReader:
             level, message, text = _take_jul(text)
         level = level_of(level)
         application = groups.get("application", "").strip()
-        return Record(offset, line, time, level, thread, logger, application, message, text, truncated, undecodable)
+        parts = (time, level, thread, logger, application, message)
+        return Record(offset, line, *parts, text, truncated, undecodable, host=groups.get("host", ""))
 
 
 def _take_logger(message: str, thread: str) -> tuple[str, str, str]:
@@ -245,7 +248,8 @@ def _from_json(head: bytes, offset: int, line: int, rest: str, truncated: bool, 
 
 def _of_entry(entry: Entry, offset: int, line: int, rest: str, truncated: bool, undecodable: bool) -> Record:
     below = "\n".join(part for part in (entry.rest, rest) if part.strip())
-    return Record(offset, line, *entry[:-1], below, truncated, undecodable)
+    parts = (entry.time, entry.level, entry.thread, entry.logger, entry.application, entry.message)
+    return Record(offset, line, *parts, below, truncated, undecodable, host=entry.host)
 
 
 def _decode(raw: bytes) -> tuple[str, bool]:

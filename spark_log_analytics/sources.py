@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from spark_log_analytics.content import codec_of, read_content, read_head
+from spark_log_analytics.hosts import host_of_path, pod_of_path
 from spark_log_analytics.layouts import LAYOUTS, Layout, Verdict, detect_layouts
 from spark_log_analytics.wrappers import detect_wrapper, peel
 
@@ -66,6 +67,7 @@ class SourceFile(NamedTuple):
     Attributes:
         name: The file as the caller named it.
         application: Who wrote it, as far as the name tells.
+        host: The machine it was written on, as far as the path tells; empty when it does not.
         verdict: Its layouts.
         wrapper: What stands in front of each line; empty for nothing.
         size_bytes: Its size on disk.
@@ -77,6 +79,7 @@ class SourceFile(NamedTuple):
 
     name: str
     application: str
+    host: str
     verdict: Verdict
     wrapper: str
     size_bytes: int
@@ -166,6 +169,7 @@ def inspect_file(path: Path, zone: tzinfo | None = None, layouts: tuple[Layout, 
     return SourceFile(
         name=str(path),
         application=application_of(path),
+        host=host_of_path(path),
         verdict=verdict,
         wrapper=wrapper,
         size_bytes=status.st_size,
@@ -177,7 +181,12 @@ def inspect_file(path: Path, zone: tzinfo | None = None, layouts: tuple[Layout, 
 
 
 def application_of(path: Path) -> str:
-    """Name who writes a file: the directory of a Kafka server's files, the stem of any other without its rotation."""
+    """Name who writes a file: the directory of a Kafka server's files, the container of the kubelet's.
+
+    Any other has its stem without its rotation.
+    """
+    if pod := pod_of_path(path):
+        return pod[1]
     stem = path.name
     while (shorter := _ROTATION.sub("", stem)) not in ("", stem):
         stem = shorter

@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
+from spark_log_analytics.hosts import host_of_values
+
 _MESSAGE: Final = (
     *("message", "msg", "log", "@m", "short_message", "event", "body", "text", "@mt", "body.stringValue"),
 )
@@ -98,6 +100,7 @@ class Entry(NamedTuple):
     application: str
     message: str
     rest: str
+    host: str
 
 
 def read_entry(values: Mapping[str, Any]) -> Entry:
@@ -116,6 +119,7 @@ def read_entry(values: Mapping[str, Any]) -> Entry:
         names.text(*_APPLICATION),
         message.rstrip("\r"),
         "\n".join(part for part in below if part.strip()),
+        host_of_values(values),
     )
 
 

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 COUNT_COLUMNS: Final = (
-    "minute_ms long, class_name string, root_class string, application string, event_count long, file string, "
-    "offset long, error string"
+    "minute_ms long, class_name string, root_class string, application string, host string, event_count long, "
+    "file string, offset long, error string"
 )
 """The columns of partial counts; a row with an error names a file that could not be read to its end."""
 
 
 def exceptions_frame(spark: SparkSession, sources: Sequence[SourceFile], split_bytes: int = SPLIT_BYTES) -> DataFrame:
-    """Count exceptions by minute, classes and application.
+    """Count exceptions by minute, classes, application and host.
 
     Args:
         spark: Any session; it is left as it is.
@@ -48,7 +48,7 @@ def exceptions_on_spark(
     rows = exceptions_frame(spark, sources, split_bytes).collect()
     counts = [
         ExceptionCount(
-            ExceptionKey(row.minute_ms, row.class_name, row.root_class, row.application),
+            ExceptionKey(row.minute_ms, row.class_name, row.root_class, row.application, row.host),
             row.event_count,
             row.file,
             row.offset,
@@ -76,7 +76,7 @@ def _batch(splits: Sequence[Split]) -> pa.RecordBatch:
     text, number = pa.string(), pa.int64()
     schema = pa.schema(
         [
-            *(("minute_ms", number), ("class_name", text), ("root_class", text), ("application", text)),
+            *(("minute_ms", number), ("class_name", text), ("root_class", text), ("application", text), ("host", text)),
             *(("event_count", number), ("file", text), ("offset", number), ("error", text)),
         ]
     )

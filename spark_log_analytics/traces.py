@@ -36,12 +36,14 @@ class ExceptionKey(NamedTuple):
         class_name: The outermost class.
         root_class: The class of the last cause.
         application: Who printed it.
+        host: The machine; empty where nothing names it.
     """
 
     minute_ms: int | None
     class_name: str
     root_class: str
     application: str
+    host: str
 
 
 class ExceptionCount(NamedTuple):
@@ -61,7 +63,7 @@ class TraceCounts(NamedTuple):
 
 
 def count_exceptions(split: Split) -> TraceCounts:
-    """Count the stack traces whose record's header starts in a split, by minute, classes and application."""
+    """Count the stack traces whose record's header starts in a split, by minute, classes, application and host."""
     source = split.source
     reference = TimeReference(source.zone, source.modified_ms)
     found: dict[ExceptionKey, tuple[int, int]] = {}
@@ -79,7 +81,7 @@ def count_exceptions(split: Split) -> TraceCounts:
                 instant = parse_timestamp(record.time, reference) if record.time else None
                 minute_ms = None if instant is None else instant.ms // MINUTE_MS * MINUTE_MS
                 application = record.application or source.application
-                key = ExceptionKey(minute_ms, chain[0], chain[-1], application)
+                key = ExceptionKey(minute_ms, chain[0], chain[-1], application, record.host or source.host)
                 count, offset = found.get(key, (0, record.offset + window.base))
                 found[key] = count + 1, offset
     counts = (ExceptionCount(key, count, source.name, offset) for key, (count, offset) in found.items())
@@ -167,6 +169,5 @@ def _owner(data: Buffer, reader: HeaderReader, line_start: int, start: int) -> r
     return None
 
 
-def _order(count: ExceptionCount) -> tuple[int, str, str, str]:
-    key = count.key
-    return (-1 if key.minute_ms is None else key.minute_ms, key.class_name, key.root_class, key.application)
+def _order(count: ExceptionCount) -> tuple[int | str, ...]:
+    return (-1 if count.key.minute_ms is None else count.key.minute_ms, *count.key[1:])

@@ -13,6 +13,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
+from spark_log_analytics.hosts import host_of_values
+
 _CRI: Final = re.compile(rb"(\d{4}-\d\d-\d\dT\S+) (stdout|stderr) ([FP]) ?(.*)")
 _COMPOSE: Final = re.compile(rb"([\w.-]+) +\| ?(?:(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z) )?(.*)")
 _KUBECTL: Final = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6,9}Z) (.*)")
@@ -41,6 +43,7 @@ class Peeled(NamedTuple):
 
     Attributes:
         name: The stream or service; empty when the file has one.
+        host: The machine that the wrapper names; empty when it names none.
         text: The lines without their wrapper.
         starts: Where each line starts in ``text``.
         origins: Where the same line starts in the file.
@@ -49,6 +52,7 @@ class Peeled(NamedTuple):
     """
 
     name: str
+    host: str
     text: bytes
     starts: tuple[int, ...]
     origins: tuple[int, ...]
@@ -62,12 +66,13 @@ class Peeled(NamedTuple):
 
 
 class Inner(NamedTuple):
-    """A line without its wrapper: its stream, its text, whether it is whole, and the wrapper's time of it."""
+    """A line without its wrapper: its stream, text, whether it is whole, and the wrapper's time and machine of it."""
 
     stream: str
     text: bytes
     whole: bool = True
     stamp: str = ""
+    host: str = ""
 
 
 Unwrap = Callable[[bytes], Inner | None]
@@ -113,6 +118,7 @@ def _carrier(line: bytes) -> Inner | None:
                 text.rstrip("\r\n").encode(),
                 whole,
                 str(stamp)[: 13 if str(stamp).isdecimal() else None],
+                host_of_values(entry),
             )
     return None
 
@@ -146,17 +152,21 @@ def _syslog(line: bytes) -> Inner | None:
     if found is None:
         return None
     unit = (found[3] or found[4]).decode("utf-8", "replace")
-    return Inner(unit, found[5].replace(b"#011", b"\t"), stamp=found[1].decode())
+    host = found[2].decode("utf-8", "replace")
+    return Inner(unit, found[5].replace(b"#011", b"\t"), stamp=found[1].decode(), host="" if host == "-" else host)
 
 
 def _prefix(line: bytes) -> Inner | None:
     found = _PREFIX.match(line)
-    return Inner(found[1].decode(), found[3], stamp=(found[2] or b"").decode()) if found else None
+    if found is None:
+        return None
+    pod = found[1].decode()
+    return Inner(pod, found[3], stamp=(found[2] or b"").decode(), host=pod)
 
 
 def _stern(line: bytes) -> Inner | None:
     found = _STERN.match(line)
-    return Inner(found[1].decode(), found[2]) if found else None
+    return Inner(found[1].decode(), found[2], host=found[1].decode()) if found else None
 
 
 def _ansi(line: bytes) -> Inner:
@@ -199,25 +209,25 @@ def detect_wrapper(sample: bytes) -> str:
 
 
 def peel(data: bytes, wrapper: str) -> Iterator[Peeled]:
-    """Take a wrapper off and part the lines by stream.
+    """Take a wrapper off and part the lines by stream and machine.
 
     Args:
         data: The whole file.
         wrapper: A name that ``detect_wrapper`` returned.
     """
     unwrap: Unwrap = _ansi if wrapper == "ansi" else dict(_WRAPPERS)[wrapper]
-    parts: dict[str, _Part] = defaultdict(_Part)
-    last, offset = "", 0
+    parts: dict[tuple[str, str], _Part] = defaultdict(_Part)
+    last, offset = ("", ""), 0
     for number, line in enumerate(data.split(b"\n")):
-        inner = unwrap(_uncoloured(line)) or Inner(last, line)
-        parts[inner.stream].add(inner, offset, number)
-        last, offset = inner.stream, offset + len(line) + 1
-    for stream, part in parts.items():
-        coloured = _ANSI.sub(b"", part.text) if wrapper != "ansi" and _ANSI.search(part.text) else None
-        if coloured is None:
-            yield part.peeled(stream, bytes(part.text), part.starts)
+        inner = unwrap(_uncoloured(line)) or Inner(last[0], line, host=last[1])
+        last = inner.stream, inner.host
+        parts[last].add(inner, offset, number)
+        offset += len(line) + 1
+    for (stream, host), part in parts.items():
+        if wrapper != "ansi" and _ANSI.search(part.text):
+            yield _plain(stream, host, part)
         else:
-            yield _plain(stream, part)
+            yield part.peeled(stream, host, bytes(part.text), part.starts)
 
 
 class _Part:
@@ -242,15 +252,15 @@ class _Part:
             self.text += b"\n"
         self._open = not inner.whole
 
-    def peeled(self, stream: str, text: bytes, starts: Sequence[int]) -> Peeled:
-        return Peeled(stream, text, tuple(starts), tuple(self.origins), tuple(self.numbers), tuple(self.stamps))
+    def peeled(self, stream: str, host: str, text: bytes, starts: Sequence[int]) -> Peeled:
+        return Peeled(stream, host, text, tuple(starts), tuple(self.origins), tuple(self.numbers), tuple(self.stamps))
 
 
-def _plain(stream: str, part: _Part) -> Peeled:
+def _plain(stream: str, host: str, part: _Part) -> Peeled:
     """Take colours out of peeled lines, which moves where they start."""
     lines = [_ANSI.sub(b"", line) for line in bytes(part.text).split(b"\n")]
     starts, offset = [], 0
     for line in lines[: len(part.starts)]:
         starts.append(offset)
         offset += len(line) + 1
-    return part.peeled(stream, b"\n".join(lines), starts)
+    return part.peeled(stream, host, b"\n".join(lines), starts)

@@ -35,6 +35,7 @@ class LogEvent(NamedTuple):
         thread: The thread's name, possibly cut by the layout.
         logger: The logger, possibly abbreviated by the layout.
         application: Who wrote it: the broker's directory, the service of the record, or the file's name.
+        host: The machine it was written on, as far as the record or its file tells; empty when neither does.
         category: A category of the catalogue.
         fields: Values named by the catalogue: ``transactional_id``, ``producer_id``, ``partition``, and so on.
         exception: The throwable, if one was printed.
@@ -50,6 +51,7 @@ class LogEvent(NamedTuple):
     thread: str
     logger: str
     application: str
+    host: str
     category: str
     fields: Mapping[str, str]
     exception: LoggedException | None

@@ -54,7 +54,7 @@ def test_a_connect_server_gives_the_events_and_incidents_of_the_scanner(connect_
     )
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.count("producer_fenced: duplicate-transactional-id") == 3
-    rows = [json.loads(line) for file in (out / "events-v1").glob("part-*") for line in file.read_text().splitlines()]
+    rows = [json.loads(line) for file in (out / "events-v2").glob("part-*") for line in file.read_text().splitlines()]
     events = scan_paths([LOGS]).events
     assert sorted((row["file"], row["offset"], row["line"], row["category"], row["message"]) for row in rows) == sorted(
         (event.file, event.offset, event.line, event.category, event.message) for event in events

@@ -74,7 +74,7 @@ def test_two_executors_without_eosctl_give_the_events_of_the_scanner(cluster: Cl
     # The worker may begin a third one while the job ends, in the place of one that has gone already.
     assert {"0", "1"} <= {path.name for path in application.iterdir() if path.is_dir()}
     assert done.stdout.count("producer_fenced: duplicate-transactional-id") == 3
-    rows = [json.loads(line) for file in (out / "events-v1").glob("part-*") for line in file.read_text().splitlines()]
+    rows = [json.loads(line) for file in (out / "events-v2").glob("part-*") for line in file.read_text().splitlines()]
     events = scan_paths([FIXTURES / "second-producer-392"]).events
     assert sorted((row["file"], row["offset"], row["line"], row["category"]) for row in rows) == sorted(
         (event.file, event.offset, event.line, event.category) for event in events
@@ -111,7 +111,7 @@ def test_an_executor_that_is_killed_changes_nothing(cluster: Cluster, tmp_path: 
         done = job.result(timeout=600)
     assert done.returncode == 0, done.stderr[-3000:]
     assert killed, "the job was over before an executor had begun"
-    rows = [json.loads(line) for file in (out / "events-v1").glob("part-*") for line in file.read_text().splitlines()]
+    rows = [json.loads(line) for file in (out / "events-v2").glob("part-*") for line in file.read_text().splitlines()]
     events = scan_paths([logs]).events
     assert sorted((row["file"], row["offset"], row["line"]) for row in rows) == sorted(
         (event.file, event.offset, event.line) for event in events

@@ -29,7 +29,7 @@ def event(
     fields: Mapping[str, str] | None = None,
 ) -> LogEvent:
     return LogEvent(
-        "a.log", time_ms or 0, 1, time_ms, False, level, "", "", application, category, fields or {}, None, message
+        "a.log", time_ms or 0, 1, time_ms, False, level, "", "", application, "", category, fields or {}, None, message
     )
 
 

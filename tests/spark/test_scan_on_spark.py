@@ -91,7 +91,7 @@ def test_the_job_runs_under_spark_submit_from_its_archive(tmp_path: Path) -> Non
     assert done.returncode == 0, done.stderr[-2000:]
     incidents = json.loads((tmp_path / "out" / "incidents.json").read_text())
     assert [one["root_cause"] for one in incidents] == ["duplicate-transactional-id"] * 3
-    lines = [line for file in (tmp_path / "out" / "events-v1").glob("part-*") for line in file.read_text().splitlines()]
+    lines = [line for file in (tmp_path / "out" / "events-v2").glob("part-*") for line in file.read_text().splitlines()]
     assert len(lines) == len(scan_paths([FIXTURES / "second-producer-392"]).events)
 
 
@@ -108,7 +108,7 @@ def test_the_job_counts_exceptions_and_tells_those_that_are_new(spark: Any, tmp_
     assert main([str(early), "--out", str(before), "--format", "json"]) == 0
     for baseline in (before, now):
         assert main([str(PAUSED), "--out", str(now), "--format", "json", "--baseline", str(baseline)]) == 0
-        counted, new = (_rows(now / table) for table in ("exceptions-v1", "new-failures-v1"))
+        counted, new = (_rows(now / table) for table in ("exceptions-v2", "new-failures-v2"))
         assert sum(row["event_count"] for row in counted) == len(expected)
         assert {row["fingerprint"] for row in new} == (of_all - known if baseline == before else set())
 

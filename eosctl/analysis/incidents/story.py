@@ -239,19 +239,25 @@ def _timed(events: Iterable[LogEvent], sources: Sequence[SourceSummary]) -> Iter
 
 
 def _told_apart(events: Iterable[LogEvent], sources: Sequence[SourceSummary]) -> Iterator[LogEvent]:
-    """Yield events whose servers are told apart: nodes that share a service's name have the names of their files."""
+    """Yield events whose servers are told apart: nodes that share a service's name have those of their machines.
+
+    Where no machines are named, they have the names of their files.
+    """
     known = list(events)
     owners = {source.file: source.application for source in sources}
     names: dict[str, set[str]] = defaultdict(set)
+    hosts: dict[str, set[str]] = defaultdict(set)
     of_servers = set()
     for event in known:
         names[event.application].add(owners.get(event.file, event.application))
+        hosts[event.application].add(event.host)
         if is_server_logger(event.logger):
             of_servers.add(event.application)
     shared = {name for name in of_servers if len(names[name]) > 1}
     for event in known:
-        owner = owners.get(event.file)
-        yield event._replace(application=owner) if owner and event.application in shared else event
+        several_hosts = event.application in of_servers and len(hosts[event.application] - {""}) > 1
+        owner = event.host if several_hosts else owners.get(event.file) if event.application in shared else ""
+        yield event._replace(application=owner) if owner else event
 
 
 def _order(event: LogEvent) -> tuple[int, str, int]:

@@ -40,7 +40,7 @@ def count_exceptions(
     output: Output = OutputFormat.TABLE,
     output_file: OutputFile = None,
 ) -> None:
-    """Count stack traces by minute, class, root cause and application: the fast look at a lot of logs.
+    """Count stack traces by minute, class, root cause, application and host: the fast look at a lot of logs.
 
     Exit codes: 0 done, 2 usage, 4 a file could not be read to its end.
     """

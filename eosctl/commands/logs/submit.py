@@ -70,8 +70,8 @@ def submit_job(
 ) -> None:
     """Run the scan as a job on a Spark cluster: pack the code, submit, and tell what it found.
 
-    Events go to DIR/events-v1, exceptions by the minute to DIR/exceptions-v1, incidents to DIR/incidents.json, and with
-    --baseline the exceptions that are new since then to DIR/new-failures-v1. Executors need Python 3.11, pyarrow and
+    Events go to DIR/events-v2, exceptions by the minute to DIR/exceptions-v2, incidents to DIR/incidents.json, and with
+    --baseline the exceptions that are new since then to DIR/new-failures-v2. Executors need Python 3.11, pyarrow and
     pandas; eosctl is shipped along. On a Spark Connect server (--connect) nothing here needs Java; events lie where the
     server writes.
 

@@ -11,12 +11,13 @@ from eosctl.render.listing import Column
 
 
 class ExceptionItem(msgspec.Struct, frozen=True, rename={"class_name": "class"}):
-    """Stack traces of one minute, class, root class and application; ``file`` and ``offset`` name the first."""
+    """Stack traces of one minute, class, root class, application and host; ``file`` and ``offset`` name the first."""
 
     minute: str | None
     class_name: str
     root_class: str
     application: str
+    host: str
     count: int
     file: str
     offset: int
@@ -28,16 +29,24 @@ EXCEPTION_COLUMNS: Final[tuple[Column[ExceptionItem], ...]] = (
     Column("CLASS", lambda item: _simple(item.class_name)),
     Column("ROOT-CAUSE", lambda item: _simple(item.root_class)),
     Column("APPLICATION", lambda item: item.application),
+    Column("HOST", lambda item: item.host),
     Column("FIRST", lambda item: f"{item.file}:{item.offset}"),
 )
 
 
 def exception_item(
-    minute_ms: int | None, class_name: str, root_class: str, application: str, count: int, file: str, offset: int
+    minute_ms: int | None,
+    class_name: str,
+    root_class: str,
+    application: str,
+    host: str,
+    count: int,
+    file: str,
+    offset: int,
 ) -> ExceptionItem:
     """Put a count into the form that is shown."""
     minute = None if minute_ms is None else time_text(minute_ms)
-    return ExceptionItem(minute, class_name, root_class, application, count, file, offset)
+    return ExceptionItem(minute, class_name, root_class, application, host, count, file, offset)
 
 
 def _simple(name: str) -> str:

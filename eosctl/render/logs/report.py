@@ -40,6 +40,7 @@ class EventView(msgspec.Struct, frozen=True):
     offset: int
     line: int
     application: str
+    host: str
     fields: Mapping[str, str]
     exception: ExceptionView | None
     message: str
@@ -180,6 +181,7 @@ EVENT_COLUMNS: Final[tuple[Column[EventView], ...]] = (
     Column("CATEGORY", lambda item: item.category),
     Column("LEVEL", lambda item: item.level),
     Column("APPLICATION", lambda item: item.application),
+    Column("HOST", lambda item: item.host),
     Column("FILE", lambda item: item.file),
     Column("OFFSET", lambda item: str(item.offset)),
     Column("LINE", lambda item: str(item.line)),
@@ -238,6 +240,7 @@ def event_view(event: LogEvent) -> EventView:
         offset=event.offset,
         line=event.line,
         application=event.application,
+        host=event.host,
         fields=event.fields,
         exception=None if thrown is None else ExceptionView(thrown.class_name, thrown.root_class, thrown.fingerprint),
         message=event.message,

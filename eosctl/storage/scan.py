@@ -15,16 +15,14 @@ from typing import Final, NamedTuple
 import google_crc32c
 
 from eosctl.storage.gentle_reading import Read
-from eosctl.storage.read_ahead import ReadAhead
 from eosctl.wire.errors import WireError
 from eosctl.wire.records.batch import MAGIC, MIN_BATCH_LENGTH, check_crc, decode_header, decode_records
 from eosctl.wire.records.compression import MAX_DECOMPRESSED_BYTES
 from eosctl.wire.records.header import CRC_START, HEADER, HEADER_BYTES, LOG_OVERHEAD_BYTES, MAGIC_POSITION, BatchHeader
 from eosctl.wire.records.record import Record
 
-_CHUNK_BYTES: Final = 1 << 20
-#: A larger file is read by a thread ahead of the scan.
-_WORTH_A_THREAD_BYTES: Final = 16 << 20
+#: What is read is still in the processor's cache when its checksums are computed.
+_CHUNK_BYTES: Final = 1 << 18
 #: Larger batches are checked in pieces and their records not decoded: brokers default to 1 MiB.
 _MAX_BATCH_BYTES: Final = 64 << 20
 
@@ -100,26 +98,20 @@ def scan_log(
         OSError: When the file cannot be read.
     """
     descriptor = os.open(path, os.O_RDONLY)
-    ahead: ReadAhead | None = None
     try:
         if end is None:
             end = os.fstat(descriptor).st_size
-        if read is os.pread and end - position >= _WORTH_A_THREAD_BYTES:
-            ahead = ReadAhead(descriptor)
-        yield from _Scanner(descriptor, end, read, ahead).scan(position)
+        yield from _Scanner(descriptor, end, read).scan(position)
     finally:
-        if ahead is not None:
-            ahead.close()
         os.close(descriptor)
 
 
 class _Scanner:
     """A window of a file that moves with the reader."""
 
-    def __init__(self, descriptor: int, end: int, read: Read, ahead: ReadAhead | None = None) -> None:
+    def __init__(self, descriptor: int, end: int, read: Read) -> None:
         self._descriptor = descriptor
-        self._read = read if ahead is None else ahead.read
-        self._ahead = ahead
+        self._read = read
         self._end = end
         self._chunk = b""
         self._start = 0
@@ -183,21 +175,7 @@ class _Scanner:
         if at < 0 or at + size > len(self._chunk):
             self._chunk = self._read(self._descriptor, min(max(size, _CHUNK_BYTES), self._end - position), position)
             self._start, at = position, 0
-            if self._ahead is not None:
-                self._prepare_next(self._ahead)
         return at
-
-    def _prepare_next(self, ahead: ReadAhead) -> None:
-        """Have the chunk read that begins where the last whole batch of this one ends."""
-        chunk, at = self._chunk, 0
-        while at + LOG_OVERHEAD_BYTES <= len(chunk):
-            after = at + LOG_OVERHEAD_BYTES + int.from_bytes(chunk[at + 8 : at + 12], "big", signed=True)
-            if not at < after <= len(chunk):
-                break
-            at = after
-        position = self._start + at
-        if at and position < self._end:
-            ahead.prepare(min(_CHUNK_BYTES, self._end - position), position)
 
     def _check_large(self, position: int, header: BatchHeader) -> bool:
         crc, start, end = 0, position + CRC_START, position + header.size_bytes

@@ -32,7 +32,6 @@ class RecordLines:
         """
         content = "%s\t%s" if with_content else f"{_NULL}\t{_NULL}"
         self._line = "record\t" + file.replace("%", "%%") + "\t%d\t%d\t%d\t" + content + "\n"
-        self._controls = self._line.count("\t") + 1
         self._with_content = with_content
 
     def of(self, batch: LogBatch) -> str | None:
@@ -66,6 +65,7 @@ class RecordLines:
             return self._line * count % tuple(cells)
         cells[3::width] = keys
         cells[4::width] = values
-        text = self._line * count % tuple(cells)
-        plain = text.isascii() and len(text.encode("ascii").translate(None, _PRINTABLE)) == self._controls * count
-        return text if plain else None
+        content = "".join(keys) + "".join(values)
+        if not content.isascii() or content.encode("ascii").translate(None, _PRINTABLE):
+            return None
+        return self._line * count % tuple(cells)

@@ -68,6 +68,41 @@ def test_the_release_decides(tmp_path: Path) -> None:
     assert severities == {"2.8": [], "3.9": ["warning"], "4.0.1": ["critical"]}
 
 
+@pytest.mark.parametrize(
+    ("option", "version", "told"),
+    [
+        (
+            "--kafka-version",
+            "99.1",
+            "Kafka 99.1 is later than every release that eosctl knows: defaults are those of 4.3.",
+        ),
+        (
+            "--kafka-version",
+            "2.6",
+            "Kafka 2.6 is earlier than every release that eosctl knows: defaults are those of 2.7.",
+        ),
+        ("--kafka-version", "2.7", None),
+        ("--kafka-version", "4.3.1", None),
+        ("--client-version", "4.4", "Kafka 4.4 is later than every release"),
+        ("--librdkafka-version", "99.1", "librdkafka 99.1 is later than every release"),
+        ("--librdkafka-version", "0.11", "librdkafka 0.11 is earlier than every release"),
+        ("--librdkafka-version", "1.9", None),
+    ],
+)
+def test_a_release_outside_of_the_tables_is_told(
+    application: Path, option: str, version: str, told: str | None
+) -> None:
+    done = eosctl("config", "lint", application, option, version, "-o", "json")
+    assert done.code == 3
+    assert f"note: {told}" in done.err if told else "note:" not in done.err
+
+
+def test_a_release_of_either_software_is_no_news_to_a_comparison(application: Path) -> None:
+    assert "note:" not in eosctl("config", "diff", application, application, "--from", "1.9", "--to", "4.3").err
+    told = eosctl("config", "diff", application, application, "--from", "1.9", "--to", "9.9").err
+    assert "Kafka or librdkafka 9.9 is later" in told
+
+
 def test_a_role_can_be_given(tmp_path: Path) -> None:
     path = tmp_path / "settings.conf"
     path.write_text("request.timeout.ms=5s\n", "utf-8")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from eosctl.commands.config.releases import release_of
 from eosctl.commands.gate import FINDINGS
 from eosctl.commands.invocation import invocation_of, note, write_result
 from eosctl.commands.options import Output, OutputFile
@@ -17,7 +18,6 @@ from eosctl.render.formats import OutputFormat
 
 if TYPE_CHECKING:
     from eosctl.checks.configuration.repairs import Repair
-    from eosctl.model.parameter import Release
 
 BAD_INPUT = 2
 Paths = Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files and folders.", exists=True)]
@@ -116,20 +116,6 @@ def fix(
     if changed and not yes:
         note("Nothing was written. --yes writes the files.")
         raise typer.Exit(FINDINGS)
-
-
-def release_of(text: str) -> Release:
-    """Parse a release that the user named.
-
-    Raises:
-        UsageError: It is none.
-    """
-    from eosctl.settings.parameter_tables import parse_release
-
-    try:
-        return parse_release(text)
-    except ValueError as error:
-        raise UsageError(f"{text!r} is not a release.", "Releases are numbers.", "Write it as 3.9 or 3.9.1.") from error
 
 
 def _text(file: str) -> str:

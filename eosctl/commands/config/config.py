@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eosctl.commands.config.change import fix, release_of, upgrade
+from eosctl.commands.config.change import fix, upgrade
+from eosctl.commands.config.releases import release_of
 from eosctl.commands.doctor.doctor import ExitZero, FailOn
 from eosctl.commands.gate import FINDINGS
 from eosctl.commands.invocation import invocation_of, note, remember_output, write_result
@@ -103,7 +104,7 @@ def lint(
     from eosctl.settings.sources import Releases
 
     invocation = invocation_of(context)
-    releases = Releases(_release(kafka_version), _release(client_version), _release(librdkafka_version))
+    releases = Releases(_release(kafka_version), _release(client_version), _release(librdkafka_version, "librdkafka"))
     files = read_deployment(paths, roles=_roles(roles or []), releases=releases)
     deployment = files.deployment
     if with_cluster or snapshot is not None or bootstrap is not None:
@@ -230,12 +231,12 @@ def _all_of(version: str | None) -> Releases:
     """Return what one number means where it is not said whose: that of whatever a file configures."""
     from eosctl.settings.sources import Releases
 
-    release = _release(version)
+    release = _release(version, "Kafka", "librdkafka")
     return Releases(release, release, release)
 
 
-def _release(text: str | None) -> Release | None:
-    return None if text is None else release_of(text)
+def _release(text: str | None, *software: str) -> Release | None:
+    return None if text is None else release_of(text, *software)
 
 
 def _roles(given: list[str]) -> dict[str, Role]:

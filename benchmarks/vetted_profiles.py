@@ -22,12 +22,14 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from benchmarks.profile_applications import FLINK, SPRING, compile_application, copying
 from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
 from eosctl.lab.apache.jars import resolve_jars
 from eosctl.lab.apache.java import find_java
@@ -45,6 +47,8 @@ MODES: Final = {
     "streams-eos-v2-throughput": "streams",
     "dlq-retry-topology": "streams",
     "connect-worker-eos-source": "connect",
+    SPRING: "apart",
+    FLINK: "apart",
 }
 """How the program runs each profile of a Java client."""
 LIBRDKAFKA: Final = "librdkafka-transactional"
@@ -99,19 +103,25 @@ def run_profile(name: str, program: Sequence[str], bootstrap: str, folder: Path,
     reader = filled("consumer-read-committed", GROUP_ID=f"{name}-reader")
     if name == LIBRDKAFKA:
         return _run_librdkafka(bootstrap, topics["out"], reader, load)
-    settings = filled(name, **dict.fromkeys(PLACEHOLDERS, name))
+    apart = MODES[name] == "apart"
+    settings = {} if apart else filled(name, **dict.fromkeys(PLACEHOLDERS, name))
     if "state.dir" in settings:
         settings["state.dir"] = str(folder / f"{name}-state")
     files = [_write(folder / f"{name}-{part}.properties", one) for part, one in (("own", settings), ("reader", reader))]
     poison = ["-Dpoison=true"] if dead else []
     arguments = [MODES[name], *files, bootstrap, topics["in"], topics["out"], dead, str(load.rate), str(load.seconds)]
-    done = subprocess.run(
-        [*program[:1], *poison, *program[1:], "ProfileRun", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=2 * PATIENCE_S + 2 * load.seconds,
-        check=False,
-    )
+    with ExitStack() as stack:
+        if apart:
+            (folder / name).mkdir()
+            application = compile_application(name, folder / name)
+            stack.enter_context(copying(application, bootstrap, (topics["in"], topics["out"]), folder / name))
+        done = subprocess.run(
+            [*program[:1], *poison, *program[1:], "ProfileRun", *arguments],
+            capture_output=True,
+            text=True,
+            timeout=2 * PATIENCE_S + 2 * load.seconds,
+            check=False,
+        )
     lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
     if done.returncode or not lines:
         raise RuntimeError(f"{name}: {(done.stdout + done.stderr)[-2000:]}")

@@ -31,13 +31,15 @@ import org.apache.kafka.streams.kstream.Produced;
 /**
  * Runs one client with a file of settings: records at a steady rate first, then as many as go, read by a second client.
  *
- * Arguments: producer|streams|connect SETTINGS READER_SETTINGS BOOTSTRAP IN OUT DEAD RATE SECONDS. Every record holds
- * its number and when it was due; what the reader sees of them is printed as one line of JSON. Streams copies IN to OUT
- * and fails at every hundredth record.
+ * Arguments: producer|streams|connect|apart SETTINGS READER_SETTINGS BOOTSTRAP IN OUT DEAD RATE SECONDS. Every record
+ * holds its number and when it was due; what the reader sees of them is printed as one line of JSON. Streams copies IN to
+ * OUT and fails at every hundredth record. Apart means that another process, which runs already, copies IN to OUT.
  */
 public class ProfileRun {
     private static final int IN_A_TRANSACTION = 10;
     private static final int POISON_EVERY = 100;
+    /** Another process does not hold the feeding back: without a limit it would have to catch up for minutes. */
+    private static final long MOST_APART = 50_000;
     private static final Duration WAIT = Duration.ofMillis(100);
     private static final long PATIENCE_NS = 180_000_000_000L;
 
@@ -67,7 +69,7 @@ public class ProfileRun {
             if (flatOutSince == 0) {
                 flatOutSince = now;
             }
-            if (now - flatOutSince > seconds * 1_000_000_000L) {
+            if (now - flatOutSince > seconds * 1_000_000_000L || mode.equals("apart") && next - paced >= MOST_APART) {
                 return 0;
             }
             next++;
@@ -130,12 +132,10 @@ public class ProfileRun {
                 Thread.sleep(50);
             }
             reader.start();
-            Properties feeding = new Properties();
-            feeding.put("bootstrap.servers", bootstrap);
-            try (KafkaProducer<String, String> producer = new KafkaProducer<>(feeding, new StringSerializer(), new StringSerializer())) {
-                schedule = new Schedule();
-                produce(producer, false, in, schedule);
-            }
+            schedule = feed(in);
+        } else if (mode.equals("apart")) {
+            reader.start();
+            schedule = feed(in);
         } else {
             reader.start();
             Map<String, String> worker = new HashMap<>();
@@ -154,6 +154,16 @@ public class ProfileRun {
         }
         tell(schedule, seen);
         Runtime.getRuntime().halt(0);
+    }
+
+    private static Schedule feed(String topic) {
+        Properties feeding = new Properties();
+        feeding.put("bootstrap.servers", bootstrap);
+        try (KafkaProducer<String, String> producer = new KafkaProducer<>(feeding, new StringSerializer(), new StringSerializer())) {
+            Schedule schedule = new Schedule();
+            produce(producer, false, topic, schedule);
+            return schedule;
+        }
     }
 
     private static Properties read(String file) throws Exception {

@@ -26,13 +26,14 @@ def tls_context(config: ClientConfig) -> ssl.SSLContext | None:
     context = ssl.create_default_context(ssl.Purpose.SERVER_AUTH)
     if not tls.verify_hostname:
         context.check_hostname = False
-    authorities = _authorities(tls)
+    trusted = authorities(tls)
     try:
-        if authorities is not None:
+        if trusted is not None:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
             context.check_hostname = tls.verify_hostname
-            context.load_verify_locations(cadata=authorities)
-        _load_identity(context, tls)
+            context.load_verify_locations(cadata=trusted)
+        if (own := identity(tls)) is not None:
+            _load_pem(context, *own)
     except ssl.SSLError as error:
         raise ConfigFileError(
             f"The TLS material cannot be used: {error.reason or error}.",
@@ -42,7 +43,12 @@ def tls_context(config: ClientConfig) -> ssl.SSLContext | None:
     return context
 
 
-def _authorities(tls: TlsConfig) -> str | None:
+def authorities(tls: TlsConfig) -> str | None:
+    """Return the certificates that are trusted as PEM text, None for those of the system.
+
+    Raises:
+        ConfigFileError: A store is missing or cannot be opened.
+    """
     if tls.ca_pem is not None:
         return tls.ca_pem
     if tls.ca_file is None:
@@ -53,20 +59,24 @@ def _authorities(tls: TlsConfig) -> str | None:
     return _open_pkcs12(tls.ca_file, data, tls.ca_password).authorities
 
 
-def _load_identity(context: ssl.SSLContext, tls: TlsConfig) -> None:
+def identity(tls: TlsConfig) -> tuple[bytes, str] | None:
+    """Return key and certificates of the client as PEM text and the password of the key, None without an identity.
+
+    Raises:
+        ConfigFileError: A store is missing or cannot be opened.
+    """
     password = tls.key_password.reveal() if tls.key_password is not None else ""
     if tls.certificate_pem is not None:
         key = tls.key_pem.reveal() if tls.key_pem is not None else ""
-        _load_pem(context, f"{key}\n{tls.certificate_pem}".encode(), password)
-    elif tls.certificate_file is not None:
-        data = _read(tls.certificate_file)
-        if _PEM_MARK not in data:
-            store = _open_pkcs12(tls.certificate_file, data, tls.certificate_password or tls.key_password)
-            _load_pem(context, store.identity, "")
-            return
-        if tls.key_file is not None:
-            data = _read(tls.key_file) + b"\n" + data
-        _load_pem(context, data, password)
+        return f"{key}\n{tls.certificate_pem}".encode(), password
+    if tls.certificate_file is None:
+        return None
+    data = _read(tls.certificate_file)
+    if _PEM_MARK not in data:
+        return _open_pkcs12(tls.certificate_file, data, tls.certificate_password or tls.key_password).identity, ""
+    if tls.key_file is not None:
+        data = _read(tls.key_file) + b"\n" + data
+    return data, password
 
 
 def _load_pem(context: ssl.SSLContext, pem: bytes, password: str) -> None:

@@ -18,11 +18,10 @@ from eosctl.client.transactions import Bounds, produce
 from eosctl.errors import EosctlError
 from eosctl.history.events import Ended, Outcome, SendInvoked, Sent, TransactionRead
 from eosctl.history.ledger import MARK
-from eosctl.lab.recording import copy, follow, tell_records, watch_offset
+from eosctl.lab.recording import follow, tell_records
 from eosctl.model.transaction import TopicPartition
-from eosctl.verify import librdkafka
 from eosctl.verify.driven import follow_driven
-from eosctl.verify.plan import ClientKind, Workload
+from eosctl.verify.plan import Workload
 from eosctl.verify.scene import Application, HistoryProducer, Pace, Scene
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.init_producer_id import InitProducerIdRequest
@@ -50,11 +49,10 @@ _THINK_SHARE: Final = 0.15
 _THINK_MS: Final = (20.0, 250.0)
 _SHORT_TIMEOUT_MS: Final = 1_000
 _COMEBACK_MS: Final = (100, 1_500)
-_TAKEOVER_MS: Final = (300, 2_500)
 
 
 def applications(scene: Scene) -> Iterator[tuple[str, Application]]:
-    """Yield the applications of a plan that write until the run is over, by name; chains come with `chains`."""
+    """Yield the applications of a plan that write until the run is over, by name; a chain's feeder is one of them."""
     makers: Mapping[Workload, Callable[[Scene], Iterator[tuple[str, Application]]]] = {
         Workload.APPENDS: _appenders,
         Workload.BANK: _tellers,
@@ -69,10 +67,6 @@ def applications(scene: Scene) -> Iterator[tuple[str, Application]]:
 
 
 def _appenders(scene: Scene) -> Iterator[tuple[str, Application]]:
-    if scene.plan.clients is ClientKind.LIBRDKAFKA:
-        for index in range(scene.plan.id_count):
-            yield f"librdkafka-{index}", partial(librdkafka.append, index=index, bootstrap=scene.bootstrap)
-        return
     turn = partial(_append, scene, scene.partitions("appends"))
     for index in range(scene.plan.id_count):
         yield f"appends-{index}", partial(_live, name=f"appends-{index}", count=scene.plan.id_count, turn=turn)
@@ -298,75 +292,6 @@ async def _identify(client: Client) -> tuple[int, int]:
     if answer.error_code:
         raise error_for_code(answer.error_code, "InitProducerId of an idempotent producer")
     return answer.producer_id, answer.producer_epoch
-
-
-async def run_chain(scene: Scene, chance: random.Random, feeding: Callable[[], bool]) -> None:
-    """Copy hop by hop until everything that was fed has come through; ``feeding`` tells whether more may come."""
-    busy = feeding
-    copying = []
-    for hop in range(scene.plan.hops):
-        workers = [
-            asyncio.ensure_future(_copy(scene, random.Random(chance.getrandbits(64)), hop, index, twin, busy))
-            for index in range(scene.plan.partition_count)
-            for twin in (0, 1)
-        ]
-        copying += workers
-        busy = partial(_any_busy, workers)
-    watching = [
-        asyncio.ensure_future(_watch_lag(scene, hop, lambda: not _any_busy(copying))) for hop in range(scene.plan.hops)
-    ]
-    try:
-        await asyncio.gather(*copying, *watching)
-    finally:
-        for worker in (*copying, *watching):
-            worker.cancel()
-
-
-async def _watch_lag(scene: Scene, hop: int, is_over: Callable[[], bool]) -> None:
-    """Ask for a group's offset again and again, as monitoring does: what it is shown has to be committed."""
-    async with scene.client() as client:
-        place = scene.partitions(f"hop-{hop}")[0]
-        await watch_offset(client, scene.recorder, f"lag watcher {hop}", group_of(scene, hop), place, is_over)
-
-
-def _any_busy(workers: Sequence[asyncio.Future[None]]) -> bool:
-    return not all(worker.done() for worker in workers)
-
-
-async def _copy(scene: Scene, chance: random.Random, hop: int, index: int, twin: int, busy: Callable[[], bool]) -> None:
-    """Copy a partition of one hop to the next, taking it over from the twin now and then and being taken over."""
-    name = f"hop-{hop}-{index}"
-    pair = (scene.partitions(f"hop-{hop}")[index], scene.partitions(f"hop-{hop + 1}")[index])
-
-    async def linger() -> None:
-        if chance.random() < _THINK_SHARE:
-            await asyncio.sleep(chance.uniform(*_THINK_MS) / 1_000)
-
-    if twin:
-        await scene.pause(chance.uniform(*_TAKEOVER_MS))
-    life = 0
-    while busy() or life == 0:
-        life += 1
-        async with scene.client() as client:
-            producer = scene.producer(client, name, f"{name}{'ab'[twin]}.{life}")
-            await copy(
-                client,
-                producer,
-                scene.recorder,
-                group_of(scene, hop),
-                pair,
-                lambda: not busy(),
-                keeps_position=not twin,  # as Kafka Streams does; the twin asks for the offset before each transaction
-                aborts=lambda: not twin and chance.random() < _ABORT_SHARE,
-                lingers=linger,  # pending offsets are what a late commit of the other one may meet
-            )
-        # Also at the end: two who never wait would take it from each other for ever.
-        await asyncio.sleep(chance.uniform(*_TAKEOVER_MS) / 1000)
-
-
-def group_of(scene: Scene, hop: int) -> str:
-    """Return the group that commits what a hop has handled."""
-    return f"{scene.plan.prefix}-hop-{hop}"
 
 
 async def watch(scene: Scene, topic: str, is_over: Callable[[], bool]) -> None:

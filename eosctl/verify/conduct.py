@@ -17,7 +17,8 @@ from eosctl.errors import EosctlError, UsageError
 from eosctl.history.events import Drained, FaultBegan, FaultEnded, Undrained
 from eosctl.lab.recording import read_offset, tell_records
 from eosctl.model.transaction import TopicPartition
-from eosctl.verify.applications import applications, group_of, run_chain, watch
+from eosctl.verify.applications import applications, watch
+from eosctl.verify.chain import run_chain
 from eosctl.verify.guide import Guide
 from eosctl.verify.plan import PlannedFault, Workload
 from eosctl.verify.scene import Scene
@@ -262,7 +263,7 @@ class _Course:
                 for hop in range(scene.plan.hops):
                     for place in scene.partitions(f"hop-{hop}"):
                         await _until_done(
-                            partial(read_offset, client, scene.recorder, "auditor", group_of(scene, hop), place)
+                            partial(read_offset, client, scene.recorder, "auditor", scene.group(hop), place)
                         )
 
     async def _drain(self, client: Client, place: TopicPartition, deadline_ms: int) -> None:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
-from eosctl.errors import UsageError
-from eosctl.history.events import Ended, EndInvoked, Outcome, Polled, SendInvoked, Sent
+from eosctl.history.events import Ended, EndInvoked, OffsetsSent, Outcome, Polled, SendInvoked, Sent
 from eosctl.lab.recording import Recorder
-from eosctl.model.client_config import ClientConfig, SecurityProtocol
 from eosctl.model.transaction import TopicPartition
 from eosctl.verify.driver import Driver, DriverFailure, FailureClass
-from eosctl.verify.plan import VerifyPlan, Workload
 from eosctl.workloads.transactional import Fate, Step
 
 _TRIES: Final = 10
@@ -23,26 +20,6 @@ _OUTCOMES: Final = {
     Fate.ABORTED: Outcome.ABORTED,
     Fate.UNKNOWN: Outcome.UNKNOWN,
 }
-
-
-def check_driven(plan: VerifyPlan, config: ClientConfig) -> None:
-    """Refuse what the clients of other languages cannot do here.
-
-    Raises:
-        UsageError: A chain, whose group offsets are eosctl's own, or a cluster that asks for more than an address.
-    """
-    if Workload.CHAIN in plan.workloads:
-        raise UsageError(
-            f"--clients {plan.clients} has no workload chain.",
-            "It takes over from itself in ways that members of a group cannot.",
-            "Name others: --workload appends --workload bank. A chain of your own is tested by eosctl verify app.",
-        )
-    if config.security_protocol is not SecurityProtocol.PLAINTEXT:
-        raise UsageError(
-            f"--clients {plan.clients} is used here without TLS and SASL alone.",
-            "Its settings for them are not passed on.",
-            "Use --clients auto.",
-        )
 
 
 class DrivenProducer:
@@ -64,15 +41,13 @@ class DrivenProducer:
         self.actor = actor
         self.transaction = ""
         self._driver = driver
-        self._transactional_id = transactional_id
         self._recorder = recorder
-        self._timeout_ms = transaction_timeout_ms
+        self._needs: dict[str, object] = {"transactional_id": transactional_id, "timeout_ms": transaction_timeout_ms}
 
     async def survives(self) -> bool:
         """Initialise, whatever it takes; False when that is hopeless."""
-        needs = {"transactional_id": self._transactional_id, "timeout_ms": self._timeout_ms}
         try:
-            await self._until_done("open", **needs)
+            await self._until_done("open", **self._needs)
         except DriverFailure:
             await asyncio.sleep(_RETRY_S)
             return False
@@ -107,34 +82,81 @@ class DrivenProducer:
             await self._driver.ask(self.actor, "begin")
             await work()
             if not aborts:
-                await self._end(committed=True)
-                return Fate.COMMITTED
+                return await self._end(committed=True)
         except DriverFailure as failure:
             if failure.failure_class is not FailureClass.ABORTABLE:
                 raise
-        await self._end(committed=False)
-        return Fate.ABORTED
+        return await self._end(committed=False)
 
-    async def _end(self, *, committed: bool) -> None:
+    async def _end(self, *, committed: bool) -> Fate:
         self._recorder.tell(EndInvoked(self._recorder.now_ms(), self.actor, self.transaction, committed))
-        await self._until_done("commit" if committed else "abort")
+        answer = await self._until_done("commit" if committed else "abort")
+        return Fate.COMMITTED if committed and not answer.get("aborted") else Fate.ABORTED
 
-    async def _until_done(self, op: str, **needs: object) -> None:
+    async def _until_done(self, op: str, **needs: object) -> dict[str, Any]:
         """Ask again as long as the client says that it may be: it goes on with the same request."""
         for _ in range(_TRIES - 1):
             try:
-                await self._driver.ask(self.actor, op, **needs)
+                return await self._driver.ask(self.actor, op, **needs)
             except DriverFailure as failure:
                 if failure.failure_class is not FailureClass.AGAIN:
                     raise
                 await asyncio.sleep(_RETRY_S)
-            else:
-                return
-        await self._driver.ask(self.actor, op, **needs)
+        return await self._driver.ask(self.actor, op, **needs)
 
     def drop(self) -> None:
         """Let the client go without a word to the brokers, as a process that dies."""
         self._driver.drop(self.actor)
+
+
+class DrivenMember(DrivenProducer):
+    """A producer whose input comes from a group that it is a member of (KIP-447): offsets go with its transactions.
+
+    Args:
+        driver: The program.
+        transactional_id: The id, its own.
+        recorder: Keeps the history.
+        actor: Names this member in it, and for the program.
+        transaction_timeout_ms: ``transaction.timeout.ms``.
+        group: The group.
+        topic: What the group reads.
+    """
+
+    def __init__(
+        self,
+        driver: Driver,
+        transactional_id: str,
+        recorder: Recorder,
+        actor: str,
+        *,
+        transaction_timeout_ms: int,
+        group: str,
+        topic: str,
+    ) -> None:
+        super().__init__(driver, transactional_id, recorder, actor, transaction_timeout_ms=transaction_timeout_ms)
+        self._group = group
+        self._topic = topic
+        self._needs |= {"group": group, "topic": topic}
+
+    async def take(self) -> list[tuple[TopicPartition, int, str]]:
+        """Return the next committed values of the partitions that are assigned to it, with their offsets.
+
+        Raises:
+            DriverFailure: It cannot be a member at present.
+        """
+        answer = await self._driver.ask(self.actor, "take", wait_ms=_READ_WAIT_MS)
+        return [
+            (TopicPartition(self._topic, partition), offset, value.rstrip(" "))
+            for partition, offset, value in answer.get("records") or ()
+        ]
+
+    async def send_positions(self, positions: Mapping[TopicPartition, int]) -> None:
+        """Commit the group's offsets in the present transaction, or hand them to a client that does so at its end."""
+        tell, now_ms = self._recorder.tell, self._recorder.now_ms
+        for place, offset in positions.items():
+            tell(OffsetsSent(now_ms(), self.actor, self.transaction, self._group, place, offset))
+        offsets = [[place.partition, offset] for place, offset in positions.items()]
+        await self._driver.ask(self.actor, "offsets", offsets=offsets)
 
 
 async def follow_driven(

@@ -1,12 +1,20 @@
 """A program that lends a run the clients of another language: one JSON object a line, asked and answered.
 
-An ask has ``number``, ``actor``, ``op`` and what the op needs: ``open`` (``transactional_id``, ``timeout_ms``),
-``begin``, ``append`` (``topic``, ``partition``, ``value``), ``commit``, ``abort``, ``read`` (``topic``, ``partition``,
-``wait_ms``), and ``drop``, which is not answered. An actor has a client of its own and is answered in its order.
+The first line is how to reach the cluster, as `eosctl.verify.driver_access` tells it; it is not answered.
+
+An ask has ``number``, ``actor``, ``op`` and what the op needs: ``open`` (``transactional_id``, ``timeout_ms``, and of
+a member of a group ``group`` and ``topic``), ``begin``, ``append`` (``topic``, ``partition``, ``value``), ``offsets``
+(``offsets`` as pairs of partition and offset, which are committed with the transaction), ``commit``, ``abort``,
+``take`` (``wait_ms``), ``read`` (``topic``, ``partition``, ``wait_ms``), and ``drop``, which is not answered. An actor
+has clients of its own and is answered in its order.
 
 An answer has the ``number`` and, for an append, the ``offset``; for a read ``records`` as pairs of offset and value,
-committed ones from the start of the partition on; for what failed ``error`` and ``class``: ``fenced`` (somebody else
-has the transactional id), ``abortable`` (abort, then go on), ``again`` (the call may be repeated), ``fatal``.
+committed ones from the start of the partition on; for a take ``records`` as partition, offset and value, those that
+follow what the group has committed in the partitions that are the member's now: after an abort they come again.
+``aborted`` says that a client has ended a transaction so that was to be committed, as its group had changed.
+
+What failed is answered with ``error`` and ``class``: ``fenced`` (somebody else has the transactional id), ``abortable``
+(abort, then go on), ``again`` (the call may be repeated), ``fatal``.
 """
 
 from __future__ import annotations
@@ -15,7 +23,7 @@ import asyncio
 import contextlib
 import itertools
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -25,6 +33,8 @@ from eosctl.errors import EosctlError
 
 _LINE_BYTES: Final = 16 << 20
 _END_S: Final = 5.0
+#: Longer than any call of these clients may take by their own settings.
+_PATIENCE_S: Final = 20.0
 
 
 class FailureClass(StrEnum):
@@ -59,21 +69,32 @@ class Driver:
     Args:
         process: The program, with pipes.
         complaints: The file that its stderr goes to.
+        access: How to reach the cluster.
+        patience_s: How long a call of a client may take; it hangs after that.
     """
 
-    def __init__(self, process: asyncio.subprocess.Process, complaints: Path) -> None:
+    def __init__(
+        self,
+        process: asyncio.subprocess.Process,
+        complaints: Path,
+        access: Mapping[str, object],
+        patience_s: float = _PATIENCE_S,
+    ) -> None:
         self._process = process
         self._complaints = complaints
         self._numbers = itertools.count(1)
         self._asked: dict[int, asyncio.Future[dict[str, Any]]] = {}
         self._fault: EosctlError | None = None
+        self._patience_s = patience_s
+        self._tell(**access)
         self._listening = asyncio.ensure_future(self._listen())
 
     async def ask(self, actor: str, op: str, **needs: object) -> dict[str, Any]:
         """Ask for something and return the answer.
 
         Raises:
-            DriverFailure: The client refused or failed.
+            DriverFailure: The client refused or failed, or its call hangs: librdkafka's ``send_offsets_to_transaction``
+                was seen to do so after a delay on the network.
             EosctlError: The program has ended.
         """
         if self._listening.done():
@@ -83,7 +104,11 @@ class Driver:
         self._asked[number] = future
         self._tell(number=number, actor=actor, op=op, **needs)
         try:
-            answer: dict[str, Any] = await future
+            async with asyncio.timeout(self._patience_s):
+                answer: dict[str, Any] = await future
+        except TimeoutError:
+            waited = f"{op} of {actor} did not return within {self._patience_s:g} s"
+            raise DriverFailure(waited, FailureClass.FATAL) from None
         finally:
             self._asked.pop(number, None)
         if "error" in answer:
@@ -144,8 +169,12 @@ def _parse(line: bytes) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def start_driver(command: Sequence[str], complaints: Path) -> AsyncIterator[Driver]:
-    """Start a program and end it at the end; its stderr goes to a file.
+async def start_driver(
+    command: Sequence[str], complaints: Path, access: Mapping[str, object], patience_s: float = _PATIENCE_S
+) -> AsyncIterator[Driver]:
+    """Start a program, tell it how to reach the cluster, and end it at the end; its stderr goes to a file.
+
+    Passwords go through its stdin: arguments and environment of a process can be read by others.
 
     Raises:
         EosctlError: It cannot be started.
@@ -163,7 +192,7 @@ async def start_driver(command: Sequence[str], complaints: Path) -> AsyncIterato
         raise EosctlError(
             f"{command[0]} cannot be started.", error.strerror or str(error), "Check that it is there and may be run."
         ) from error
-    driver = Driver(process, complaints)
+    driver = Driver(process, complaints, access, patience_s)
     try:
         yield driver
     finally:

@@ -38,8 +38,8 @@ class ClientKind(StrEnum):
 
     @property
     def is_driven(self) -> bool:
-        """Whether it is a client of another language, in a program of its own."""
-        return self in (ClientKind.JAVA, ClientKind.JAVA_3_9, ClientKind.FRANZ_GO)
+        """Whether it is a client library that others use, in a program of its own, instead of eosctl's protocol."""
+        return self in (ClientKind.LIBRDKAFKA, ClientKind.JAVA, ClientKind.JAVA_3_9, ClientKind.FRANZ_GO)
 
     @property
     def speaks_newest(self) -> bool:

@@ -21,13 +21,13 @@ from eosctl.history.coverage import Coverage
 from eosctl.history.events import History
 from eosctl.lab.proxy.proxy import FaultProxy
 from eosctl.lab.recording import Recorder
+from eosctl.model.client_config import ClientConfig
 from eosctl.verify.conduct import Disturbance, Nemesis, Progress, conduct
 from eosctl.verify.coordinator_view import coordinator_view
-from eosctl.verify.driven import check_driven
 from eosctl.verify.driver import Driver, start_driver
+from eosctl.verify.driver_access import driver_access
 from eosctl.verify.drivers.programs import prepare_driver
 from eosctl.verify.guide import Guide
-from eosctl.verify.librdkafka import check_librdkafka
 from eosctl.verify.links import LINK_RANGES, LinkNemesis
 from eosctl.verify.nemesis import COMMAND_KIND, CombinedNemesis, CommandNemesis
 from eosctl.verify.plan import ClientKind, FaultRange, PlannedFault, VerifyPlan, draw_faults
@@ -124,12 +124,7 @@ async def _play(
     progress: Progress,
 ) -> Played:
     plan = order.plan
-    if plan.clients is ClientKind.LIBRDKAFKA:
-        check_librdkafka(plan, target.config)
-    if plan.clients.is_driven:
-        check_driven(plan, target.config)
-    is_own = not (plan.clients.is_driven or plan.clients is ClientKind.LIBRDKAFKA)
-    if NemesisKind.LINKS in order.nemeses and not is_own:
+    if NemesisKind.LINKS in order.nemeses and plan.clients.is_driven:
         raise UsageError(
             f"--nemesis links cannot reach {plan.clients}.",
             "It has connections of its own.",
@@ -165,11 +160,10 @@ async def _play(
         lambda: connect(config, connector=link, chance=random.Random(chance.getrandbits(64))),
         now_ms,
     )
-    scene.bootstrap = ",".join(map(str, config.bootstrap))
     began_at_ms = now_ms()
     async with scene.connect() as client:
         ends_with_5 = await speaks_end_txn_5(client, plan.clients)
-    async with _driver(plan.clients, scene.bootstrap, progress) as scene.driver:
+    async with _driver(plan.clients, config, progress) as scene.driver:
         done = await conduct(scene, Disturbance(faults, nemesis, guide), keep=order.keep, progress=progress)
     record = RunRecord(
         run_id=f"{began_at_ms}-{plan.seed}",
@@ -191,14 +185,15 @@ async def _play(
 
 
 @asynccontextmanager
-async def _driver(clients: ClientKind, bootstrap: str, progress: Progress) -> AsyncIterator[Driver | None]:
+async def _driver(clients: ClientKind, config: ClientConfig, progress: Progress) -> AsyncIterator[Driver | None]:
     if not clients.is_driven:
         yield None
         return
+    access = driver_access(config)
     with tempfile.TemporaryDirectory(prefix="eosctl-driver-") as scratch:
         progress(f"preparing {clients}")
         command = await asyncio.to_thread(prepare_driver, clients, Path(scratch))
-        async with start_driver([*command, bootstrap], Path(scratch) / "stderr") as driver:
+        async with start_driver(command, Path(scratch) / "stderr", access) as driver:
             yield driver
 
 

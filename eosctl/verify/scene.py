@@ -52,7 +52,6 @@ class Scene:
         now_ms: Dates records.
         over: Set when no further transaction is to begin.
         transactional_ids: Those that were used, for settling at the end.
-        bootstrap: Where other clients than eosctl's own connect to.
         driver: The program of another language whose clients write and read; None for eosctl's own.
     """
 
@@ -62,7 +61,6 @@ class Scene:
     now_ms: WallClock
     over: asyncio.Event = field(default_factory=asyncio.Event)
     transactional_ids: set[str] = field(default_factory=set)
-    bootstrap: str = ""
     driver: Driver | None = None
 
     def is_over(self) -> bool:
@@ -72,6 +70,10 @@ class Scene:
     def partitions(self, name: str) -> tuple[TopicPartition, ...]:
         """Return the partitions of one of the run's topics."""
         return tuple(TopicPartition(self.plan.topic(name), index) for index in range(self.plan.partition_count))
+
+    def group(self, hop: int) -> str:
+        """Return the group that commits what a hop of the chain has handled."""
+        return f"{self.plan.prefix}-hop-{hop}"
 
     def producer(
         self, client: Client, name: str, actor: str, *, transaction_timeout_ms: int | None = None

@@ -1,25 +1,53 @@
-"""`verify run` with the clients of other languages on real brokers: a clean history, and the bug that old ones meet."""
+"""`verify run` with the clients that others use: clean histories on real brokers and on the sandbox, and the bug that
+old ones meet.
+"""
 
 from __future__ import annotations
 
+import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 from confluent_kafka.admin import AdminClient
 
 from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.testing import SandboxThread
 from tests.commands.conftest import Done, eosctl
 
-WORK = [f"--workload={name}" for name in ("appends", "bank", "zombies", "aborts", "mixed", "lists")]
+TOOLS = {"librdkafka": None, "java": "javac", "java-3.9": "javac", "franz-go": "go"}
+MILD = ("proxy-delay", "proxy-disconnect")
 
 
-def run(kafka: ApacheEngine, clients: str, *arguments: str, faults: Sequence[str]) -> Done:
-    """Verify a broker through a proxy that disturbs the clients."""
-    for tool in ("go",) if clients == "franz-go" else ("javac",):
-        if shutil.which(tool) is None:
-            pytest.skip(f"{tool} is missing: the program that speaks with {clients} must be compiled")
+@pytest.fixture(autouse=True)
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[SandboxThread]:
+    with SandboxThread(brokers=3) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def secured() -> Iterator[SandboxThread]:
+    with SandboxThread(brokers=1, sasl=("SCRAM-SHA-512",), tls=True, users=("admin",), fast=False) as cluster:
+        yield cluster
+
+
+def need(clients: str) -> None:
+    """Skip a test whose client cannot be built here."""
+    tool = TOOLS[clients]
+    if tool is not None and shutil.which(tool) is None:
+        pytest.skip(f"{tool} is missing: the program that speaks with {clients} must be compiled")
+
+
+def run(kafka: ApacheEngine | SandboxThread, clients: str, *arguments: str, faults: Sequence[str]) -> Done:
+    """Verify a cluster through a proxy that disturbs the clients."""
+    need(clients)
     cluster_id = AdminClient({"bootstrap.servers": kafka.bootstrap}).list_topics(timeout=20).cluster_id
     nemesis = ("--nemesis", "proxy", *(f"--fault={kind}" for kind in faults), "--i-own-this-cluster")
     return eosctl(
@@ -33,21 +61,48 @@ def item_of(done: Done) -> dict[str, Any]:
     return dict(item)
 
 
+def moved_offsets(done: Done) -> set[str]:
+    """Return the groups that committed transactions have moved."""
+    history = Path(done.err.split("run: ")[1].split()[0]) / "history.jsonl"
+    events = [json.loads(line) for line in history.read_text().splitlines()]
+    committed = {event["transaction"] for event in events if event.get("outcome") == "committed"}
+    return {e["group"][-5:] for e in events if e["event"] == "OffsetsSent" and e["transaction"] in committed}
+
+
 @pytest.mark.parametrize(
-    ("clients", "broker"), [("java", "apache_4_3"), ("java-3.9", "apache_3_9"), ("franz-go", "apache_4_3")]
+    ("clients", "cluster"),
+    [
+        ("java", "apache_4_3"),
+        ("java-3.9", "apache_3_9"),
+        ("franz-go", "apache_4_3"),
+        ("librdkafka", "apache_4_3"),
+        *((clients, "sandbox") for clients in TOOLS),
+    ],
 )
-def test_a_client_of_another_language_leaves_a_clean_history(
-    clients: str, broker: str, request: pytest.FixtureRequest
+def test_every_workload_of_every_client_leaves_a_clean_history(
+    clients: str, cluster: str, request: pytest.FixtureRequest
 ) -> None:
-    faults = ("proxy-delay", "proxy-disconnect")
-    done = run(request.getfixturevalue(broker), clients, *WORK, "--duration", "15s", "--fault-gap", "2s", faults=faults)
+    kafka = request.getfixturevalue(cluster)
+    done = run(kafka, clients, "--duration", "20s", "--fault-gap", "2s", "--rate", "10", faults=MILD)
     assert done.code == 0, done.out + done.err
     item = item_of(done)
-    assert (item["verdict"], item["clients"]) == ("clean", clients)
+    assert (item["verdict"], item["clients"], len(item["workloads"])) == ("clean", clients, 7)
     assert item["fault_count"] > 0
     assert item["committed_count"] >= 10
     assert item["aborted_count"] >= 1
     assert item["read_count"] > item["committed_count"]
+    assert moved_offsets(done) == {"hop-0", "hop-1"}
+
+
+@pytest.mark.parametrize("clients", TOOLS)
+def test_a_login_over_tls_is_handed_to_every_client(clients: str, secured: SandboxThread) -> None:
+    need(clients)
+    settings = ("--command-config", str(secured.client_properties("admin")))
+    work = ("--workload", "chain", "--workload", "appends", "--hops", "1", "--duration", "8s", "--rate", "6")
+    done = eosctl("verify", "run", *settings, "--clients", clients, *work, "--seed", "7", "-o", "json")
+    assert done.code == 0, done.out + done.err
+    assert item_of(done)["committed_count"] >= 3
+    assert moved_offsets(done) == {"hop-0"}
 
 
 @pytest.mark.parametrize(("clients", "code"), [("java-3.9", 3), ("java", 0)])

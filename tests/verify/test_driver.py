@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import shutil
 import sys
 from collections.abc import Callable, Coroutine, Iterator
@@ -11,23 +12,22 @@ from typing import Any
 
 import pytest
 
-from eosctl.errors import EosctlError, UsageError
-from eosctl.history.events import Ended, EndInvoked, Outcome, Polled, SendInvoked, Sent
+from eosctl.errors import EosctlError
+from eosctl.history.events import Ended, EndInvoked, OffsetsSent, Outcome, Polled, SendInvoked, Sent
 from eosctl.lab.engine import MissingTool
 from eosctl.lab.recording import Recorder
-from eosctl.model.client_config import ClientConfig, Endpoint, SecurityProtocol
 from eosctl.model.transaction import TopicPartition
-from eosctl.verify.driven import DrivenProducer, check_driven, follow_driven
-from eosctl.verify.driver import Driver, DriverFailure, start_driver
+from eosctl.verify.driven import DrivenMember, DrivenProducer, follow_driven
+from eosctl.verify.driver import Driver, DriverFailure, FailureClass, start_driver
 from eosctl.verify.drivers.programs import prepare_driver
-from eosctl.verify.plan import ClientKind, VerifyPlan, Workload
+from eosctl.verify.plan import ClientKind
 from eosctl.workloads.transactional import Fate
 
 PLACE = TopicPartition("t", 1)
 #: Answers as the actor's name says: `commit=fenced` fails a commit so, `commit=again,` the first one only.
 PROGRAM = """
 import json, sys
-offset, failed = 0, set()
+access, offset, failed, groups, told = json.loads(sys.stdin.readline()), 0, set(), {}, []
 for line in sys.stdin:
     ask = json.loads(line)
     op, answer = ask["op"], {"number": ask["number"]}
@@ -38,7 +38,11 @@ for line in sys.stdin:
         failed.add(part)
         if how == "die":
             sys.exit("out of memory")
-        if how == "babble":
+        if how == "hang":
+            op = "drop"
+        elif how == "rebalance":
+            answer["aborted"] = True
+        elif how == "babble":
             print("WARN  a line of a log", flush=True)
         else:
             answer.update({"error": "SomeException", "class": how.rstrip(",")})
@@ -46,6 +50,12 @@ for line in sys.stdin:
         answer["offset"] = offset = offset + 1
     if op == "read":
         answer["records"] = [[7, "a value   "]]
+    if op == "take":
+        answer["records"] = [[1, 7, access["bootstrap"] + "  "], [0, 3, json.dumps([groups[ask["actor"]], told])]]
+    if op == "open":
+        groups[ask["actor"]] = [ask.get("group"), ask.get("topic")]
+    if op == "offsets":
+        told += ask["offsets"]
     if op != "drop":
         print(json.dumps(answer), flush=True)
 """
@@ -53,9 +63,10 @@ for line in sys.stdin:
 Story = Callable[[Driver], Coroutine[Any, Any, None]]
 
 
-def play(story: Story, tmp_path: Path) -> None:
+def play(story: Story, tmp_path: Path, patience_s: float = 20.0) -> None:
     async def run() -> None:
-        async with asyncio.timeout(30), start_driver([sys.executable, "-c", PROGRAM], tmp_path / "stderr") as driver:
+        command, access = [sys.executable, "-c", PROGRAM], {"bootstrap": "b:1"}
+        async with asyncio.timeout(30), start_driver(command, tmp_path / "stderr", access, patience_s) as driver:
             await story(driver)
 
     asyncio.run(run())
@@ -85,6 +96,7 @@ def attempt(tmp_path: Path, actor: str, *, aborts: bool = False) -> tuple[Fate |
         ("w;commit=again,", False, Fate.COMMITTED, [SendInvoked, Sent, EndInvoked, Ended]),
         ("w;open=again,", False, Fate.COMMITTED, [SendInvoked, Sent, EndInvoked, Ended]),
         ("w;append=abortable", False, Fate.ABORTED, [SendInvoked, EndInvoked, Ended]),
+        ("w;commit=rebalance", False, Fate.ABORTED, [SendInvoked, Sent, EndInvoked, Ended]),
         ("w;commit=abortable", False, Fate.ABORTED, [SendInvoked, Sent, EndInvoked, EndInvoked, Ended]),
         ("w;commit=fenced", False, None, [SendInvoked, Sent, EndInvoked, Ended]),
         ("w;commit=fatal", False, None, [SendInvoked, Sent, EndInvoked, Ended]),
@@ -118,6 +130,16 @@ def test_an_outcome_that_nobody_knows_is_told_as_unknown(tmp_path: Path) -> None
     assert recorder.history[-1] == Ended(0, "w;commit=fatal", "x", Outcome.UNKNOWN)
 
 
+def test_a_call_that_does_not_return_ends_the_producer_and_not_the_run(tmp_path: Path) -> None:
+    async def story(driver: Driver) -> None:
+        with pytest.raises(DriverFailure, match=r"commit of w;commit=hang did not return within 0\.2 s") as raised:
+            await driver.ask("w;commit=hang", "commit")
+        assert raised.value.failure_class is FailureClass.FATAL
+        await driver.ask("other", "begin")
+
+    play(story, tmp_path, patience_s=0.2)
+
+
 @pytest.mark.parametrize(("how", "said"), [("die", "out of memory"), ("babble", "WARN  a line of a log")])
 def test_a_program_that_cannot_be_spoken_with_ends_what_waits_for_it(how: str, said: str, tmp_path: Path) -> None:
     async def story(driver: Driver) -> None:
@@ -140,23 +162,32 @@ def test_readers_tell_what_they_were_given(tmp_path: Path) -> None:
     assert set(recorder.history) == {Polled(5, "reader 1", PLACE, 7, "a value")}
 
 
+def test_a_member_takes_what_its_group_gives_it_and_sends_offsets_with_its_transaction(tmp_path: Path) -> None:
+    recorder = Recorder(lambda: 5)
+
+    async def story(driver: Driver) -> None:
+        member = DrivenMember(driver, "id", recorder, "m", transaction_timeout_ms=1_000, group="g", topic="t")
+        assert await member.survives()
+        assert (await member.take())[0] == (PLACE, 7, "b:1")
+        await member.attempt("x", lambda: member.send_positions({PLACE: 8}))
+        (place, _, told) = (await member.take())[1]
+        assert (place, json.loads(told)) == (TopicPartition("t", 0), [["g", "t"], [[1, 8]]])
+
+    play(story, tmp_path)
+    assert recorder.history == (
+        OffsetsSent(5, "m", "x", "g", PLACE, 8),
+        EndInvoked(5, "m", "x", True),
+        Ended(5, "m", "x", Outcome.COMMITTED),
+    )
+
+
 def test_a_program_that_is_not_there_is_told(tmp_path: Path) -> None:
     async def start() -> None:
-        async with start_driver([str(tmp_path / "nothing")], tmp_path / "stderr"):
+        async with start_driver([str(tmp_path / "nothing")], tmp_path / "stderr", {}):
             pass
 
     with pytest.raises(EosctlError, match="cannot be started"):
         asyncio.run(start())
-
-
-def test_work_and_clusters_that_these_clients_cannot_do_are_refused() -> None:
-    config = ClientConfig((Endpoint("localhost", 9092),))
-    plan = VerifyPlan("v", 0, (Workload.APPENDS,), clients=ClientKind.JAVA)
-    check_driven(plan, config)
-    with pytest.raises(UsageError, match="no workload chain"):
-        check_driven(VerifyPlan("v", 0, clients=ClientKind.FRANZ_GO), config)
-    with pytest.raises(UsageError, match="without TLS and SASL"):
-        check_driven(plan, ClientConfig(config.bootstrap, security_protocol=SecurityProtocol.SSL))
 
 
 def test_a_missing_compiler_is_named_with_what_installs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

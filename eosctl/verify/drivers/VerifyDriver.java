@@ -15,6 +15,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
@@ -37,11 +38,12 @@ public final class VerifyDriver {
     private VerifyDriver() {
     }
 
-    /** Argument: the bootstrap servers. Ends with its input. */
+    /** Its first line says how to reach the cluster. Ends with its input. */
     public static void main(String[] args) throws Exception {
         System.setOut(System.err); // where nobody configures log4j it writes to what is for answers
         Map<String, Actor> actors = new HashMap<>();
         BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        Map<String, Object> cluster = DriverAccess.settings(JSON.readTree(lines.readLine()));
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
             JsonNode ask = JSON.readTree(line);
             String name = ask.get("actor").asText();
@@ -52,7 +54,7 @@ public final class VerifyDriver {
                 }
                 continue;
             }
-            Actor actor = actors.computeIfAbsent(name, unused -> new Actor(args[0]));
+            Actor actor = actors.computeIfAbsent(name, unused -> new Actor(cluster));
             actor.thread.submit(() -> answer(ask, actor));
         }
         Runtime.getRuntime().halt(0);
@@ -91,18 +93,23 @@ public final class VerifyDriver {
             made.setDaemon(true);
             return made;
         });
-        private final String bootstrap;
+        private final Map<String, Object> cluster;
         private volatile KafkaProducer<String, String> producer;
         private KafkaConsumer<String, String> consumer;
+        private String topic;
+        private final Map<TopicPartition, Long> taken = new HashMap<>();
 
-        Actor(String bootstrap) {
-            this.bootstrap = bootstrap;
+        Actor(Map<String, Object> cluster) {
+            this.cluster = cluster;
         }
 
         void act(JsonNode ask, ObjectNode answer) throws Exception {
             switch (ask.get("op").asText()) {
                 case "open":
                     open(ask.get("transactional_id").asText(), ask.get("timeout_ms").asInt());
+                    if (ask.has("group") && consumer == null) {
+                        join(ask.get("group").asText(), ask.get("topic").asText());
+                    }
                     break;
                 case "begin":
                     producer.beginTransaction();
@@ -112,11 +119,19 @@ public final class VerifyDriver {
                         ask.get("topic").asText(), ask.get("partition").asInt(), null, ask.get("value").asText());
                     answer.put("offset", producer.send(record).get().offset());
                     break;
+                case "offsets":
+                    sendOffsets(ask.get("offsets"));
+                    break;
                 case "commit":
                     producer.commitTransaction();
+                    taken.clear();
                     break;
                 case "abort":
                     producer.abortTransaction();
+                    rewind();
+                    break;
+                case "take":
+                    take(ask, answer.putArray("records"));
                     break;
                 case "read":
                     read(ask, answer.putArray("records"));
@@ -128,8 +143,7 @@ public final class VerifyDriver {
 
         private void open(String transactionalId, int timeoutMs) {
             if (producer == null) {
-                Map<String, Object> settings = new HashMap<>();
-                settings.put("bootstrap.servers", bootstrap);
+                Map<String, Object> settings = new HashMap<>(cluster);
                 settings.put("transactional.id", transactionalId);
                 settings.put("transaction.timeout.ms", timeoutMs);
                 settings.put("linger.ms", 0);
@@ -141,15 +155,53 @@ public final class VerifyDriver {
             producer.initTransactions();
         }
 
+        private KafkaConsumer<String, String> consume(Map<String, Object> more) {
+            Map<String, Object> settings = new HashMap<>(cluster);
+            settings.put("isolation.level", "read_committed");
+            settings.put("enable.auto.commit", "false");
+            settings.put("auto.offset.reset", "earliest");
+            settings.put("default.api.timeout.ms", ASK_MS);
+            settings.put("request.timeout.ms", 3_000);
+            settings.putAll(more);
+            return new KafkaConsumer<>(settings, new StringDeserializer(), new StringDeserializer());
+        }
+
+        private void join(String group, String topic) {
+            this.topic = topic;
+            consumer = consume(Map.of(
+                "group.id", group, "max.poll.records", 20, "max.poll.interval.ms", 6_000,
+                "session.timeout.ms", 6_000, "heartbeat.interval.ms", 500));
+            consumer.subscribe(List.of(topic));
+        }
+
+        private void take(JsonNode ask, ArrayNode records) {
+            for (ConsumerRecord<String, String> found : consumer.poll(Duration.ofMillis(ask.get("wait_ms").asLong()))) {
+                taken.putIfAbsent(new TopicPartition(topic, found.partition()), found.offset());
+                records.addArray().add(found.partition()).add(found.offset()).add(found.value());
+            }
+        }
+
+        private void sendOffsets(JsonNode asked) {
+            Map<TopicPartition, OffsetAndMetadata> offsets = new HashMap<>();
+            for (JsonNode one : asked) {
+                offsets.put(new TopicPartition(topic, one.get(0).asInt()), new OffsetAndMetadata(one.get(1).asLong()));
+            }
+            producer.sendOffsetsToTransaction(offsets, consumer.groupMetadata());
+        }
+
+        /** What an aborted transaction had taken comes again, as far as it is still this member's. */
+        private void rewind() {
+            if (consumer != null) {
+                taken.keySet().retainAll(consumer.assignment());
+                taken.forEach(consumer::seek);
+            }
+            taken.clear();
+        }
+
         private void read(JsonNode ask, ArrayNode records) {
             if (consumer == null) {
                 TopicPartition place = new TopicPartition(ask.get("topic").asText(), ask.get("partition").asInt());
-                Map<String, Object> settings = new HashMap<>();
-                settings.put("bootstrap.servers", bootstrap);
-                settings.put("isolation.level", "read_committed");
-                settings.put("enable.auto.commit", "false");
-                settings.put("auto.offset.reset", "earliest");
-                consumer = new KafkaConsumer<>(settings, new StringDeserializer(), new StringDeserializer());
+                consumer = consume(Map.of());
                 consumer.assign(List.of(place));
                 consumer.seekToBeginning(List.of(place));
             }

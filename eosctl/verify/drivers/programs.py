@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from importlib import resources
 from pathlib import Path
 from typing import Final
@@ -15,15 +16,17 @@ from eosctl.lab.engine import MissingTool
 from eosctl.verify.plan import ClientKind
 
 _JAVA_RELEASES: Final = {ClientKind.JAVA: "4.3.1", ClientKind.JAVA_3_9: "3.9.2"}
-_JAVA_SOURCE: Final = "VerifyDriver.java"
+_JAVA_SOURCES: Final = ("VerifyDriver.java", "DriverAccess.java")
+_JAVA_MAIN: Final = "VerifyDriver"
+_PYTHON_MODULE: Final = "eosctl.verify.drivers.librdkafka"
 _GO_FOLDER: Final = "franz_go"
-_GO_FILES: Final = ("driver.go", "go.mod", "go.sum")
+_GO_FILES: Final = ("driver.go", "access.go", "go.mod", "go.sum")
 _HEAP_BYTES: Final = 256 << 20
 _BUILD_S: Final = 600
 
 
 def prepare_driver(kind: ClientKind, scratch: Path) -> list[str]:
-    """Build the program of a client and return the command that starts it, but for the bootstrap servers.
+    """Build the program of a client and return the command that starts it.
 
     The first use fetches the client: jars through Maven, held to the lab's checksums, or Go modules, held to go.sum.
 
@@ -34,16 +37,19 @@ def prepare_driver(kind: ClientKind, scratch: Path) -> list[str]:
     Raises:
         EosctlError: A tool is missing, or the client cannot be had.
     """
+    if kind is ClientKind.LIBRDKAFKA:
+        return [sys.executable, "-m", _PYTHON_MODULE]
     if kind is ClientKind.FRANZ_GO:
         return _build_go(scratch)
     runtime = prepare_runtime(resolve_release(_JAVA_RELEASES[kind]))
-    source = scratch / _JAVA_SOURCE
-    source.write_bytes(_data(_JAVA_SOURCE))
+    sources = [str(scratch / name) for name in _JAVA_SOURCES]
+    for path in sources:
+        Path(path).write_bytes(_data(Path(path).name))
     classes = f"{runtime.jars}/*"
-    _build([_tool("javac", "openjdk-17-jdk-headless"), "-d", str(scratch), "-cp", classes, str(source)], scratch)
+    _build([_tool("javac", "openjdk-17-jdk-headless"), "-d", str(scratch), "-cp", classes, *sources], scratch)
     # Its clients' log lines would be about the faults of the run, which are in the history.
     heap = f"-Xmx{_HEAP_BYTES >> 20}m"
-    return [str(runtime.java), heap, "-XX:+UseSerialGC", "-cp", f"{scratch}:{classes}", source.stem]
+    return [str(runtime.java), heap, "-XX:+UseSerialGC", "-cp", f"{scratch}:{classes}", _JAVA_MAIN]
 
 
 def _build_go(scratch: Path) -> list[str]:

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,7 +17,10 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-const askTime = 5 * time.Second
+const (
+	askTime   = 5 * time.Second
+	takeCount = 20
+)
 
 type ask struct {
 	Number          int64  `json:"number"`
@@ -30,20 +32,23 @@ type ask struct {
 	Partition       int32  `json:"partition"`
 	Value           string `json:"value"`
 	WaitMs          int64  `json:"wait_ms"`
+	Group           string `json:"group"`
 }
 
 type answer struct {
-	Number  int64    `json:"number"`
-	Error   string   `json:"error,omitempty"`
-	Class   string   `json:"class,omitempty"`
-	Offset  int64    `json:"offset"`
-	Records [][2]any `json:"records,omitempty"`
+	Number  int64   `json:"number"`
+	Error   string  `json:"error,omitempty"`
+	Class   string  `json:"class,omitempty"`
+	Offset  int64   `json:"offset"`
+	Records [][]any `json:"records,omitempty"`
+	Aborted bool    `json:"aborted,omitempty"`
 }
 
 type actor struct {
-	asks      chan ask
-	bootstrap []string
-	client    atomic.Pointer[kgo.Client]
+	asks    chan ask
+	cluster []kgo.Opt
+	client  atomic.Pointer[kgo.Client]
+	session *kgo.GroupTransactSession // of a member of a group: it ends transactions as the group allows
 }
 
 var (
@@ -55,6 +60,11 @@ func main() {
 	actors := map[string]*actor{}
 	lines := bufio.NewScanner(os.Stdin)
 	lines.Buffer(nil, 16<<20)
+	lines.Scan()
+	cluster, err := clusterOptions(lines.Bytes())
+	if err != nil {
+		panic(err)
+	}
 	for lines.Scan() {
 		var one ask
 		if err := json.Unmarshal(lines.Bytes(), &one); err != nil {
@@ -70,7 +80,7 @@ func main() {
 			continue
 		}
 		if !ok {
-			whose = &actor{asks: make(chan ask, 100), bootstrap: strings.Split(os.Args[1], ",")}
+			whose = &actor{asks: make(chan ask, 100), cluster: cluster}
 			actors[one.Actor] = whose
 			go whose.live()
 		}
@@ -104,10 +114,14 @@ func (a *actor) act(one ask, told *answer) error {
 		err := a.client.Load().ProduceSync(context.Background(), record).FirstErr()
 		told.Offset = record.Offset
 		return err
+	case "offsets":
+		return nil // the session commits those of what was taken when the transaction ends
 	case "commit":
-		return a.client.Load().EndTransaction(context.Background(), kgo.TryCommit)
+		return a.end(kgo.TryCommit, told)
 	case "abort":
-		return a.client.Load().EndTransaction(context.Background(), kgo.TryAbort)
+		return a.end(kgo.TryAbort, told)
+	case "take":
+		return a.take(one, told)
 	case "read":
 		return a.read(one, told)
 	}
@@ -123,32 +137,75 @@ func (a *actor) drop() {
 
 func (a *actor) open(ctx context.Context, one ask) error {
 	if a.client.Load() == nil {
-		client, err := kgo.NewClient(
-			kgo.SeedBrokers(a.bootstrap...),
-			kgo.TransactionalID(one.TransactionalID),
-			kgo.TransactionTimeout(time.Duration(one.TimeoutMs)*time.Millisecond),
-			kgo.RecordPartitioner(kgo.ManualPartitioner()),
-			kgo.RecordDeliveryTimeout(10*time.Second),
-			kgo.RequestTimeoutOverhead(3*time.Second),
-		)
-		if err != nil {
+		if err := a.create(one); err != nil {
 			return err
 		}
-		a.client.Store(client)
 	}
 	_, _, err := a.client.Load().ProducerID(ctx) // initialises, and so fences whoever had the id
 	return err
 }
 
+func (a *actor) create(one ask) error {
+	options := a.with(
+		kgo.TransactionalID(one.TransactionalID),
+		kgo.TransactionTimeout(time.Duration(one.TimeoutMs)*time.Millisecond),
+		kgo.RecordPartitioner(kgo.ManualPartitioner()),
+		kgo.RecordDeliveryTimeout(10*time.Second),
+		kgo.RequestTimeoutOverhead(3*time.Second),
+	)
+	if one.Group == "" {
+		client, err := kgo.NewClient(options...)
+		if err == nil {
+			a.client.Store(client)
+		}
+		return err
+	}
+	session, err := kgo.NewGroupTransactSession(append(options,
+		kgo.ConsumerGroup(one.Group),
+		kgo.ConsumeTopics(one.Topic),
+		kgo.FetchIsolationLevel(kgo.ReadCommitted()),
+		kgo.FetchMaxWait(100*time.Millisecond),
+		kgo.SessionTimeout(6*time.Second),
+		kgo.RebalanceTimeout(6*time.Second),
+		kgo.HeartbeatInterval(500*time.Millisecond),
+	)...)
+	if err == nil {
+		a.session = session
+		a.client.Store(session.Client())
+	}
+	return err
+}
+
+func (a *actor) with(more ...kgo.Opt) []kgo.Opt {
+	return append(append([]kgo.Opt{}, a.cluster...), more...)
+}
+
+func (a *actor) end(how kgo.TransactionEndTry, told *answer) error {
+	if a.session == nil {
+		return a.client.Load().EndTransaction(context.Background(), how)
+	}
+	committed, err := a.session.End(context.Background(), how)
+	told.Aborted = !committed
+	return err
+}
+
+func (a *actor) take(one ask, told *answer) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(one.WaitMs)*time.Millisecond)
+	defer cancel()
+	a.session.PollRecords(ctx, takeCount).EachRecord(func(found *kgo.Record) {
+		told.Records = append(told.Records, []any{found.Partition, found.Offset, string(found.Value)})
+	})
+	return nil
+}
+
 func (a *actor) read(one ask, told *answer) error {
 	if a.client.Load() == nil {
 		start := map[string]map[int32]kgo.Offset{one.Topic: {one.Partition: kgo.NewOffset().AtStart()}}
-		client, err := kgo.NewClient(
-			kgo.SeedBrokers(a.bootstrap...),
+		client, err := kgo.NewClient(a.with(
 			kgo.ConsumePartitions(start),
 			kgo.FetchIsolationLevel(kgo.ReadCommitted()),
 			kgo.FetchMaxWait(100*time.Millisecond),
-		)
+		)...)
 		if err != nil {
 			return err
 		}
@@ -157,7 +214,7 @@ func (a *actor) read(one ask, told *answer) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(one.WaitMs)*time.Millisecond)
 	defer cancel()
 	a.client.Load().PollFetches(ctx).EachRecord(func(found *kgo.Record) {
-		told.Records = append(told.Records, [2]any{found.Offset, string(found.Value)})
+		told.Records = append(told.Records, []any{found.Offset, string(found.Value)})
 	})
 	return nil
 }

@@ -1,0 +1,88 @@
+"""How the programs of other clients reach a cluster: what a run was given, in a form that needs no files of theirs."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from eosctl.client.tls import authorities, identity
+from eosctl.errors import ConfigFileError
+from eosctl.model.client_config import ClientConfig, TlsConfig
+
+_BLOCK: Final = re.compile(r"-----BEGIN ([A-Z0-9 ]+)-----.*?-----END \1-----", re.DOTALL)
+_PKCS8: Final = "PRIVATE KEY"
+_CERTIFICATES: Final = ("CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE")
+
+
+def driver_access(config: ClientConfig) -> dict[str, Any]:
+    """Return the first line for a program, secrets and all: it goes to its stdin and nowhere else.
+
+    ``bootstrap``, ``protocol`` (Kafka's ``security.protocol``); with TLS ``verify_hostname`` and PEM texts ``ca``
+    (empty for the trust store of the client), ``certificate`` and ``key`` (PKCS#8, not encrypted; empty without an
+    identity); with SASL ``mechanism``, ``username`` and ``password``, or ``token``.
+
+    Raises:
+        ConfigFileError: TLS material cannot be used.
+    """
+    access: dict[str, Any] = {
+        "bootstrap": ",".join(map(str, config.bootstrap)),
+        "protocol": config.security_protocol.value,
+    }
+    if config.security_protocol.uses_tls:
+        access |= _tls(config.tls)
+    if config.security_protocol.uses_sasl and config.sasl is not None:
+        sasl = config.sasl
+        access |= {
+            "mechanism": sasl.mechanism.value,
+            "username": sasl.username,
+            "password": sasl.password.reveal() if sasl.password is not None else "",
+            "token": sasl.token.reveal() if sasl.token is not None else "",
+        }
+    return access
+
+
+def _tls(tls: TlsConfig) -> dict[str, Any]:
+    own = identity(tls)
+    certificate, key = _split(*own) if own is not None else ("", "")
+    trusted = authorities(tls) or ""
+    return {"verify_hostname": tls.verify_hostname, "ca": trusted, "certificate": certificate, "key": key}
+
+
+def _split(pem: bytes, password: str) -> tuple[str, str]:
+    """Return the certificates and the key of an identity; the key as every client reads it."""
+    blocks = [(found[1], found[0] + "\n") for found in _BLOCK.finditer(pem.decode("utf-8", "replace"))]
+    certificates = "".join(block for name, block in blocks if name in _CERTIFICATES)
+    keys = [(name, block) for name, block in blocks if name.endswith(_PKCS8)]
+    if not keys:
+        raise ConfigFileError(
+            "The client's certificate has no key.",
+            "Neither the store nor the text holds a private key in PEM.",
+            "Check ssl.keystore.location and ssl.keystore.key.",
+        )
+    name, block = keys[0]
+    return certificates, block if name == _PKCS8 else _to_pkcs8(block, password)
+
+
+def _to_pkcs8(key: str, password: str) -> str:
+    try:
+        from cryptography.hazmat.primitives.serialization import (
+            Encoding,
+            NoEncryption,
+            PrivateFormat,
+            load_pem_private_key,
+        )
+    except ImportError as error:
+        raise ConfigFileError(
+            "The client's key is encrypted or not of the form PKCS#8, which needs the package cryptography.",
+            "It is not installed.",
+            "Install eosctl[tls], or convert the key: openssl pkcs8 -topk8 -nocrypt -in KEY -out key.pem",
+        ) from error
+    try:
+        opened = load_pem_private_key(key.encode(), password.encode() or None)
+    except (ValueError, TypeError) as error:
+        raise ConfigFileError(
+            f"The client's key cannot be opened: {error}.",
+            "The password is wrong or missing.",
+            "Check ssl.key.password.",
+        ) from error
+    return opened.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()

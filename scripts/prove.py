@@ -134,6 +134,12 @@ PROOFS = {
         (*PYTEST, "tests/apache/test_stories.py"),
         (("EOSCTL_REQUIRE", "java"), ("EOSCTL_RUNBOOKS_ON_KAFKA", "1")),
     ),
+    "conversations": Proof(
+        "Real brokers (3.9.2; 4.3.1 at transaction.version 1 and 2) answer each step of conversations that nobody wrote as "
+        "the sandbox does: 200 of each kind for each.",
+        (*PYTEST, "tests/apache/test_improvised.py"),
+        (("EOSCTL_REQUIRE", "java"), ("EOSCTL_CONVERSATIONS", "200")),
+    ),
     "storage": Proof(
         "No generated log, index or snapshot and no cut through one breaks reading, writing or recovery.",
         (*PYTEST, "tests/storage"),

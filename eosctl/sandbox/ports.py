@@ -115,8 +115,10 @@ class Replicas(Protocol):
 
     def begin_verification(
         self, partition: TopicPartition, producer_id: int, producer_epoch: int, *, adds_partition: bool = False
-    ) -> object | None:
+    ) -> object | ErrorCode | None:
         """Return the guard to append with after TransactionHooks agreed, None when no verification is needed.
+
+        INVALID_PRODUCER_EPOCH when the partition knows a later epoch of the producer (4.x).
 
         None when it is switched off (``transaction.partition.verification.enable``) and the client does not leave it to
         the broker to add the partition (``adds_partition``: TxnOffsetCommit 5 and up), when this broker does not lead

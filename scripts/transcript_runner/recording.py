@@ -22,6 +22,8 @@ KINDS = {
     "topicId": "topic",
     "sessionId": "session",
 }
+#: Ids that a broker makes up: a UUID, or one in base 64.
+GENERATED = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}|^[\w-]{22}$")
 ANYTHING = frozenset({"host", "port", "clusterId", "brokers", "nodeEndpoints", "endpoints", "controllerId", "nodeId"})
 LEFT_OUT = frozenset({"throttleTimeMs"})
 
@@ -65,7 +67,7 @@ class Recorder(Conversation):
                 return f"${name}"
         if f"'{value}'" in repr(self._scenario.steps):  # what the scenario itself names
             return str(value)
-        if isinstance(value, str) and field != "topicId" and not re.search(r"[0-9a-f]{8}-[0-9a-f]{4}", value):
+        if isinstance(value, str) and field != "topicId" and not GENERATED.search(value):
             return self._without_names(value)
         name = f"{kind}_{chr(ord('A') + sum(other.startswith(f'{kind}_') for other in self._names))}"
         self._names[name] = value

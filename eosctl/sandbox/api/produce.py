@@ -138,14 +138,15 @@ class Produce:
         header, version = given.header, self._context.api_version
         policy = self._broker.replicas.verification
         adds_partition = version >= FIRST_IMPLICIT_ADD_VERSION
-        if not policy.is_needed(partition, header.producer_id, header.producer_epoch, adds_partition=adds_partition):
-            return False
-        if policy.is_fenced(partition, header.producer_id, header.producer_epoch):
-            self._refuse(slot, Refusal(ErrorCode.INVALID_PRODUCER_EPOCH))
-            return True
-        given.guard = partition.log.producers.begin_verification(
-            header.producer_id, header.producer_epoch, header.base_sequence
+        guard = policy.begin(
+            partition, header.producer_id, header.producer_epoch, header.base_sequence, adds_partition=adds_partition
         )
+        if guard is None:
+            return False
+        if isinstance(guard, ErrorCode):
+            self._refuse(slot, Refusal(guard))
+            return True
+        given.guard = guard
         self._broker.verification.verify_partition(
             self._request.transactional_id or "",
             header.producer_id,

@@ -80,6 +80,7 @@ class _Verification(msgspec.Struct, frozen=True, gc=False):
     guard: VerificationGuard
     lowest_sequence: int
     producer_epoch: int
+    adds_partition: bool
 
 
 class ProducerStateManager:
@@ -107,14 +108,25 @@ class ProducerStateManager:
             and (producer_epoch is None or entry.producer_epoch == producer_epoch)
         )
 
-    def begin_verification(self, producer_id: int, producer_epoch: int, sequence: int) -> VerificationGuard:
-        """Return the guard that an append after verification must show; remembers the lowest sequence of the epoch."""
+    def is_fenced(self, producer_id: int, producer_epoch: int) -> bool:
+        """Whether the epoch is known to be old."""
+        entry = self.producers.get(producer_id)
+        return entry is not None and producer_epoch < entry.producer_epoch
+
+    def begin_verification(
+        self, producer_id: int, producer_epoch: int, sequence: int, *, adds_partition: bool = False
+    ) -> VerificationGuard:
+        """Return the guard that an append after verification must show; remembers the lowest sequence of the epoch.
+
+        ``adds_partition``: the client leaves it to the broker to add the partition (Produce 12 and up).
+        """
         known = self._verifications.get(producer_id)
-        if known is None or producer_epoch > known.producer_epoch:
-            guard = known.guard if known is not None else VerificationGuard()
-            known = _Verification(guard, sequence, producer_epoch)
-        elif producer_epoch == known.producer_epoch and sequence < known.lowest_sequence:
-            known = _Verification(known.guard, sequence, producer_epoch)
+        if known is None:
+            known = _Verification(VerificationGuard(), sequence, producer_epoch, adds_partition)
+        elif producer_epoch > known.producer_epoch or (
+            producer_epoch == known.producer_epoch and sequence < known.lowest_sequence
+        ):
+            known = _Verification(known.guard, sequence, producer_epoch, known.adds_partition)
         self._verifications[producer_id] = known
         return known.guard
 
@@ -145,8 +157,11 @@ class ProducerStateManager:
                 return ErrorCode.INVALID_TXN_STATE
         if check_sequence and self._verifications:
             known = self._verifications.get(producer_id)
-            if known is not None and first_sequence > known.lowest_sequence:
-                return ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+            if known is not None:
+                # A client of transactions v2 begins with 0 where the partition knows nothing of it (KAFKA-18202).
+                first = 0 if known.adds_partition and entry is None else known.lowest_sequence
+                if first_sequence > first:
+                    return ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
         return ErrorCode.NONE
 
     def check_marker(

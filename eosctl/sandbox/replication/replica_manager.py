@@ -187,8 +187,11 @@ class ReplicaManager:
 
     def begin_verification(
         self, partition: TopicPartition, producer_id: int, producer_epoch: int, *, adds_partition: bool = False
-    ) -> VerificationGuard | None:
-        """Return the guard to append with after the coordinator agreed, None when no verification is needed."""
+    ) -> VerificationGuard | ErrorCode | None:
+        """Return the guard to append with after the coordinator agreed, None when no verification is needed.
+
+        Or INVALID_PRODUCER_EPOCH.
+        """
         hosted = self.partitions.get(partition)
         if hosted is None or not hosted.is_leader:
             return None

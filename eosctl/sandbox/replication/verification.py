@@ -34,11 +34,6 @@ class VerificationPolicy:
         epoch = None if self._is_3_9 else producer_epoch
         return not partition.log.producers.has_open_transaction(producer_id, epoch)
 
-    def is_fenced(self, partition: Partition, producer_id: int, producer_epoch: int) -> bool:
-        """Whether the producer's epoch is known to be old already."""
-        entry = partition.log.producers.producers.get(producer_id)
-        return not self._is_3_9 and entry is not None and producer_epoch < entry.producer_epoch
-
     def begin(
         self,
         partition: Partition,
@@ -47,11 +42,17 @@ class VerificationPolicy:
         sequence: int,
         *,
         adds_partition: bool = False,
-    ) -> VerificationGuard | None:
-        """Return the guard of a verification, None when none is needed."""
+    ) -> VerificationGuard | ErrorCode | None:
+        """Return the guard of a verification, None when none is needed, or INVALID_PRODUCER_EPOCH.
+
+        Source: ``UnifiedLog.maybeStartTransactionVerification``.
+        """
         if not self.is_needed(partition, producer_id, producer_epoch, adds_partition=adds_partition):
             return None
-        return partition.log.producers.begin_verification(producer_id, producer_epoch, sequence)
+        producers = partition.log.producers
+        if not self._is_3_9 and producers.is_fenced(producer_id, producer_epoch):
+            return ErrorCode.INVALID_PRODUCER_EPOCH
+        return producers.begin_verification(producer_id, producer_epoch, sequence, adds_partition=adds_partition)
 
     def is_missing(self, partition: Partition, header: BatchHeader, guard: object | None) -> bool:
         """Whether a transactional batch comes without the verification that it needs."""

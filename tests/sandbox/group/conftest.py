@@ -134,7 +134,7 @@ class Log:
 
     def begin_verification(
         self, partition: TopicPartition, producer_id: int, producer_epoch: int, *, adds_partition: bool = False
-    ) -> object | None:
+    ) -> object | ErrorCode | None:
         return object() if self.needs_verification else None
 
     def read_all(self, partition: TopicPartition) -> Iterator[tuple[BatchHeader, bytes]]:

@@ -110,6 +110,8 @@ class OffsetManager:
         done: CommitDone,
     ) -> None:
         """Handle TxnOffsetCommit: verify that the group's partition is in the transaction, check the member, append."""
+        if self._host.emulation.is_3_9:
+            self._make_group(shard, group_id)  # before anything is looked at: GroupCoordinator.handleTxnCommitOffsets
         _, producer_id, producer_epoch = producer
         guard = self._host.replicas.begin_verification(
             shard.partition, producer_id, producer_epoch, adds_partition=version.adds_partition
@@ -125,6 +127,8 @@ class OffsetManager:
 
         if guard is None:
             verified(ErrorCode.NONE)
+        elif isinstance(guard, ErrorCode):
+            verified(guard)
         else:
             self._host.verification.verify_partition(
                 producer.transactional_id,
@@ -244,7 +248,7 @@ class OffsetManager:
         error = validate_transactional_commit(
             shard.groups.get(group_id), committer, is_3_9, self._with_topic_ids(offsets)
         )
-        if is_3_9 or error is ErrorCode.NONE:
+        if error is ErrorCode.NONE:
             self._make_group(shard, group_id)
         if error is not ErrorCode.NONE:
             done(dict.fromkeys(offsets, error))

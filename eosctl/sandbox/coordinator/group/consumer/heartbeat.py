@@ -170,9 +170,6 @@ def _find_member(
     member = group.static_member(request.instance_id)
     if member is None:
         return group, None
-    if member.member_id == request.member_id and member.member_epoch != STATIC_LEAVE_EPOCH:
-        _check_epoch(member, request)
-        return group, member
     if not member.uses_classic_protocol and member.member_epoch != STATIC_LEAVE_EPOCH:
         message = (
             f"Static member {request.member_id} with instance id {request.instance_id} cannot join the group because "

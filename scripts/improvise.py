@@ -1,0 +1,63 @@
+"""Hold conversations that nobody wrote with a running broker: it must answer as the sandbox does.
+
+    python -m scripts.improvise 4.3-tv2=HOST:PORT [--seeds 0:200] [--kind transactions] [--show SEED]
+
+Each conversation follows from its seed. What differs is told with the step at which it begins; ``--show`` prints one
+conversation up to there. The brokers should be as ``tests/apache`` starts them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from scripts.transcript_runner.conversation import Outcome
+from scripts.transcript_runner.improvising import KINDS, differences_on, improvise, kinds_of
+from scripts.transcript_runner.scenario import TARGETS
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Improvise, play, report; returns the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("brokers", nargs="+", metavar="TARGET=HOST:PORT")
+    parser.add_argument("--seeds", default="0:100", metavar="FROM:TO")
+    parser.add_argument("--kind", default="", choices=["", *(kind.area.removeprefix("improvised-") for kind in KINDS)])
+    parser.add_argument("--show", type=int, metavar="SEED", help="print this conversation up to its first difference")
+    options = parser.parse_args(arguments)
+    first, _, last = options.seeds.partition(":")
+    seeds = range(int(first), int(last)) if options.show is None else (options.show,)
+    addresses = dict(broker.split("=", 1) for broker in options.brokers)
+    differing = 0
+    for target in TARGETS:
+        for kind in kinds_of(target):
+            if target.name not in addresses or not kind.area.endswith(options.kind):
+                continue
+            started = time.perf_counter()
+            with tempfile.TemporaryDirectory() as folder:
+                conversations = list(improvise(kind, target, seeds, Path(folder)))
+            found = differences_on(addresses[target.name], conversations, target)
+            differing += len(found)
+            spent = time.perf_counter() - started
+            print(f"{target.name} {kind.area}: {len(found)} of {len(seeds)} differ ({spent:.0f} s)", flush=True)
+            for outcome in found:
+                print(f"  seed {outcome.scenario.name} {outcome.differences[0]}")
+                if options.show is not None:
+                    print("\n".join(_told(outcome)))
+    return 1 if differing else 0
+
+
+def _told(outcome: Outcome) -> list[str]:
+    """Lay out a conversation, a line for each step, up to the first difference."""
+    last = int(outcome.differences[0].split()[1])
+    return [
+        f"  {number:3} {json.dumps({key: value for key, value in step.items() if key != 'client'})}"
+        for number, step in enumerate(outcome.scenario.steps[:last], 1)
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,270 @@
+"""Improvised transactions: a fenced producer commits offsets after a timeout, an old epoch adds partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+from scripts.transcript_runner.improvised import TOPIC, Improviser, Makers, Step, looking
+
+GROUP: Final = "readers-$run"
+IDS: Final = ("app-$run", "other-$run")
+#: What may end a transaction, and the states in which its markers are on their way.
+ENDING: Final = ("EndTxn", "InitProducerId")
+MARKERS_ARRIVE_MS: Final = 1000
+UNDER_WAY: Final = ("PrepareCommit", "PrepareAbort", "PrepareEpochFence")
+#: Short enough to run out in a story, and how long a story then waits: the coordinator looks five times a second.
+SHORT_TIMEOUT_MS, TIMEOUT_PASSES_S = 1000, 1.6
+
+
+class Producer(NamedTuple):
+    """What a client believes itself to be: the name of a producer id, its epoch, and the transactional id."""
+
+    producer_id: str | int
+    epoch: int
+    transactional_id: str | None
+
+
+class Transactions(Improviser):
+    """Two transactional ids, two partitions, a group; every producer that ever was speaks again."""
+
+    area = "improvised-transactions"
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._producers: list[Producer] = []
+        self._sequences: dict[tuple[str | int, int, int], int] = {}
+
+    def opening(self) -> Sequence[Step]:
+        """Return what comes first."""
+        return [self._step("InitProducerId", 4, {"transactionalId": IDS[0], "transactionTimeoutMs": 60_000})]
+
+    def makers(self) -> Makers:
+        """Return what may be said now, and how often it should be."""
+        return {
+            self._init: 3,
+            self._add_partitions: 5,
+            self._add_in_a_batch: 2,
+            self._produce: 9,
+            self._add_offsets: 3,
+            self._commit_offsets: 4,
+            self._end: 6,
+            self._look: 2,
+            self._write_marker: 1,
+            self._delete_records: 0.7,
+            self._let_time_pass: 0.4,
+        }
+
+    def closing(self) -> Sequence[Step]:
+        """Return the questions whose answers are all that a conversation left behind."""
+        return LOOKS
+
+    def settle(self, step: Step) -> None:
+        """Let decided transactions be completed: how soon their markers are written is nobody's promise."""
+        if step.get("api") not in ENDING and "wait" not in step:
+            return
+        look = looking("DescribeTransactions", 0, {"transactionalIds": list(IDS)})
+        states = self._do(look)["transactionStates"]
+        if any(state["transactionState"] in UNDER_WAY for state in states):
+            self._harness.advance(MARKERS_ARRIVE_MS)
+            states = self._do(look)["transactionStates"]
+        known = [
+            {name: self._without_names(state[name]) for name in ("transactionalId", "transactionState")}
+            for state in states
+            if state["transactionState"]
+        ]
+        if known:
+            self._play(look | {"until": {"transactionStates": known}})
+
+    def learn(self, step: Step, answer: Any) -> None:
+        """Keep each identity that a producer was given, the old ones too: zombies speak with those."""
+        if step["api"] == "DescribeTransactions":
+            _hide_group_partitions(answer)
+        elif step["api"] in ENDING and answer["errorCode"] == "NONE" and answer["producerEpoch"] >= 0:
+            found = Producer(answer["producerId"], answer["producerEpoch"], step["request"]["transactionalId"])
+            self._producers = [each for each in self._producers if each != found] + [found]
+
+    # --- what is said -------------------------------------------------------------------------------------------
+
+    def _someone(self) -> Producer:
+        """Choose who speaks: mostly the newest, often one from before, seldom one who never was."""
+        chance = self._rng.random()
+        newest = self._producers[-1]
+        if chance < 0.62:
+            return newest
+        other = self._rng.choice(self._producers)
+        if chance < 0.87:
+            return other
+        if chance < 0.93:
+            return other._replace(epoch=max(0, other.epoch + self._rng.choice((-1, 1, 2))))
+        if chance < 0.97:
+            return other._replace(transactional_id=self._rng.choice(IDS))
+        return other._replace(producer_id=77_777_777)
+
+    def _of_transactions(self) -> Producer:
+        someone = self._someone()
+        return someone if someone.transactional_id else someone._replace(transactional_id=self._rng.choice(IDS))
+
+    def _init(self) -> Step:
+        rng = self._rng
+        transactional_id = rng.choice((IDS[0], IDS[0], IDS[1], None))
+        timeout_ms = rng.choice((60_000, 60_000, 60_000, SHORT_TIMEOUT_MS, 0, 900_001))
+        request: Step = {"transactionalId": transactional_id, "transactionTimeoutMs": timeout_ms}
+        if rng.random() < 0.6:
+            return self._step("InitProducerId", rng.randint(2, 5), request)
+        who = self._someone()
+        if rng.random() < 0.7:
+            request["transactionalId"] = who.transactional_id
+        request |= {"producerId": who.producer_id, "producerEpoch": who.epoch}
+        return self._step("InitProducerId", rng.randint(3, 5), request)
+
+    def _partitions(self) -> list[int]:
+        return self._rng.choice(([0], [0], [1], [0, 1], [0, 7]))
+
+    def _add_partitions(self) -> Step:
+        who = self._of_transactions()
+        request = {
+            "v3AndBelowTransactionalId": who.transactional_id,
+            "v3AndBelowProducerId": who.producer_id,
+            "v3AndBelowProducerEpoch": who.epoch,
+            "v3AndBelowTopics": [{"name": TOPIC, "partitions": self._partitions()}],
+        }
+        return self._step("AddPartitionsToTxn", self._rng.randint(1, 3), request)
+
+    def _add_in_a_batch(self) -> Step:
+        speakers = {each.transactional_id: each for each in (self._of_transactions(), self._of_transactions())}
+        transactions = [
+            {
+                "transactionalId": who.transactional_id,
+                "producerId": who.producer_id,
+                "producerEpoch": who.epoch,
+                "verifyOnly": self._rng.random() < 0.5,
+                "topics": [{"name": TOPIC, "partitions": self._partitions()}],
+            }
+            for who in speakers.values()
+        ]
+        version = 4 if self._target.release == "3.9" else self._rng.choice((4, 5))
+        return self._step("AddPartitionsToTxn", version, {"transactions": transactions})
+
+    def _produce(self) -> Step:
+        rng = self._rng
+        who = self._someone()
+        partition, count = rng.choice((0, 0, 1)), rng.randint(1, 3)
+        key = (who.producer_id, who.epoch, partition)
+        expected = self._sequences.get(key, 0)
+        sequence = rng.choice((expected,) * 12 + (max(0, expected - count), expected + 3, 0, expected - 1))
+        transactional = who.transactional_id is not None and rng.random() < 0.95
+        batch = {
+            "producerId": who.producer_id,
+            "producerEpoch": who.epoch,
+            "baseSequence": max(0, sequence),
+            "transactional": transactional,
+            "values": [f"v{rng.randrange(1000)}" for _ in range(count)],
+        }
+        if rng.random() < 0.06:
+            batch = {"values": batch["values"]}
+        if sequence == expected:
+            self._sequences[key] = expected + count
+        highest = 11 if self._target.release == "3.9" else 12
+        request = {
+            "transactionalId": who.transactional_id if rng.random() < 0.95 else rng.choice((None, *IDS)),
+            "acks": rng.choice((-1, -1, -1, -1, -1, 1)),
+            "timeoutMs": 5000,
+            "topicData": [{"name": TOPIC, "partitionData": [{"index": partition, "records": batch}]}],
+        }
+        return self._step("Produce", rng.choice((7, 9, highest, highest)), request)
+
+    def _add_offsets(self) -> Step:
+        who = self._of_transactions()
+        request = {
+            "transactionalId": who.transactional_id,
+            "producerId": who.producer_id,
+            "producerEpoch": who.epoch,
+            "groupId": GROUP,
+        }
+        return self._step("AddOffsetsToTxn", self._rng.randint(1, 3), request)
+
+    def _commit_offsets(self) -> Step:
+        rng = self._rng
+        who = self._of_transactions()
+        partition = {"partitionIndex": rng.choice((0, 1)), "committedOffset": rng.randrange(100)}
+        request = {
+            "transactionalId": who.transactional_id,
+            "groupId": GROUP,
+            "producerId": who.producer_id,
+            "producerEpoch": who.epoch,
+            "topics": [{"name": TOPIC, "partitions": [partition]}],
+        }
+        if rng.random() < 0.1:
+            request |= {"generationId": rng.choice((0, 3)), "memberId": rng.choice(("", "nobody"))}
+            return self._step("TxnOffsetCommit", 3, request)
+        highest = 3 if self._target.release == "3.9" else 5
+        return self._step("TxnOffsetCommit", rng.choice((2, 3, highest)), request)
+
+    def _end(self) -> Step:
+        who = self._of_transactions()
+        request = {
+            "transactionalId": who.transactional_id,
+            "producerId": who.producer_id,
+            "producerEpoch": who.epoch,
+            "committed": self._rng.random() < 0.6,
+        }
+        highest = 4 if self._target.release == "3.9" else 5
+        return self._step("EndTxn", self._rng.choice((3, highest, highest)), request)
+
+    def _write_marker(self) -> Step:
+        who = self._someone()
+        marker = {
+            "producerId": who.producer_id,
+            "producerEpoch": who.epoch,
+            "transactionResult": self._rng.random() < 0.5,
+            "coordinatorEpoch": self._rng.choice((0, 0, 0, 1)),
+            "topics": [{"name": TOPIC, "partitionIndexes": [self._rng.choice((0, 1, 7))]}],
+        }
+        return self._step("WriteTxnMarkers", 1, {"markers": [marker]})
+
+    def _delete_records(self) -> Step:
+        part = {"partitionIndex": 0, "offset": self._rng.choice((-1, 0, 1, 3, 50))}
+        return self._step("DeleteRecords", 2, {"topics": [{"name": TOPIC, "partitions": [part]}], "timeoutMs": 5000})
+
+    def _look(self) -> Step:
+        return self._rng.choice(LOOKS)
+
+    def _let_time_pass(self) -> Step:
+        return {"wait": TIMEOUT_PASSES_S}
+
+
+def _hide_group_partitions(said: Any) -> None:
+    """Which partition keeps a group's offsets follows from the group's name, which each run has its own of."""
+    for state in said["transactionStates"]:
+        for topic in state["topics"]:
+            if topic["topic"] == "__consumer_offsets":
+                topic["partitions"] = "<any>"
+
+
+def _offsets(stable: bool) -> Step:
+    return {"groupId": GROUP, "topics": [{"name": TOPIC, "partitionIndexes": [0, 1]}], "requireStable": stable}
+
+
+def _ends(isolation: int, time: int) -> Step:
+    partitions = [{"partitionIndex": index, "timestamp": time} for index in (0, 1)]
+    return {"replicaId": -1, "isolationLevel": isolation, "topics": [{"name": TOPIC, "partitions": partitions}]}
+
+
+def _read(partition: int, isolation: int) -> Step:
+    asked = {"partition": partition, "fetchOffset": 0, "partitionMaxBytes": 1_000_000}
+    return {
+        "maxWaitMs": 0,
+        "maxBytes": 1_000_000,
+        "isolationLevel": isolation,
+        "topics": [{"topic": TOPIC, "partitions": [asked]}],
+    }
+
+
+LOOKS: Final = (
+    looking("DescribeTransactions", 0, {"transactionalIds": list(IDS)}),
+    looking("DescribeProducers", 0, {"topics": [{"name": TOPIC, "partitionIndexes": [0, 1]}]}),
+    *(looking("OffsetFetch", 7, _offsets(stable)) for stable in (False, True)),
+    *(looking("ListOffsets", 7, _ends(isolation, time)) for isolation in (0, 1) for time in (-1, -2)),
+    *(looking("Fetch", 11, _read(partition, isolation)) for partition in (0, 1) for isolation in (0, 1)),
+)

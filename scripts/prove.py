@@ -135,8 +135,8 @@ PROOFS = {
         (("EOSCTL_REQUIRE", "java"), ("EOSCTL_RUNBOOKS_ON_KAFKA", "1")),
     ),
     "conversations": Proof(
-        "Kafka 3.9.2 and 4.3.1 (transaction.version 1 and 2) answer each step of conversations that nobody wrote as the "
-        "sandbox does: 200 of each kind.",
+        "Kafka 3.9.2 and 4.3.1 (transaction.version 1 and 2) answer each step of conversations that nobody wrote as "
+        "the sandbox does: 200 of each kind.",
         (*PYTEST, "tests/apache/test_improvised.py"),
         (("EOSCTL_REQUIRE", "java"), ("EOSCTL_CONVERSATIONS", "200")),
     ),

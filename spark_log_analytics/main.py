@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 from zoneinfo import ZoneInfo
 
-from eosctl.analysis.incidents.judge import judge_incidents
 from eosctl.model.incident import Incident
-from eosctl.model.log_event import LogEvent
+from eosctl.model.log_event import SourceSummary
+from spark_log_analytics.incidents import incident_of, incidents
 from spark_log_analytics.job import exception_timeline, new_failures, number_rows, plan_scan, scan_frame
 from spark_log_analytics.outcome import failure_line, job_errors, write_json
 from spark_log_analytics.pattern_string import layout_of_pattern
-from spark_log_analytics.rows import SCHEMA_VERSION, counts_of, event_of
-from spark_log_analytics.scan import SPLIT_BYTES, SplitCounts, summarize
+from spark_log_analytics.rows import SCHEMA_VERSION, counts_of
+from spark_log_analytics.scan import SPLIT_BYTES, summarize
 from spark_log_analytics.session import session
+from spark_log_analytics.sinks import FORMATS, Sink, SinkError, settings_of_format
 from spark_log_analytics.sources import SourceFile
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ INCIDENTS: Final = "incidents.json"
 EVENTS: Final = f"events-v{SCHEMA_VERSION}"
 EXCEPTIONS: Final = f"exceptions-v{SCHEMA_VERSION}"
 NEW_FAILURES: Final = f"new-failures-v{SCHEMA_VERSION}"
+INCIDENT_TABLE: Final = f"incidents-v{SCHEMA_VERSION}"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -50,54 +52,73 @@ def main(arguments: Sequence[str]) -> int:
     try:
         # An old verdict beside new events, or beside none, would be half a result.
         (Path(options.out) / INCIDENTS).unlink(missing_ok=True)
-        collected, counts = _scan_and_save(sources, options)
+        done = _scan_and_save(sources, options)
+        write_json(Path(options.out) / INCIDENTS, [_plain(one) for one in done.incidents])
+    except SinkError as error:
+        sys.stderr.write(f"The job failed, and its result is not complete: {error}\n")
+        return 1
     except job_errors() as error:
         sys.stderr.write(failure_line(error))
         return 1
-    summaries = [summarize(source, counts.get(source.name, [])) for source in sources]
-    incidents = judge_incidents(collected, summaries)
-    try:
-        write_json(Path(options.out) / INCIDENTS, [_plain(one) for one in incidents])
-    except OSError as error:
-        sys.stderr.write(f"The incidents were not written: {error.strerror or error}\n")
-        return 1
-    damaged = [summary for summary in summaries if summary.error]
+    damaged = [summary for summary in done.summaries if summary.error]
     for summary in damaged:
         sys.stderr.write(f"not read to its end: {summary.file}: {summary.error}\n")
-    sys.stdout.write(f"{len(collected)} events of {len(sources)} files, {len(incidents)} incidents: {options.out}\n")
+    told = f"{done.event_count} events of {len(sources)} files, {len(done.incidents)} incidents: {options.out}\n"
+    sys.stdout.write(told)
     return 1 if damaged or any(one.is_failure for one in unread) else 0
 
 
-def _scan_and_save(
-    sources: Sequence[SourceFile], options: argparse.Namespace
-) -> tuple[list[LogEvent], Mapping[str, Sequence[SplitCounts]]]:
-    """Scan, write the events, and bring them here."""
-    with session() as spark:
+class Done(NamedTuple):
+    """What the driver gets to see of a job: the events stay where they are."""
+
+    event_count: int
+    summaries: Sequence[SourceSummary]
+    incidents: Sequence[Incident]
+
+
+def _scan_and_save(sources: Sequence[SourceFile], options: argparse.Namespace) -> Done:
+    """Scan, judge, and write the tables.
+
+    Raises:
+        SinkError: Spark cannot write the format.
+    """
+    with session(settings=settings_of_format(options.format)) as spark:
+        sink = Sink(spark, options.format, options.out)
+        sink.check()
         rows = scan_frame(spark, sources, options.split_bytes).persist()
-        events = number_rows(rows)
-        # Written first, as a baseline may be the result that is overwritten next.
-        if options.baseline is not None:
-            known = spark.read.format(options.format).schema(events.schema)
-            baseline = known.load(f"{options.baseline}/{EVENTS}")
-            _save(new_failures(events, baseline), f"{options.out}/{NEW_FAILURES}", options.format)
-        events.write.mode("overwrite").format(options.format).save(f"{options.out}/{EVENTS}")
-        _save(exception_timeline(events), f"{options.out}/{EXCEPTIONS}", options.format)
-        collected = [event_of(row.asDict(recursive=True)) for row in events.collect()]
-        counts = counts_of(row.asDict(recursive=True) for row in rows.where("counts is not null").collect())
-        rows.unpersist()
-    return collected, counts
+        try:
+            events = number_rows(rows)
+            counts = counts_of(row.asDict(recursive=True) for row in rows.where("counts is not null").collect())
+            summaries = [summarize(source, counts.get(source.name, [])) for source in sources]
+            # Written first, as a baseline may be the result that is overwritten next.
+            if options.baseline is not None:
+                baseline = sink.read(options.baseline, EVENTS, events)
+                sink.write(_as_one(new_failures(events, baseline)), NEW_FAILURES)
+            sink.write(events, EVENTS)
+            sink.write(_as_one(exception_timeline(events)), EXCEPTIONS)
+            judged = incidents(events, summaries).persist()
+            sink.write(judged, INCIDENT_TABLE)
+            found = [incident_of(row.asDict(recursive=True)) for row in judged.collect()]
+            judged.unpersist()
+            return Done(events.count(), summaries, found)
+        except job_errors() as error:
+            if reason := sink.obstacle(error):
+                raise SinkError(reason) from error
+            raise
+        finally:
+            rows.unpersist()
 
 
-def _save(small: DataFrame, target: str, file_format: str) -> None:
-    """Write a table of few rows as one file, in its order."""
-    small.coalesce(1).write.mode("overwrite").format(file_format).save(target)
+def _as_one(small: DataFrame) -> DataFrame:
+    """Put a table of few rows into one file, in its order."""
+    return small.coalesce(1)
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="spark_log_analytics", description="Scan logs on Spark.")
     parser.add_argument("paths", nargs="+", help="log files and directories, the same on every executor")
     parser.add_argument("--out", required=True, help="directory of the result")
-    parser.add_argument("--format", choices=("parquet", "json"), default="parquet", help="format of the events")
+    parser.add_argument("--format", choices=FORMATS, default="parquet", help="format of the tables")
     parser.add_argument("--baseline", help="directory of an earlier result: what fails now and did not then is written")
     parser.add_argument("--zone", type=ZoneInfo, help="zone of stamps without one, e.g. Europe/Berlin")
     parser.add_argument("--pattern", type=layout_of_pattern, help="the log4j or logback pattern of the files")

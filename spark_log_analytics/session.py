@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from spark_log_analytics.warm import class_archive, reading_options
@@ -39,8 +40,16 @@ def local_java(environment: Mapping[str, str]) -> str:
 
 
 @contextmanager
-def session(app_name: str = "eosctl logs", cores: str = "*", *, streams: bool = False) -> Iterator[SparkSession]:
+def session(
+    app_name: str = "eosctl logs",
+    cores: str = "*",
+    *,
+    streams: bool = False,
+    settings: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[SparkSession]:
     """Use the active session, or one made for the time being; ``streams`` when it is to read streams.
+
+    ``settings`` are for a new session, where neither ``spark-submit`` nor a file of Spark's has set them.
 
     A session that was there is neither changed nor stopped. A master that was set by ``spark-submit`` or in the
     environment is kept; with ``SPARK_REMOTE`` it is a session of that Spark Connect server.
@@ -65,6 +74,8 @@ def session(app_name: str = "eosctl logs", cores: str = "*", *, streams: bool = 
         for name, value in (LOCAL_PROFILE if streams else LOCAL_PROFILE | BATCH_PROFILE).items():
             builder = builder.config(name, value)
         builder = builder.config("spark.driver.extraJavaOptions", local_java(os.environ))
+    for name, value in _unset(settings).items():
+        builder = builder.config(name, value)
     made = builder.getOrCreate()
     try:
         yield made
@@ -86,6 +97,14 @@ def _connected(url: str) -> Iterator[SparkSession]:
         yield made
     finally:
         made.stop()
+
+
+def _unset(settings: Mapping[str, str]) -> dict[str, str]:
+    """Return the settings that whoever started this program has not made."""
+    from pyspark import SparkConf
+
+    known = SparkConf() if settings else None
+    return {name: value for name, value in settings.items() if known is not None and not known.contains(name)}
 
 
 def _submitted() -> bool:

@@ -33,10 +33,12 @@ from eosctl.commands.logs.spark_job import (
 
 
 class EventFormat(StrEnum):
-    """What events are written as."""
+    """What tables are written as."""
 
     PARQUET = "parquet"
     JSON = "json"
+    DELTA = "delta"
+    ICEBERG = "iceberg"
 
 
 def submit_job(
@@ -53,7 +55,7 @@ def submit_job(
     packages: Packages = None,
     event_format: Annotated[
         EventFormat,
-        typer.Option("--format", help="Format of the events."),
+        typer.Option("--format", help="Format of the tables; delta and iceberg need jars (--jars, --packages)."),
     ] = EventFormat.PARQUET,
     baseline: Annotated[
         str | None,
@@ -70,10 +72,10 @@ def submit_job(
 ) -> None:
     """Run the scan as a job on a Spark cluster: pack the code, submit, and tell what it found.
 
-    Events go to DIR/events-v2, exceptions by the minute to DIR/exceptions-v2, incidents to DIR/incidents.json, and with
-    --baseline the exceptions that are new since then to DIR/new-failures-v2. Executors need Python 3.11, pyarrow and
-    pandas; eosctl is shipped along. On a Spark Connect server (--connect) nothing here needs Java; events lie where the
-    server writes.
+    Events go to DIR/events-v2, exceptions by the minute to DIR/exceptions-v2, incidents to DIR/incidents-v2 and
+    DIR/incidents.json, and with --baseline the exceptions that are new since then to DIR/new-failures-v2. Executors
+    need Python 3.11, pyarrow and pandas; eosctl is shipped along. On a Spark Connect server (--connect) nothing here
+    needs Java; events lie where the server writes.
 
     Exit codes: 0 done, 1 the job failed or a file could not be read, 2 usage.
     """

@@ -1,0 +1,58 @@
+"""Incidents as a table of Spark's: those that the scanner's events give, whatever the splits."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eosctl.analysis.incidents.judge import judge_incidents
+from spark_log_analytics.scan import scan_paths
+
+pytestmark = [
+    pytest.mark.spark,
+    # Spark's own code and its Python workers' sockets, not ours.
+    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::FutureWarning"),
+    pytest.mark.filterwarnings("ignore::UserWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "logs"
+STORIES = ("below-min-isr-392", "hanging-transaction-392", "poll-interval-392")
+"""With lists among the subjects, a file without stamps, and an application that no broker knows by name."""
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_a_table_of_incidents_is_what_the_scanner_gives(name: str, spark: Any) -> None:
+    from spark_log_analytics.incidents import INCIDENT_COLUMNS, incident_of, incidents
+    from spark_log_analytics.job import number_rows, plan_scan, scan_frame
+
+    scan = scan_paths([FIXTURES / name])
+    sources, _ = plan_scan([FIXTURES / name])
+    rows = scan_frame(spark, sources, split_bytes=200_000).persist()
+    table = incidents(number_rows(rows), scan.sources)
+    assert table.schema == spark.createDataFrame([], INCIDENT_COLUMNS).schema
+    found = tuple(incident_of(row.asDict(recursive=True)) for row in table.collect())
+    rows.unpersist()
+    assert found == judge_incidents(scan.events, scan.sources)
+    assert found
+
+
+def test_no_events_are_no_incidents(spark: Any) -> None:
+    from spark_log_analytics.incidents import incidents
+    from spark_log_analytics.rows import EVENT_COLUMNS
+
+    assert incidents(spark.createDataFrame([], EVENT_COLUMNS)).collect() == []
+
+
+def test_the_job_writes_its_verdict_as_a_table_too(spark: Any, tmp_path: Path) -> None:
+    from spark_log_analytics.main import main
+
+    assert main([str(FIXTURES / "below-min-isr-392"), "--out", str(tmp_path), "--format", "json"]) == 0
+    told = json.loads((tmp_path / "incidents.json").read_text())
+    rows = [json.loads(line) for file in (tmp_path / "incidents-v2").glob("part-*") for line in file.open()]
+    assert [(one["kind"], one["t_start_ms"], len(one["evidence"])) for one in rows] == [
+        (one["kind"], one["t_start_ms"], len(one["evidence"])) for one in told
+    ]
+    assert told[0]["subject"] == {name: list(values) for name, values in rows[0]["subject"].items()}

@@ -36,6 +36,18 @@ class Client(StrEnum):
 
     JAVA = "java"
     LIBRDKAFKA = "librdkafka"
+    KAFKA_PYTHON = "kafka-python"
+    AIOKAFKA = "aiokafka"
+
+
+PYTHON_CLIENTS: Final = (Client.KAFKA_PYTHON, Client.AIOKAFKA)
+"""Clients whose settings are keyword arguments, and which refuse those that they do not have."""
+
+
+def table_name(role: Role, client: Client) -> str:
+    """Return the name of the table that declares the settings of a client or server."""
+    own = client is not Client.JAVA and role in (Role.PRODUCER, Role.CONSUMER)
+    return client.value if own else role.value
 
 
 class Place(NamedTuple):
@@ -169,8 +181,7 @@ class Deployment:
 
     def table(self, component: Component) -> ParameterTable | None:
         """Return the declarations that a component's settings follow."""
-        rdkafka = component.client is Client.LIBRDKAFKA and component.role in (Role.PRODUCER, Role.CONSUMER)
-        found = self.tables.get("librdkafka" if rdkafka else component.role.value)
+        found = self.tables.get(table_name(component.role, component.client))
         return None if found is None or component.role in FRAMEWORKS else found
 
     def framework_table(self, component: Component) -> ParameterTable | None:

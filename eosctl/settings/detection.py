@@ -10,8 +10,9 @@ from typing import Final
 
 from eosctl.errors import ConfigFileError
 from eosctl.model.deployment import Client, Place, Role, Value
+from eosctl.settings.client_family import client_of, keywords
 from eosctl.settings.documents import parse_documents, parse_properties_tree
-from eosctl.settings.parameter_tables import kafka_tables, load_tables
+from eosctl.settings.parameter_tables import java_names, kafka_tables, load_tables, only_librdkafka
 from eosctl.settings.sources import Source, value_of, values_of
 from eosctl.settings.spellings import respelled
 from eosctl.settings.structures import connector_role, environment_of, find_sources
@@ -26,17 +27,6 @@ _WORDS: Final[tuple[tuple[Role, tuple[str, ...]], ...]] = (
     (Role.CONSUMER, ("consumer",)),
     (Role.TOPIC, ("topic",)),
     (Role.BROKER, ("server", "broker", "controller", "kraft")),
-)
-_LIBRDKAFKA_WORDS: Final = (
-    "rdkafka",
-    "confluent-kafka",
-    "confluent_kafka",
-    "kcat",
-    "python",
-    "golang",
-    "dotnet",
-    "appsettings",
-    "node",
 )
 _SPRING: Final = re.compile(r"^spring\.(kafka|cloud\.stream)\.", re.IGNORECASE)
 # Settings of Kafka that are words of everybody.
@@ -64,19 +54,8 @@ def _exclusive(role: Role) -> frozenset[str]:
 
 
 @cache
-def java_names() -> frozenset[str]:
-    """Return the names of all settings of Kafka itself."""
-    return frozenset(n for name, table in kafka_tables().items() if name != "librdkafka" for n in table.parameters)
-
-
-@cache
 def _known() -> frozenset[str]:
-    return java_names() | frozenset(load_tables()["librdkafka"].parameters)
-
-
-@cache
-def _only_librdkafka() -> frozenset[str]:
-    return frozenset(load_tables()["librdkafka"].parameters) - java_names()
+    return java_names() | only_librdkafka() | keywords()
 
 
 def sources_of(document: Node, file: str, role: Role | None = None) -> list[Source]:
@@ -265,7 +244,7 @@ def _score(role: Role, values: Mapping[str, Value], hints: Iterable[str]) -> int
         count += sum(3 for key in values if (m := _PREFIXED.match(key)) and m[1] == role.value and m[2] in own)
         count += sum(1 for key in values if key in _CLIENT_KEYS[role])
         librdkafka = load_tables()["librdkafka"].parameters
-        count += sum(3 for key in values if key in _only_librdkafka() and librdkafka[key].only in ("", role.value))
+        count += sum(3 for key in values if key in only_librdkafka() and librdkafka[key].only in ("", role.value))
     if role is Role.STREAMS and any(key.startswith(("main.consumer.", "restore.consumer.")) for key in values):
         count += 4
     if role in (Role.STREAMS, Role.CONNECT_WORKER) and not exclusive.isdisjoint(values):
@@ -320,23 +299,14 @@ _CLIENT_KEYS: Final = {
 
 def _clients(source: Source, values: Mapping[str, Value]) -> Iterator[Source]:
     """Yield the producer and the consumer that a client's settings make, without their prefixes."""
-    client = source.client or _client_of(values, source.hints)
+    names = {m[2] if (m := _PREFIXED.match(key)) else key: value.key for key, value in values.items()}
+    client = source.client or client_of(names, source.hints)
     for role in (Role.PRODUCER, Role.CONSUMER):
         own = {key: v for key, v in values.items() if not _PREFIXED.match(key) or key in _known()}
         prefixed = {m[2]: v for key, v in values.items() if (m := _PREFIXED.match(key)) and m[1] == role.value}
         marks = _CLIENT_KEYS[role] & own.keys()
         if prefixed or marks:
             yield Source(source.place, {**own, **prefixed}, source.label, role, client, source.version, source.hints)
-
-
-def _client_of(values: Mapping[str, Value], hints: Iterable[str]) -> Client:
-    names = {m[2] if (m := _PREFIXED.match(key)) else key for key in values}
-    if names & {"key.serializer", "value.serializer", "key.deserializer", "value.deserializer"}:
-        return Client.JAVA
-    text = " ".join(hints)
-    if names & _only_librdkafka() or any(word in text for word in _LIBRDKAFKA_WORDS):
-        return Client.LIBRDKAFKA
-    return Client.JAVA
 
 
 def _channels(source: Source) -> Iterator[Source]:

@@ -23,6 +23,8 @@ COMPONENTS: Final = (
     "mirror-maker",
     "librdkafka",
 )
+PYTHON_CLIENTS: Final = ("kafka-python", "aiokafka")
+"""Whose tables hold keyword arguments, under the names that Kafka has for them."""
 FRAMEWORKS: Final = ("spring", "flink")
 """Whose tables hold their own settings, and go by their own releases."""
 SPRING_PREFIX: Final = "spring.kafka."
@@ -33,7 +35,7 @@ _JAVA_CLIENTS: Final = ("producer", "consumer")
 def load_tables() -> Mapping[str, ParameterTable]:
     """Return every table by component; read once."""
     folder = resources.files("eosctl.settings") / "tables"
-    names = (*COMPONENTS, *FRAMEWORKS)
+    names = (*COMPONENTS, *PYTHON_CLIENTS, *FRAMEWORKS)
     raw = {name: msgspec.json.decode((folder / f"{name}.json").read_bytes()) for name in names}
     tables = {name: _table(name, raw[name]) for name in names}
     tables["librdkafka"] = _with_java_names(tables["librdkafka"], tables)
@@ -42,7 +44,19 @@ def load_tables() -> Mapping[str, ParameterTable]:
 
 def kafka_tables() -> Mapping[str, ParameterTable]:
     """Return the tables of what belongs to Kafka itself and of librdkafka."""
-    return {name: table for name, table in load_tables().items() if name not in FRAMEWORKS}
+    return {name: table for name, table in load_tables().items() if name in COMPONENTS}
+
+
+@cache
+def java_names() -> frozenset[str]:
+    """Return the names of all settings of Kafka itself."""
+    return frozenset(n for name, table in kafka_tables().items() if name != "librdkafka" for n in table.parameters)
+
+
+@cache
+def only_librdkafka() -> frozenset[str]:
+    """Return the names that librdkafka has and Kafka has not."""
+    return frozenset(load_tables()["librdkafka"].parameters) - java_names()
 
 
 def parse_release(text: str) -> Release:

@@ -12,9 +12,9 @@ from dataclasses import replace
 from functools import cache
 from typing import Final
 
-from eosctl.model.deployment import Client, Component, Role, Value
+from eosctl.model.deployment import PYTHON_CLIENTS, Client, Component, Role, Value, table_name
 from eosctl.model.parameter import ParameterTable, Release
-from eosctl.settings.parameter_tables import kafka_tables, load_tables, parse_release
+from eosctl.settings.parameter_tables import FRAMEWORKS, load_tables, parse_release
 from eosctl.settings.sources import INSTANCES, Releases, Source
 
 NEWEST: Final[Release] = (4, 3)
@@ -74,6 +74,8 @@ def _release_of(source: Source, releases: Releases) -> tuple[Release | None, Rel
     """Return the release that is said to hold, and the newest of the same software; a file may name one of Kafka."""
     if source.client is Client.LIBRDKAFKA and source.role in (Role.PRODUCER, Role.CONSUMER):
         return releases.librdkafka, load_tables()["librdkafka"].last
+    if source.client in PYTHON_CLIENTS:
+        return None, load_tables()[source.client.value].last
     own = releases.kafka if source.role in _OF_BROKERS else releases.clients or releases.kafka
     return own or _named_release(source.version), NEWEST
 
@@ -87,7 +89,7 @@ def _named_release(text: str) -> Release | None:
 
 @cache
 def _defaults(component: str, release: Release) -> Mapping[str, str | None]:
-    table = kafka_tables().get(component)
+    table = None if component in FRAMEWORKS else load_tables().get(component)
     return {} if table is None else table.defaults(release)
 
 
@@ -102,7 +104,7 @@ def _component(
     forced: frozenset[str] = frozenset(),
 ) -> Component:
     client = source.client or Client.JAVA
-    table = "librdkafka" if client is Client.LIBRDKAFKA and role in (Role.PRODUCER, Role.CONSUMER) else role.value
+    table = table_name(role, client)
     if table == "librdkafka":
         given = _canonical(given, load_tables()["librdkafka"])
     label = f"{source.place.file} ({source.label})" if source.label else source.place.file

@@ -50,13 +50,15 @@ def setting_meant(key: str) -> str | None:
 def respelled(leaves: Iterable[tuple[str, Leaf]], file: str) -> list[tuple[str, str, Leaf]]:
     """Return each leaf with the name that Kafka has for the last part of its key, then the key as it stands there.
 
-    All keep theirs in files that Kafka reads itself, and where no name speaks of Kafka alone.
+    All keep theirs in files that Kafka reads itself, and where neither a name nor the words around it speak of Kafka.
     """
     given = list(leaves)
     if file.lower().endswith(_READ_BY_KAFKA):
         return [(key, key, leaf) for key, leaf in given]
     parts = [(*key.rpartition("."), key, leaf) for key, leaf in given]
     found = [(head + dot, last, setting_meant(last), key, leaf) for head, dot, last, key, leaf in parts]
-    if not {meant for _, _, meant, _, _ in found if meant} - _COMMON:
+    speaks = "kafka" in file.rpartition("/")[2].lower() or any("kafka" in key.lower() for key, _ in given)
+    known = {meant for _, _, meant, _, _ in found if meant}
+    if not (known if speaks else known - _COMMON):
         return [(key, key, leaf) for key, leaf in given]
     return [(head + (meant or last), key, leaf) for head, last, meant, key, leaf in found]

@@ -13,8 +13,8 @@ BROKER_MAX_TIMEOUT_MS: Final = 900_000
 
 
 def java_producers(deployment: Deployment) -> tuple[Component, ...]:
-    """Return the Java producers, those inside frameworks included."""
-    return tuple(p for p in deployment.of(Role.PRODUCER) if p.client is Client.JAVA)
+    """Return the producers of Java, those inside frameworks included, and of kafka-python, which judges alike."""
+    return tuple(p for p in deployment.of(Role.PRODUCER) if p.client in (Client.JAVA, Client.KAFKA_PYTHON))
 
 
 def librdkafka_producers(deployment: Deployment) -> tuple[Component, ...]:

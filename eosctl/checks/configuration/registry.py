@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from eosctl.checks.configuration.any_component.keyword_not_there import keyword_not_there
 from eosctl.checks.configuration.any_component.misspelled_setting import misspelled_setting
 from eosctl.checks.configuration.any_component.removed_setting import removed_setting
 from eosctl.checks.configuration.any_component.setting_not_there_yet import setting_not_there_yet
@@ -264,6 +265,7 @@ ALL_RULES: Final[tuple[Rule, ...]] = (
     upgrade_from_left_behind,
     auto_commit_without_group,
     poll_interval_below_session,
+    keyword_not_there,
 )
 CONFIGURATION_CHECKS: Final[tuple[Check, ...]] = tuple(rule.check for rule in ALL_RULES)
 

@@ -122,7 +122,7 @@ def problem(
 
 
 def _evidence(component: Component, value: Value) -> Evidence:
-    software = "librdkafka" if component.client is Client.LIBRDKAFKA else "Kafka"
+    software = "Kafka" if component.client is Client.JAVA else component.client.value
     release = f"{software} {component.release[0]}.{component.release[1]}"
     source = {
         ValueSource.GIVEN: str(value.place) if value.place else "given",

@@ -47,7 +47,8 @@ def classic_setting_with_new_protocol(deployment: Deployment) -> Iterator[Proble
     """
     for consumer in deployment.of(Role.CONSUMER):
         protocol = consumer.value("group.protocol")
-        if consumer.release < REFUSED_SINCE[consumer.client] or (protocol.word or "").lower() != "consumer":
+        since = REFUSED_SINCE.get(consumer.client)
+        if since is None or consumer.release < since or (protocol.word or "").lower() != "consumer":
             continue
         if consumer.inside is Role.STREAMS:
             continue

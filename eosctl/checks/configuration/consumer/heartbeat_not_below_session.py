@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from eosctl.checks.configuration.rule import problem, rule
 from eosctl.checks.declaration import Problem
 from eosctl.model.deployment import Client, Component, Deployment, Role
 from eosctl.model.severity import Severity
+
+REFUSING: Final = (Client.JAVA, Client.KAFKA_PYTHON)
 
 
 @rule(
@@ -43,12 +46,12 @@ def heartbeat_not_below_session(deployment: Deployment) -> Iterator[Problem]:
         beat, session = consumer.value("heartbeat.interval.ms"), consumer.value("session.timeout.ms")
         if beat.number is None or session.number is None or _leaves_it_to_brokers(consumer):
             continue
-        if consumer.client is Client.JAVA and (beat.is_given or session.is_given) and beat.number >= session.number:
+        if consumer.client in REFUSING and (beat.is_given or session.is_given) and beat.number >= session.number:
             yield problem(
                 consumer,
                 (beat, session) if beat.is_given else (session, beat),
                 f"heartbeat.interval.ms is {beat.number:,} ms, session.timeout.ms {session.number:,} ms.",
-                impact="The consumer does not start (IllegalArgumentException).",
+                impact="The consumer does not start.",
                 remedy=f"Set heartbeat.interval.ms to {max(1, session.number // 3)}, or raise session.timeout.ms.",
             )
 

@@ -12,7 +12,7 @@ from eosctl.checks.configuration.clients import (
 )
 from eosctl.checks.configuration.rule import problem, rule
 from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Deployment, Role
+from eosctl.model.deployment import Client, Deployment, Role
 from eosctl.model.severity import Severity
 
 
@@ -47,7 +47,8 @@ def idempotence_without_all_acks(deployment: Deployment) -> Iterator[Problem]:
     References:
         KIP-98; KIP-679; KAFKA-13598; acks; enable.idempotence.
     """
-    for producer in java_producers(deployment):
+    aiokafka = (p for p in deployment.of(Role.PRODUCER) if p.client is Client.AIOKAFKA)
+    for producer in (*java_producers(deployment), *aiokafka):
         acks = producer.value("acks")
         if not acks.is_given or acks.word is None or acks.word.lower() in ALL_REPLICAS:
             continue
@@ -56,7 +57,7 @@ def idempotence_without_all_acks(deployment: Deployment) -> Iterator[Problem]:
                 producer,
                 (acks, producer.value("enable.idempotence")),
                 f"{acks.key}={acks.word} contradicts idempotence, which needs acks=all.",
-                impact="The producer does not start (ConfigException).",
+                impact="The producer does not start.",
                 remedy=f"Set {acks.key}=all.",
             )
         elif is_idempotent_by_default(producer):

@@ -1,0 +1,79 @@
+"""Tell whose client a file configures: by names that only one has, by how names are written, by words around them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Final
+
+from eosctl.model.deployment import PYTHON_CLIENTS, Client
+from eosctl.settings.parameter_tables import java_names, load_tables, only_librdkafka
+
+_SERIALIZERS: Final = frozenset({"key.serializer", "value.serializer", "key.deserializer", "value.deserializer"})
+_WORDS: Final = {
+    Client.AIOKAFKA: ("aiokafka", "faust"),
+    Client.KAFKA_PYTHON: ("kafka-python", "kafka_python"),
+    Client.LIBRDKAFKA: (
+        "rdkafka",
+        "confluent-kafka",
+        "confluent_kafka",
+        "kcat",
+        "golang",
+        "dotnet",
+        "appsettings",
+        "node",
+    ),
+}
+_PYTHON: Final = "python"
+# Keyword arguments that are words of everybody.
+_ANYBODYS: Final = frozenset({"loop", "selector", "proxy_url", "ssl_context", "ssl_ciphers", "ssl_password"})
+
+
+def client_of(names: Mapping[str, str], hints: Iterable[str]) -> Client:
+    """Return whose client a set of settings is for; Java's where nothing tells.
+
+    Args:
+        names: What stands in the file by the name that Kafka has for it.
+        hints: Words of the surroundings.
+
+    Examples:
+        >>> client_of({"acks": "acks", "sasl_plain_username": "sasl_plain_username"}, ()).value
+        'kafka-python'
+        >>> client_of({"transactional.id": "transactional_id"}, ["python-app.yaml"]).value
+        'kafka-python'
+        >>> client_of({"transactional.id": "transactional.id"}, ["python-app.yaml"]).value
+        'librdkafka'
+    """
+    text = " ".join(hints)
+    if _are_keywords(names):
+        around = f"{text} {' '.join(names.values()).lower()}"
+        told = next((client for client in PYTHON_CLIENTS if any(word in around for word in _WORDS[client])), None)
+        own = {client: sum(name in _only(client) for name in names) for client in PYTHON_CLIENTS}
+        if told is not None or _PYTHON in around or any(own.values()):
+            return told or max(own, key=lambda client: own[client])
+    if not _SERIALIZERS.isdisjoint(names):
+        return Client.JAVA
+    words = (*_WORDS[Client.LIBRDKAFKA], _PYTHON)
+    if not only_librdkafka().isdisjoint(names) or any(word in text for word in words):
+        return Client.LIBRDKAFKA
+    return Client.JAVA
+
+
+def _are_keywords(names: Mapping[str, str]) -> bool:
+    """Tell whether names of more than one word are written as Python writes keyword arguments."""
+    keys = [key.rpartition(".")[2] for name, key in names.items() if "." in name or "_" in name]
+    return bool(keys) and all("_" in key and key == key.lower() for key in keys)
+
+
+@cache
+def keywords() -> frozenset[str]:
+    """Return the keyword arguments that Python's clients alone have."""
+    return frozenset(name for client in PYTHON_CLIENTS for name in _only(client))
+
+
+@cache
+def _only(client: Client) -> frozenset[str]:
+    """Return the keyword arguments of a client that nobody else has; what both Python clients have counts for each."""
+    tables = load_tables()
+    others = java_names() | tables[Client.LIBRDKAFKA.value].parameters.keys()
+    return frozenset(tables[client.value].parameters) - others - _ANYBODYS

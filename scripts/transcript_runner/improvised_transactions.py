@@ -33,7 +33,7 @@ class Transactions(Improviser):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self._producers: list[Producer] = []
-        self._sequences: dict[tuple[str | int, int, int], int] = {}
+        self._sent: dict[tuple[str | int, int, int], list[Step]] = {}
 
     def opening(self) -> Sequence[Step]:
         """Return what comes first."""
@@ -52,6 +52,10 @@ class Transactions(Improviser):
             self._look: 2,
             self._write_marker: 1,
             self._delete_records: 0.7,
+            self._commit_plainly: 0.7,
+            self._delete_offsets: 0.7,
+            self._delete_group: 0.4,
+            self._list: 0.7,
             self._let_time_pass: 0.4,
         }
 
@@ -149,30 +153,44 @@ class Transactions(Improviser):
     def _produce(self) -> Step:
         rng = self._rng
         who = self._someone()
-        partition, count = rng.choice((0, 0, 1)), rng.randint(1, 3)
-        key = (who.producer_id, who.epoch, partition)
-        expected = self._sequences.get(key, 0)
-        sequence = rng.choice((expected,) * 12 + (max(0, expected - count), expected + 3, 0, expected - 1))
-        transactional = who.transactional_id is not None and rng.random() < 0.95
-        batch = {
-            "producerId": who.producer_id,
-            "producerEpoch": who.epoch,
-            "baseSequence": max(0, sequence),
-            "transactional": transactional,
-            "values": [f"v{rng.randrange(1000)}" for _ in range(count)],
-        }
-        if rng.random() < 0.06:
-            batch = {"values": batch["values"]}
-        if sequence == expected:
-            self._sequences[key] = expected + count
-        highest = 11 if self._target.release == "3.9" else 12
+        partitions = rng.choice(((0,), (0,), (0,), (1,), (0, 1)))
         request = {
             "transactionalId": who.transactional_id if rng.random() < 0.95 else rng.choice((None, *IDS)),
             "acks": rng.choice((-1, -1, -1, -1, -1, 1)),
             "timeoutMs": 5000,
-            "topicData": [{"name": TOPIC, "partitionData": [{"index": partition, "records": batch}]}],
+            "topicData": [
+                {
+                    "name": TOPIC,
+                    "partitionData": [{"index": index, "records": self._batch(who, index)} for index in partitions],
+                }
+            ],
         }
+        highest = 11 if self._target.release == "3.9" else 12
         return self._step("Produce", rng.choice((7, 9, highest, highest)), request)
+
+    def _batch(self, who: Producer, partition: int) -> Step:
+        """Return a batch, mostly the next of its producer; or an earlier one again, or one with a gap before it."""
+        rng = self._rng
+        values = [f"v{rng.randrange(1000)}" for _ in range(rng.randint(1, 3))]
+        if rng.random() < 0.06:
+            return {"values": values}
+        key = (who.producer_id, who.epoch, partition)
+        sent = self._sent.setdefault(key, [])
+        following = sum(len(batch["values"]) for batch in sent)
+        if sent and rng.random() < 0.15:
+            return rng.choice(sent[-6:])  # a partition remembers five
+        sequence = rng.choice((following,) * 14 + (following + 3, 0, max(0, following - 1)))
+        transactional = who.transactional_id is not None and rng.random() < 0.95
+        batch = {
+            "producerId": who.producer_id,
+            "producerEpoch": who.epoch,
+            "baseSequence": sequence,
+            "transactional": transactional,
+            "values": values,
+        }
+        if sequence == following:
+            sent.append(batch)
+        return batch
 
     def _add_offsets(self) -> Step:
         who = self._of_transactions()
@@ -226,6 +244,25 @@ class Transactions(Improviser):
     def _delete_records(self) -> Step:
         part = {"partitionIndex": 0, "offset": self._rng.choice((-1, 0, 1, 3, 50))}
         return self._step("DeleteRecords", 2, {"topics": [{"name": TOPIC, "partitions": [part]}], "timeoutMs": 5000})
+
+    def _commit_plainly(self) -> Step:
+        partition = {"partitionIndex": self._rng.choice((0, 1)), "committedOffset": self._rng.randrange(100)}
+        request = {"groupId": GROUP, "topics": [{"name": TOPIC, "partitions": [partition]}]}
+        return self._step("OffsetCommit", 8, request)
+
+    def _delete_offsets(self) -> Step:
+        partitions = [{"partitionIndex": self._rng.choice((0, 1))}]
+        return self._step("OffsetDelete", 0, {"groupId": GROUP, "topics": [{"name": TOPIC, "partitions": partitions}]})
+
+    def _delete_group(self) -> Step:
+        return self._step("DeleteGroups", 2, {"groupsNames": [GROUP]})
+
+    def _list(self) -> Step:
+        request: Step = {"producerIdFilters": [self._someone().producer_id for _ in range(2)]}
+        if self._rng.random() < 0.5:
+            states = ("Ongoing", "Empty", "CompleteCommit", "CompleteAbort", "Nonsense")
+            request["stateFilters"] = self._rng.sample(states, 2)
+        return self._step("ListTransactions", self._rng.choice((0, 1)), request)
 
     def _look(self) -> Step:
         return self._rng.choice(LOOKS)

@@ -59,5 +59,8 @@ def handle(broker: Any, context: RequestContext, request: OffsetDeleteRequest) -
         reply(shard, {})
     elif existing or broker.emulation.is_3_9:
         broker.groups.offsets.delete(shard, request.group_id, existing, reply)
+        if existing and broker.emulation.is_3_9:
+            # There each removal of offsets is followed by GroupMetadataManager.cleanupGroupMetadata.
+            broker.groups.admin.drop_if_unused(shard, request.group_id)
     else:
         reply(ErrorCode.NONE, {})

@@ -79,6 +79,12 @@ class GroupAdmin:
             shard.offsets.remove(group_id, partition)
         self._forget(shard, group, tombstones, done)
 
+    def drop_if_unused(self, shard: Shard, group_id: str) -> None:
+        """Forget a group that is empty and keeps no offsets."""
+        group = shard.groups.get(group_id)
+        if group is not None and group.is_empty and not shard.offsets.has_offsets(group_id):
+            self._forget(shard, group, [])
+
     def expire(self, shard: Shard) -> None:
         """Remove expired offsets, and groups that are empty and have none left."""
         config, now_ms = self._host.config, self._host.runtime.now_ms()

@@ -100,6 +100,7 @@ def leave(
     """Remove members on their own request; the codes are in the request's order."""
     errors: list[ErrorCode] = []
     step = Step(group)
+    rebalances = False
     for member in leaving:
         error, member_id = _resolve_leaving(step.group, member)
         errors.append(error)
@@ -107,10 +108,14 @@ def leave(
             continue
         if member_id in step.group.pending_members:
             step = Step(remove_member(step.group, member_id), (*step.effects, StopTimer(TimerKind.PENDING, member_id)))
+            rebalances |= not config.is_3_9  # 4.x rebalances also for one that never came in
         else:
             step = step.then(partial(drop_members, member_ids=[member_id]))
-    if ErrorCode.NONE in errors:
+            rebalances = True
+    if rebalances:
         step = step.then(partial(_after_removal, config=config, now_ms=now_ms))
+    elif ErrorCode.NONE in errors:
+        step = step.then(partial(maybe_complete_join, now_ms=now_ms))
     return errors, step
 
 

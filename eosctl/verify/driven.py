@@ -162,19 +162,23 @@ class DrivenMember(DrivenProducer):
 async def follow_driven(
     driver: Driver, recorder: Recorder, actor: str, partitions: Sequence[TopicPartition], is_over: Callable[[], bool]
 ) -> None:
-    """Read committed data with consumers of another language until it is over, one for each partition."""
+    """Read the committed data of a topic with a consumer of another language until it is over.
 
-    async def read(place: TopicPartition) -> None:
-        name = f"{actor} {place.partition}"
-        while not is_over():
-            try:
-                needs = {"topic": place.topic, "partition": place.partition, "wait_ms": _READ_WAIT_MS}
-                answer = await driver.ask(name, "read", **needs)
-            except DriverFailure:
-                await asyncio.sleep(_RETRY_S)
-                continue
-            for offset, value in answer.get("records") or ():
-                recorder.tell(Polled(recorder.now_ms(), name, place, offset, value.rstrip(" ")))
-        driver.drop(name)
-
-    await asyncio.gather(*map(read, partitions))
+    Args:
+        driver: The program.
+        recorder: Keeps the history.
+        actor: Names the reader.
+        partitions: All partitions of the topic.
+        is_over: Whether it is over.
+    """
+    topic = partitions[0].topic
+    while not is_over():
+        try:
+            answer = await driver.ask(actor, "read", topic=topic, count=len(partitions), wait_ms=_READ_WAIT_MS)
+        except DriverFailure:
+            await asyncio.sleep(_RETRY_S)
+            continue
+        for partition, offset, value in answer.get("records") or ():
+            place = partitions[partition]
+            recorder.tell(Polled(recorder.now_ms(), actor, place, offset, value.rstrip(" ")))
+    driver.drop(actor)

@@ -5,12 +5,12 @@ The first line is how to reach the cluster, as `eosctl.verify.driver_access` tel
 An ask has ``number``, ``actor``, ``op`` and what the op needs: ``open`` (``transactional_id``, ``timeout_ms``, and of
 a member of a group ``group`` and ``topic``), ``begin``, ``append`` (``topic``, ``partition``, ``value``), ``offsets``
 (``offsets`` as pairs of partition and offset, which are committed with the transaction), ``commit``, ``abort``,
-``take`` (``wait_ms``), ``read`` (``topic``, ``partition``, ``wait_ms``), and ``drop``, which is not answered. An actor
-has clients of its own and is answered in its order.
+``take`` (``wait_ms``), ``read`` (``topic``, ``count`` of its partitions, ``wait_ms``), and ``drop``, which is not
+answered. An actor has clients of its own and is answered in its order.
 
-An answer has the ``number`` and, for an append, the ``offset``; for a read ``records`` as pairs of offset and value,
-committed ones from the start of the partition on; for a take ``records`` as partition, offset and value, those that
-follow what the group has committed in the partitions that are the member's now: after an abort they come again.
+An answer has the ``number`` and, for an append, the ``offset``; for read and take ``records`` as partition, offset and
+value, committed ones. A read goes on from the start of all partitions, a take from what the group has committed in the
+partitions that are the member's now: after an abort they come again.
 ``aborted`` says that a client has ended a transaction so that was to be committed, as its group had changed.
 
 What failed is answered with ``error`` and ``class``: ``fenced`` (somebody else has the transactional id), ``abortable``
@@ -35,6 +35,9 @@ _LINE_BYTES: Final = 16 << 20
 _END_S: Final = 5.0
 #: Longer than any call of these clients may take by their own settings.
 _PATIENCE_S: Final = 20.0
+#: How long the first client may take, whose program has yet to start, and how often it may try.
+_START_S: Final = 60.0
+_START_TRIES: Final = 5
 
 
 class FailureClass(StrEnum):
@@ -97,6 +100,29 @@ class Driver:
                 was seen to do so after a delay on the network.
             EosctlError: The program has ended.
         """
+        return await self._ask(actor, op, needs, self._patience_s)
+
+    async def greet(self, transactional_id: str) -> None:
+        """Wait until a first client has initialised a producer: its program is up, and it can use the cluster.
+
+        Raises:
+            EosctlError: It cannot, in its own words, or the program has ended.
+        """
+        needs = {"transactional_id": transactional_id, "timeout_ms": 10_000}
+        for tries_left in reversed(range(_START_TRIES)):
+            try:
+                await self._ask("first", "open", needs, _START_S)
+                break
+            except DriverFailure as failure:
+                if not tries_left or failure.failure_class is not FailureClass.AGAIN:
+                    raise EosctlError(
+                        "The client of this run cannot use the cluster.",
+                        f"It said: {failure.what}",
+                        "Check its security settings, and whether this user may use transactional ids.",
+                    ) from failure
+        self.drop("first")
+
+    async def _ask(self, actor: str, op: str, needs: Mapping[str, object], patience_s: float) -> dict[str, Any]:
         if self._listening.done():
             raise self._fault or _ended(self._complaints)
         number = next(self._numbers)
@@ -104,10 +130,10 @@ class Driver:
         self._asked[number] = future
         self._tell(number=number, actor=actor, op=op, **needs)
         try:
-            async with asyncio.timeout(self._patience_s):
+            async with asyncio.timeout(patience_s):
                 answer: dict[str, Any] = await future
         except TimeoutError:
-            waited = f"{op} of {actor} did not return within {self._patience_s:g} s"
+            waited = f"{op} of {actor} did not return within {patience_s:g} s"
             raise DriverFailure(waited, FailureClass.FATAL) from None
         finally:
             self._asked.pop(number, None)

@@ -164,6 +164,8 @@ async def _play(
     async with scene.connect() as client:
         ends_with_5 = await speaks_end_txn_5(client, plan.clients)
     async with _driver(plan.clients, config, progress) as scene.driver:
+        if scene.driver is not None:
+            await scene.driver.greet(f"{plan.prefix}-first")
         done = await conduct(scene, Disturbance(faults, nemesis, guide), keep=order.keep, progress=progress)
     record = RunRecord(
         run_id=f"{began_at_ms}-{plan.seed}",

@@ -4,7 +4,9 @@ old ones meet.
 
 from __future__ import annotations
 
+import asyncio
 import json
+import re
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,11 +15,18 @@ from typing import Any
 import pytest
 from confluent_kafka.admin import AdminClient
 
+from eosctl.errors import EosctlError
 from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.settings.client_resolution import resolve_client
 from eosctl.testing import SandboxThread
+from eosctl.verify.driver import start_driver
+from eosctl.verify.driver_access import driver_access
+from eosctl.verify.drivers.programs import prepare_driver
+from eosctl.verify.plan import ClientKind
 from tests.commands.conftest import Done, eosctl
 
 TOOLS = {"librdkafka": None, "java": "javac", "java-3.9": "javac", "franz-go": "go"}
+WRONG_PASSWORD = re.compile("invalid credentials|SASL_AUTHENTICATION_FAILED|authentication", re.IGNORECASE)
 MILD = ("proxy-delay", "proxy-disconnect")
 
 
@@ -103,6 +112,24 @@ def test_a_login_over_tls_is_handed_to_every_client(clients: str, secured: Sandb
     assert done.code == 0, done.out + done.err
     assert item_of(done)["committed_count"] >= 3
     assert moved_offsets(done) == {"hop-0"}
+
+
+@pytest.mark.parametrize("clients", TOOLS)
+def test_a_wrong_password_is_told_in_the_words_of_the_client(
+    clients: str, secured: SandboxThread, tmp_path: Path
+) -> None:
+    need(clients)
+    right = driver_access(resolve_client({}, command_config=secured.client_properties("admin")).config)
+
+    async def greet() -> None:
+        command = prepare_driver(ClientKind(clients), tmp_path)
+        access = {**right, "password": "wrong"}
+        async with start_driver(command, tmp_path / "stderr", access) as driver:
+            await driver.greet("first")
+
+    with pytest.raises(EosctlError, match="cannot use the cluster") as raised:
+        asyncio.run(greet())
+    assert WRONG_PASSWORD.search(raised.value.why), raised.value.why
 
 
 @pytest.mark.parametrize(("clients", "code"), [("java-3.9", 3), ("java", 0)])

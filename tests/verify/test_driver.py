@@ -49,7 +49,7 @@ for line in sys.stdin:
     if op == "append":
         answer["offset"] = offset = offset + 1
     if op == "read":
-        answer["records"] = [[7, "a value   "]]
+        answer["records"] = [[1, 7, "a value   "]]
     if op == "take":
         answer["records"] = [[1, 7, access["bootstrap"] + "  "], [0, 3, json.dumps([groups[ask["actor"]], told])]]
     if op == "open":
@@ -140,6 +140,21 @@ def test_a_call_that_does_not_return_ends_the_producer_and_not_the_run(tmp_path:
     play(story, tmp_path, patience_s=0.2)
 
 
+@pytest.mark.parametrize("how", ["again", "fenced"])
+def test_a_client_that_cannot_use_the_cluster_says_why_before_the_run_begins(how: str, tmp_path: Path) -> None:
+    program = PROGRAM.replace('"SomeException"', '"invalid credentials"')
+    program = program.replace('ask["actor"].split(";")', f'["open={how}"]')
+
+    async def run() -> None:
+        command = [sys.executable, "-c", program]
+        async with asyncio.timeout(30), start_driver(command, tmp_path / "stderr", {}) as driver:
+            with pytest.raises(EosctlError, match="cannot use the cluster") as raised:
+                await driver.greet("id")
+            assert "invalid credentials" in raised.value.why
+
+    asyncio.run(run())
+
+
 @pytest.mark.parametrize(("how", "said"), [("die", "out of memory"), ("babble", "WARN  a line of a log")])
 def test_a_program_that_cannot_be_spoken_with_ends_what_waits_for_it(how: str, said: str, tmp_path: Path) -> None:
     async def story(driver: Driver) -> None:
@@ -156,10 +171,10 @@ def test_readers_tell_what_they_were_given(tmp_path: Path) -> None:
     recorder = Recorder(lambda: 5)
 
     async def story(driver: Driver) -> None:
-        await follow_driven(driver, recorder, "reader", [PLACE], lambda: bool(recorder.history))
+        await follow_driven(driver, recorder, "reader", [TopicPartition("t", 0), PLACE], lambda: bool(recorder.history))
 
     play(story, tmp_path)
-    assert set(recorder.history) == {Polled(5, "reader 1", PLACE, 7, "a value")}
+    assert set(recorder.history) == {Polled(5, "reader", PLACE, 7, "a value")}
 
 
 def test_a_member_takes_what_its_group_gives_it_and_sends_offsets_with_its_transaction(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -175,9 +176,9 @@ public final class VerifyDriver {
         }
 
         private void take(JsonNode ask, ArrayNode records) {
-            for (ConsumerRecord<String, String> found : consumer.poll(Duration.ofMillis(ask.get("wait_ms").asLong()))) {
-                taken.putIfAbsent(new TopicPartition(topic, found.partition()), found.offset());
-                records.addArray().add(found.partition()).add(found.offset()).add(found.value());
+            poll(ask, records);
+            for (JsonNode one : records) {
+                taken.putIfAbsent(new TopicPartition(topic, one.get(0).asInt()), one.get(1).asLong());
             }
         }
 
@@ -200,13 +201,20 @@ public final class VerifyDriver {
 
         private void read(JsonNode ask, ArrayNode records) {
             if (consumer == null) {
-                TopicPartition place = new TopicPartition(ask.get("topic").asText(), ask.get("partition").asInt());
+                List<TopicPartition> places = new ArrayList<>();
+                for (int index = 0; index < ask.get("count").asInt(); index++) {
+                    places.add(new TopicPartition(ask.get("topic").asText(), index));
+                }
                 consumer = consume(Map.of());
-                consumer.assign(List.of(place));
-                consumer.seekToBeginning(List.of(place));
+                consumer.assign(places);
+                consumer.seekToBeginning(places);
             }
+            poll(ask, records);
+        }
+
+        private void poll(JsonNode ask, ArrayNode records) {
             for (ConsumerRecord<String, String> found : consumer.poll(Duration.ofMillis(ask.get("wait_ms").asLong()))) {
-                records.addArray().add(found.offset()).add(found.value());
+                records.addArray().add(found.partition()).add(found.offset()).add(found.value());
             }
         }
 

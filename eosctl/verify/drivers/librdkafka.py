@@ -21,6 +21,7 @@ Ask = Mapping[str, Any]
 
 _ASK_S: Final = 5.0
 _TAKE_COUNT: Final = 20
+_READ_COUNT: Final = 1_000
 _FENCED: Final = (KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH)
 #: What librdkafka has to say about the faults of a run is in the history.
 _SILENT: Final = logging.getLogger(f"{__name__}.silent")
@@ -73,7 +74,8 @@ class Actor:
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
         self.asks: SimpleQueue[Ask | None] = SimpleQueue()
-        self._settings = settings
+        self._settings = {**settings, "error_cb": self._hear}
+        self._said = ""
         self._producer: Any = None
         self._consumer: Any = None
         self._topic = ""
@@ -96,6 +98,15 @@ class Actor:
             KafkaException: The client could not.
         """
         return self._ops[ask["op"]](ask) or {}
+
+    def words_of(self, error: Exception) -> str:
+        """Return what an error says, and what the client has said since it began: a timeout alone tells no cause."""
+        if self._producer is not None:
+            self._producer.poll(0)  # hands over what is waiting to be heard
+        return f"{str(error) or repr(error)}{self._said}"
+
+    def _hear(self, error: KafkaError) -> None:
+        self._said = f" ({error.str()})"
 
     def close(self) -> None:
         """Leave the group; the producer goes without a word, as in a process that dies."""
@@ -160,18 +171,20 @@ class Actor:
         self._taken = {}
 
     def _take(self, ask: Ask) -> dict[str, Any]:
-        messages = self._consumer.consume(_TAKE_COUNT, ask["wait_ms"] / 1_000)
-        found = [message for message in messages if message.error() is None]
-        for message in found:
-            self._taken.setdefault(message.partition(), message.offset())
-        return {"records": [[message.partition(), message.offset(), message.value().decode()] for message in found]}
+        records = self._poll(_TAKE_COUNT, ask)
+        for partition, offset, _ in records:
+            self._taken.setdefault(partition, offset)
+        return {"records": records}
 
     def _read(self, ask: Ask) -> dict[str, Any]:
         if self._consumer is None:
             self._consumer = self._consume({"group.id": "eosctl-reads-without-group"})
-            self._consumer.assign([TopicPartition(ask["topic"], ask["partition"], 0)])
-        messages = self._consumer.consume(1_000, ask["wait_ms"] / 1_000)
-        return {"records": [[one.offset(), one.value().decode()] for one in messages if one.error() is None]}
+            self._consumer.assign([TopicPartition(ask["topic"], index, 0) for index in range(ask["count"])])
+        return {"records": self._poll(_READ_COUNT, ask)}
+
+    def _poll(self, count: int, ask: Ask) -> list[tuple[int, int, str]]:
+        messages = self._consumer.consume(count, ask["wait_ms"] / 1_000)
+        return [(one.partition(), one.offset(), one.value().decode()) for one in messages if one.error() is None]
 
     def _consume(self, settings: Mapping[str, Any]) -> Any:
         defaults = {
@@ -189,7 +202,7 @@ def _live(actor: Actor, answers: Callable[[dict[str, Any]], None]) -> None:
         try:
             answer |= actor.act(ask)
         except Exception as error:  # noqa: BLE001 - whatever it is, who asked waits for it
-            answer |= {"error": str(error) or repr(error), "class": failure_class(error)}
+            answer |= {"error": actor.words_of(error), "class": failure_class(error)}
         answers(answer)
     actor.close()
 

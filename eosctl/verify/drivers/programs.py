@@ -48,8 +48,8 @@ def prepare_driver(kind: ClientKind, scratch: Path) -> list[str]:
     classes = f"{runtime.jars}/*"
     _build([_tool("javac", "openjdk-17-jdk-headless"), "-d", str(scratch), "-cp", classes, *sources], scratch)
     # Its clients' log lines would be about the faults of the run, which are in the history.
-    heap = f"-Xmx{_HEAP_BYTES >> 20}m"
-    return [str(runtime.java), heap, "-XX:+UseSerialGC", "-cp", f"{scratch}:{classes}", _JAVA_MAIN]
+    options = (f"-Xmx{_HEAP_BYTES >> 20}m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")  # few calls, quick to start
+    return [str(runtime.java), *options, "-cp", f"{scratch}:{classes}", _JAVA_MAIN]
 
 
 def _build_go(scratch: Path) -> list[str]:

@@ -20,6 +20,7 @@ import (
 const (
 	askTime   = 5 * time.Second
 	takeCount = 20
+	readCount = 1000
 )
 
 type ask struct {
@@ -33,15 +34,16 @@ type ask struct {
 	Value           string `json:"value"`
 	WaitMs          int64  `json:"wait_ms"`
 	Group           string `json:"group"`
+	Count           int32  `json:"count"`
 }
 
 type answer struct {
-	Number  int64   `json:"number"`
-	Error   string  `json:"error,omitempty"`
-	Class   string  `json:"class,omitempty"`
-	Offset  int64   `json:"offset"`
-	Records [][]any `json:"records,omitempty"`
-	Aborted bool    `json:"aborted,omitempty"`
+	Number  int64    `json:"number"`
+	Error   string   `json:"error,omitempty"`
+	Class   string   `json:"class,omitempty"`
+	Offset  int64    `json:"offset"`
+	Records [][3]any `json:"records,omitempty"`
+	Aborted bool     `json:"aborted,omitempty"`
 }
 
 type actor struct {
@@ -190,19 +192,26 @@ func (a *actor) end(how kgo.TransactionEndTry, told *answer) error {
 }
 
 func (a *actor) take(one ask, told *answer) error {
+	a.poll(one, takeCount, told)
+	return nil
+}
+
+func (a *actor) poll(one ask, count int, told *answer) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(one.WaitMs)*time.Millisecond)
 	defer cancel()
-	a.session.PollRecords(ctx, takeCount).EachRecord(func(found *kgo.Record) {
-		told.Records = append(told.Records, []any{found.Partition, found.Offset, string(found.Value)})
+	a.client.Load().PollRecords(ctx, count).EachRecord(func(found *kgo.Record) {
+		told.Records = append(told.Records, [3]any{found.Partition, found.Offset, string(found.Value)})
 	})
-	return nil
 }
 
 func (a *actor) read(one ask, told *answer) error {
 	if a.client.Load() == nil {
-		start := map[string]map[int32]kgo.Offset{one.Topic: {one.Partition: kgo.NewOffset().AtStart()}}
+		places := map[int32]kgo.Offset{}
+		for index := int32(0); index < one.Count; index++ {
+			places[index] = kgo.NewOffset().AtStart()
+		}
 		client, err := kgo.NewClient(a.with(
-			kgo.ConsumePartitions(start),
+			kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{one.Topic: places}),
 			kgo.FetchIsolationLevel(kgo.ReadCommitted()),
 			kgo.FetchMaxWait(100*time.Millisecond),
 		)...)
@@ -211,11 +220,7 @@ func (a *actor) read(one ask, told *answer) error {
 		}
 		a.client.Store(client)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(one.WaitMs)*time.Millisecond)
-	defer cancel()
-	a.client.Load().PollFetches(ctx).EachRecord(func(found *kgo.Record) {
-		told.Records = append(told.Records, []any{found.Offset, string(found.Value)})
-	})
+	a.poll(one, readCount, told)
 	return nil
 }
 

@@ -1,8 +1,8 @@
-"""Listing and searching 10,000 transactional ids, beside Kafka's own tool, as whole processes in one run.
+"""Listing and searching 10,000 transactional ids and the lag of groups beside Kafka's own tools, as whole processes.
 
-    python -m benchmarks.txn_tools [--ids 10000] [--open 1000] [--runs 3]
+    python -m benchmarks.txn_tools [--ids 10000] [--open 1000] [--groups 200] [--runs 3]
 
-Both ask one and the same broker of Apache Kafka 4.3.1; some of the ids have a transaction open. `find-hanging` needs
+All ask one and the same broker of Apache Kafka 4.3.1; some of the ids have a transaction open. `find-hanging` needs
 a broker or a topic; it is given the broker. Wall and processor time of the whole process, median of alternating runs.
 """
 
@@ -26,7 +26,7 @@ from benchmarks import as_installed
 from eosctl.client import Client, connect
 from eosctl.client.producer import OutgoingRecord, TransactionalProducer
 from eosctl.client.topics import ensure_topic
-from eosctl.client.transactions import TV1
+from eosctl.client.transactions import TV1, GroupIdentity, OffsetToCommit
 from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
 from eosctl.lab.apache.java import prepare_runtime
 from eosctl.lab.apache.releases import resolve_release
@@ -34,9 +34,12 @@ from eosctl.model.client_config import ClientConfig
 from eosctl.settings.endpoints import parse_endpoints
 
 VERSION = "4.3.1"
-TOOL = "org.apache.kafka.tools.TransactionsCommand"
+TRANSACTIONS = "org.apache.kafka.tools.TransactionsCommand"
+GROUPS = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
 HEAP_BYTES = 256 << 20
 LANES = 24
+#: Records that stand in each partition before the open transactions; groups have read part of them.
+RECORDS_BEFORE = 2_000
 TIMEOUT_MS = 900_000
 TARGET = 5.0
 INSTALLED = as_installed()
@@ -62,21 +65,32 @@ def run(command: Sequence[str]) -> Cost:
     return Cost(wall_s, cpu_s, len(done.stdout.splitlines()))
 
 
-async def fill(bootstrap: str, id_count: int, open_count: int) -> None:
-    """Initialise ids, and leave a transaction of one record open on some of them."""
+class Load(NamedTuple):
+    """What the broker holds: transactional ids, how many of them with a transaction open, and groups."""
+
+    ids: int
+    open: int
+    groups: int
+
+
+async def fill(bootstrap: str, load: Load) -> None:
+    """Initialise ids, commit records and offsets of groups, and leave transactions of one record open."""
     config = ClientConfig(parse_endpoints(bootstrap, "benchmark"), timeout_ms=120_000)
+
+    def producer_of(client: Client, transactional_id: str) -> TransactionalProducer:
+        return TransactionalProducer(
+            client,
+            transactional_id,
+            now_ms=lambda: time.time_ns() // 1_000_000,
+            transaction_timeout_ms=TIMEOUT_MS,
+            dialect=TV1,
+        )
 
     async def lane(client: Client, numbers: range) -> None:
         for number in numbers:
-            producer = TransactionalProducer(
-                client,
-                f"bench-app-{number:05d}-x",
-                now_ms=lambda: time.time_ns() // 1_000_000,
-                transaction_timeout_ms=TIMEOUT_MS,
-                dialect=TV1,
-            )
+            producer = producer_of(client, f"bench-app-{number:05d}-x")
             await producer.init_transactions()
-            if number < open_count:
+            if number < load.open:
                 await producer.send(partitions[number % len(partitions)], [OutgoingRecord(b"k", b"v")])
 
     clients = [connect(config, chance=random.Random(number)) for number in range(LANES)]
@@ -84,7 +98,15 @@ async def fill(bootstrap: str, id_count: int, open_count: int) -> None:
     try:
         topic = await ensure_topic(opened[0], "bench", partition_count=8, replica_count=1)
         partitions = [info.partition for info in topic.partitions]
-        await asyncio.gather(*(lane(client, range(n, id_count, LANES)) for n, client in enumerate(opened)))
+        first = producer_of(opened[0], "bench-first")
+        await first.init_transactions()
+        for partition in partitions:
+            await first.send(partition, [OutgoingRecord(b"k", bytes(100))] * RECORDS_BEFORE)
+        for number in range(load.groups):
+            read = {partition: OffsetToCommit(number * RECORDS_BEFORE // load.groups) for partition in partitions}
+            await first.send_offsets(GroupIdentity(f"bench-group-{number:04d}"), read)
+        await first.commit()
+        await asyncio.gather(*(lane(client, range(n, load.ids, LANES)) for n, client in enumerate(opened)))
     finally:
         for client in clients:
             await client.__aexit__(None, None, None)
@@ -95,6 +117,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ids", type=int, default=10_000)
     parser.add_argument("--open", type=int, default=1_000)
+    parser.add_argument("--groups", type=int, default=200)
     parser.add_argument("--runs", type=int, default=3)
     given = parser.parse_args()
     directory = Path(tempfile.mkdtemp(prefix="eosctl-bench-"))
@@ -102,9 +125,13 @@ def main() -> int:
     try:
         asyncio.run(engine.up())
         begun = time.perf_counter()
-        asyncio.run(fill(engine.bootstrap, given.ids, given.open))
+        asyncio.run(fill(engine.bootstrap, Load(given.ids, given.open, given.groups)))
         filled_s = time.perf_counter() - begun
-        print(f"{given.ids:,} ids, {given.open:,} with an open transaction ({filled_s:.0f} s to fill)", flush=True)
+        print(
+            f"{given.ids:,} ids, {given.open:,} with an open transaction, {given.groups:,} groups "
+            f"({filled_s:.0f} s to fill)",
+            flush=True,
+        )
         return measure(engine, given.runs)
     finally:
         asyncio.run(engine.down())
@@ -116,14 +143,15 @@ def measure(engine: ApacheEngine, runs: int) -> int:
     runtime = prepare_runtime(resolve_release(VERSION))
     broker = str(engine.brokers()[0].broker_id)
     official = {
-        "list": ["list"],
-        "hanging": ["find-hanging", "--broker-id", broker],
+        "txn list": (TRANSACTIONS, "list"),
+        "txn hanging": (TRANSACTIONS, "find-hanging", "--broker-id", broker),
+        "group lag": (GROUPS, "--describe", "--all-groups"),
     }
     missed = False
-    print("| command | eosctl wall / CPU | kafka-transactions wall / CPU | wall | CPU |\n|---|---|---|---|---|")
-    for name, words in official.items():
-        theirs_command = runtime.command(TOOL, "--bootstrap-server", engine.bootstrap, *words, heap_bytes=HEAP_BYTES)
-        ours_command = [sys.executable, "-m", "eosctl", "txn", name, "-b", engine.bootstrap, "-o", "tsv"]
+    print("| command | eosctl wall / CPU | Kafka's tool wall / CPU | wall | CPU |\n|---|---|---|---|---|")
+    for name, (tool, *words) in official.items():
+        theirs_command = runtime.command(tool, "--bootstrap-server", engine.bootstrap, *words, heap_bytes=HEAP_BYTES)
+        ours_command = [sys.executable, "-m", "eosctl", *name.split(), "-b", engine.bootstrap, "-o", "tsv"]
         ours, theirs = [], []
         for _ in range(runs):
             ours.append(run(ours_command))
@@ -132,7 +160,7 @@ def measure(engine: ApacheEngine, runs: int) -> int:
         wall, cpu = peer.wall_s / mine.wall_s, peer.cpu_s / mine.cpu_s
         missed = missed or wall < TARGET or cpu < TARGET
         print(
-            f"| txn {name} | {mine.wall_s:.2f} / {mine.cpu_s:.2f} s | {peer.wall_s:.2f} / {peer.cpu_s:.2f} s "
+            f"| {name} | {mine.wall_s:.2f} / {mine.cpu_s:.2f} s | {peer.wall_s:.2f} / {peer.cpu_s:.2f} s "
             f"| {wall:.1f}x | {cpu:.1f}x |  lines {mine.lines:,.0f} / {peer.lines:,.0f}",
             flush=True,
         )

@@ -28,6 +28,7 @@ class BlastRadiusFinder:
             )
             for where in snapshot.producers
         }
+        self._groups: dict[TopicPartition, tuple[GroupImpact, ...]] = {}
 
     def of(self, transaction: OpenTransaction) -> BlastRadius:
         """Return what this transaction holds up."""
@@ -36,7 +37,6 @@ class BlastRadiusFinder:
         high_watermark = None if info is None else info.high_watermark
         last_stable_offset = None if info is None else info.last_stable_offset
         oldest = self._oldest.get(partition)
-        blocks_offset_commits = partition.topic == CONSUMER_OFFSETS_TOPIC
         return BlastRadius(
             partition=partition,
             last_stable_offset=last_stable_offset,
@@ -45,9 +45,17 @@ class BlastRadiusFinder:
             invisible_records=self._records_from(partition, transaction.first_offset),
             pins_last_stable_offset=oldest is None or transaction.first_offset <= oldest,
             blocks_compaction=self._is_compacted(partition.topic),
-            blocks_offset_commits=blocks_offset_commits,
-            groups=self._pending_groups(partition) if blocks_offset_commits else self._readers(info),
+            blocks_offset_commits=partition.topic == CONSUMER_OFFSETS_TOPIC,
+            groups=self._groups_of(partition),
         )
+
+    def _groups_of(self, partition: TopicPartition) -> tuple[GroupImpact, ...]:
+        """Return the groups that are held up on a partition, which all its open transactions share."""
+        if partition not in self._groups:
+            on_offsets = partition.topic == CONSUMER_OFFSETS_TOPIC
+            found = self._pending_groups(partition) if on_offsets else self._readers(self._partitions.get(partition))
+            self._groups[partition] = found
+        return self._groups[partition]
 
     def _records_from(self, partition: TopicPartition, first_offset: int) -> int | None:
         """The records that were counted from the LSO are this transaction's range only when it holds the LSO."""

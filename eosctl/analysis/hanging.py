@@ -82,7 +82,7 @@ def classify_open_transactions(snapshot: ClusterSnapshot, limits: Limits | None 
         return ()
     scene = _set(snapshot, limits or Limits())
     verdicts = []
-    for sighting in sightings(snapshot):
+    for sighting in sightings(snapshot.producers):
         relation, owner = relate(sighting, scene.now, scene.unheard)
         verdicts.append(_verdict(sighting, owner, _judge(sighting, relation, owner, scene), scene))
     return tuple(sorted(verdicts, key=lambda v: (v.transaction.partition, v.transaction.first_offset)))

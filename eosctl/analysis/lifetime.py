@@ -58,20 +58,27 @@ def classify_transactions(snapshot: ClusterSnapshot, limits: Limits | None = Non
         return ()
     watch = watch_of(snapshot, limits or Limits())
     earlier = {t.transactional_id: t for t in snapshot.looks[0].transactions} if len(snapshot.looks) > 1 else {}
-    return tuple(
+    verdicts = [
         judge_transaction(transaction, earlier.get(transaction.transactional_id), watch, snapshot)
         for transaction in sorted(snapshot.transactions, key=lambda t: t.transactional_id)
-        if transaction.state in (TransactionState.ONGOING, *PREPARED)
+        if transaction.state in _HELD
+    ]
+    return tuple(
+        verdict
+        if verdict.status is HangStatus.OPEN
+        else replace(verdict, evidence=evidence_of(verdict.transaction, watch))
+        for verdict in verdicts
     )
 
 
 PREPARED: Final = (TransactionState.PREPARE_COMMIT, TransactionState.PREPARE_ABORT)
+_HELD: Final = frozenset((TransactionState.ONGOING, *PREPARED))
 
 
 def judge_transaction(
     transaction: Transaction, earlier: Transaction | None, watch: Watch, snapshot: ClusterSnapshot
 ) -> TransactionVerdict:
-    """Judge one transaction in state Ongoing or Prepare*.
+    """Judge one transaction in state Ongoing or Prepare*; the evidence is left to whoever shows it.
 
     Args:
         transaction: As the newest look describes it.
@@ -80,20 +87,16 @@ def judge_transaction(
         snapshot: For the leaders of partitions that wait for a marker.
     """
     if transaction.state in PREPARED:
-        verdict = _judge_prepared(transaction, earlier, watch, snapshot)
-    elif transaction.described and transaction.start_time_ms is not None:
-        verdict = _judge_ongoing(transaction, transaction.start_time_ms, earlier, watch, snapshot)
-    else:
-        verdict = TransactionVerdict(
-            transaction,
-            HangStatus.UNDECIDED,
-            HangCause.UNDECIDED,
-            Confidence.CERTAIN,
-            "Only its state is known: the coordinator did not describe it.",
-        )
-    if verdict.status is HangStatus.OPEN:
-        return verdict
-    return replace(verdict, evidence=evidence_of(transaction, watch))
+        return _judge_prepared(transaction, earlier, watch, snapshot)
+    if transaction.described and transaction.start_time_ms is not None:
+        return _judge_ongoing(transaction, transaction.start_time_ms, earlier, watch, snapshot)
+    return TransactionVerdict(
+        transaction,
+        HangStatus.UNDECIDED,
+        HangCause.UNDECIDED,
+        Confidence.CERTAIN,
+        "Only its state is known: the coordinator did not describe it.",
+    )
 
 
 def is_same_transaction(one: Transaction, other: Transaction | None) -> bool:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
 from eosctl.analysis.coordinators import CoordinatorView
 from eosctl.analysis.lifetime import PREPARED
-from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import PartitionProducers, ProducerState, TopicPartition, Transaction, TransactionState
 
 IDLE_STATES: Final = frozenset(
@@ -47,9 +46,9 @@ class Sighting:
     first_offset: int
 
 
-def sightings(snapshot: ClusterSnapshot) -> Iterator[Sighting]:
-    """Walk through the open transactions of the newest look."""
-    for where in snapshot.producers:
+def sightings(producers: Iterable[PartitionProducers]) -> Iterator[Sighting]:
+    """Walk through the transactions that leaders show open."""
+    for where in producers:
         for state in where.producers:
             if state.current_txn_start_offset is not None:
                 yield Sighting(where.partition, where.broker_id, state, state.current_txn_start_offset)

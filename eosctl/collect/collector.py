@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from eosctl.analysis.second_look import holds_something_long, leaves_doubt
 from eosctl.collect.cluster import collect_broker_facts, collect_fenced, collect_quorum, collect_shape
 from eosctl.collect.configs import collect_broker_settings, collect_topic_settings
 from eosctl.collect.leader_epochs import collect_leader_epochs
@@ -31,8 +32,10 @@ Progress = Callable[[str], None]
 class Observer:
     """Who looks, and by which clock.
 
-    ``second_look_after_ms`` is the pause before the second pass over transactions, taken only when the first saw one
-    open on a partition leader. ``query`` narrows which transactional ids matter.
+    ``second_look_after_ms`` is the pause before the second pass over transactions, taken only when the first leaves a
+    doubt (``analysis.second_look``). ``query`` narrows which transactional ids matter. ``explaining`` are kinds of
+    evidence that only tell why something is wrong, ``describing`` those that tell about transactions worth naming:
+    they are left out where nothing is in doubt, and where nothing is long open either.
     """
 
     now_ms: Callable[[], int]
@@ -40,6 +43,8 @@ class Observer:
     second_look_after_ms: int = 500
     progress: Progress = field(default=lambda text: None)
     query: TransactionQuery = EVERY_TRANSACTION
+    explaining: frozenset[EvidenceKind] = frozenset()
+    describing: frozenset[EvidenceKind] = frozenset()
 
 
 async def collect_snapshot(
@@ -74,12 +79,13 @@ async def collect_snapshot(
         topics=shape.value.topics,
         collected=(kinds & ASKED) | ALWAYS,
     )
-    snapshot = await _with_settings(reader, snapshot, observer, gaps)
     if EvidenceKind.TRANSACTIONS in kinds or EvidenceKind.PRODUCERS in kinds:
         looks = await _looks(reader, snapshot, observer, gaps)
         epochs = await collect_leader_epochs(reader, snapshot.topics, looks[-1])
         gaps += epochs.gaps
-        snapshot = replace(snapshot, looks=looks, topics=epochs.value)
+        kinds -= _superfluous(looks, observer)
+        snapshot = replace(snapshot, looks=looks, topics=epochs.value, collected=(kinds & ASKED) | ALWAYS)
+    snapshot = await _with_settings(reader, snapshot, observer, gaps)
     if EvidenceKind.OFFSETS in kinds:
         observer.progress("offsets")
         offsets = await collect_offsets(reader, snapshot.topics)
@@ -166,12 +172,13 @@ async def _with_settings(
 async def _looks(
     reader: ReadOnly, snapshot: ClusterSnapshot, observer: Observer, gaps: list[EvidenceGap]
 ) -> tuple[TransactionLook, ...]:
-    partitions = [info for topic in snapshot.topics for info in topic.partitions]
+    topics = snapshot.topics if EvidenceKind.PRODUCERS in snapshot.collected else ()
+    partitions = [info for topic in topics for info in topic.partitions]
     broker_ids = _answering(snapshot)
     observer.progress("transactions")
     first = await look_at_transactions(reader, broker_ids, partitions, observer.now_ms, observer.query)
     gaps += first.gaps
-    if not _needs_second_look(first.value):
+    if not (leaves_doubt(first.value) or (first.gaps and _shows_open(first.value))):
         return (first.value,)
     observer.progress("transactions, a second look")
     await asyncio.sleep(observer.second_look_after_ms / 1000)
@@ -182,10 +189,15 @@ async def _looks(
     return (first.value, second.value)
 
 
-def _needs_second_look(look: TransactionLook) -> bool:
-    """An open transaction, or a decided one whose markers may not arrive: only a second look tells."""
-    is_open = any(p.current_txn_start_offset is not None for where in look.producers for p in where.producers)
-    return is_open or any(t.state.startswith("Prepare") for t in look.transactions)
+def _shows_open(look: TransactionLook) -> bool:
+    return any(p.current_txn_start_offset is not None for where in look.producers for p in where.producers)
+
+
+def _superfluous(looks: tuple[TransactionLook, ...], observer: Observer) -> frozenset[EvidenceKind]:
+    """Return the kinds that would tell about nothing; a second look was only taken where there was a doubt."""
+    if len(looks) > 1:
+        return frozenset()
+    return observer.explaining if holds_something_long(looks[-1]) else observer.explaining | observer.describing
 
 
 def _has_transactions(snapshot: ClusterSnapshot) -> bool:

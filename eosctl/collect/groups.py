@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, Final
 
 from eosctl.collect.assignment import decode_assignment
@@ -154,31 +153,42 @@ async def _fetch_offsets(reader: ReadOnly, broker_id: int, groups: Sequence[Grou
 async def _offsets(
     reader: ReadOnly, broker_id: int, group_ids: Sequence[str], *, require_stable: bool
 ) -> Probed[dict[str, dict[TopicPartition, Any]]]:
-    found: dict[str, dict[TopicPartition, Any]] = {}
+    """Ask for the offsets of groups at once (version 8, KIP-709), of one after the other where a broker cannot."""
+    answer, lost = await _ask_for_offsets(reader, broker_id, group_ids, require_stable=require_stable)
+    if answer is None:
+        return Probed({}, lost)
+    parts = {part.group_id: part for part in answer.groups} or {group_ids[0]: answer}
     gaps: list[EvidenceGap] = []
-    for group_id in group_ids:
-        # The same message serves the versions that ask for one group and those that ask for several.
-        request = offset_fetch.OffsetFetchRequest(
-            group_id=group_id,
-            topics=None,
-            groups=[offset_fetch.OffsetFetchRequestGroup(group_id=group_id, topics=None)],
-            require_stable=require_stable,
-        )
-        answer, lost = await attempt(
-            EvidenceKind.GROUP_OFFSETS,
-            group_id,
-            partial(reader.request, broker_id, ApiKey.OFFSET_FETCH, request, cap=OFFSET_FETCH_BY_NAME),
-        )
+    for group_id in [group_id for group_id in group_ids if group_id not in parts]:
+        answer, lost = await _ask_for_offsets(reader, broker_id, [group_id], require_stable=require_stable)
         gaps += lost
-        if answer is None:
+        if answer is not None:
+            parts[group_id] = answer.groups[0] if answer.groups else answer
+    found: dict[str, dict[TopicPartition, Any]] = {}
+    for group_id, part in parts.items():
+        if part.error_code != ErrorCode.NONE:
+            gaps.append(gap_from_code(EvidenceKind.GROUP_OFFSETS, group_id, part.error_code))
             continue
-        for part in answer.groups or (answer,):
-            if part.error_code != ErrorCode.NONE:
-                gaps.append(gap_from_code(EvidenceKind.GROUP_OFFSETS, group_id, part.error_code))
-                continue
-            found[group_id] = {
-                TopicPartition(topic.name, entry.partition_index): entry
-                for topic in part.topics
-                for entry in topic.partitions
-            }
+        found[group_id] = {
+            TopicPartition(topic.name, entry.partition_index): entry
+            for topic in part.topics
+            for entry in topic.partitions
+        }
     return Probed(found, tuple(gaps))
+
+
+async def _ask_for_offsets(
+    reader: ReadOnly, broker_id: int, group_ids: Sequence[str], *, require_stable: bool
+) -> tuple[Any, tuple[EvidenceGap, ...]]:
+    # The same message serves the versions that ask for one group, the first, and those that ask for several.
+    request = offset_fetch.OffsetFetchRequest(
+        group_id=group_ids[0],
+        topics=None,
+        groups=[offset_fetch.OffsetFetchRequestGroup(group_id=group_id, topics=None) for group_id in group_ids],
+        require_stable=require_stable,
+    )
+    return await attempt(
+        EvidenceKind.GROUP_OFFSETS,
+        group_ids[0] if len(group_ids) == 1 else f"{len(group_ids)} groups at broker {broker_id}",
+        lambda: reader.request(broker_id, ApiKey.OFFSET_FETCH, request, cap=OFFSET_FETCH_BY_NAME),
+    )

@@ -5,12 +5,14 @@ So a command's start does not pay for the others, and the help for none.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from copy import copy
 from importlib import import_module
 from typing import Any, NamedTuple
 
 import typer
 from typer.core import TyperCommand, TyperGroup
-from typer.main import get_command
+from typer.main import get_command, get_group
 
 from eosctl.commands.coercion import take_plain_values
 
@@ -131,11 +133,16 @@ class LazyGroup(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command that the arguments name, loaded, and what is left of them."""
         name, command, rest = super().resolve_command(ctx, args)
-        return name, load_command(self._entries[name]) if name else command, rest
+        return name, load_command(self._entries[name], rest) if name else command, rest
 
 
-def load_command(entry: Entry) -> Any:
-    """Import a command's module and return the command as typer runs it."""
+def load_command(entry: Entry, arguments: Sequence[str] = ()) -> Any:
+    """Import a command's module and return the command as typer runs it.
+
+    Args:
+        entry: The command.
+        arguments: What follows it on the command line; of a group that holds the next word only that is made.
+    """
     module, _, attribute = entry.place.partition(":")
     found = getattr(import_module(f"eosctl.commands.{module}"), attribute)
     if not isinstance(found, typer.Typer):
@@ -143,7 +150,16 @@ def load_command(entry: Entry) -> Any:
         single.command(entry.name)(found)
         found = single
     found._add_completion = False
-    command = get_command(found)
+    command = _command_of(found, arguments[0] if arguments else "")
     take_plain_values(command)
     command.name = entry.name
     return command
+
+
+def _command_of(app: typer.Typer, word: str) -> Any:
+    named = [info for info in app.registered_commands if info.name == word]
+    if not named or len(app.registered_commands) == 1:
+        return get_command(app)
+    narrowed = copy(app)
+    narrowed.registered_commands, narrowed.registered_groups = named, []
+    return get_group(narrowed)

@@ -72,6 +72,8 @@ def capture(
     now_ms: Callable[[], int],
     second_look_after_ms: int,
     query: TransactionQuery | None = None,
+    explaining: frozenset[EvidenceKind] = frozenset(),
+    describing: frozenset[EvidenceKind] = frozenset(),
 ) -> ClusterSnapshot:
     """Collect a snapshot of the cluster that the options name.
 
@@ -81,6 +83,8 @@ def capture(
         now_ms: The observer's clock.
         second_look_after_ms: Pause between the two looks.
         query: Which transactional ids matter; all when None.
+        explaining: Those of the kinds that are needed only where something is in doubt.
+        describing: Those that are needed only where something is in doubt or long open.
 
     Raises:
         EosctlError: Nobody could be asked.
@@ -102,6 +106,8 @@ def capture(
                 second_look_after_ms=second_look_after_ms,
                 progress=progress,
                 query=query or EVERY_TRANSACTION,
+                explaining=explaining,
+                describing=describing,
             )
             async with connect(resolved.config, allowed_apis=READ_ONLY_APIS) as client:
                 collected.append(await collect_snapshot(client, observer, EVERYTHING if kinds is None else kinds))
@@ -119,6 +125,8 @@ def load_or_capture(
     now_ms: Callable[[], int],
     second_look_after_ms: int,
     query: TransactionQuery | None = None,
+    explaining: frozenset[EvidenceKind] = frozenset(),
+    describing: frozenset[EvidenceKind] = frozenset(),
 ) -> ClusterSnapshot:
     """Return the saved snapshot if one is named, else a new one.
 
@@ -127,7 +135,15 @@ def load_or_capture(
         EosctlError: Neither can be read.
     """
     if snapshot_file is None:
-        return capture(connection, kinds, now_ms=now_ms, second_look_after_ms=second_look_after_ms, query=query)
+        return capture(
+            connection,
+            kinds,
+            now_ms=now_ms,
+            second_look_after_ms=second_look_after_ms,
+            query=query,
+            explaining=explaining,
+            describing=describing,
+        )
     if connection.is_given:
         raise UsageError(
             "--snapshot and a cluster were both given.",

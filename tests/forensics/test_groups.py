@@ -80,3 +80,21 @@ def test_a_pending_offset_is_told_with_its_transaction(one_broker: SandboxThread
     assert [holder["transactional_id"] for holder in pin["holders"]] == ["billing-app-2"]
     assert eosctl("txn", "fence", "billing-app-2", "-b", one_broker.bootstrap, "--yes").code == 0
     assert items("pending", one_broker.bootstrap) == []
+
+
+def test_nobody_waits_for_a_second_look_where_the_first_leaves_no_doubt(one_broker: SandboxThread) -> None:
+    async def story(client: Client) -> None:
+        await committed(client, "first", 3)
+        await commit_offset(client, "billing-app", 1)
+        await leave_open(client, "shop-0")
+
+    on(one_broker.bootstrap, story)
+    never = ("--second-look-after", "1h", "-b", one_broker.bootstrap, "-o", "json")
+    quiet = eosctl("txn", "hanging", *never)
+    assert (quiet.code, quiet.json["items"], quiet.json["evidence"]["look_count"]) == (0, [], 1)
+    assert quiet.json["evidence"]["complete"]
+    shown = eosctl("txn", "hanging", "--all", *never)
+    (item,) = shown.json["items"]
+    assert (item["status"], item["transactional_id"], item["groups"]) == ("open", "shop-0", ["billing"])
+    lag = eosctl("group", "lag", *never)
+    assert [item["blocked_by"]["transactional_id"] for item in lag.json["items"]] == ["shop-0"]

@@ -75,7 +75,8 @@ def show_lag(
     """
     from eosctl.analysis.hanging import classify_open_transactions
     from eosctl.analysis.lag import measure_lag
-    from eosctl.commands.txn.evidence import NEEDS_ACTION
+    from eosctl.collect.transactions import TransactionQuery
+    from eosctl.commands.txn.evidence import EXPLAINED, NEEDS_ACTION
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
     from eosctl.render.transactions.lag import LAG_COLUMNS, lag_item, render_holders
@@ -83,7 +84,13 @@ def show_lag(
     invocation = invocation_of(context)
     connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
     evidence = load_or_capture(
-        connection, snapshot, LAGGING, now_ms=invocation.now_ms, second_look_after_ms=second_look_after
+        connection,
+        snapshot,
+        LAGGING,
+        now_ms=invocation.now_ms,
+        second_look_after_ms=second_look_after,
+        query=TransactionQuery(describe_idle=False),
+        explaining=EXPLAINED,
     )
     _check_known(evidence, groups or ())
     lags = measure_lag(evidence, classify_open_transactions(evidence), groups or ())
@@ -123,8 +130,9 @@ def show_pending(
 
     from eosctl.analysis.hanging import classify_open_transactions
     from eosctl.analysis.lag import find_pins
+    from eosctl.collect.transactions import TransactionQuery
     from eosctl.commands.group.stale import find_stale
-    from eosctl.commands.txn.evidence import NEEDS_ACTION
+    from eosctl.commands.txn.evidence import EXPLAINED, NEEDS_ACTION
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
     from eosctl.render.transactions.lag import PIN_COLUMNS, pin_item, render_holders, render_stale, stale_item
@@ -132,7 +140,13 @@ def show_pending(
     invocation = invocation_of(context)
     connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
     evidence = load_or_capture(
-        connection, snapshot, PENDING, now_ms=invocation.now_ms, second_look_after_ms=second_look_after
+        connection,
+        snapshot,
+        PENDING,
+        now_ms=invocation.now_ms,
+        second_look_after_ms=second_look_after,
+        query=TransactionQuery(describe_idle=False),
+        explaining=EXPLAINED,
     )
     _check_known(evidence, groups or ())
     pins = find_pins(evidence, classify_open_transactions(evidence), groups or ())

@@ -17,5 +17,8 @@ JUDGED: Final = DESCRIBED | {
     EvidenceKind.GROUPS,
     EvidenceKind.GROUP_OFFSETS,
 }
+#: What tells why a transaction hangs, and what those hold back that are worth naming.
+EXPLAINED: Final = frozenset({EvidenceKind.TRANSACTION_HISTORY})
+WEIGHED: Final = JUDGED - {EvidenceKind.TRANSACTIONS, EvidenceKind.PRODUCERS}
 NEEDS_ACTION: Final = frozenset({HangStatus.HANGING, HangStatus.STALLED, HangStatus.LATE})
 NOT_WORTH_A_LOOK: Final = frozenset({HangStatus.OPEN})

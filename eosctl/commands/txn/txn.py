@@ -217,7 +217,7 @@ def hanging_transactions(
     from eosctl.analysis.bootstrap import bootstrap_of
     from eosctl.analysis.hanging import classify_open_transactions
     from eosctl.collect.transactions import TransactionQuery
-    from eosctl.commands.txn.evidence import JUDGED, NEEDS_ACTION, NOT_WORTH_A_LOOK
+    from eosctl.commands.txn.evidence import EXPLAINED, JUDGED, NEEDS_ACTION, NOT_WORTH_A_LOOK, WEIGHED
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
     from eosctl.render.transactions.hanging import render_verdicts
@@ -232,6 +232,8 @@ def hanging_transactions(
         now_ms=invocation.now_ms,
         second_look_after_ms=second_look_after,
         query=TransactionQuery(describe_idle=False),
+        explaining=EXPLAINED,
+        describing=frozenset() if show_all else WEIGHED,
     )
     verdicts = classify_open_transactions(evidence)
     shown = [verdict for verdict in verdicts if show_all or verdict.status not in NOT_WORTH_A_LOOK]

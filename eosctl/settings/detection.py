@@ -10,9 +10,11 @@ from typing import Final
 
 from eosctl.errors import ConfigFileError
 from eosctl.model.deployment import Client, Place, Role, Value
+from eosctl.settings.camel import CAMEL, PRODUCER, clients_settings
 from eosctl.settings.client_family import client_of, keywords
 from eosctl.settings.documents import parse_documents, parse_properties_tree
 from eosctl.settings.parameter_tables import java_names, kafka_tables, load_tables, only_librdkafka
+from eosctl.settings.quarkus_profiles import as_built
 from eosctl.settings.sources import Source, value_of, values_of
 from eosctl.settings.spellings import respelled
 from eosctl.settings.structures import connector_role, environment_of, find_sources
@@ -40,9 +42,13 @@ _FLINK: Final = re.compile(
     r"^(execution\.checkpointing\.|sink\.delivery-guarantee|sink\.transactional-id-prefix|sink\.semantic|scan\.startup\.)"
 )
 _PREFIXED: Final = re.compile(r"^(?:[\w-]+\.)*?(producer|consumer)s?\.(?:properties\.|config\.)?(.+)$")
+# Micronaut's clients by name, default among them.
+_NAMED: Final = re.compile(r"^kafka\.(producers|consumers)\.([\w-]+)\.(.+)$")
 _CHANNEL: Final = re.compile(r"^mp\.messaging\.(outgoing|incoming|connector)\.([\w-]+)\.(.+)$")
 # KafkaSource of SmallRye Reactive Messaging, unless somebody sets it.
-_SMALLRYE_CONSUMER: Final = {"enable.auto.commit": "false"}
+_SMALLRYE_CONSUMER: Final[Mapping[str, str | None]] = {"enable.auto.commit": "false"}
+# Who commits is said in the code: offsetStrategy of @KafkaListener.
+_MICRONAUT_CONSUMER: Final[Mapping[str, str | None]] = {"enable.auto.commit": None}
 _LIBRARY_PREFIXES: Final = ("quarkus.kafka-streams.", "kafka-streams.", "kafka.streams.", "streams.", "kafka.")
 
 
@@ -66,6 +72,7 @@ def sources_of(document: Node, file: str, role: Role | None = None) -> list[Sour
         file: The file's name.
         role: What the user says it is; nothing is guessed then.
     """
+    document = as_built(document)
     if isinstance(document, Branch) and role is not None:
         return [Source(Place(file, document.line), values_of(flatten(document), file), role=role, hints=_hints(file))]
     found = find_sources(document, file)
@@ -113,6 +120,10 @@ def _islands(node: Node, file: str, hints: tuple[str, ...], key: str = "") -> It
         return
     leaves = list(flatten(node))
     keys = [name for name, _ in leaves]
+    if any(CAMEL.match(name) for name in keys):
+        yield from _camel(Source(Place(file, node.line), values_of(leaves, file), hints=hints))
+        if not any(_SPRING.match(name) for name in keys):
+            return
     if any(_SPRING.match(name) for name in keys):
         yield Source(Place(file, node.line), values_of(leaves, file), role=Role.SPRING, hints=hints)
         return
@@ -179,7 +190,7 @@ def _is_flat(node: Branch) -> bool:
 def _is_setting(key: str) -> bool:
     if key in _known() or _FLINK.match(key) or "->" in key or key.startswith("properties."):
         return True
-    match = _PREFIXED.match(key) or _CHANNEL.match(key)
+    match = _NAMED.match(key) or _PREFIXED.match(key) or _CHANNEL.match(key)
     if match is not None and match.groups()[-1] in _known():
         return True
     return any(
@@ -202,6 +213,8 @@ def _with_roles(source: Source, file: str) -> Iterator[Source]:
     keys = source.values.keys()
     if any(_SPRING.match(key) for key in keys):
         yield _as(source, Role.SPRING)
+    elif any(CAMEL.match(key) for key in keys):
+        yield from _camel(source)
     elif "connector.class" in keys:
         has_topics = "topics" in keys or "topics.regex" in keys
         yield _as(source, connector_role(source.values["connector.class"].text or "", has_topics))
@@ -209,7 +222,7 @@ def _with_roles(source: Source, file: str) -> Iterator[Source]:
         yield _as(source, Role.MIRROR_MAKER)
     elif any(_FLINK.match(key) for key in keys):
         yield _as(source, Role.FLINK)
-    elif any(_CHANNEL.match(key) for key in keys):
+    elif any(_CHANNEL.match(key) or _NAMED.match(key) for key in keys):
         yield from _channels(source)
     else:
         yield from _by_keys(source)
@@ -310,14 +323,15 @@ def _clients(source: Source, values: Mapping[str, Value]) -> Iterator[Source]:
 
 
 def _channels(source: Source) -> Iterator[Source]:
-    """Yield MicroProfile's channels: outgoing ones are producers, incoming ones consumers."""
+    """Yield MicroProfile's channels, of which outgoing ones are producers, and Micronaut's clients by name."""
+    framework = _SMALLRYE_CONSUMER if any(_CHANNEL.match(key) for key in source.values) else _MICRONAUT_CONSUMER
     groups: dict[tuple[Role, str], dict[str, Value]] = {}
     shared: dict[str, Value] = {}
     streams = {k: v for k, v in source.values.items() if "kafka-streams." in k or k.startswith("kafka.streams.")}
     if streams:
         yield from _by_keys(replace(source, values=streams, hints=(*source.hints, "streams")))
     for key, value in source.values.items():
-        match = _CHANNEL.match(key)
+        match = _CHANNEL.match(key) or _NAMED.match(key)
         if key in streams:
             continue
         if match is None:
@@ -325,7 +339,7 @@ def _channels(source: Source) -> Iterator[Source]:
         elif match[1] == "connector":
             shared[match[3]] = value
         else:
-            role = Role.PRODUCER if match[1] == "outgoing" else Role.CONSUMER
+            role = Role.PRODUCER if match[1] in ("outgoing", "producers") else Role.CONSUMER
             groups.setdefault((role, match[2]), {})[match[3]] = value
     for (role, channel), values in groups.items():
         yield replace(
@@ -335,8 +349,15 @@ def _channels(source: Source) -> Iterator[Source]:
             role=role,
             client=Client.JAVA,
             application=source.label,
-            framework=_SMALLRYE_CONSUMER if role is Role.CONSUMER else {},
+            framework=framework if role is Role.CONSUMER else {},
         )
+
+
+def _camel(source: Source) -> Iterator[Source]:
+    """Yield the producer and the consumer of Camel's component, which stand apart from those of Spring itself."""
+    made = replace(source, client=Client.JAVA, label="camel")
+    for part in _clients(made, clients_settings(source.values)):
+        yield replace(part, framework=PRODUCER) if part.role is Role.PRODUCER else part
 
 
 def _as(source: Source, role: Role) -> Source:

@@ -112,7 +112,7 @@ def acl(
     from eosctl.analysis.bootstrap import bootstrap_of
     from eosctl.analysis.connect_access import ConnectSource, plan_connect_access
     from eosctl.analysis.minimal_access import Application, plan_access, states_of, streams_application
-    from eosctl.commands.config.change import release_of
+    from eosctl.commands.config.releases import release_of
     from eosctl.model.evidence import EvidenceKind
     from eosctl.render.diagnosis.access import access_item, render_access
     from eosctl.render.envelope import listing

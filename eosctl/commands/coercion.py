@@ -53,7 +53,10 @@ class _PlainValues:
             return () if several else None
         descriptor = param.type_descriptor
         annotation, info = descriptor.annotation, descriptor.parameter_info
-        if info.parser is None:
+        if info.parser is not None:
+            if not several and (parsed := _parsed(value, annotation, info)) is not _NOT_PLAIN:
+                return parsed
+        else:
             if get_origin(annotation) is list:
                 (kind,) = get_args(annotation)
                 if isinstance(value, list | tuple):
@@ -63,6 +66,17 @@ class _PlainValues:
             elif not several and (plain := _plain(value, annotation, info)) is not _NOT_PLAIN:
                 return plain
         return self._as_typer_does().coerce(value, param=param, ctx=ctx)
+
+
+def _parsed(value: Any, kind: Any, info: Any) -> Any:
+    """Return what the parameter's own parser makes of text, `_NOT_PLAIN` where it refuses or makes something else."""
+    if type(value) is not str:
+        return _NOT_PLAIN
+    try:
+        found = info.parser(value)
+    except Exception:  # noqa: BLE001 - typer asks the parser again and tells what it says
+        return _NOT_PLAIN
+    return found if type(found) is kind else _NOT_PLAIN
 
 
 def _plain(value: Any, kind: Any, info: Any) -> Any:

@@ -62,6 +62,13 @@ def test_a_command_starts_without_the_library_that_converts(tmp_path: Path) -> N
     assert done.stdout == "0 []\n"
 
 
+def test_durations_are_taken_without_it_too(snapshot_file: Path) -> None:
+    words = ["txn", "hanging", "--snapshot", str(snapshot_file), "--second-look-after", "2s", "-o", "tsv"]
+    script = f"import sys, eosctl.cli; eosctl.cli.main({words}); print('pydantic' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "False"
+
+
 def test_a_command_of_another_release_stays_as_it_is() -> None:
     class Parameter:
         name = "x"

@@ -14,7 +14,7 @@ from spark_log_analytics.catalogue import load_catalogue
 from spark_log_analytics.literals import required_literal
 
 _SERIOUS: Final = (
-    r"(?i:error|fatal|critical|severe)|%[0-3]\||^[EF]\d{4} "
+    r"(?i:error|fatal|critical|severe)|%[0-3]\||^[EF]\d{4} |^(?:fail|crit): "
     r"|(?i:(?:level|lvl|severity|severitytext|severity_text|status|levelname|loglevel|log_level|@l)\"? ?[:=] ?\"?"
     r"(?:e|f|err|ftl|crit|emerg|emergency|alert|panic|dpanic|[0-3]|[56]0)\b)"
 )

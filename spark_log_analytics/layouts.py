@@ -12,10 +12,11 @@ from collections.abc import Iterator, Sequence
 from operator import and_
 from typing import Final, NamedTuple
 
-_DATE = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?: ?(?:Z|[+-]\d\d:?\d\d))?"
+_ZONE = r"(?: ?(?:Z|[+-]\d\d:?\d\d)| (?:UTC|GMT|WES?T|CES?T|EES?T|MSK|[JK]ST|[EMP][SD]T|CDT)\b)?"
+_DATE = rf"\d{{4}}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{{1,9}})?{_ZONE}"
 _CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
 _MONTH = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}"
-_HOUR = r"\d{1,2}:\d\d:\d\d(?:[.,]\d{1,9})?(?: [AaPp][Mm])?(?: ?(?:Z|[+-]\d\d:?\d\d))?"
+_HOUR = rf"\d{{1,2}}:\d\d:\d\d(?:[.,]\d{{1,9}})?(?: [AaPp][Mm])?{_ZONE}"
 _OTHER_DATE = (
     rf"\d{{1,2}}[./-]\d{{1,2}}[./-]\d{{4}},?[ T]{_HOUR}"
     rf"|\d{{1,2}}[ /-]{_MONTH}[ /-]\d{{4}}[ :,T]{{1,2}}{_HOUR}"
@@ -101,7 +102,10 @@ LAYOUTS: Final = (
     Layout("logfmt", r"(?P<pairs>(?:[\w.@-]+=(?:\"(?:[^\"\\\n]|\\.)*\"|[^\s\"]*) +){1,20}(?:msg|message)=[^\n]*)"),
     Layout("slog", rf"time=\"?(?P<time>{_DATE})\"? level=(?P<level>{_LEVEL}) {_REST}"),
     Layout("klog", rf"(?P<level>[IWEF])(?P<time>\d{{4}} {_CLOCK}) +\d+ (?P<logger>[^\]\s]+)\] {_REST}"),
-    Layout("go", rf"(?P<time>\d{{4}}/\d\d/\d\d {_CLOCK}) (?:\[?(?P<level>{_LEVEL})\]? )?{_REST}"),
+    Layout(
+        "go",
+        rf"(?:\[(?P<logger>[\w.-]+)\] )?(?P<time>\d{{4}}/\d\d/\d\d {_CLOCK}) (?:\[?(?P<level>{_LEVEL})\]? )?{_REST}",
+    ),
     Layout(
         "syslog",
         rf"(?P<time>[A-Z][a-z]{{2}} [ \d]\d \d\d:\d\d:\d\d) (?P<host>\S+) (?P<logger>[^\s:\[]+)(?:\[\d+\])?: {_REST}",
@@ -115,6 +119,11 @@ LAYOUTS: Final = (
         rf"(?P<time>{_MONTH} \d{{1,2}}, \d{{4}},? \d{{1,2}}:\d\d:\d\d[ \xe2\x80\xaf]{{1,3}}[AP]M) "
         r"(?P<logger>[\w.$]+)(?: [\w$<>]+)?(?P<message>\r?$)",
     ),
+    Layout(
+        "ruby",
+        rf"[DIWEFA], \[(?P<time>{_DATE})(?: #\d+)?\] +(?P<level>{_LEVEL}|UNKNOWN) -- (?P<logger>[^:\n]*): {_REST}",
+    ),
+    Layout("dotnet", r"(?P<level>trce|dbug|info|warn|fail|crit): (?P<logger>[\w.`+]+)\[\d+\](?P<message>\r?$)"),
     Layout("slf4j-simple", rf"{_THREAD} (?P<level>{_LEVEL}) (?P<logger>[\w.$]+) --? {_REST}"),
     Layout(
         "open-producers",

@@ -204,6 +204,8 @@ class HeaderReader:
             level = _KLOG_LEVELS[level]
         elif layout.name == "jul":
             level, message, text = _take_jul(text)
+        elif layout.name == "dotnet":
+            message, _, text = text.lstrip().partition("\n")
         level = level_of(level)
         application = groups.get("application", "").strip()
         parts = (time, level, thread, logger, application, message)

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from spark_log_analytics.content import codec_of, read_content, read_head
+from spark_log_analytics.documents import holds_records
 from spark_log_analytics.hosts import host_of_path, pod_of_path
 from spark_log_analytics.layouts import LAYOUTS, Layout, Verdict, detect_layouts
-from spark_log_analytics.wrappers import detect_wrapper, peel
+from spark_log_analytics.wrappers import DOCUMENT, detect_wrapper, peel
 
 SAMPLE_BYTES: Final = 262_144
 HEAD_BYTES: Final = 256
@@ -156,11 +157,12 @@ def inspect_file(path: Path, zone: tzinfo | None = None, layouts: tuple[Layout, 
     utf16 = head[:2] in (b"\xff\xfe", b"\xfe\xff")
     if utf16:
         sample = sample.decode("utf-16", "replace").encode()
-    if _is_document(sample):
+    is_document = holds_records(sample)
+    if _is_document(sample) and not is_document:
         return Unread(str(path), "a JSON document, not a log", False)
     if not utf16 and _is_binary(sample):
         return Unread(str(path), "a binary file, not a log", False)
-    wrapper = detect_wrapper(sample)
+    wrapper = DOCUMENT if is_document else detect_wrapper(sample)
     verdict = _verdict(sample, wrapper, (*layouts, *LAYOUTS))
     if wrapper == "syslog" and verdict.unmatched_count * 2 > verdict.line_count:
         # The lines carry nothing but the message: then syslog's own header is the record's.

@@ -72,6 +72,9 @@ _ALIASES: Final = {
     "INF": "INFO",
     "FTL": "FATAL",
     "DBG": "DEBUG",
+    "FAIL": "ERROR",
+    "DBUG": "DEBUG",
+    "TRCE": "TRACE",
     "VERBOSE": "TRACE",
     "CONFIG": "DEBUG",
     "FINE": "DEBUG",
@@ -123,6 +126,14 @@ def read_entry(values: Mapping[str, Any]) -> Entry:
     )
 
 
+def is_record(values: Mapping[str, Any]) -> bool:
+    """Whether named values are those of a log record: a message, or a collector's line, and when it was written."""
+    names = _Names(values)
+    return bool(names.text(*_MESSAGE, "MESSAGE", "textPayload", "line", "_raw")) and bool(
+        names.text(*_TIME, "receiveTimestamp", "__REALTIME_TIMESTAMP", "_time", "ingestionTime") or "instant" in values
+    )
+
+
 def parse_pairs(line: str) -> dict[str, str]:
     """Parse ``name=value name="value with \\"quotes\\""``; of a name that comes twice the first counts."""
     values: dict[str, str] = {}
@@ -167,6 +178,13 @@ class _Names:
         inner = (self._values.get(name) for name in _CONTAINERS)
         return next((text for one in inner if isinstance(one, Mapping) and (text := _Names(one).text(*names))), "")
 
+    def lines(self, name: str) -> str:
+        """Return a named value that is a list of lines, put together; empty when it is none."""
+        value = self._values.get(name)
+        if value is None and "." in name:
+            value = self._nested(name)
+        return "\n".join(value) if isinstance(value, list) and all(isinstance(line, str) for line in value) else ""
+
     def tree(self, name: str) -> Mapping[str, Any] | None:
         """Return a nested object."""
         value = self._values.get(name)
@@ -182,7 +200,7 @@ class _Names:
 def _stack(names: _Names, message: str) -> str:
     """Return the stack trace; what merely repeats the message, or is no trace, is none."""
     for name in _STACK:
-        found = names.text(name)
+        found = names.text(name) or names.lines(name)
         if found and found.strip() != message and _TRACE.search(found):
             return found.removeprefix(message).lstrip("\n") if found.startswith(f"{message}\n") else found
     if thrown := _thrown(names):

@@ -33,7 +33,24 @@ class TimeReference(NamedTuple):
     modified_ms: int = 0
 
 
-_ISO: Final = re.compile(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?(?: ?(Z|[+-]\d\d:?\d\d))?$")
+_ZONES: Final = {
+    **dict.fromkeys(("Z", "UTC", "GMT", "WET"), 0),
+    **dict.fromkeys(("CET", "WEST"), 60),
+    **dict.fromkeys(("CEST", "EET"), 120),
+    **dict.fromkeys(("EEST", "MSK"), 180),
+    "JST": 540,
+    "KST": 540,
+    "EDT": -240,
+    "EST": -300,
+    "CDT": -300,
+    "MDT": -360,
+    "MST": -420,
+    "PDT": -420,
+    "PST": -480,
+}
+"""Minutes east of Greenwich of the abbreviations that mean one thing; BST, CST and IST do not."""
+_ZONE: Final = f"{'|'.join(sorted(_ZONES, key=len, reverse=True))}|[+-]\\d\\d:?\\d\\d"
+_ISO: Final = re.compile(rf"(\d{{4}})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{{1,9}}))?(?: ?({_ZONE}))?$")
 _SHORT: Final = re.compile(r"(\d\d|\d{4})/(\d\d)/(\d\d) (\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?$")
 _CLOCK: Final = re.compile(r"(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?$")
 _SYSLOG: Final = re.compile(r"([A-Z][a-z]{2}) +(\d{1,2}) (\d\d):(\d\d):(\d\d)$")
@@ -42,7 +59,7 @@ _EPOCH_MS: Final = re.compile(r"\d{12,13}$")
 _KLOG: Final = re.compile(r"(\d\d)(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{1,9})$")
 _HOUR: Final = (
     r"(?P<clock>\d{1,2}:\d\d:\d\d)(?:[.,](?P<part>\d{1,9}))?(?:\s{1,2}(?P<half>[AaPp])[Mm])?"
-    r"(?: ?(?P<zone>Z|[+-]\d\d:?\d\d))?$"
+    rf"(?: ?(?P<zone>{_ZONE}))?$"
 )
 _SPELLED: Final = (
     re.compile(rf"(?P<day>\d{{1,2}})(?P<mark>[./-])(?P<month>\d{{1,2}})[./-](?P<year>\d{{4}}),?[ T]{_HOUR}"),
@@ -127,8 +144,8 @@ def _spelled(parts: Mapping[str, str | None], reference: TimeReference) -> Insta
     if parts.get("mark") == "/":
         day, month, guessed = _day_and_month(day, month, year, reference)
     local = reference
-    if zone or parts.get("place") in ("UTC", "GMT"):
-        local = reference._replace(zone=UTC if not zone or zone == "Z" else _offset(zone))
+    if (zone := zone or parts.get("place")) and (zone[0] in "+-" or zone in _ZONES):
+        local = reference._replace(zone=_offset(zone))
     return _local((year, month, day, hour, minute, second), parts.get("part"), local, guessed)
 
 
@@ -145,6 +162,8 @@ def _day_and_month(first: int, second: int, year: int, reference: TimeReference)
 
 
 def _offset(text: str) -> tzinfo:
+    if text in _ZONES:
+        return timezone(timedelta(minutes=_ZONES[text]))
     sign = -1 if text[0] == "-" else 1
     return timezone(sign * timedelta(hours=int(text[1:3]), minutes=int(text[-2:])))
 
@@ -162,8 +181,7 @@ def _minute(text: str, offset: str, zone: tzinfo | None) -> tuple[int | None, bo
     iso = text.replace(" ", "T")
     try:
         if offset:
-            spelled = "+00:00" if offset == "Z" else offset if ":" in offset else f"{offset[:3]}:{offset[3:]}"
-            return int(datetime.fromisoformat(f"{iso}:00{spelled}").timestamp()) * 1000, False
+            return int(datetime.fromisoformat(f"{iso}:00").replace(tzinfo=_offset(offset)).timestamp()) * 1000, False
         naive = datetime.fromisoformat(f"{iso}:00")
     except ValueError:
         return None, True

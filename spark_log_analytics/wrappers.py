@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
+from spark_log_analytics.documents import pieces_of
 from spark_log_analytics.hosts import host_of_values
 
 _CRI: Final = re.compile(rb"(\d{4}-\d\d-\d\dT\S+) (stdout|stderr) ([FP]) ?(.*)")
@@ -189,7 +190,9 @@ _WRAPPERS: Final[tuple[tuple[str, Unwrap], ...]] = (
 )
 _NEEDS_STAMPS: Final = {"kubectl": 4, "stern": 500, "carrier": 1000}
 """Wrappers that any words may look like: one line in so many of what they hold must start like a record."""
-NAMES_SERVICES: Final = frozenset({"compose", "syslog", "kubectl-prefix", "stern", "carrier"})
+DOCUMENT: Final = "json-document"
+"""The wrapper of records that are values of one document, or spread over lines; see ``documents``."""
+NAMES_SERVICES: Final = frozenset({"compose", "syslog", "kubectl-prefix", "stern", "carrier", DOCUMENT})
 """Wrappers whose streams are services; the others' are standard output and error of one."""
 
 
@@ -213,8 +216,11 @@ def peel(data: bytes, wrapper: str) -> Iterator[Peeled]:
 
     Args:
         data: The whole file.
-        wrapper: A name that ``detect_wrapper`` returned.
+        wrapper: A name that ``detect_wrapper`` returned, or ``DOCUMENT``.
     """
+    if wrapper == DOCUMENT:
+        yield from _peel_document(data)
+        return
     unwrap: Unwrap = _ansi if wrapper == "ansi" else dict(_WRAPPERS)[wrapper]
     parts: dict[tuple[str, str], _Part] = defaultdict(_Part)
     last, offset = ("", ""), 0
@@ -228,6 +234,18 @@ def peel(data: bytes, wrapper: str) -> Iterator[Peeled]:
             yield _plain(stream, host, part)
         else:
             yield part.peeled(stream, host, bytes(part.text), part.starts)
+
+
+def _peel_document(data: bytes) -> Iterator[Peeled]:
+    parts: dict[tuple[str, str], _Part] = defaultdict(_Part)
+    for piece in pieces_of(data):
+        # What is no JSON is put in such a way that the scanner counts it as a record that cannot be read.
+        text = f'{{"{" ".join(piece.text.split())}}}' if piece.values is None else json.dumps(piece.values)
+        line = text.encode("utf-8", "surrogateescape")
+        inner = _carrier(line) or Inner("", line)
+        parts[inner.stream, inner.host].add(inner._replace(whole=True), piece.offset, piece.line)
+    for (stream, host), part in parts.items():
+        yield part.peeled(stream, host, bytes(part.text), part.starts)
 
 
 class _Part:

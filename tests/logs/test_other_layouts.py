@@ -54,6 +54,14 @@ TEXTS = {
         {"timestamp": ISO, "status": "error", "message": MESSAGE, "logger": {"name": LOGGER}, "error": {"stack": TRACE}}
     ),
     "capitals": json.dumps({"Timestamp": ISO, "Level": "Error", "Message": MESSAGE, "Exception": TRACE}),
+    "zone by its name": f"2026-11-21 04:31:22,658 EST {TAIL}",
+    "ruby": f"E, [2026-11-21T09:31:22.658123 #4711] ERROR -- relay: {BOTH}",
+    "stack line by line": json.dumps(
+        {"@timestamp": ISO, "level": "ERROR", "message": MESSAGE, "stack_trace": TRACE.split("\n")}
+    ),
+    "over many lines": json.dumps(
+        {"@timestamp": ISO, "level": "ERROR", "message": MESSAGE, "stack_trace": TRACE}, indent=2
+    ),
     "nanoseconds": json.dumps({"ts": AT_MS * 10**6, "severity": "ERROR", "message": BOTH}),
     "ecs, nested": json.dumps(
         {
@@ -83,6 +91,32 @@ def test_a_fenced_producer_is_read_in_this_layout(name: str, tmp_path: Path) -> 
     assert event.fields["transactional_id"] == "payments-3"
 
 
+def test_records_of_go_may_have_a_prefix_before_the_time(tmp_path: Path) -> None:
+    refusal = "kafka server: There is a newer producer with the same transactionalId which fences the current one"
+    (event,) = scan(
+        tmp_path, f"[sarama] 2026/11/21 09:31:22.658000 producer/txnmgr [payments-3] fatal error: {refusal}"
+    )
+    assert (event.category, event.logger, event.time_ms) == ("PRODUCER_FENCED", "sarama", AT_MS)
+
+
+def test_a_record_of_dotnets_console_has_its_message_in_the_second_line(tmp_path: Path) -> None:
+    text = "info: Relay.Worker[0]\n      all is well\nfail: Relay.Worker[17]\n      it broke\n      at Relay.Run()"
+    (event,) = scan(tmp_path, text)
+    assert (event.level, event.logger, event.message, event.line) == ("ERROR", "Relay.Worker", "it broke", 3)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "handlers registered: ProducerFencedExceptionHandler, TimeoutExceptionHandler",
+        "customer Fenced Garden Ltd has paid, errors=0 fenced=false",
+        "transaction timeout is 60000 ms; retries are left",
+    ],
+)
+def test_words_of_a_healthy_application_mean_nothing(text: str, tmp_path: Path) -> None:
+    assert scan(tmp_path, f"2026-11-21 09:31:22.658 INFO [main] {LOGGER} - {text}") == ()
+
+
 def test_a_record_of_java_util_logging_has_its_level_in_the_second_line(tmp_path: Path) -> None:
     for space in (" ", "\u202f"):
         (event,) = scan(tmp_path, f"Nov 21, 2026 9:31:22{space}AM com.example.Relay run\nSEVERE: {BOTH}")
@@ -98,6 +132,9 @@ def test_a_record_of_java_util_logging_has_its_level_in_the_second_line(tmp_path
         ("Sat Nov 21 09:31:22 2026", -658, True),
         ("Nov 21, 2026 9:31:22 PM", 12 * 3_600_000 - 658, True),
         ("21/Nov/2026:09:31:22.658 +0000", 0, False),
+        ("2026-11-21 10:31:22.658 CET", 0, False),
+        ("21 Nov 2026 01:31:22.658 PST", 0, False),
+        ("2026-11-21 10:31:22.658 IST", None, None),
         ("11/12/2026 09:31:22.658", -9 * 86_400_000, True),
         ("12:00:00 PM 2026", None, None),
         ("31/02/2026 10:00:00", None, None),
@@ -136,6 +173,7 @@ def test_values_of_any_kind_make_no_record_impossible() -> None:
         json.dumps({"level": 3, "timestamp": AT_MS / 1000, "short_message": "it broke"}),
         json.dumps({"@t": ISO, "@l": "E", "@m": "it broke"}),
         f'ts={ISO} level=crit msg="it broke"',
+        "crit: Relay.Worker[0]\n      it broke",
         f"21.11.2026 09:31:22.658 ERROR [main] {LOGGER} - it broke",
     ],
 )

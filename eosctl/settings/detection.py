@@ -49,7 +49,14 @@ _CHANNEL: Final = re.compile(r"^mp\.messaging\.(outgoing|incoming|connector)\.([
 _SMALLRYE_CONSUMER: Final[Mapping[str, str | None]] = {"enable.auto.commit": "false"}
 # Who commits is said in the code: offsetStrategy of @KafkaListener.
 _MICRONAUT_CONSUMER: Final[Mapping[str, str | None]] = {"enable.auto.commit": None}
-_LIBRARY_PREFIXES: Final = ("quarkus.kafka-streams.", "kafka-streams.", "kafka.streams.", "streams.", "kafka.")
+_LIBRARY_PREFIXES: Final = (
+    "quarkus.kafka-streams.",
+    "kafka-streams.",
+    "kafka.streams.",
+    "ksql.streams.",
+    "streams.",
+    "kafka.",
+)
 
 
 @cache
@@ -157,10 +164,19 @@ def _members(row: Row, file: str, hints: tuple[str, ...], key: str) -> Iterator[
 
 
 def _written_as_pairs(row: Row) -> list[tuple[str, Leaf]]:
-    """Return the settings of a sequence that holds them as ``name=value``; nothing when it holds other things."""
+    """Return the settings of a sequence that holds them as ``name=value``, or each as a mapping of name and value.
+
+    Nothing is returned when it holds other things.
+    """
     parts = [(*leaf.text.partition("="), leaf.line) for leaf in row.nodes if isinstance(leaf, Leaf) and leaf.text]
+    parts += [part for node in row.nodes if isinstance(node, Branch) and (part := _named_value(node)) is not None]
     pairs = [(name.strip(), Leaf(text.strip(), line)) for name, equals, text, line in parts if equals]
     return pairs if len(pairs) == len(row.nodes) and any(_is_setting(name) for name, _ in pairs) else []
+
+
+def _named_value(node: Branch) -> tuple[str, str, str, int] | None:
+    name, value = node.text("key") or node.text("name"), node.text("value")
+    return (name, "=", value, node.line) if name and value is not None and len(node.entries) == 2 else None
 
 
 def _file_within(leaf: Leaf, file: str, hints: tuple[str, ...]) -> Iterator[Source]:

@@ -28,6 +28,14 @@ _COMMON: Final = frozenset(
         *("security.protocol", "send.buffer.bytes", "session.timeout.ms", "state.dir", "tasks.max", "value.converter"),
     }
 )
+# .NET's properties of one word, and its enumerations (Confluent.Kafka.Acks, IsolationLevel, SecurityProtocol, ...).
+_SINGLE_WORDS: Final = {"Acks": "acks"}
+_ENUMERATIONS: Final = {
+    "acks": {"none": "0", "leader": "1", "all": "all"},
+    "isolation.level": {"readuncommitted": "read_uncommitted", "readcommitted": "read_committed"},
+    "security.protocol": {"saslplaintext": "sasl_plaintext", "saslssl": "sasl_ssl"},
+    "partition.assignment.strategy": {"roundrobin": "roundrobin", "cooperativesticky": "cooperative-sticky"},
+}
 
 
 @cache
@@ -61,4 +69,14 @@ def respelled(leaves: Iterable[tuple[str, Leaf]], file: str) -> list[tuple[str, 
     known = {meant for _, _, meant, _, _ in found if meant}
     if not (known if speaks else known - _COMMON):
         return [(key, key, leaf) for key, leaf in given]
-    return [(head + (meant or last), key, leaf) for head, last, meant, key, leaf in found]
+    return [
+        (head + name, key, _as_kafka_writes(name, leaf) if last[:1].isupper() else leaf)
+        for head, last, meant, key, leaf in found
+        for name in (meant or _SINGLE_WORDS.get(last, last),)
+    ]
+
+
+def _as_kafka_writes(name: str, leaf: Leaf) -> Leaf:
+    """Return a value of one of .NET's enumerations as librdkafka gets it; others as they are."""
+    words = _ENUMERATIONS.get(name, {})
+    return Leaf(words.get((leaf.text or "").strip().lower(), leaf.text), leaf.line)

@@ -25,6 +25,7 @@ _ENVIRONMENTS: Final = (
     ("KAFKA_CFG_", Role.BROKER),
     ("KAFKA_CONNECT_CFG_", Role.CONNECT_WORKER),
     ("CONNECT_", Role.CONNECT_WORKER),
+    ("KSQL_KSQL_STREAMS_", Role.STREAMS),
     ("KAFKA_", Role.BROKER),
 )
 

@@ -154,6 +154,44 @@ def test_two_phase_commit_has_to_be_enabled_and_cannot_keep_a_transaction(make_w
     ]
 
 
+def test_what_begins_later_may_time_out_earlier(world: Any) -> None:
+    def begin(name: str, timeout_ms: int) -> None:
+        known = world.init(name, timeout_ms=timeout_ms)
+        world.coordinator.add_partitions(
+            name,
+            known.producer_id,
+            known.producer_epoch,
+            frozenset({TopicPartition("orders", 0)}),
+            0,
+            lambda answer: None,
+        )
+        world.runtime.run()
+
+    def ongoing() -> set[str]:
+        world.coordinator.abort_timed_out()
+        world.runtime.run()
+        return {
+            known.transactional_id
+            for known in world.coordinator.transactions()
+            if known.state is TransactionState.ONGOING
+        }
+
+    for name, timeout_ms in (("long", 60_000), ("short", 5_000), ("middle", 20_000)):
+        begin(name, timeout_ms)
+        assert name in ongoing()
+    world.runtime.advance(5_000)
+    assert ongoing() == {"long", "short", "middle"}
+    world.runtime.advance(1)
+    assert ongoing() == {"long", "middle"}
+    begin("short", 5_000)
+    world.runtime.advance(5_001)
+    assert ongoing() == {"long", "middle"}
+    world.runtime.advance(10_000)
+    assert ongoing() == {"long"}
+    world.runtime.advance(60_000)
+    assert ongoing() == set()
+
+
 @pytest.mark.parametrize(("timeout_ms", "code"), [(0, 50), (-1, 50), (900_001, 50), (900_000, 0), (1, 0)])
 def test_timeouts_are_bounded(world: Any, timeout_ms: int, code: int) -> None:
     assert world.init(timeout_ms=timeout_ms).error == code

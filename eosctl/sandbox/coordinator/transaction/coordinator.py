@@ -10,6 +10,7 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.coordinator.transaction.marker_channel import MarkerChannel
 from eosctl.sandbox.coordinator.transaction.metadata import (
     DEAD,
+    ONGOING,
     PREPARED,
     TWO_PHASE_COMMIT_TIMEOUT_MS,
     Partitions,
@@ -17,7 +18,7 @@ from eosctl.sandbox.coordinator.transaction.metadata import (
     new_metadata,
 )
 from eosctl.sandbox.coordinator.transaction.producer_ids import ProducerIdManager
-from eosctl.sandbox.coordinator.transaction.rules.ages import is_expired, is_timed_out
+from eosctl.sandbox.coordinator.transaction.rules.ages import NEVER_MS, is_expired, is_timed_out
 from eosctl.sandbox.coordinator.transaction.rules.decision import (
     INVALID_STATE,
     Abort,
@@ -296,10 +297,20 @@ class TransactionCoordinator:
     # --- scans
 
     def abort_timed_out(self) -> None:
-        """Abort every transaction that is open for longer than its timeout."""
+        """Abort every transaction that is open for longer than its timeout.
+
+        Kafka looks at all of them each time; what begins later is the only one that can make the earliest come sooner.
+        """
         now_ms = self._runtime.now_ms()
         for partition in self.states.loaded_partitions():
-            for cached in tuple(partition.transactions.values()):
+            if now_ms <= partition.calm_until_ms:
+                continue
+            known = tuple(partition.transactions.values())
+            partition.calm_until_ms = min(
+                [cached.metadata.times_out_at_ms for cached in known if cached.metadata.state is ONGOING],
+                default=NEVER_MS,
+            )
+            for cached in known:
                 if is_timed_out(cached.metadata, cached.pending, now_ms):
                     self._abort(cached, partial(self._rolled_back, cached.metadata.transactional_id))
 

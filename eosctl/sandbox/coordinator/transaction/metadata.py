@@ -78,6 +78,11 @@ class TransactionMetadata(msgspec.Struct, frozen=True, gc=False):
         """Whether the transaction waits for an external coordinator and never times out (KIP-939)."""
         return self.timeout_ms == TWO_PHASE_COMMIT_TIMEOUT_MS
 
+    @property
+    def times_out_at_ms(self) -> int:
+        """The last moment of its timeout, if it is open and no two-phase commit."""
+        return self.start_ms + self.timeout_ms
+
 
 def new_metadata(transactional_id: str, producer_id: int, timeout_ms: int, now_ms: int) -> TransactionMetadata:
     """Return the value for an id that the coordinator has not seen: Empty, without an epoch yet."""

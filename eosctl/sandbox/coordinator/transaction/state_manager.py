@@ -15,6 +15,7 @@ from eosctl.sandbox.coordinator.transaction.metadata import (
     COMPLETE_COMMIT,
     DEAD,
     EMPTY,
+    ONGOING,
     TransactionMetadata,
 )
 from eosctl.sandbox.coordinator.transaction.state_log import (
@@ -58,9 +59,13 @@ _APPEND_ERRORS: Final = {
 
 
 class StatePartition:
-    """One partition of the state topic under one leader epoch; a new epoch makes a new object."""
+    """One partition of the state topic under one leader epoch; a new epoch makes a new object.
+
+    No transaction of it times out before ``calm_until_ms``.
+    """
 
     __slots__ = (
+        "calm_until_ms",
         "coordinator_epoch",
         "index",
         "load_started_ms",
@@ -76,6 +81,7 @@ class StatePartition:
         self.topic_partition = TopicPartition(TRANSACTION_STATE_TOPIC, index)
         self.loading = True
         self.load_started_ms = 0
+        self.calm_until_ms = 0
         self.transactions: dict[str, CachedTransaction] = {}
         self.queue: list[Waiting] = []
 
@@ -300,6 +306,8 @@ class StateManager:
             cached.metadata = replace(following, start_ms=cached.metadata.start_ms)
         else:
             cached.metadata = following
+            if following.state is ONGOING:
+                cached.partition.calm_until_ms = min(cached.partition.calm_until_ms, following.times_out_at_ms)
 
     def _loaded_partition(self, index: int) -> StatePartition | ErrorCode:
         partition = self._partitions.get(index)

@@ -152,6 +152,8 @@ def _members(row: Row, file: str, hints: tuple[str, ...], key: str) -> Iterator[
         yield from environment_of(row, file, hints)
     elif pairs := _written_as_pairs(row):
         yield Source(Place(file, row.line), values_of(pairs, file), hints=hints)
+    elif key == "literals" and (variables := environment_of(row, file, hints)):  # of kustomize
+        yield from variables
     else:
         for child in row.nodes:
             found = find_sources(child, file)

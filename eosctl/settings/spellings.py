@@ -28,6 +28,8 @@ _COMMON: Final = frozenset(
         *("security.protocol", "send.buffer.bytes", "session.timeout.ms", "state.dir", "tasks.max", "value.converter"),
     }
 )
+# Faust and Quix Streams have words of their own for it; Kafka Streams is never configured so.
+_OF_OTHERS: Final = frozenset({"processing_guarantee"})
 # .NET's properties of one word, and its enumerations (Confluent.Kafka.Acks, IsolationLevel, SecurityProtocol, ...).
 _SINGLE_WORDS: Final = {"Acks": "acks"}
 _ENUMERATIONS: Final = {
@@ -52,7 +54,7 @@ def setting_meant(key: str) -> str | None:
     >>> setting_meant("max_workers") is None
     True
     """
-    return _by_letters().get(relaxed(key)) if _JOINED.fullmatch(key) else None
+    return _by_letters().get(relaxed(key)) if _JOINED.fullmatch(key) and key not in _OF_OTHERS else None
 
 
 def respelled(leaves: Iterable[tuple[str, Leaf]], file: str) -> list[tuple[str, str, Leaf]]:

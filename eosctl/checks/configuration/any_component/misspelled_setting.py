@@ -59,6 +59,10 @@ def _ends_known(name: str, known: frozenset[str]) -> bool:
     return any(".".join(parts[start:]) in known for start in range(len(parts)))
 
 
+OF_OTHERS: Final = frozenset({"processing_guarantee"})
+"""Names that Faust and Quix Streams have, which read no properties."""
+
+
 @rule(
     "EOS-CFG-089",
     "Setting that no component knows, close to one that matters",
@@ -100,6 +104,8 @@ def misspelled_setting(deployment: Deployment) -> Iterator[Problem]:
             continue
         for name, value in component.given.items():
             if value.place in seen or (name not in NEVER_EXISTED and _ends_known(name, known)):
+                continue
+            if name in OF_OTHERS and not (value.place and value.place.file.endswith(".properties")):
                 continue
             meant = NEVER_EXISTED.get(name) or next(iter(get_close_matches(name, RELEVANT, 1, 0.9)), "")
             if meant:

@@ -243,13 +243,11 @@ async def _list_ids(reader: ReadOnly, broker_id: int, query: TransactionQuery) -
 
 
 async def _describe_all(reader: ReadOnly, broker_id: int, wanted: Sequence[str]) -> Probed[list[Transaction]]:
-    found: list[Transaction] = []
-    gaps: tuple[EvidenceGap, ...] = ()
-    for ids in in_batches(wanted, IDS_PER_REQUEST):
-        details = await describe_ids(reader, broker_id, ids)
-        found += details.value
-        gaps += details.gaps
-    return Probed(found, gaps)
+    answers = await asyncio.gather(
+        *(describe_ids(reader, broker_id, ids) for ids in in_batches(wanted, IDS_PER_REQUEST))
+    )
+    found = [transaction for answer in answers for transaction in answer.value]
+    return Probed(found, tuple(gap for answer in answers for gap in answer.gaps))
 
 
 def _joined(

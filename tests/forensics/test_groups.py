@@ -96,5 +96,8 @@ def test_nobody_waits_for_a_second_look_where_the_first_leaves_no_doubt(one_brok
     shown = eosctl("txn", "hanging", "--all", *never)
     (item,) = shown.json["items"]
     assert (item["status"], item["transactional_id"], item["groups"]) == ("open", "shop-0", ["billing"])
+    listed = eosctl("txn", "list", "-b", one_broker.bootstrap, "-o", "json")
+    assert (listed.json["evidence"]["look_count"], len(listed.json["items"])) == (1, 3)
+    assert {"producers", "broker-configs"}.isdisjoint(listed.json["evidence"]["collected"])
     lag = eosctl("group", "lag", *never)
     assert [item["blocked_by"]["transactional_id"] for item in lag.json["items"]] == ["shop-0"]

@@ -7,7 +7,9 @@ from typing import Final
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.hang import HangStatus
 
-LISTED: Final = frozenset({EvidenceKind.TRANSACTIONS, EvidenceKind.BROKER_CONFIGS})
+#: How often brokers look for timed-out transactions, which tells whether one past its timeout is late.
+LATENESS: Final = frozenset({EvidenceKind.BROKER_CONFIGS})
+LISTED: Final = frozenset({EvidenceKind.TRANSACTIONS}) | LATENESS
 PRODUCERS: Final = LISTED | {EvidenceKind.PRODUCERS}
 DESCRIBED: Final = LISTED | {EvidenceKind.PRODUCERS, EvidenceKind.TRANSACTION_HISTORY}
 JUDGED: Final = DESCRIBED | {

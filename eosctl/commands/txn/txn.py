@@ -83,7 +83,7 @@ def list_transactions(
     """
     from eosctl.analysis.lifetime import classify_transactions
     from eosctl.collect.transactions import TransactionQuery
-    from eosctl.commands.txn.evidence import LISTED
+    from eosctl.commands.txn.evidence import LATENESS, LISTED
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
     from eosctl.render.transactions.listing import TRANSACTION_COLUMNS, TransactionItem, transaction_items
@@ -94,7 +94,13 @@ def list_transactions(
     wanted = _states(states or (), open_only=open_only or running_longer_than is not None)
     query = TransactionQuery(wanted, tuple(producer_ids or ()), running_longer_than)
     evidence = load_or_capture(
-        connection, snapshot, LISTED, now_ms=invocation.now_ms, second_look_after_ms=0, query=query
+        connection,
+        snapshot,
+        LISTED,
+        now_ms=invocation.now_ms,
+        second_look_after_ms=0,
+        query=query,
+        explaining=LATENESS,
     )
 
     def is_wanted(item: TransactionItem) -> bool:

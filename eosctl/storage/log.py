@@ -238,6 +238,22 @@ class SegmentedLog:
         largest = max([segment.max_timestamp for segment in self._segments if segment.size_bytes], default=-1)
         return None if largest < 0 else self.offset_for_time(largest)
 
+    def bound_of_read(self, offset: int, end: int) -> int:
+        """Return up to where Kafka takes a read of batches to have gone at most, as it knows positions by its index.
+
+        Args:
+            offset: First offset that was read.
+            end: Offset after the last that was read.
+
+        Returns:
+            The offset of the next index entry, or the end of the segment (``LogSegment.fetchUpperBoundOffset``).
+        """
+        index = self._floor(offset)
+        entry = self._segments[index].offset_index.first_from(end)
+        if entry is not None:
+            return entry.offset
+        return self._segments[index + 1].base_offset if index + 1 < len(self._segments) else self.log_end_offset
+
     def aborted_txns(self, fetch_offset: int, upper_bound: int) -> list[AbortedTxn]:
         """Collect the aborted transactions that a read_committed reader of an offset range must know.
 

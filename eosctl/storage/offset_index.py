@@ -59,6 +59,11 @@ class OffsetIndex:
         count = self._count_up_to(offset)
         return self[count - 1] if count else OffsetEntry(self.base_offset, 0)
 
+    def first_from(self, offset: int) -> OffsetEntry | None:
+        """Find the first entry at or above an offset."""
+        count = self._count_up_to(offset - 1)
+        return self[count] if count < len(self) else None
+
     def last_within(self, position: int, upper_bound: int | None) -> OffsetEntry:
         """Find the last entry up to a position whose batch ends below an offset bound; else the segment's start."""
         entries, limit = self.entries, None if upper_bound is None else upper_bound - self.base_offset

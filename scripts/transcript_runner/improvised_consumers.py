@@ -10,7 +10,9 @@ from scripts.transcript_runner.improvised_groups import GROUP, LONG_MS, ClassicG
 
 OTHER_TOPIC: Final = "other-$run"
 #: Members choose their ids; in the order of these the assignors go, so they must be the same in each run.
-IDS: Final = ("member-1", "member-2", "member-3")
+IDS: Final = ("member-1", "member-2", "member-3", "member-4")
+#: Two of them are the same static member, started twice; one member has one name all its life, as clients have.
+INSTANCES: Final = {"member-2": "i1", "member-3": "i1", "member-4": "i2"}
 #: Brokers tell their group coordinators of new topics after they have answered who created them.
 TOPICS_KNOWN_S: Final = 1
 
@@ -78,7 +80,7 @@ class ConsumerGroups(ClassicGroups):
     def _enter(self) -> Step:
         rng = self._rng
         request: Step = {
-            "memberId": rng.choice(IDS),
+            "memberId": (member := rng.choice(IDS)),
             "memberEpoch": 0,
             "rebalanceTimeoutMs": LONG_MS,
             "subscribedTopicNames": rng.choice(
@@ -86,8 +88,8 @@ class ConsumerGroups(ClassicGroups):
             ),
             "topicPartitions": [],
         }
-        if rng.random() < 0.3:
-            request["instanceId"] = rng.choice(("i1", "i2"))
+        if member in INSTANCES:
+            request["instanceId"] = INSTANCES[member]
         if rng.random() < 0.4:
             request["serverAssignor"] = rng.choice(("uniform", "range", "range", "bogus"))
         if rng.random() < 0.1:
@@ -103,9 +105,8 @@ class ConsumerGroups(ClassicGroups):
             "memberEpoch": rng.choice((epoch,) * 9 + (epoch - 1, epoch + 1)),
             "rebalanceTimeoutMs": rng.choice((-1, LONG_MS)),
         }
-        instance = next((instance for name, instance in self._members if name == member), None)
-        if instance is not None and rng.random() < 0.95:
-            request["instanceId"] = instance
+        if member in INSTANCES and rng.random() < 0.95:
+            request["instanceId"] = INSTANCES[member]
         owned = self._assigned.get(member)
         if owned is not None and rng.random() < 0.6:
             request["topicPartitions"] = owned

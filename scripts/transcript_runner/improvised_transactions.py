@@ -14,7 +14,7 @@ ENDING: Final = ("EndTxn", "InitProducerId")
 MARKERS_ARRIVE_MS: Final = 1000
 UNDER_WAY: Final = ("PrepareCommit", "PrepareAbort", "PrepareEpochFence")
 #: Short enough to run out in a story, and how long a story then waits: the coordinator looks five times a second.
-SHORT_TIMEOUT_MS, TIMEOUT_PASSES_S = 1000, 1.6
+SHORT_TIMEOUT_MS, TIMEOUT_PASSES_S = 4000, 4.8
 
 
 class Producer(NamedTuple):
@@ -242,7 +242,7 @@ class Transactions(Improviser):
         return self._step("WriteTxnMarkers", 1, {"markers": [marker]})
 
     def _delete_records(self) -> Step:
-        part = {"partitionIndex": 0, "offset": self._rng.choice((-1, 0, 1, 3, 50))}
+        part = {"partitionIndex": 0, "offset": self._rng.choice((-1, 0, 50))}
         return self._step("DeleteRecords", 2, {"topics": [{"name": TOPIC, "partitions": [part]}], "timeoutMs": 5000})
 
     def _commit_plainly(self) -> Step:

@@ -69,7 +69,7 @@ def _describe(broker: Any, group_id: str) -> DescribedGroup:
                 member.client_host,
                 sorted(member.subscribed_topic_names),
                 member.subscribed_topic_regex,
-                _assignment(broker, member.assigned),
+                _assignment(broker, member.assigned | member.pending_revocation),
                 _assignment(broker, group.targets.get(member.member_id, values.NO_PARTITIONS)),
                 _CLASSIC_MEMBER if member.uses_classic_protocol else _CONSUMER_MEMBER,
             )

@@ -100,7 +100,7 @@ def read_partition(
                 records = b""
     aborted = None
     if isolation_level == READ_COMMITTED and replica_id < 0:
-        aborted = _aborted(partition, offset, records, bound)
+        aborted = _aborted(partition, offset, records)
     return PartitionData(index, 0, log.high_watermark, stable, log.start_offset, aborted, -1, records)
 
 
@@ -110,15 +110,16 @@ def point_to_replica(partition: Partition, index: int, broker_id: int) -> Partit
     return PartitionData(index, 0, log.high_watermark, log.last_stable_offset(), log.start_offset, None, broker_id, b"")
 
 
-def _aborted(partition: Partition, offset: int, records: bytes, bound: int) -> list[AbortedTransaction]:
-    found = partition.log.aborted_transactions(offset, bound) if records else []
+def _aborted(partition: Partition, offset: int, records: bytes) -> list[AbortedTransaction]:
+    log = partition.log
+    found = log.aborted_transactions(offset, log.end_offset) if records else []
     if not found:
         return []
-    end = _end_of(records)
+    bound = log.store.bound_of_read(offset, _end_of(records))
     return [
         AbortedTransaction(transaction.producer_id, transaction.first_offset)
         for transaction in found
-        if transaction.first_offset < end
+        if transaction.first_offset < bound
     ]
 
 

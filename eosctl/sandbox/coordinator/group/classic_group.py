@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from eosctl.sandbox.coordinator.group.subscription import CONSUMER_PROTOCOL_TYPE, decode_subscribed_topics
 from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.internal.partitioner import java_hash_code
 
 NO_MEMBERS: Mapping[str, Member] = MappingProxyType({})
 
@@ -172,13 +173,22 @@ def supports_protocols(group: ClassicGroup, protocol_type: str, protocol_names: 
 
 
 def select_protocol(group: ClassicGroup) -> str:
-    """Choose the protocol of the next generation: each member votes for its first one that all of them support."""
+    """Choose the protocol of the next generation: each member votes for its first one that all of them support.
+
+    Of those with equally many votes the first wins in the order of the ``HashMap`` in which Kafka counts.
+    """
     common = _common_protocols(group)
     votes = Counter(
         next(protocol.name for protocol in member.protocols if protocol.name in common)
         for member in group.members.values()
     )
-    return votes.most_common(1)[0][0]
+    return min(votes, key=lambda name: (-votes[name], _bucket(name)))
+
+
+def _bucket(name: str) -> int:
+    """Return the place of a key in a ``java.util.HashMap`` of sixteen places."""
+    code = java_hash_code(name) & 0xFFFFFFFF
+    return (code ^ code >> 16) & 15
 
 
 def compute_subscribed_topics(group: ClassicGroup) -> frozenset[str] | None:

@@ -81,7 +81,7 @@ def join(
     if not request.member_id:
         return _join_new(group, request, config, now_ms, new_member_id())
     if request.member_id in group.pending_members:
-        if request.group_instance_id is not None and config.is_3_9:
+        if request.group_instance_id is not None:
             return Step(group, (Respond(JoinResult(ErrorCode.UNKNOWN_SERVER_ERROR)),))  # its IllegalStateException
         return _add_member(group, request, request.member_id, config, now_ms)
     error = validate_member(group, request.member_id, request.group_instance_id)

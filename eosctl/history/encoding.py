@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, get_args
 
 from eosctl.errors import DecodeError
@@ -34,6 +34,15 @@ def decode_history(lines: Iterable[str]) -> History:
     """
     shared: dict[Any, Any] = {}
     return tuple(_decode(number, line, shared) for number, line in enumerate(lines, 1) if line.strip())
+
+
+def decode_events(lines: Iterable[str]) -> Iterator[Event]:
+    """Yield the events that lines hold, sharing nothing; blank lines are skipped.
+
+    Raises:
+        DecodeError: A line is no event.
+    """
+    return (_decode(number, line, {}) for number, line in enumerate(lines, 1) if line.strip())
 
 
 def _decode(number: int, line: str, shared: dict[Any, Any]) -> Event:

@@ -9,6 +9,7 @@ around it failed) is sent under a new name; ``source`` then says which fact both
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple, TypeAlias
 
@@ -223,4 +224,4 @@ Event: TypeAlias = (
     | FaultBegan
     | FaultEnded
 )
-History: TypeAlias = tuple[Event, ...]
+History: TypeAlias = Sequence[Event]

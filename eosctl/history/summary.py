@@ -71,8 +71,13 @@ def summarise(history: History) -> Summary:
     began: set[str] = set()
     asked: dict[str, EndInvoked] = {}
     commits: list[_Commit] = []
+    faults: list[FaultBegan | FaultEnded] = []
+    first_ms, last_ms = None, 0
     sent = read = 0
     for event in history:
+        if isinstance(event, SendInvoked | EndInvoked | Ended):
+            first_ms = event.at_ms if first_ms is None else first_ms
+            last_ms = max(last_ms, event.at_ms)
         match event:
             case SendInvoked():
                 sent += 1
@@ -91,9 +96,10 @@ def summarise(history: History) -> Summary:
                     )
             case Polled():
                 read += 1
+            case FaultBegan() | FaultEnded():
+                faults.append(event)
             case _:
                 pass
-    faults = sum(1 for event in history if isinstance(event, FaultBegan))
     return Summary(
         transaction_count=len(began),
         committed_count=outcomes[Outcome.COMMITTED],
@@ -101,19 +107,17 @@ def summarise(history: History) -> Summary:
         unknown_count=len(began) - outcomes[Outcome.COMMITTED] - outcomes[Outcome.ABORTED],
         sent_count=sent,
         read_count=read,
-        fault_count=faults,
-        spans=_spans(history, commits),
+        fault_count=sum(isinstance(event, FaultBegan) for event in faults),
+        spans=_spans(faults, commits, first_ms, last_ms) if first_ms is not None else (),
     )
 
 
-def _spans(history: History, commits: Sequence[_Commit]) -> tuple[Span, ...]:
-    working = [event.at_ms for event in history if isinstance(event, SendInvoked | EndInvoked | Ended)]
-    if not working:
-        return ()
-    first, last = working[0], max(working)
+def _spans(
+    faults: Sequence[FaultBegan | FaultEnded], commits: Sequence[_Commit], first: int, last: int
+) -> tuple[Span, ...]:
     slices: dict[str, set[int]] = {WHOLE_RUN: set(range(first // SLICE_MS, last // SLICE_MS + 1))}
     lengths: Counter[str] = Counter({WHOLE_RUN: last - first})
-    for kind, begin, end in _windows(history, last):
+    for kind, begin, end in _windows(faults, last):
         lengths[kind] += max(0, end - begin)
         slices.setdefault(kind, set()).update(range(begin // SLICE_MS, end // SLICE_MS + 1))
     disturbed = set().union(*(found for name, found in slices.items() if name != WHOLE_RUN))
@@ -129,16 +133,13 @@ def _spans(history: History, commits: Sequence[_Commit]) -> tuple[Span, ...]:
     return tuple(_span(name, lengths[name], slices[name], by_slice) for name in order)
 
 
-def _windows(history: History, last_ms: int) -> Iterable[tuple[str, int, int]]:
+def _windows(faults: Iterable[FaultBegan | FaultEnded], last_ms: int) -> Iterable[tuple[str, int, int]]:
     opened: dict[int, FaultBegan] = {}
-    for event in history:
-        match event:
-            case FaultBegan():
-                opened[event.number] = event
-            case FaultEnded() if event.number in opened:
-                yield event.kind, opened.pop(event.number).at_ms, event.at_ms
-            case _:
-                pass
+    for event in faults:
+        if isinstance(event, FaultBegan):
+            opened[event.number] = event
+        elif event.number in opened:
+            yield event.kind, opened.pop(event.number).at_ms, event.at_ms
     for fault in opened.values():
         yield fault.kind, fault.at_ms, last_ms
 

@@ -34,6 +34,7 @@ from eosctl.history.events import (
     SendInvoked,
     Sent,
 )
+from eosctl.history.packed import PackedHistory
 from eosctl.model.transaction import TopicPartition
 from eosctl.wire.records.record import Record
 from eosctl.workloads.transactional import Fate, Step, attempt_transaction
@@ -72,16 +73,16 @@ class Recorder:
         self.is_stale = is_stale
         self.view = view
         self._coverage = coverage
-        self._events: list[Event] = []
+        self.packed = PackedHistory()
 
     @property
     def history(self) -> History:
-        """Everything so far."""
-        return tuple(self._events)
+        """Everything so far, unpacked; of long runs take ``packed``."""
+        return self.packed.unpack()
 
     def tell(self, event: Event) -> None:
         """Add an event."""
-        self._events.append(event)
+        self.packed.append(event)
         if self._coverage is not None:
             self._coverage.see(event)
 

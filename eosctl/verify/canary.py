@@ -19,7 +19,7 @@ from eosctl.client.topics import ensure_topic
 from eosctl.errors import EosctlError, UsageError
 from eosctl.history.anomaly import Anomaly
 from eosctl.history.check import check_history
-from eosctl.history.events import Drained, EndInvoked, Event, Identified, InitInvoked, Polled, Undrained
+from eosctl.history.events import Drained, EndInvoked, Event, History, Identified, InitInvoked, Polled, Undrained
 from eosctl.lab.recording import RecordedProducer, Recorder, tell_records
 from eosctl.model.transaction import TopicPartition
 from eosctl.monitoring.cluster_gauges import Gauge, GaugeSample
@@ -275,7 +275,7 @@ class Canary:
                 recorder.tell(Drained(recorder.now_ms(), "canary reader", place))
 
 
-def _last_identity(history: tuple[Event, ...]) -> tuple[Event, ...]:
+def _last_identity(history: History) -> tuple[Event, ...]:
     """Return the events by which the producer got its last identity, which the next one must be newer than."""
     at = max((index for index, event in enumerate(history) if isinstance(event, Identified)), default=None)
     if at is None:

@@ -183,7 +183,7 @@ async def _play(
         eosctl_version=__version__,
         arguments=order.arguments,
     )
-    return Played(record, recorder.history)
+    return Played(record, recorder.packed)
 
 
 @asynccontextmanager

@@ -7,10 +7,10 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 from eosctl.history.anomaly import Anomaly, Kind
-from eosctl.history.check import check_history
 from eosctl.history.coverage import Cell, ClientState, count_meetings
-from eosctl.history.cycles import CycleCounts, count_cycles
-from eosctl.history.events import History, TransactionRead
+from eosctl.history.cycles import CycleCounts
+from eosctl.history.events import History, OffsetsSent
+from eosctl.history.parts import check_in_parts
 from eosctl.history.summary import Summary, summarise
 
 #: Kinds that a request to end a transaction causes when it arrives after the next one has begun.
@@ -97,7 +97,7 @@ def judge(
         unsettled: What did not come to rest.
         min_coverage: The share of combinations of state and fault, 0 to 1, without which the run decides nothing.
     """
-    anomalies = check_history(history)
+    anomalies, cycles = check_in_parts(history)
     summary = summarise(history)
     counts: dict[str, int] = {}
     for anomaly in anomalies:
@@ -122,7 +122,7 @@ def judge(
         anomaly_counts=counts,
         hints=explain_anomalies(kinds, speaks_end_txn_5=speaks_end_txn_5),
         reasons=tuple(reasons),
-        cycles=count_cycles(history) if any(isinstance(event, TransactionRead) for event in history) else None,
+        cycles=cycles,
     )
 
 
@@ -190,7 +190,7 @@ def _coverage(history: History, fault_kinds: Sequence[str]) -> CoverageTable | N
     states = [
         state
         for state in ClientState
-        if state is not ClientState.OFFSETS_PENDING or any(type(event).__name__ == "OffsetsSent" for event in history)
+        if state is not ClientState.OFFSETS_PENDING or any(isinstance(event, OffsetsSent) for event in history)
     ]
     return CoverageTable(
         tuple(map(str, states)), faults, tuple(tuple(met.get(Cell(state, f), 0) for state in states) for f in faults)

@@ -9,8 +9,9 @@ from typing import Any
 import msgspec
 
 from eosctl.errors import ConfigFileError, EosctlError, UsageError
-from eosctl.history.encoding import decode_history, encode_event
+from eosctl.history.encoding import decode_events, encode_event
 from eosctl.history.events import History
+from eosctl.history.packed import PackedHistory
 from eosctl.verify.plan import PlannedFault, VerifyPlan
 
 _RECORD = "run.json"
@@ -92,7 +93,7 @@ def load_run(name: str) -> tuple[RunRecord, History]:
     try:
         record = msgspec.json.decode((folder / _RECORD).read_bytes(), type=RunRecord)
         with (folder / _HISTORY).open(encoding="utf-8") as lines:
-            return record, decode_history(lines)
+            return record, PackedHistory(decode_events(lines))
     except (FileNotFoundError, NotADirectoryError) as error:
         there = sorted(path.name for path in runs_folder().glob("*") if (path / _RECORD).is_file())
         known = f"There are: {', '.join(there[-5:])}." if there else f"{runs_folder()} holds none."

@@ -13,10 +13,13 @@ from typing import Final
 from spark_log_analytics.catalogue import load_catalogue
 from spark_log_analytics.literals import required_literal
 
+_LEVEL: Final = (
+    r"(?:level|lvl|severity|severitytext|severity_text|status|levelname|loglevel|log_level|@l)\"? ?[:=] ?\"?"
+)
 _SERIOUS: Final = (
-    r"(?i:error|fatal|critical|severe)|%[0-3]\||^[EF]\d{4} |^(?:fail|crit): "
-    r"|(?i:(?:level|lvl|severity|severitytext|severity_text|status|levelname|loglevel|log_level|@l)\"? ?[:=] ?\"?"
-    r"(?:e|f|err|ftl|crit|emerg|emergency|alert|panic|dpanic|[0-3]|[56]0)\b)"
+    *(r"(?i:error|fatal|critical|severe)", r"%[0-3]\|", r"^[EF]\d{4} ", "^(?:fail|crit): "),
+    rf"(?i:{_LEVEL}(?:e|f|err|ftl|crit|emerg|emergency|alert|panic|dpanic)\b)",
+    rf"(?i:{_LEVEL}(?:[0-3]|[56]0)\b)",
 )
 """Levels that make a record an event without any category; librdkafka, klog, pino and GELF write them as signs."""
 _THROWN: Final = "Exception|Throwable|Failure|Death|Traceback"
@@ -29,10 +32,10 @@ _OPEN_END: Final = re.compile(r"(?:\.\{0,\d+\}|\\s\*|\[ \\t\]\*)*\$$")
 
 
 @cache
-def meaning_anchor() -> str:
-    """Return the expression that a line of every record with a meaning matches."""
+def meaning_anchors() -> tuple[str, ...]:
+    """Return the expressions of which a line of every record with a meaning matches one."""
     parts = {_anchor(pattern) for category in load_catalogue().categories for pattern in category.patterns}
-    return "|".join((*sorted(parts), _SERIOUS, _THROWN, _NAMED))
+    return (*sorted(parts), *_SERIOUS, _THROWN, _NAMED)
 
 
 def _anchor(pattern: str) -> str:

@@ -227,15 +227,15 @@ def compile_header(layouts: Sequence[Layout]) -> re.Pattern[bytes]:
     return re.compile(rf"^(?:{'|'.join(bodies)})".encode("latin-1"), re.MULTILINE)
 
 
-def header_expression(layouts: Sequence[Layout]) -> str:
-    """Return what tells a header for an engine that is shown one line with its end at a time.
+def header_expressions(layouts: Sequence[Layout]) -> tuple[str, ...]:
+    """Return, one for each layout, what tells a header for an engine that is shown one line with its end at a time.
 
     Only the start of the line is looked at where the rest may be anything.
     """
     bodies = (
         _anonymous(layout.pattern).removesuffix(_ANYTHING).replace(r"\r?$", r"\r?(?:\n|\z)") for layout in layouts
     )
-    return rf"\A(?:\xef\xbb\xbf)?(?:{'|'.join(bodies)})"
+    return tuple(rf"\A(?:\xef\xbb\xbf)?(?:{body})" for body in bodies)
 
 
 def _anonymous(pattern: str) -> str:

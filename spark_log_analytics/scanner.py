@@ -12,6 +12,7 @@ from collections.abc import Container, Iterator
 from mmap import mmap
 from typing import Final, NamedTuple
 
+from spark_log_analytics.digits import BLUR
 from spark_log_analytics.layouts import GENERAL, Verdict, compile_line
 from spark_log_analytics.structured import Entry, level_of, parse_pairs, read_entry
 
@@ -19,8 +20,6 @@ MAX_EVENT_BYTES: Final = 256 * 1024
 """An event longer than this is cut; stack traces stay far below."""
 MAX_MESSAGE_CHARS: Final = 4096
 MAX_KEY_BYTES: Final = 600
-
-_BLUR: Final = bytes.maketrans(b"123456789", b"000000000")
 
 _LOGGER_AT_END: Final = re.compile(r" \(([\w.$]+)(?::\d+)?\)(?: \[([^\]]*)\])?\s*$")
 _LOGGER_AT_START: Final = re.compile(
@@ -169,7 +168,7 @@ class HeaderReader:
             return b""
         raw = data[start:end]
         line = raw.rstrip(b"\r\n")
-        return line.translate(_BLUR) if b"\n" not in line and line.isascii() else b""
+        return line.translate(BLUR) if b"\n" not in line and line.isascii() else b""
 
     def record(self, data: Buffer, found: re.Match[bytes], end: int, line: int) -> Record:
         """Parse the record from a header to its end."""

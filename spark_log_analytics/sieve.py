@@ -1,18 +1,20 @@
 """The scanner's records without those that cannot mean anything: most bytes are never looked at by Python.
 
-pyarrow matches the lines of a window against two expressions in linear time: is it a header, and can a record that
-holds it mean anything. Only records with such a line are parsed; the others are counted. Where pyarrow is missing, or a
-layout's pattern is beyond its engine, the scanner itself does the work: the records that mean something are the same.
+pyarrow matches the lines of a window against two sets of expressions in linear time: is it a header, and can a record
+that holds it mean anything; lines that differ in digits only are looked at once. Only records with such a line are
+parsed; the others are counted. Where pyarrow is missing, or a layout's pattern is beyond its engine, the scanner itself
+does the work: the records that mean something are the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from spark_log_analytics.anchors import meaning_anchor
-from spark_log_analytics.layouts import Verdict, header_expression
+from spark_log_analytics.anchors import meaning_anchors
+from spark_log_analytics.digits import BLUR, any_digit, is_blind
+from spark_log_analytics.layouts import Verdict, header_expressions
 from spark_log_analytics.scanner import MAX_EVENT_BYTES, Buffer, HeaderReader, Record, read_headerless, scan_records
 
 if TYPE_CHECKING:
@@ -24,6 +26,9 @@ SMALL_BYTES: Final = 256 * 1024
 """Below this the start of the engine costs more than it saves."""
 _UNSIFTABLE: Final = frozenset({"open-producers"})
 """Layouts whose records mean something by their shape alone."""
+_TRIED_LINES: Final = 8192
+_ALIKE_SHARE: Final = 0.5
+"""Where fewer lines than this are like another one but for their digits, blurring costs more than it saves."""
 _ODD: Final = r"[\x00\x80-\xff]"
 """NUL and bytes beyond ASCII: decoding may drop them or fail, which only the scanner itself can tell."""
 
@@ -114,17 +119,17 @@ def _find_headers(data: Buffer, verdict: Verdict, start: int, stop: int) -> _Hea
     """Find the header lines that start in ``[start, stop)``, and which of their records have a line that may matter."""
     import numpy as np
 
-    header, meaning = header_expression(verdict.layouts), meaning_anchor()
+    header, meaning = _Question(header_expressions(verdict.layouts)), _Question(meaning_anchors())
+    odd_meaning = _Question((*meaning_anchors(), _ODD))
     parts: list[_Headers] = []
     position, line_count = _line_start(data, start), int(start > 0 and data[start - 1 : start] != b"\n")
     while position < stop:
         window_end = _line_start(data, min(position + WINDOW_BYTES, stop))
         window = memoryview(data)[position:window_end]
         starts, lines = _lines_of(window)
-        is_header = _matches(lines, header)
-        odd = f"|{_ODD}" if _is_odd(window) else ""
-        hits = np.flatnonzero(_matches(lines, meaning + odd))
-        numbers = np.flatnonzero(is_header)
+        alike = _blurred(window, lines)
+        hits = np.flatnonzero((odd_meaning if _is_odd(window) else meaning).answer(lines, alike))
+        numbers = np.flatnonzero(header.answer(lines, alike))
         wanted = np.zeros(len(numbers), dtype=np.bool_)
         owners = np.searchsorted(numbers, hits, side="right") - 1
         wanted[owners[owners >= 0]] = True
@@ -159,6 +164,51 @@ def _lines_of(window: memoryview) -> tuple[NDArray[np.int64], Any]:
     offsets = pa.py_buffer(bounds.astype(np.int32).tobytes())
     lines = pa.Array.from_buffers(pa.binary(), len(bounds) - 1, [None, offsets, pa.py_buffer(window)])
     return bounds[:-1].astype(np.int64), lines
+
+
+class _Question:
+    """Some expressions, of which a line is to match one."""
+
+    def __init__(self, expressions: Sequence[str]) -> None:
+        sharp = [one for one in expressions if not is_blind(one)]
+        self._all = "|".join(expressions)
+        self._blind = "|".join(one for one in expressions if is_blind(one))
+        self._sharp = "|".join(sharp)
+        self._loose = "|".join(map(any_digit, sharp))
+
+    def answer(self, lines: Any, alike: Any | None) -> NDArray[np.bool_]:
+        """Return which lines match.
+
+        Args:
+            lines: The lines.
+            alike: The same, blurred and dictionary-encoded; None when that does not pay.
+        """
+        import numpy as np
+        import pyarrow as pa
+
+        if alike is None:
+            return _matches(lines, self._all)
+        kinds, indices = alike.dictionary, alike.indices.to_numpy()
+        found = _matches(kinds, self._blind)[indices] if self._blind else np.zeros(len(indices), dtype=np.bool_)
+        if self._sharp:
+            # Where a digit may decide, the lines themselves are asked.
+            open_numbers = np.flatnonzero(_matches(kinds, self._loose)[indices] & ~found)
+            if len(open_numbers):
+                found[open_numbers] = _matches(lines.take(pa.array(open_numbers)), self._sharp)
+        return found
+
+
+def _blurred(window: memoryview, lines: Any) -> Any | None:
+    """Return the lines with their digits blurred, each distinct one once; None where most are distinct even so."""
+    import pyarrow as pa
+
+    # The same line ends, so the same offsets.
+    blurred = pa.py_buffer(bytes(window).translate(BLUR))
+    array = pa.Array.from_buffers(pa.binary(), len(lines), [None, lines.buffers()[1], blurred])
+    tried = array[:_TRIED_LINES].dictionary_encode()
+    if len(tried.dictionary) > len(tried) * (1 - _ALIKE_SHARE):
+        return None
+    return array.dictionary_encode()
 
 
 def _matches(lines: Any, expression: str) -> NDArray[np.bool_]:

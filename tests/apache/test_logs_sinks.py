@@ -1,0 +1,123 @@
+"""Tables of Delta Lake and Apache Iceberg, with the jars that Maven copies, on a Spark that they are made for."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from spark_log_analytics.scan import scan_paths
+
+pytestmark = [pytest.mark.apache, pytest.mark.timeout(1800)]  # an installation, and four starts of Spark
+
+LOGS = Path(__file__).parents[1] / "fixtures" / "logs" / "second-producer-392"
+SPARK = "pyspark==4.1.3"
+"""The newest minor release of Spark for which both projects publish jars (November 2026)."""
+JARS = {
+    "delta": ("io.delta:delta-spark_2.13:4.3.1", "io.delta:delta-storage:4.3.1"),
+    "iceberg": ("org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0",),
+}
+COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy"
+
+
+@pytest.fixture(scope="module")
+def spark_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Install that Spark beside the project's own; half a gigabyte, so that it does not stay."""
+    folder = tmp_path_factory.mktemp("spark-4.1")
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "-q",
+        "--no-deps",
+        "--no-compile",
+        "--target",
+        str(folder),
+        SPARK,
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=900)
+    assert done.returncode == 0, done.stderr[-2000:]
+    yield folder / "pyspark"
+    shutil.rmtree(folder)
+
+
+def copied(artifacts: tuple[str, ...], folder: Path) -> list[str]:
+    if shutil.which("mvn") is None:
+        pytest.skip("mvn is missing: the jars come from Maven Central")
+    folder.mkdir()
+    for artifact in artifacts:
+        command = ["mvn", "-q", "-B", COPY, f"-Dartifact={artifact}", f"-DoutputDirectory={folder}"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+        assert done.returncode == 0, done.stdout[-2000:]
+    return sorted(map(str, folder.glob("*.jar")))
+
+
+def submit(home: Path, out: Path, table_format: str, jars: list[str], *more: str) -> None:
+    command = [sys.executable, "-m", "eosctl", "logs", "submit", str(LOGS), "--out", str(out), "--master", "local[2]"]
+    command += ["--format", table_format, *(word for jar in jars for word in ("--jars", jar)), *more]
+    command += ["--conf", "spark.ui.enabled=false", "--conf", "spark.driver.host=127.0.0.1"]
+    environment = {**os.environ, "SPARK_HOME": str(home), "PYSPARK_PYTHON": sys.executable}
+    done = subprocess.run(
+        command, cwd=out.parent, env=environment, capture_output=True, text=True, check=False, timeout=900
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stdout.count("producer_fenced: duplicate-transactional-id") == 3
+
+
+def delta_rows(table: Path) -> list[dict[str, Any]]:
+    """Read the rows of the files that the table's log leaves standing."""
+    live: dict[str, None] = {}
+    for commit in sorted((table / "_delta_log").glob("*.json")):
+        for action in map(json.loads, commit.read_text().splitlines()):
+            if "add" in action:
+                live[action["add"]["path"]] = None
+            if "remove" in action:
+                live.pop(action["remove"]["path"])
+    return [row for name in live for row in pq.read_table(table / name).to_pylist()]
+
+
+def iceberg_count(table: Path) -> int:
+    """Return how many rows the table's current snapshot says that it has."""
+    version = (table / "metadata" / "version-hint.text").read_text().strip()
+    told = json.loads((table / "metadata" / f"v{version}.metadata.json").read_text())
+    current = next(one for one in told["snapshots"] if one["snapshot-id"] == told["current-snapshot-id"])
+    return int(current["summary"]["total-records"])
+
+
+def test_delta_tables_hold_the_events_of_the_scanner_also_after_a_second_run(spark_home: Path, tmp_path: Path) -> None:
+    out, jars = tmp_path / "result", copied(JARS["delta"], tmp_path / "jars")
+    events = scan_paths([LOGS]).events
+    submit(spark_home, out, "delta", jars)
+    submit(spark_home, out, "delta", jars, "--baseline", str(out))
+    rows = delta_rows(out / "events-v2")
+    assert sorted((row["file"], row["offset"], row["line"], row["host"], row["category"]) for row in rows) == sorted(
+        (event.file, event.offset, event.line, event.host, event.category) for event in events
+    )
+    assert len(delta_rows(out / "incidents-v2")) == 3
+    assert delta_rows(out / "new-failures-v2") == []
+
+
+def test_iceberg_tables_hold_the_events_of_the_scanner_also_after_a_second_run(
+    spark_home: Path, tmp_path: Path
+) -> None:
+    out, jars = tmp_path / "result", copied(JARS["iceberg"], tmp_path / "jars")
+    events = scan_paths([LOGS]).events
+    submit(spark_home, out, "iceberg", jars)
+    written = [
+        row for file in (out / "events_v2" / "data").glob("*.parquet") for row in pq.read_table(file).to_pylist()
+    ]
+    assert sorted((row["file"], row["offset"], row["host"], row["category"]) for row in written) == sorted(
+        (event.file, event.offset, event.host, event.category) for event in events
+    )
+    submit(spark_home, out, "iceberg", jars, "--baseline", str(out))
+    counts = {name: iceberg_count(out / f"{name}_v2") for name in ("events", "incidents", "new_failures")}
+    assert counts == {"events": len(events), "incidents": 3, "new_failures": 0}

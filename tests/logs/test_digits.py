@@ -1,0 +1,73 @@
+"""What an expression says of a line with its digits blurred, against what it says of the line."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spark_log_analytics.anchors import meaning_anchors
+from spark_log_analytics.digits import BLUR, any_digit, is_blind
+from spark_log_analytics.layouts import LAYOUTS, header_expressions
+from spark_log_analytics.sieve import _blurred, _lines_of, _Question
+
+LINES = (
+    *(
+        "%7|1795253370.123|FAIL|a#producer-1| [thrd:main]: gone",
+        "%9|1795253370.123|FAIL|a| x",
+        "<14>1 2026-11-21T09:31",
+    ),
+    *("20261121 09:31:22.658 ERROR x", "30261121 09:31:22.658 x", '{"level":50,"msg":"x"}', '{"level":30,"msg":"x"}'),
+    *("[2026-11-21 09:31:18,670] INFO on (a.B)", "level=2 msg=on", "E1121 09:31:18.670 1 a.go:7] x", "it is 2026"),
+    *("kafka.Log4jController MBean", "kafka.Log9jController MBean", "ERROR 17", "", "\xff 5"),
+)
+EXPRESSIONS = (*header_expressions(LAYOUTS), *meaning_anchors())
+
+
+@pytest.mark.parametrize(
+    ("given_one", "loose"),
+    [
+        (r"%[0-3]\|", r"%[\d0-3]\|"),
+        (r"20\d{6}x{2,10}", r"\d\d\d{6}x{2,10}"),
+        (r"[\d.]+\x41[\x80-\xff]\1", r"[\d.]+\x41[\x80-\xff]\1"),
+        (r"[^5]a", r"[^\n]a"),
+        (r"[]7]\]8", r"[\d]7]\]\d"),
+        (r"\{\d+ [A-Z]", r"\{\d+ [A-Z]"),
+    ],
+)
+def test_digits_that_decide_are_let_loose(given_one: str, loose: str) -> None:
+    assert any_digit(given_one) == loose
+    assert is_blind(given_one) is (given_one == loose)
+
+
+def _python(expression: str) -> re.Pattern[bytes]:
+    return re.compile(expression.replace(r"\z", r"\Z").encode("latin-1"))
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    expression=st.sampled_from(EXPRESSIONS),
+    line=st.sampled_from(LINES),
+    digits=st.lists(st.sampled_from("0123456789"), min_size=40, max_size=40),
+)
+def test_no_match_is_lost_in_the_blur(expression: str, line: str, digits: list[str]) -> None:
+    supply = iter(digits)
+    raw = re.sub(r"\d", lambda _: next(supply, "0"), line).encode("latin-1")
+    sharp = _python(expression).search(raw) is not None
+    loose = _python(any_digit(expression)).search(raw.translate(BLUR)) is not None
+    assert loose or not sharp
+    if is_blind(expression):
+        assert loose is sharp
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.sampled_from(LINES), min_size=1, max_size=40), st.lists(st.sampled_from(EXPRESSIONS), min_size=1))
+def test_a_question_has_the_same_answer_over_kinds_of_lines_as_over_lines(lines: list[str], asked: list[str]) -> None:
+    data = memoryview("".join(f"{line}\n" for line in lines).encode("latin-1"))
+    _, array = _lines_of(data)
+    alike = _blurred(data, array)
+    question = _Question(asked)
+    if alike is not None:
+        assert question.answer(array, alike).tolist() == question.answer(array, None).tolist()

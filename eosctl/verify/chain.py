@@ -1,6 +1,7 @@
-"""The chain on the raw client: consume-transform-produce hop by hop, instances that take over from each other.
+"""The chain: consume-transform-produce hop by hop, by instances that take over from each other.
 
-They are no members of their groups, so that each of them may be anywhere when another one takes over.
+On eosctl's own client they are no members of their groups, so that each of them may be anywhere when another one takes
+over; other clients are members (`eosctl.verify.driven_chain`).
 """
 
 from __future__ import annotations

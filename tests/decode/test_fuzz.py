@@ -128,6 +128,7 @@ def decode_in_every_way(path: Path) -> None:
     read_rows(path, lambda record, batch: metadata_row(record))
 
 
+@pytest.mark.timeout(600 + FILES // 200)  # a starved machine is not what is tested
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_mutated_files(seed: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     chance = random.Random(seed)

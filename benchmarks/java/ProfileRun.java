@@ -1,17 +1,21 @@
 import java.io.FileReader;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.common.serialization.StringDeserializer;
@@ -40,6 +44,7 @@ public class ProfileRun {
     private static final int POISON_EVERY = 100;
     /** Another process does not hold the feeding back: without a limit it would have to catch up for minutes. */
     private static final long MOST_APART = 50_000;
+    private static final long WARM = -1;
     private static final Duration WAIT = Duration.ofMillis(100);
     private static final long PATIENCE_NS = 180_000_000_000L;
 
@@ -97,6 +102,10 @@ public class ProfileRun {
         final AtomicLong dead = new AtomicLong();
         volatile long flatOutFrom;
         volatile long last;
+        /** Counted down when the reader has its partitions: what it waits for before is nobody's delay. */
+        final CountDownLatch ready = new CountDownLatch(1);
+        /** Counted down when a first record has gone all the way. */
+        final CountDownLatch warm = new CountDownLatch(1);
     }
 
     public static void main(String[] args) throws Exception {
@@ -118,6 +127,7 @@ public class ProfileRun {
                 if (transactional) {
                     producer.initTransactions();
                 }
+                seen.ready.await();
                 schedule = new Schedule();
                 produce(producer, transactional, out, schedule);
             }
@@ -132,12 +142,13 @@ public class ProfileRun {
                 Thread.sleep(50);
             }
             reader.start();
-            schedule = feed(in);
+            schedule = feed(in, seen);
         } else if (mode.equals("apart")) {
             reader.start();
-            schedule = feed(in);
+            schedule = feed(in, seen);
         } else {
             reader.start();
+            seen.ready.await();
             Map<String, String> worker = new HashMap<>();
             settings.forEach((key, value) -> worker.put((String) key, (String) value));
             worker.put("key.converter", "org.apache.kafka.connect.storage.StringConverter");
@@ -156,10 +167,15 @@ public class ProfileRun {
         Runtime.getRuntime().halt(0);
     }
 
-    private static Schedule feed(String topic) {
+    private static Schedule feed(String topic, Seen seen) throws InterruptedException {
+        seen.ready.await();
         Properties feeding = new Properties();
         feeding.put("bootstrap.servers", bootstrap);
         try (KafkaProducer<String, String> producer = new KafkaProducer<>(feeding, new StringSerializer(), new StringSerializer())) {
+            // What an application does for its first transaction is done once in its life.
+            producer.send(new ProducerRecord<>(topic, null, WARM + " 0"));
+            producer.flush();
+            seen.warm.await();
             Schedule schedule = new Schedule();
             produce(producer, false, topic, schedule);
             return schedule;
@@ -204,12 +220,25 @@ public class ProfileRun {
         try {
             Properties settings = read(file);
             try (KafkaConsumer<String, String> consumer = new KafkaConsumer<>(settings, new StringDeserializer(), new StringDeserializer())) {
-                consumer.subscribe(dead.isEmpty() ? List.of(out) : List.of(out, dead));
+                consumer.subscribe(dead.isEmpty() ? List.of(out) : List.of(out, dead), new ConsumerRebalanceListener() {
+                    @Override
+                    public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
+                        seen.ready.countDown();
+                    }
+
+                    @Override
+                    public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
+                    }
+                });
                 while (true) {
                     for (ConsumerRecord<String, String> record : consumer.poll(WAIT)) {
                         long now = System.nanoTime();
                         String[] parts = record.value().split(" ");
                         long number = Long.parseLong(parts[0]);
+                        if (number == WARM) {
+                            seen.warm.countDown();
+                            continue;
+                        }
                         seen.times.merge(number, 1, Integer::sum);
                         if (record.topic().equals(dead)) {
                             seen.dead.incrementAndGet();

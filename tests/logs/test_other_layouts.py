@@ -111,6 +111,8 @@ def test_a_record_of_dotnets_console_has_its_message_in_the_second_line(tmp_path
         "handlers registered: ProducerFencedExceptionHandler, TimeoutExceptionHandler",
         "customer Fenced Garden Ltd has paid, errors=0 fenced=false",
         "transaction timeout is 60000 ms; retries are left",
+        "Kafka's InvalidProducerEpochExceptionMapper and OutOfOrderSequenceExceptionTest are registered",
+        "PRODUCER_FENCED_RETRIES=3 ConcurrentTransactionsErrors=0",
     ],
 )
 def test_words_of_a_healthy_application_mean_nothing(text: str, tmp_path: Path) -> None:

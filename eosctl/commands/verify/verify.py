@@ -85,7 +85,7 @@ def verify_run(
         typer.Option(
             "--workload",
             metavar="NAME",
-            help="appends, chain, bank, zombies, aborts or mixed; repeatable, all by default.",
+            help="appends, chain, bank, lists, zombies, aborts or mixed; repeatable, all by default.",
             rich_help_panel=WORK,
         ),
     ] = None,

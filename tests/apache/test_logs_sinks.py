@@ -16,7 +16,7 @@ import pytest
 
 from spark_log_analytics.scan import scan_paths
 
-pytestmark = [pytest.mark.apache, pytest.mark.timeout(1800)]  # an installation, and four starts of Spark
+pytestmark = [pytest.mark.apache, pytest.mark.long, pytest.mark.timeout(1800)]  # an installation, four starts of Spark
 
 LOGS = Path(__file__).parents[1] / "fixtures" / "logs" / "second-producer-392"
 SPARK = "pyspark==4.1.3"

@@ -24,6 +24,14 @@ class Producer(NamedTuple):
     epoch: int
     transactional_id: str | None
 
+    def named(self) -> Step:
+        """Return how most requests name their sender."""
+        return {
+            "transactionalId": self.transactional_id,
+            "producerId": self.producer_id,
+            "producerEpoch": self.epoch,
+        }
+
 
 class Transactions(Improviser):
     """Two transactional ids, two partitions, a group; every producer that ever was speaks again."""
@@ -138,10 +146,8 @@ class Transactions(Improviser):
     def _add_in_a_batch(self) -> Step:
         speakers = {each.transactional_id: each for each in (self._of_transactions(), self._of_transactions())}
         transactions = [
-            {
-                "transactionalId": who.transactional_id,
-                "producerId": who.producer_id,
-                "producerEpoch": who.epoch,
+            who.named()
+            | {
                 "verifyOnly": self._rng.random() < 0.5,
                 "topics": [{"name": TOPIC, "partitions": self._partitions()}],
             }
@@ -193,26 +199,14 @@ class Transactions(Improviser):
         return batch
 
     def _add_offsets(self) -> Step:
-        who = self._of_transactions()
-        request = {
-            "transactionalId": who.transactional_id,
-            "producerId": who.producer_id,
-            "producerEpoch": who.epoch,
-            "groupId": GROUP,
-        }
+        request = self._of_transactions().named() | {"groupId": GROUP}
         return self._step("AddOffsetsToTxn", self._rng.randint(1, 3), request)
 
     def _commit_offsets(self) -> Step:
         rng = self._rng
-        who = self._of_transactions()
+        who = self._of_transactions().named()
         partition = {"partitionIndex": rng.choice((0, 1)), "committedOffset": rng.randrange(100)}
-        request = {
-            "transactionalId": who.transactional_id,
-            "groupId": GROUP,
-            "producerId": who.producer_id,
-            "producerEpoch": who.epoch,
-            "topics": [{"name": TOPIC, "partitions": [partition]}],
-        }
+        request = who | {"groupId": GROUP, "topics": [{"name": TOPIC, "partitions": [partition]}]}
         if rng.random() < 0.1:
             request |= {"generationId": rng.choice((0, 3)), "memberId": rng.choice(("", "nobody"))}
             return self._step("TxnOffsetCommit", 3, request)
@@ -220,13 +214,7 @@ class Transactions(Improviser):
         return self._step("TxnOffsetCommit", rng.choice((2, 3, highest)), request)
 
     def _end(self) -> Step:
-        who = self._of_transactions()
-        request = {
-            "transactionalId": who.transactional_id,
-            "producerId": who.producer_id,
-            "producerEpoch": who.epoch,
-            "committed": self._rng.random() < 0.6,
-        }
+        request = self._of_transactions().named() | {"committed": self._rng.random() < 0.6}
         highest = 4 if self._target.release == "3.9" else 5
         return self._step("EndTxn", self._rng.choice((3, highest, highest)), request)
 

@@ -17,6 +17,7 @@ from eosctl.rehearsals.place import Place
 from eosctl.sandbox.controller.features import FEATURES
 from eosctl.sandbox.network import FaultAction, LinkFault
 from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from eosctl.wire.messages.incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
@@ -24,6 +25,7 @@ from eosctl.wire.messages.incremental_alter_configs import (
 )
 
 SHUTDOWN_TIMEOUT_S: Final = 10
+POLL_S: Final = 0.1
 NEWEST: Final = {"3.9": "3.9.2", "4.3": "4.3.1"}
 _TOPIC: Final = 2
 _BROKER: Final = 4
@@ -126,8 +128,19 @@ async def pass_time(place: Place, *, ms: int) -> None:
 
 
 async def set_brokers(place: Place, *, name: str, value: str) -> None:
-    """Set a dynamic setting of all brokers."""
+    """Set a dynamic setting of all brokers, and return when each of them reports it."""
     await _alter(place, _BROKER, "", name, value)
+    for broker in (await place.client.refresh_metadata()).brokers:
+        while await _reported(place, broker.node_id, name) != value:
+            await asyncio.sleep(POLL_S)
+
+
+async def _reported(place: Place, broker_id: int, name: str) -> str | None:
+    asked = DescribeConfigsRequest([DescribeConfigsResource(_BROKER, str(broker_id), [name])])
+    answer = await place.client.request(broker_id, ApiKey.DESCRIBE_CONFIGS, asked)
+    if code := any_error(answer):
+        raise error_for_code(code, f"DescribeConfigs of broker {broker_id}")
+    return next((entry.value for result in answer.results for entry in result.configs), None)
 
 
 async def raise_feature(place: Place, *, feature: str, level: int) -> None:

@@ -7,17 +7,17 @@ from collections.abc import Callable, Sequence
 
 from eosctl.client.destinations import Role
 from eosctl.client.outcome import any_error, error_for_code
-from eosctl.rehearsals.deeds.cluster import kill_broker, kill_controller
+from eosctl.rehearsals.deeds.cluster import POLL_S, kill_broker, kill_controller
 from eosctl.rehearsals.place import Place
 from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
     ReassignableTopic,
 )
 from eosctl.wire.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
-
-POLL_S = 0.1
+from eosctl.wire.messages.list_transactions import ListTransactionsRequest
 
 
 async def place_first(place: Place, *, topic: str, broker: int, elect: bool = True) -> None:
@@ -28,9 +28,12 @@ async def place_first(place: Place, *, topic: str, broker: int, elect: bool = Tr
 
 
 async def spread(place: Place, *, topic: str) -> None:
-    """Spread the first replicas of a topic over its brokers, and elect them."""
+    """Spread the first replicas of a topic over its brokers, elect them, and wait for coordinators among them."""
     await _reassign(place, topic, lambda index, replicas: [*_turned(sorted(replicas), index)])
     await _elect(place, topic)
+    for broker in (await place.client.refresh_metadata()).brokers:
+        while await _is_loading(place, broker.node_id):
+            await asyncio.sleep(POLL_S)
 
 
 async def move(place: Place, *, topic: str, source: int, target: int) -> None:
@@ -56,6 +59,11 @@ async def die_in_sync(place: Place, *, broker: int) -> None:
                 return
 
     place.in_background(lie_in_wait())
+
+
+async def _is_loading(place: Place, broker_id: int) -> bool:
+    answer = await place.client.request(broker_id, ApiKey.LIST_TRANSACTIONS, ListTransactionsRequest())
+    return bool(answer.error_code == ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
 
 
 def _turned(replicas: Sequence[int], by: int) -> list[int]:

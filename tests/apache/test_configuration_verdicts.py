@@ -27,8 +27,8 @@ ENFORCED = (
     *("001", "002", "010", "011", "012", "013", "014", "015", "016", "019", "024", "027", "051", "086", "088"),
     *("102", "103", "104", "131", "140"),
 )
-# Values from elsewhere, libraries and classes that are not on the class path, names that are not Kafka's.
-NEEDS_MORE = ("${", "zstd", "strategy=x", "spring.")
+# Values from elsewhere, libraries and classes that are not on the class path.
+NEEDS_MORE = ("${", "zstd", "strategy=x")
 PROFILES = {
     "producer-transactional": (Role.PRODUCER, (2, 5)),
     "producer-idempotent-only": (Role.PRODUCER, (0, 11)),
@@ -98,14 +98,14 @@ def start_of(name: str, case: dict[str, Any], release: tuple[int, int]) -> Start
     if others or not file.endswith(".properties") or any(word in text for word in NEEDS_MORE):
         return None
     parts = read_components(file, text, releases=Releases(release))
-    role = next((part.role for part in parts if part.inside is None and part.role in STARTED), None)
-    if role is None:
-        return None
-    found = [finding for result in judge(Deployment(tuple(parts), load_tables())) for finding in result.findings]
+    part = next((part for part in parts if part.inside is None and part.role in STARTED), None)
     settings = {
         key: leaf.text or "" for key, leaf in flatten(parse_documents(file, text)[0]) if "serializer" not in key
     }
-    return Start(name, role, settings, any("does not start" in finding.impact for finding in found))
+    if part is None or not part.given.keys() & settings.keys():  # a framework's names, which no client knows
+        return None
+    found = [finding for result in judge(Deployment(tuple(parts), load_tables())) for finding in result.findings]
+    return Start(name, part.role, settings, any("does not start" in finding.impact for finding in found))
 
 
 @pytest.mark.parametrize("version", RELEASES)

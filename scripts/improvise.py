@@ -13,6 +13,7 @@ import json
 import sys
 import tempfile
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from scripts.transcript_runner.conversation import Outcome
@@ -23,18 +24,39 @@ from scripts.transcript_runner.scenario import TARGETS
 def main(arguments: list[str] | None = None) -> int:
     """Improvise, play, report; returns the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("brokers", nargs="+", metavar="TARGET=HOST:PORT")
-    parser.add_argument("--seeds", default="0:100", metavar="FROM:TO")
+    parser.add_argument("brokers", nargs="+", type=_broker, metavar="TARGET=HOST:PORT")
+    parser.add_argument("--seeds", default=range(100), type=_seeds, metavar="FROM:TO")
     parser.add_argument("--kind", default="", choices=["", *(kind.area.removeprefix("improvised-") for kind in KINDS)])
     parser.add_argument("--show", type=int, metavar="SEED", help="print this conversation up to its first difference")
     options = parser.parse_args(arguments)
-    first, _, last = options.seeds.partition(":")
-    seeds = range(int(first), int(last)) if options.show is None else (options.show,)
-    addresses = dict(broker.split("=", 1) for broker in options.brokers)
+    seeds = options.seeds if options.show is None else (options.show,)
+    try:
+        return _hold(dict(options.brokers), options.kind, seeds, tells=options.show is not None)
+    except (OSError, TimeoutError) as error:
+        parser.exit(1, f"{parser.prog}: a broker does not answer: {error}\n")
+
+
+def _broker(text: str) -> tuple[str, str]:
+    target, _, address = text.partition("=")
+    if target not in [known.name for known in TARGETS] or not address.rpartition(":")[2].isdecimal():
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not TARGET=HOST:PORT with a target of {', '.join(known.name for known in TARGETS)}"
+        )
+    return target, address
+
+
+def _seeds(text: str) -> range:
+    first, _, last = text.partition(":")
+    if not (first.isdecimal() and last.isdecimal() and int(first) < int(last)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not FROM:TO, as 0:100")
+    return range(int(first), int(last))
+
+
+def _hold(addresses: Mapping[str, str], wanted: str, seeds: Sequence[int], *, tells: bool) -> int:
     differing = 0
     for target in TARGETS:
         for kind in kinds_of(target):
-            if target.name not in addresses or not kind.area.endswith(options.kind):
+            if target.name not in addresses or not kind.area.endswith(wanted):
                 continue
             started = time.perf_counter()
             with tempfile.TemporaryDirectory() as folder:
@@ -45,7 +67,7 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"{target.name} {kind.area}: {len(found)} of {len(seeds)} differ ({spent:.0f} s)", flush=True)
             for outcome in found:
                 print(f"  seed {outcome.scenario.name} {outcome.differences[0]}")
-                if options.show is not None:
+                if tells:
                     print("\n".join(_told(outcome)))
     return 1 if differing else 0
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from typing import Final
 
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import (
     AclBinding,
     AclOperation,
@@ -32,6 +33,19 @@ RULES: Final = (
 )
 
 
+def commit_once_coordinated(consumer: Consumer, offset: TopicPartition) -> None:
+    """Commit for the first group of a cluster: its coordinator may have to be made and to load first."""
+    for tries_left in reversed(range(100)):
+        try:
+            consumer.commit(offsets=[offset], asynchronous=False)
+        except KafkaException as error:
+            if not (error.args[0].retriable() or error.args[0].code() == KafkaError.NOT_COORDINATOR) or not tries_left:
+                raise
+            time.sleep(0.1)
+        else:
+            return
+
+
 def make_mistakes(bootstrap: str) -> None:
     """Make topics, groups, ids and access rules that checks must find."""
     admin = AdminClient({"bootstrap.servers": bootstrap})
@@ -50,7 +64,7 @@ def make_mistakes(bootstrap: str) -> None:
     producer.commit_transaction(30)
     for group, offset in (("late", 0), ("ahead", 99)):
         consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": group, "enable.auto.commit": False})
-        consumer.commit(offsets=[TopicPartition("orders", 0, offset)], asynchronous=False)
+        commit_once_coordinated(consumer, TopicPartition("orders", 0, offset))
         consumer.close()
     for cut in admin.delete_records([TopicPartition("orders", 0, 5)]).values():
         cut.result(30)

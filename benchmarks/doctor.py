@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks import as_installed
-from benchmarks.txn_tools import VERSION, Cost, fill, run
+from benchmarks.txn_tools import VERSION, Cost, Load, fill, run
 from eosctl.client import connect
 from eosctl.client.topics import ensure_topic
 from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
@@ -77,7 +77,7 @@ def main() -> int:
         with (apache if given.engine == "apache" else embedded)(directory) as bootstrap:
             begun = time.perf_counter()
             asyncio.run(widen(bootstrap, given.partitions))
-            asyncio.run(fill(bootstrap, given.ids, given.open))
+            asyncio.run(fill(bootstrap, Load(given.ids, given.open, 0)))
             print(f"{given.engine}: filled in {time.perf_counter() - begun:.0f} s", flush=True)
             command = [sys.executable, "-m", "eosctl", "doctor", "-b", bootstrap, "-o", "json"]
             costs = [run(command) for _ in range(given.runs)]

@@ -80,6 +80,8 @@ class Transactions(Improviser):
         if any(state["transactionState"] in UNDER_WAY for state in states):
             self._harness.advance(MARKERS_ARRIVE_MS)
             states = self._do(look)["transactionStates"]
+            if any(state["transactionState"] in UNDER_WAY for state in states):  # held by a forged marker
+                self._play({"wait": MARKERS_ARRIVE_MS / 1000})
         known = [
             {name: self._without_names(state[name]) for name in ("transactionalId", "transactionState")}
             for state in states

@@ -7,6 +7,7 @@ memory, whose answers are then what a real broker is expected to give.
 from __future__ import annotations
 
 import random
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Final
 
@@ -21,7 +22,7 @@ TOPIC: Final = "orders-$run"
 MANY_STEPS: Final = 28
 
 
-class Improviser(Recorder):
+class Improviser(Recorder, ABC):
     """Makes up a conversation while it holds it; a subclass knows what there is to say."""
 
     area: ClassVar[str]
@@ -54,13 +55,13 @@ class Improviser(Recorder):
         """Return what comes first."""
         return ()
 
+    @abstractmethod
     def makers(self) -> Makers:
         """Return what may be said now, and how often it should be."""
-        raise NotImplementedError
 
+    @abstractmethod
     def closing(self) -> Sequence[Step]:
         """Return the questions whose answers are all that a conversation left behind."""
-        raise NotImplementedError
 
     def learn(self, step: Step, answer: Any) -> None:
         """Take note of an answer; differing values have their names already."""

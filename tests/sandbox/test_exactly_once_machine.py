@@ -239,7 +239,7 @@ class ExactlyOnceImplicit(ExactlyOnce):
 
 
 @pytest.mark.parametrize(
-    ("machine", "examples"), [(ExactlyOnce, 300), (ExactlyOnceOn39, 60), (ExactlyOnceImplicit, 120)]
+    ("machine", "examples"), [(ExactlyOnce, 150), (ExactlyOnceOn39, 60), (ExactlyOnceImplicit, 100)]
 )
 def test_the_core_is_exactly_once(machine: type[ExactlyOnce], examples: int) -> None:
     run_state_machine_as_test(machine, settings=settings(SETTINGS, max_examples=examples))

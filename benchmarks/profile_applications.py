@@ -16,9 +16,10 @@ from typing import Final, NamedTuple
 
 from eosctl.lab.apache.jars import resolve_jars
 from eosctl.lab.apache.java import find_java
-from eosctl.lab.apache.releases import KafkaRelease, resolve_release
+from eosctl.lab.apache.releases import resolve_release
 from eosctl.lab.engine import MissingTool
 from eosctl.settings.vetted_profiles import load_vetted_profiles
+from tests.apache.libraries import library
 
 SOURCES: Final = Path(__file__).with_name("java")
 KAFKA: Final = "4.3.1"
@@ -29,25 +30,7 @@ _OPENED: Final = tuple(
     f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in ("java.lang", "java.util", "java.time", "java.nio")
 )
 _FLINK_VERSION: Final = "2.2.1"
-
-
-class SpringBoot(KafkaRelease):
-    """Spring Boot with Spring Kafka, and the clients that they choose."""
-
-    @property
-    def artifacts(self) -> tuple[str, ...]:
-        return (f"org.springframework.boot:spring-boot-starter-kafka:{self.version.removeprefix('spring-')}",)
-
-
-class Flink(KafkaRelease):
-    """Flink with its SQL, a cluster for one process, and the newest connector to Kafka."""
-
-    @property
-    def artifacts(self) -> tuple[str, ...]:
-        version = self.version.removeprefix("flink-")
-        names = ("clients", "table-api-java-bridge", "table-planner_2.12", "table-runtime", "connector-base")
-        own = (f"org.apache.flink:flink-{name}:{version}" for name in names)
-        return (*own, "org.apache.flink:flink-connector-kafka:5.0.0-2.2")
+_FLINK_PARTS: Final = ("clients", "table-api-java-bridge", "table-planner_2.12", "table-runtime", "connector-base")
 
 
 class Application(NamedTuple):
@@ -63,8 +46,18 @@ class Application(NamedTuple):
 
 
 _RELEASES: Final = {
-    SPRING: (SpringBoot("spring-4.1.2", "", "", (), 17), "SpringCopy"),
-    FLINK: (Flink(f"flink-{_FLINK_VERSION}", "", "", (), 17), "FlinkCopy"),
+    SPRING: (
+        library("spring-4.1.2", "org.springframework.boot:spring-boot-starter-kafka:4.1.2"),
+        "SpringCopy",
+    ),
+    FLINK: (
+        library(
+            f"flink-{_FLINK_VERSION}",
+            *(f"org.apache.flink:flink-{part}:{_FLINK_VERSION}" for part in _FLINK_PARTS),
+            "org.apache.flink:flink-connector-kafka:5.0.0-2.2",
+        ),
+        "FlinkCopy",
+    ),
 }
 
 

@@ -36,7 +36,7 @@ from eosctl.lab.apache.jars import resolve_jars
 from eosctl.lab.apache.java import find_java
 from eosctl.lab.apache.releases import resolve_release
 from eosctl.lab.engine import MissingTool
-from tests.apache.conftest import StreamsLibrary
+from tests.apache.libraries import streams
 from tests.settings.filled_profiles import filled
 
 SOURCE: Final = Path(__file__).with_name("java") / "ProfileRun.java"
@@ -86,8 +86,7 @@ def compile_program(folder: Path) -> list[str]:
     javac = shutil.which("javac")
     if javac is None:
         raise MissingTool("javac", "The program that runs the clients must be compiled.", "", "Install a JDK.")
-    streams = StreamsLibrary(f"streams-{VERSION}", "", "", (), 17)
-    path = ":".join(f"{resolve_jars(release)}/*" for release in (resolve_release(VERSION), streams))
+    path = ":".join(f"{resolve_jars(release)}/*" for release in (resolve_release(VERSION), streams(VERSION)))
     subprocess.run([javac, "-nowarn", "-d", str(folder), "-cp", path, str(SOURCE)], check=True)
     java = str(find_java(resolve_release(VERSION)))
     return [java, "-Xmx512m", "-Dorg.apache.logging.log4j.level=ERROR", "-cp", f"{folder}:{path}"]

@@ -15,8 +15,9 @@ from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, C
 from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
 from eosctl.lab.apache.jars import resolve_jars
 from eosctl.lab.apache.java import Runtime, ToolResult, prepare_runtime, run_tool
-from eosctl.lab.apache.releases import KafkaRelease, resolve_release
+from eosctl.lab.apache.releases import resolve_release
 from eosctl.lab.engine import MissingTool
+from tests.apache.libraries import streams
 
 # Those with which the protocol scenarios were recorded: few partitions, quick timers.
 SETTINGS = {
@@ -149,14 +150,6 @@ def set_on_every_broker(engine: ApacheEngine, name: str, value: str) -> None:
             pytest.fail(f"broker {broker.broker_id} confirmed {name}={value} and never reported it")
 
 
-class StreamsLibrary(KafkaRelease):
-    """Kafka Streams alone, which no broker needs."""
-
-    @property
-    def artifacts(self) -> tuple[str, ...]:
-        return (f"org.apache.kafka:kafka-streams:{self.version.removeprefix('streams-')}",)
-
-
 @pytest.fixture(scope="session")
 def streams_jars() -> Path:
     """Return the class path of Kafka Streams 4.3.1."""
@@ -166,7 +159,7 @@ def streams_jars() -> Path:
 def fetch_streams(version: str) -> Path:
     """Return the class path of Kafka Streams, fetched by Maven once and held to its committed checksums."""
     try:
-        return resolve_jars(StreamsLibrary(f"streams-{version}", "", "", (), 17))
+        return resolve_jars(streams(version))
     except MissingTool as missing:
         pytest.skip(f"{missing.tool} is missing: {missing.what}")
 

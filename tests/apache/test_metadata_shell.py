@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from eosctl.lab.apache.java import Runtime, prepare_runtime, run_tool
-from eosctl.lab.apache.releases import KafkaRelease
 from eosctl.lab.engine import MissingTool
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.harness import Harness
@@ -15,6 +14,7 @@ from eosctl.sandbox.metadata.log import METADATA_PARTITION
 from eosctl.sandbox.metadata.snapshot import find_snapshots
 from eosctl.sandbox.ports import Emulation
 from eosctl.storage.names import partition_directory_name
+from tests.apache.libraries import library
 from tests.sandbox.eos_client import EosClient
 
 pytestmark = pytest.mark.apache
@@ -24,18 +24,10 @@ TOPICS = ["orders", "returns"]
 SETTINGS = {"metadata.log.max.record.bytes.between.snapshots": "400"}
 
 
-class ShellRelease(KafkaRelease):
-    """The metadata shell alone, which no broker needs."""
-
-    @property
-    def artifacts(self) -> tuple[str, ...]:
-        return (f"org.apache.kafka:kafka-shell:{self.version.removeprefix('shell-')}",)
-
-
 @pytest.fixture(scope="module")
 def shell() -> Runtime:
     try:
-        return prepare_runtime(ShellRelease("shell-4.3.1", "", "", (), 17))
+        return prepare_runtime(library("shell-4.3.1", "org.apache.kafka:kafka-shell:4.3.1"))
     except MissingTool as missing:
         pytest.skip(f"{missing.tool} is missing: {missing.what}")
 

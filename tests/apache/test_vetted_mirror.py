@@ -14,9 +14,10 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from eosctl.lab.apache.jars import resolve_jars
 from eosctl.lab.apache.java import find_java
-from eosctl.lab.apache.releases import KafkaRelease, resolve_release
+from eosctl.lab.apache.releases import resolve_release
 from eosctl.lab.engine import MissingTool
 from tests.apache.conftest import running
+from tests.apache.libraries import library
 from tests.settings.filled_profiles import filled
 
 pytestmark = pytest.mark.long
@@ -26,19 +27,12 @@ LONG_S = 300
 HALF = 200
 
 
-class MirrorLibrary(KafkaRelease):
-    """MirrorMaker, which no broker needs."""
-
-    @property
-    def artifacts(self) -> tuple[str, ...]:
-        return (f"org.apache.kafka:connect-mirror:{self.version.removeprefix('mirror-')}",)
-
-
 @pytest.fixture(scope="module")
 def program() -> list[str]:
     release = resolve_release(VERSION)
     try:
-        jars = [resolve_jars(release), resolve_jars(MirrorLibrary(f"mirror-{VERSION}", "", "", (), 17))]
+        mirror = library(f"mirror-{VERSION}", f"org.apache.kafka:connect-mirror:{VERSION}")
+        jars = [resolve_jars(release), resolve_jars(mirror)]
         java = find_java(release)
     except MissingTool as missing:
         pytest.skip(f"{missing.tool} is missing: {missing.what}")

@@ -10,7 +10,6 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from importlib import resources
 from pathlib import Path
 from xml.sax.saxutils import escape
 
@@ -58,8 +57,7 @@ def is_cached(release: KafkaRelease, cache_dir: Path | None = None) -> bool:
 
 def read_lock(release: KafkaRelease) -> dict[str, str]:
     """Return the SHA-256 (hex) of each jar file that the lab was tested with."""
-    text = (resources.files(__package__) / "jars" / f"{release.version}.lock").read_text("utf-8")
-    return {name: digest for digest, name in (line.split() for line in text.splitlines())}
+    return {name: digest for digest, name in (line.split() for line in release.lock.read_text("utf-8").splitlines())}
 
 
 def differences(directory: Path, locked: Mapping[str, str]) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import resources
+from importlib.resources.abc import Traversable
 from typing import NamedTuple
 
 from eosctl.errors import UsageError
@@ -29,6 +31,11 @@ class KafkaRelease(NamedTuple):
         """Return the coordinates to resolve; everything else is transitive."""
         own = (f"org.apache.kafka:kafka_2.13:{self.version}", f"org.apache.kafka:kafka-tools:{self.version}")
         return own + self.extra_artifacts
+
+    @property
+    def lock(self) -> Traversable:
+        """Return the list of the SHA-256 sums (hex) of the jars that the lab was tested with."""
+        return resources.files(__package__) / "jars" / f"{self.version}.lock"
 
 
 # kafka-tools 3.9 brings slf4j-reload4j along; that of 4.x leaves the choice of a logging backend to its user.

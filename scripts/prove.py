@@ -91,6 +91,21 @@ PROOFS = {
             *("--guided", "--min-coverage", "90"),
         ),
     ),
+    "soak": Proof(
+        "An hour of mixed load with random faults on one sandbox: no anomaly, no broken invariant, no damaged file, "
+        "and neither memory nor descriptors nor files grow after the first quarter.",
+        (sys.executable, "-m", "scripts.endurance.soak"),
+    ),
+    "kill-nine": Proof(
+        "The process of a sandbox is killed at a thousand random moments, also while it starts, and nothing that was "
+        "acknowledged is lost.",
+        (sys.executable, "-m", "scripts.endurance.kill_nine"),
+    ),
+    "virtual-day": Proof(
+        "A day of load on virtual time leaves a cluster with as many objects, descriptors and files as its first hour.",
+        (*PYTEST, "tests/lab/test_virtual_day.py"),
+        (("EOSCTL_VIRTUAL_HOURS", "24"),),
+    ),
     "verify-kafka": Proof(
         "Fifteen minutes on three nodes of Kafka 4.3.1 that are killed, stopped, paused, and on cut links: no anomaly.",
         (

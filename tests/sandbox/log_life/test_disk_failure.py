@@ -34,32 +34,33 @@ def client(tmp_path: Path) -> Iterator[EosClient]:
     harness.close()
 
 
-def fill_disk(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let every write into a directory fail as on a full disk."""
+def refuse_writes(directory: Path, code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every write into a directory fail as on a disk that is full, or has become read-only."""
     write = os.write
 
     def refused(descriptor: int, data: bytes) -> int:
         if str(directory) in str(Path(f"/proc/self/fd/{descriptor}").readlink()):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            raise OSError(code, os.strerror(code))
         return write(descriptor, data)
 
     monkeypatch.setattr(os, "write", refused)
 
 
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EROFS], ids=["full", "read-only"])
 def test_nothing_is_acknowledged_that_the_disk_refused(
-    client: EosClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    client: EosClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
 ) -> None:
     harness = client.harness
     assert client.produce(None, ORDERS, ["before"]) is ErrorCode.NONE
     leader = client.leader(ORDERS)
-    fill_disk(harness.core.directory_of(leader), monkeypatch)
+    refuse_writes(harness.core.directory_of(leader), code, monkeypatch)
     batch = encode_batch([Record(0, harness.core.brokers()[0].runtime.now_ms(), None, b"lost")])
     assert client.append(ORDERS, batch, acks=1) is None, "the connection breaks"
     assert leader not in harness.core.nodes
     assert client.produce(None, ORDERS, ["after"]) is ErrorCode.NONE
     assert client.leader(ORDERS) != leader
     told = "".join(path.read_text() for path in (tmp_path / "logs").rglob("server.log"))
-    assert "No space left on device" in told
+    assert os.strerror(code) in told
     assert f"Shutdown broker because all log dirs in {harness.core.directory_of(leader)} have failed" in told
     monkeypatch.undo()
     harness.restart(leader)

@@ -1,0 +1,134 @@
+"""Is anything lost that was acknowledged when the whole sandbox is killed (kill -9) at random moments?
+
+    python -m scripts.endurance.kill_nine [--kills 1000] [--rate 20] [--brokers 1] [--seed 1]
+
+All nodes share one process, and all of them end with it, in the middle of whatever they do: a batch half written, a
+transaction prepared and not completed, a snapshot begun. A third of the starts that follow are killed too, before they
+serve. Round follows round: each is a verification with all workloads, whose history is checked for lost and duplicated
+writes, torn transactions and offsets that went back; then the data directories are checked as ``eosctl fsck`` does.
+Topics of a round are removed after it, so that a thousand recoveries do not read a thousand rounds.
+
+What a power cut takes with the page cache is not shown here: the fault ``kill ... lose=N`` is that.
+
+The exit status is 0 when nothing was lost, 1 when something was, and 4 when more than a tenth of the rounds decided
+nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+from typing import Final
+
+from eosctl.sandbox.process.spec import SandboxSpec
+from eosctl.verify.plan import FaultRange, PlannedFault
+from eosctl.verify.play import NemesisKind
+from eosctl.verify.report import Verdict
+from eosctl.verify.targets import Target, running_cluster
+from scripts.endurance.rounds import Round, Work, play_round
+from scripts.endurance.sandbox_process import SandboxProcess, free_ports
+
+KILL: Final = "kill-process"
+#: ``amount`` is after how many ms a start is killed again; above this it is left alone.
+LAST_MS_OF_START: Final = 500
+RANGE: Final = FaultRange(KILL, (0,), duration_ms=(0, 300), amount=(0, 3 * LAST_MS_OF_START))
+ROUND_S: Final = 30
+GAP_MS: Final = 700
+UNDECIDED_SHARE: Final = 0.1
+INCOMPLETE: Final = 4
+
+
+class ProcessNemesis:
+    """Kills the process of a sandbox and starts it again."""
+
+    def __init__(self, sandbox: SandboxProcess) -> None:
+        self._sandbox = sandbox
+
+    async def begin(self, fault: PlannedFault) -> None:
+        """Kill it."""
+        await asyncio.to_thread(self._sandbox.kill)
+
+    async def end(self, fault: PlannedFault) -> None:
+        """Start it again, perhaps at the second attempt."""
+        if fault.amount < LAST_MS_OF_START:
+            await asyncio.to_thread(self._sandbox.kill_in_start, fault.amount)
+        await self.heal()
+
+    async def heal(self) -> None:
+        """Start it if it does not run."""
+        if self._sandbox.running is None:
+            await asyncio.to_thread(self._sandbox.start)
+
+
+async def disturbed_by_kills(sandbox: SandboxProcess) -> Target:
+    """Return the cluster of a sandbox with nothing but its end for a fault."""
+    target = await running_cluster(sandbox.config)
+    return replace(target, ranges=(RANGE,), nemesis=ProcessNemesis(sandbox))
+
+
+async def kill_often(sandbox: SandboxProcess, work: Work, kill_count: int) -> list[Round]:
+    """Play rounds until the sandbox was killed so often."""
+    target = await disturbed_by_kills(sandbox)
+    rounds: list[Round] = []
+    while sandbox.kill_count < kill_count:
+        rounds.append(await play_round(len(rounds), work, target, sandbox.data_dirs))
+        done = rounds[-1]
+        print(f"{len(rounds):>4} {done.verdict.value}: {done.committed_count} committed, {sandbox.kill_count} kills")
+        for what in (*done.anomaly_counts, *done.reasons, *done.findings):
+            print(f"       {what if isinstance(what, str) else f'{what[1]} {what[0]}'}")
+        sys.stdout.flush()
+    return rounds
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kills", type=int, default=1_000)
+    parser.add_argument("--rate", type=float, default=20, help="transactions per second of each of seven workloads")
+    parser.add_argument("--brokers", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args(arguments)
+    work = Work(ROUND_S, options.rate, (NemesisKind.BROKERS,), gap_ms=GAP_MS, seed=options.seed)
+    with tempfile.TemporaryDirectory(prefix="eosctl-kill-nine-") as directory:
+        os.environ["XDG_STATE_HOME"] = directory
+        sandbox = SandboxProcess(
+            SandboxSpec(
+                "kill-nine",
+                str(Path(directory) / "data"),
+                brokers=options.brokers,
+                port_base=free_ports(options.brokers),
+                fast=True,
+                bugs=(("kafka-20734", False),),
+            )
+        )
+        sandbox.start()
+        try:
+            rounds = asyncio.run(kill_often(sandbox, work, options.kills))
+        finally:
+            sandbox.stop()
+    wrong = [done for done in rounds if done.is_wrong]
+    undecided = [done for done in rounds if done.verdict is Verdict.UNDECIDED]
+    print(
+        f"{sandbox.kill_count} kills in {len(rounds)} rounds, "
+        f"{sum(done.committed_count for done in rounds):,} transactions committed: "
+        f"{len(wrong)} rounds wrong, {len(undecided)} undecided"
+    )
+    met: Counter[str] = sum((Counter(done.states_met) for done in rounds), Counter())
+    print(f"met transactions: {', '.join(f'{count:,} {state}' for state, count in met.items())}")
+    starts = sorted(sandbox.starts_s)
+    print(f"a start took {median(starts):.2f} s (median), {starts[-1]:.2f} s at most")
+    if wrong:
+        return 1
+    return INCOMPLETE if len(undecided) > UNDECIDED_SHARE * len(rounds) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,149 @@
+"""A sandbox in a process of its own: started, looked at, killed, and started again on its files and ports."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import threading
+import time
+from pathlib import Path
+from typing import Final
+
+import psutil
+
+from eosctl.model.client_config import ClientConfig
+from eosctl.sandbox.process import manage
+from eosctl.sandbox.process.identity import send_signal, wait_for_exit
+from eosctl.sandbox.process.manage import SandboxFailed
+from eosctl.sandbox.process.spec import RunningSandbox, SandboxSpec
+from eosctl.settings.endpoints import parse_endpoints
+from scripts.endurance.growth import Sample
+
+_EXIT_TIMEOUT_S: Final = 30.0
+_START_TIMEOUT_S: Final = 60.0
+_PROGRAM: Final = "eosctl.sandbox.process.main"
+
+
+class SandboxProcess:
+    """One sandbox; ``starts_s`` tells how long each start took."""
+
+    def __init__(self, spec: SandboxSpec) -> None:
+        self.spec = spec
+        self.starts_s: list[float] = []
+        self.kill_count = 0
+        self.running: RunningSandbox | None = None
+
+    @property
+    def config(self) -> ClientConfig:
+        """How to connect; ports stay the same."""
+        ports = range(self.spec.port_base or 0, (self.spec.port_base or 0) + self.spec.brokers)
+        return ClientConfig(parse_endpoints(",".join(f"127.0.0.1:{port}" for port in ports), "the sandbox"))
+
+    @property
+    def data_dirs(self) -> list[Path]:
+        """The data directories of its nodes."""
+        root = Path(self.spec.data_dir)
+        return sorted([*root.glob("broker-*"), *root.glob("controller-*")])
+
+    def start(self) -> None:
+        """Start it and wait until it serves.
+
+        Raises:
+            EosctlError: It does not start.
+        """
+        began = time.monotonic()
+        self.running = manage.start(self.spec, timeout_s=_START_TIMEOUT_S)
+        self.starts_s.append(time.monotonic() - began)
+
+    def kill(self) -> None:
+        """End it as kill -9 does and wait until it is gone."""
+        running, self.running = self.running, None
+        if running is None:
+            return
+        send_signal(running.pid, running.process_start_ticks, signal.SIGKILL)
+        wait_for_exit(running.pid, running.process_start_ticks, _EXIT_TIMEOUT_S)
+        self.kill_count += 1
+
+    def kill_in_start(self, after_ms: int) -> None:
+        """Start it and end it as kill -9 does so long after its process began: before, or just after, it serves."""
+        known = {child.pid for child in psutil.Process().children()}
+
+        def start() -> None:
+            with contextlib.suppress(SandboxFailed):  # it was killed first
+                self.start()
+
+        starting = threading.Thread(target=start)
+        starting.start()
+        child = _await_child(known, starting)
+        time.sleep(after_ms / 1000)
+        if child is not None:
+            child.kill()
+            self.kill_count += 1
+        starting.join()
+        if child is not None and self.running is not None:
+            self.starts_s.pop()
+            self.running = None
+
+    def stop(self) -> None:
+        """Stop it in order; harmless when it does not run."""
+        running, self.running = self.running, None
+        if running is not None:
+            manage.stop(running)
+
+    def sample(self, at_s: float) -> Sample | None:
+        """Look at what it holds; None while it does not run."""
+        if self.running is None:
+            return None
+        process = psutil.Process(self.running.pid)
+        files, disk = _size_of(Path(self.spec.data_dir))
+        return Sample(at_s, process.memory_info().rss, process.num_fds(), files, disk)
+
+
+def _await_child(known: set[int], starting: threading.Thread) -> psutil.Process | None:
+    """Return the process that a start has made, as soon as it runs the sandbox's program."""
+    while starting.is_alive():
+        for child in psutil.Process().children():
+            with contextlib.suppress(psutil.NoSuchProcess):
+                if child.pid not in known and _PROGRAM in child.cmdline():
+                    return child
+        time.sleep(0.001)
+    return None
+
+
+def free_ports(count: int) -> int:
+    """Return the first of ``count`` ports of the loopback in a row that nobody listens on.
+
+    Raises:
+        OSError: There are none.
+    """
+    for _ in range(100):
+        with socket.socket() as first:
+            first.bind(("127.0.0.1", 0))
+            base = int(first.getsockname()[1])
+        if all(map(_is_free, range(base, base + count))):
+            return base
+    raise OSError(f"no {count} free ports in a row")
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+        return True
+
+
+def _size_of(root: Path) -> tuple[int, int]:
+    """Count files and their bytes; what goes meanwhile is not counted."""
+    count = size = 0
+    for folder, _, names in os.walk(root):
+        for name in names:
+            try:
+                size += (Path(folder) / name).stat().st_size
+            except FileNotFoundError:
+                continue
+            count += 1
+    return count, size

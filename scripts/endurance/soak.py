@@ -1,0 +1,204 @@
+"""Hours of mixed load with random faults on one sandbox: is anything broken, and does anything grow?
+
+    python -m scripts.endurance.soak [--minutes 60] [--round-seconds 60] [--rate 10] [--brokers 3] [--seed 1]
+
+The sandbox is a process of its own that runs the whole time. Round follows round: each is a verification with all
+workloads, whose history is checked. Meanwhile what the cluster says of its offsets and leaders is held against the
+invariants of replication; after each round its data directories are checked as ``eosctl fsck`` does, and the round's
+topics are removed.
+
+Every few seconds the process is measured. Retention is on: topics go with their round, transactional ids, offsets and
+producers expire, logs are compacted. So everything has an upper bound, and after the warm-up (the first quarter)
+memory, descriptors, files and their size must not go on growing: the bounds are in ``growth.py``.
+
+The exit status is 0 when no round broke a promise and nothing grew, 1 when one did, and 4 when more than a tenth of the
+rounds decided nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from eosctl.errors import EosctlError
+from eosctl.history.anomaly import Anomaly
+from eosctl.history.events import ReplicaSeen
+from eosctl.history.replicas import check_bounds, check_leaders
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.process import manage
+from eosctl.sandbox.process.spec import SandboxSpec
+from eosctl.verify.play import NemesisKind
+from eosctl.verify.report import Verdict
+from eosctl.verify.targets import running_cluster
+from scripts.endurance.growth import Sample, judge_growth
+from scripts.endurance.rounds import Round, Work, play_round
+from scripts.endurance.sandbox_process import SandboxProcess, free_ports
+
+#: What Kafka keeps for a day or a week goes within minutes, so that an hour has many of its lives in it.
+SETTINGS: Final = {
+    "log.cleaner.backoff.ms": "5000",
+    "log.cleaner.delete.retention.ms": "30000",
+    "log.cleaner.min.cleanable.ratio": "0.1",
+    "log.retention.check.interval.ms": "10000",
+    "log.segment.delete.delay.ms": "1000",
+    "metadata.log.max.record.bytes.between.snapshots": str(256 * 1024),
+    "metadata.log.segment.ms": "60000",
+    "metadata.max.retention.ms": "120000",
+    "offsets.retention.check.interval.ms": "10000",
+    "offsets.retention.minutes": "1",
+    "offsets.topic.segment.bytes": str(1 << 20),
+    "producer.id.expiration.check.interval.ms": "10000",
+    "producer.id.expiration.ms": "120000",
+    "transaction.remove.expired.transaction.cleanup.interval.ms": "10000",
+    "transaction.state.log.segment.bytes": str(1 << 20),
+    "transactional.id.expiration.ms": "120000",
+}
+SAMPLE_EVERY_S: Final = 5.0
+WARM_UP_SHARE: Final = 0.25
+UNDECIDED_SHARE: Final = 0.1
+INCOMPLETE: Final = 4
+
+
+class Watcher:
+    """Measures the process, and holds what the cluster says of itself against the invariants of replication."""
+
+    def __init__(self, sandbox: SandboxProcess, began: float) -> None:
+        self._sandbox = sandbox
+        self._began = began
+        self._last: list[ReplicaSeen] = []
+        self.samples: list[Sample] = []
+        self.anomalies: list[Anomaly] = []
+        self.look_count = 0
+
+    async def watch(self) -> None:
+        """Look until cancelled."""
+        while True:
+            await asyncio.sleep(SAMPLE_EVERY_S)
+            sample = self._sandbox.sample(time.monotonic() - self._began)
+            if sample is not None:
+                self.samples.append(sample)
+            with contextlib.suppress(EosctlError):  # it is slow to answer while much goes on
+                await self._look()
+
+    async def _look(self) -> None:
+        if self._sandbox.running is None:
+            return
+        status = await asyncio.to_thread(manage.ask, self._sandbox.running, "status")
+        seen = replicas_of(status, int((time.monotonic() - self._began) * 1_000))
+        self.look_count += 1
+        self.anomalies += check_bounds([*self._last, *seen])
+        self.anomalies += check_leaders([*self._last, *seen])
+        self._last = seen
+
+
+def replicas_of(status: dict[str, Any], at_ms: int) -> list[ReplicaSeen]:
+    """Return the leaders that a sandbox's status tells of, as a history has them; only their offsets are in it."""
+    return [
+        ReplicaSeen(
+            at_ms,
+            TopicPartition(found["topic"], found["partition"]),
+            found["leader"],
+            0,
+            True,
+            found["leader_epoch"],
+            0,
+            found["last_stable_offset"],
+            found["high_watermark"],
+            found["log_end_offset"],
+            tuple(found["isr"]),
+        )
+        for found in status["partitions"]
+        if "log_end_offset" in found
+    ]
+
+
+async def soak(sandbox: SandboxProcess, work: Work, duration_s: float) -> tuple[list[Round], Watcher]:
+    """Play rounds until the time is over."""
+    target = await running_cluster(sandbox.config)
+    began = time.monotonic()
+    watcher = Watcher(sandbox, began)
+    watching = asyncio.ensure_future(watcher.watch())
+    rounds: list[Round] = []
+    try:
+        while time.monotonic() - began < duration_s:
+            rounds.append(await play_round(len(rounds), work, target, sandbox.data_dirs))
+            tell_round(len(rounds), rounds[-1], watcher)
+    finally:
+        watching.cancel()
+        await asyncio.gather(watching, return_exceptions=True)
+    return rounds, watcher
+
+
+def tell_round(number: int, done: Round, watcher: Watcher) -> None:
+    """Print one line, and what is wrong."""
+    last = watcher.samples[-1] if watcher.samples else None
+    holds = f"; {last.resident >> 20} MiB, {last.descriptors} descriptors, {last.files} files" if last else ""
+    print(f"{number:>4} {done.verdict.value}: {done.committed_count} committed, {done.fault_count} faults{holds}")
+    for what in (*done.anomaly_counts, *done.reasons, *done.findings):
+        print(f"       {what if isinstance(what, str) else f'{what[1]} {what[0]}'}", flush=True)
+    sys.stdout.flush()
+
+
+def judge(rounds: Sequence[Round], watcher: Watcher, duration_s: float) -> int:
+    """Print what the run has shown and return the exit status."""
+    growth = judge_growth(watcher.samples, duration_s * WARM_UP_SHARE)
+    wrong = [done for done in rounds if done.is_wrong]
+    undecided = [done for done in rounds if done.verdict is Verdict.UNDECIDED]
+    print(
+        f"{len(rounds)} rounds, {sum(done.committed_count for done in rounds):,} transactions committed, "
+        f"{sum(done.fault_count for done in rounds):,} faults: {len(wrong)} wrong, {len(undecided)} undecided"
+    )
+    print(f"{watcher.look_count} looks at the cluster: {len(watcher.anomalies)} broken invariants of replication")
+    for anomaly in watcher.anomalies[:5]:
+        print(f"  {anomaly.kind}: {anomaly.subject}")
+    print(f"{len(watcher.samples)} samples, counted from {duration_s * WARM_UP_SHARE / 60:.0f} min on:")
+    for one in growth:
+        print(f"  {one}")
+    if wrong or watcher.anomalies or not all(one.holds for one in growth):
+        return 1
+    return INCOMPLETE if len(undecided) > UNDECIDED_SHARE * len(rounds) else 0
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=60, help="how long rounds are begun")
+    parser.add_argument("--round-seconds", type=int, default=60, help="work of each round")
+    parser.add_argument("--rate", type=float, default=10, help="transactions per second of each of seven workloads")
+    parser.add_argument("--brokers", type=int, default=3)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args(arguments)
+    work = Work(
+        options.round_seconds, options.rate, (NemesisKind.BROKERS, NemesisKind.LINKS), gap_ms=2_000, seed=options.seed
+    )
+    with tempfile.TemporaryDirectory(prefix="eosctl-soak-") as directory:
+        os.environ["XDG_STATE_HOME"] = directory
+        sandbox = SandboxProcess(
+            SandboxSpec(
+                "soak",
+                str(Path(directory) / "data"),
+                brokers=options.brokers,
+                port_base=free_ports(options.brokers),
+                settings=tuple(SETTINGS.items()),
+                fast=True,
+                bugs=(("kafka-20734", False),),
+            )
+        )
+        sandbox.start()
+        try:
+            rounds, watcher = asyncio.run(soak(sandbox, work, options.minutes * 60))
+        finally:
+            sandbox.stop()
+    return judge(rounds, watcher, options.minutes * 60)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -57,14 +57,46 @@ class LogBatch(NamedTuple):
         """Decode the batch's records.
 
         Raises:
-            WireError: When they are malformed, or too many bytes; its offset counts from the start of the file.
+            WireError: When they are malformed, or too many bytes; its offset counts from the start of the file, and is
+                that of the batch where its records are compressed.
         """
         if not self.buffer:
             raise WireError(f"a batch of {self.header.size_bytes} bytes is too large", "records", self.position)
         try:
             return decode_records(self.buffer, self.header, self.buffer_position, max_bytes=max_bytes)
         except WireError as error:
-            raise WireError(error.what, error.field, self.position - self.buffer_position + error.offset) from None
+            at = self.buffer_position if self.header.codec else error.offset
+            raise WireError(error.what, error.field, self.position - self.buffer_position + at) from None
+
+
+class LogRun(NamedTuple):
+    """Whole batches with right checksums, one behind the other: what most of most files is.
+
+    Attributes:
+        position: Where the first of them starts in the file, in bytes.
+        end: Where the last of them ends.
+        headers: The fields of their headers, in the order of `BatchHeader`.
+        buffer: Bytes that hold them.
+        buffer_position: Where the first of them starts in those.
+    """
+
+    position: int
+    end: int
+    headers: list[tuple[int, ...]]
+    buffer: bytes
+    buffer_position: int
+
+    def batches(self) -> Iterator[LogBatch]:
+        """Yield them one by one."""
+        position = self.position
+        for fields in self.headers:
+            yield self.batch(position, fields)
+            position += LOG_OVERHEAD_BYTES + fields[1]
+
+    def batch(self, position: int, fields: tuple[int, ...]) -> LogBatch:
+        """Return the batch that starts at a position of the file and has these fields in its header."""
+        at = position - self.position + self.buffer_position
+        return LogBatch(position, BatchHeader(*fields), True, self.buffer, at)
 
 
 class LogDamage(NamedTuple):
@@ -87,6 +119,20 @@ def scan_log(
     path: Path, position: int = 0, end: int | None = None, read: Read = os.pread
 ) -> Iterator[LogBatch | LogDamage]:
     """Yield what a log file holds, in order of position.
+
+    Args and errors are those of `scan_runs`.
+    """
+    for fact in scan_runs(path, position, end, read):
+        if isinstance(fact, LogRun):
+            yield from fact.batches()
+        else:
+            yield fact
+
+
+def scan_runs(
+    path: Path, position: int = 0, end: int | None = None, read: Read = os.pread
+) -> Iterator[LogRun | LogBatch | LogDamage]:
+    """Yield what a log file holds, in order of position, batches in runs where they can be had at once.
 
     Args:
         path: The `.log` file; it may grow while it is read.
@@ -114,25 +160,15 @@ class _Scanner:
         self._read = read
         self._end = end
         self._chunk = b""
-        self._start = 0
+        self._start = -1
 
-    def scan(self, position: int) -> Iterator[LogBatch | LogDamage]:
-        unpack, crc_of, new = HEADER.unpack_from, google_crc32c.value, tuple.__new__
+    def scan(self, position: int) -> Iterator[LogRun | LogBatch | LogDamage]:
         while position < self._end:
-            # A whole and valid batch in the chunk at hand needs none of the care below: nearly all batches are such.
-            chunk, at = self._chunk, position - self._start
-            if 0 <= at <= len(chunk) - HEADER_BYTES:
-                fields = unpack(chunk, at)
-                after = at + LOG_OVERHEAD_BYTES + fields[1]
-                if (
-                    fields[3] == MAGIC
-                    and fields[1] >= MIN_BATCH_LENGTH
-                    and after <= len(chunk)
-                    and crc_of(chunk[at + CRC_START : after]) == fields[4]
-                ):
-                    yield new(LogBatch, (position, new(BatchHeader, fields), True, chunk, at))
-                    position += LOG_OVERHEAD_BYTES + fields[1]
-                    continue
+            run = self._run_at(position)
+            if run is not None:
+                yield run
+                position = run.end
+                continue
             found = self._batch_at(position)
             if isinstance(found, LogDamage):
                 yield found
@@ -154,6 +190,33 @@ class _Scanner:
             yield found
             position = after
 
+    def _run_at(self, position: int) -> LogRun | None:
+        """Return the whole and valid batches from a position on that can be had at once, if there are any."""
+        run = self._run_in_chunk(position)
+        if run is None and position != self._start:
+            self._fill(position, _CHUNK_BYTES)
+            run = self._run_in_chunk(position)
+        return run
+
+    def _run_in_chunk(self, position: int) -> LogRun | None:
+        unpack, crc_of, chunk = HEADER.unpack_from, google_crc32c.value, self._chunk
+        first = at = position - self._start
+        headers, last = [], len(chunk) - HEADER_BYTES
+        while 0 <= at <= last:
+            fields = unpack(chunk, at)
+            length = fields[1]
+            after = at + LOG_OVERHEAD_BYTES + length
+            if (
+                fields[3] != MAGIC
+                or length < MIN_BATCH_LENGTH
+                or after > len(chunk)
+                or crc_of(chunk[at + CRC_START : after]) != fields[4]
+            ):
+                break
+            headers.append(fields)
+            at = after
+        return LogRun(position, self._start + at, headers, chunk, first) if headers else None
+
     def _batch_at(self, position: int) -> LogBatch | LogDamage:
         available = self._end - position
         at = self._load(position, min(HEADER_BYTES, available))
@@ -173,9 +236,13 @@ class _Scanner:
         """Have `size` bytes from `position` on in the chunk; return where they start in it."""
         at = position - self._start
         if at < 0 or at + size > len(self._chunk):
-            self._chunk = self._read(self._descriptor, min(max(size, _CHUNK_BYTES), self._end - position), position)
-            self._start, at = position, 0
+            self._fill(position, max(size, _CHUNK_BYTES))
+            at = 0
         return at
+
+    def _fill(self, position: int, size: int) -> None:
+        self._chunk = self._read(self._descriptor, min(size, self._end - position), position)
+        self._start = position
 
     def _check_large(self, position: int, header: BatchHeader) -> bool:
         crc, start, end = 0, position + CRC_START, position + header.size_bytes

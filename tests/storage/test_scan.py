@@ -101,6 +101,7 @@ def test_a_part_of_a_file_can_be_read(tmp_path: Path) -> None:
 
 
 def test_batches_too_large_to_keep_are_still_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scan, "_CHUNK_BYTES", 1000)
     monkeypatch.setattr(scan, "_MAX_BATCH_BYTES", 1000)
     large, small = batches(1, 5000)[0], batches(1)[0]
     damaged = bytearray(large)

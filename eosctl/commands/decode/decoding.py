@@ -13,7 +13,7 @@ from eosctl.errors import DecodeError, UsageError
 from eosctl.storage.inputs import STDIN, base_offset_of, find_files, is_segment_file, spooled
 from eosctl.storage.names import Suffix
 from eosctl.storage.producer_replay import CompletedTxn, ProducerReplay
-from eosctl.storage.scan import LogBatch, LogDamage, scan_log
+from eosctl.storage.scan import LogBatch, LogDamage, LogRun, scan_log, scan_runs
 from eosctl.wire.errors import WireError
 from eosctl.wire.records.header import CONTROL, TRANSACTIONAL
 
@@ -142,12 +142,16 @@ def stream_logs(
     outcomes, partition = Outcomes(()), None
     by_record = selection.looks_at_records
     filtered = bool(selection.producer_ids) or by_record or selection.only is not None
+    one_by_one = filtered or deep or with_outcomes
     for source in files:
         if with_outcomes and source.path.parent != partition:
             partition = source.path.parent
             outcomes = Outcomes(completed_from(source))
         yield writer.start(source.name, base_offset_of(source.path))
-        for fact in scan_log(source.path):
+        for fact in scan_log(source.path) if one_by_one else scan_runs(source.path):
+            if isinstance(fact, LogRun):
+                yield writer.run(fact)
+                continue
             if isinstance(fact, LogDamage):
                 damage.tell(source.name, fact.position, f"{fact.kind}: {fact.what}{resume_text(fact)}")
                 yield writer.damage(source.name, fact.position, fact.kind, fact.what, fact.resumes_at)

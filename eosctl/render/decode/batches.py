@@ -10,14 +10,17 @@ import msgspec
 from eosctl.render.decode.fields import CODECS, bytes_writer, cell, cell_writer, control_name, when
 from eosctl.render.decode.formats import BytesForm, DecodeFormat
 from eosctl.render.decode.record_lines import RecordLines
-from eosctl.storage.scan import LogBatch
+from eosctl.storage.scan import LogBatch, LogRun
 from eosctl.wire.errors import WireError
 from eosctl.wire.records.control import EndTxnMarker, OtherControl, decode_control
-from eosctl.wire.records.header import CONTROL, LOG_OVERHEAD_BYTES, TRANSACTIONAL, BatchHeader
+from eosctl.wire.records.header import CODEC_MASK, CONTROL, LOG_OVERHEAD_BYTES, TRANSACTIONAL, BatchHeader
 from eosctl.wire.records.record import Record
 
 #: So many batches behind one that needed the decoder of records are taken for batches like it.
 _LIKE_THE_LAST: Final = 16
+#: So many lines without their numbers are remembered at most: one for each producer and leader epoch.
+_MOST_LINES: Final = 4_096
+_MAX_SEQUENCE: Final = 0x7FFF_FFFF
 
 
 class LogWriter(Protocol):
@@ -31,6 +34,9 @@ class LogWriter(Protocol):
 
     def batch(self, batch: LogBatch, state: str) -> str:
         """Return a batch's line; `state` says what it is or what became of its transaction."""
+
+    def run(self, run: LogRun) -> str:
+        """Return the lines of several batches, each with what it says of itself for its state."""
 
     def record_lines(self, batch: LogBatch) -> str | None:
         """Return the lines of a batch's records where that needs no decoder; None: decode them, call `records`."""
@@ -67,7 +73,7 @@ def _control(header: BatchHeader, record: Record) -> EndTxnMarker | OtherControl
 def _sequence(header: BatchHeader, record: Record) -> int:
     if header.base_sequence < 0 or header.is_control:
         return -1
-    return (header.base_sequence + record.offset - header.base_offset) & 0x7FFF_FFFF
+    return (header.base_sequence + record.offset - header.base_offset) & _MAX_SEQUENCE
 
 
 class JsonLogWriter:
@@ -118,6 +124,10 @@ class JsonLogWriter:
             "delete_horizon_ms": header.delete_horizon_ms,
         }
         return self._encode(fields).decode() + "\n"
+
+    def run(self, run: LogRun) -> str:
+        """Return the lines of several batches."""
+        return "".join([self.batch(batch, state_of(batch)) for batch in run.batches()])
 
     def record_lines(self, batch: LogBatch) -> str | None:
         """Records are always decoded."""
@@ -202,6 +212,10 @@ class TableLogWriter:
             f"{h.partition_leader_epoch:<12}  {state}{crc}\n"
         )
 
+    def run(self, run: LogRun) -> str:
+        """Return the lines of several batches."""
+        return "".join([self.batch(batch, state_of(batch)) for batch in run.batches()])
+
     def record_lines(self, batch: LogBatch) -> str | None:
         """Records are always decoded."""
         return None
@@ -237,7 +251,7 @@ class TsvLogWriter:
         self._has_plain_cells = self._without_content or keys is values is BytesForm.UTF8
         self._record_lines: RecordLines | None = None
         self._tried_again_in = 0
-        self._batch_line = ""
+        self._lines: dict[tuple[int, int, int, int], str] = {}
         self._file = ""
 
     def head(self) -> str:
@@ -247,8 +261,7 @@ class TsvLogWriter:
     def start(self, file: str, base_offset: int) -> str:
         """Note the file, which every line names."""
         self._file = cell(file)
-        front = "batch\t" + self._file.replace("%", "%%")
-        self._batch_line = front + "\t%d\t%d\t%d\t%d\t%d\t%d\t%s" + "\t%d" * 5 + "\t%s\t%s\n"
+        self._lines = {}
         if self._has_plain_cells and self._file.isascii():
             self._record_lines = RecordLines(self._file, with_content=not self._without_content)
         else:
@@ -257,27 +270,43 @@ class TsvLogWriter:
 
     def batch(self, batch: LogBatch, state: str) -> str:
         """Return a batch's line."""
-        position, header, crc_valid, _, _ = batch
-        offset, length, leader_epoch, _, _, attributes, delta, _, timestamp, producer_id, epoch, sequence, count = (
-            header
+        h = batch.header
+        return (
+            f"batch\t{self._file}\t{batch.position}\t{h.base_offset}\t{h.last_offset}\t{h.records_count}\t{h.size_bytes}\t"
+            f"{h.max_timestamp}\t{CODECS[h.attributes & CODEC_MASK]}\t{h.producer_id}\t{h.producer_epoch}\t"
+            f"{h.base_sequence}\t{h.last_sequence}\t{h.partition_leader_epoch}\t{state}\t{batch.crc_valid}\n"
         )
-        last_sequence = -1 if sequence < 0 else (sequence + delta) & 0x7FFF_FFFF
-        return self._batch_line % (
-            position,
-            offset,
-            offset + delta,
-            count,
-            length + LOG_OVERHEAD_BYTES,
-            timestamp,
-            CODECS[attributes & 7],
-            producer_id,
-            epoch,
-            sequence,
-            last_sequence,
-            leader_epoch,
-            state,
-            crc_valid,
+
+    def run(self, run: LogRun) -> str:
+        """Return the lines of several batches, written at once."""
+        lines: list[str] = []
+        cells: list[int] = []
+        position, known = run.position, self._lines
+        for fields in run.headers:
+            offset, length, leader, _, _, attributes, delta, _, latest, producer, epoch, sequence, count = fields
+            line = known.get((attributes, producer, epoch, leader))
+            if line is None:
+                line = self._line_of(run, position, fields)
+            lines.append(line)
+            last_sequence = -1 if sequence < 0 else (sequence + delta) & _MAX_SEQUENCE
+            size = length + LOG_OVERHEAD_BYTES
+            cells += (position, offset, offset + delta, count, size, latest, sequence, last_sequence)
+            position += size
+        return "".join(lines) % tuple(cells)
+
+    def _line_of(self, run: LogRun, position: int, fields: tuple[int, ...]) -> str:
+        """Return a batch's line without its numbers; it is remembered unless it tells what a marker says."""
+        batch = run.batch(position, fields)
+        h = batch.header
+        line = (
+            "batch\t" + self._file.replace("%", "%%") + "\t%d" * 6 + f"\t{CODECS[h.attributes & CODEC_MASK]}"
+            f"\t{h.producer_id}\t{h.producer_epoch}\t%d\t%d\t{h.partition_leader_epoch}\t{state_of(batch)}\tTrue\n"
         )
+        if not h.is_control:
+            if len(self._lines) >= _MOST_LINES:
+                self._lines.clear()
+            self._lines[h.attributes, h.producer_id, h.producer_epoch, h.partition_leader_epoch] = line
+        return line
 
     def record_lines(self, batch: LogBatch) -> str | None:
         """Return the lines of plain records; behind a batch with others this is not tried for a while."""
@@ -298,13 +327,13 @@ class TsvLogWriter:
             if self._without_content:
                 return "".join(
                     [
-                        f"{front}{offset}\t{timestamp}\t{(first + offset) & 0x7FFF_FFFF if ordered else -1}\t-\t-\n"
+                        f"{front}{offset}\t{timestamp}\t{(first + offset) & _MAX_SEQUENCE if ordered else -1}\t-\t-\n"
                         for offset, timestamp, _, _, _ in records
                     ]
                 )
             return "".join(
                 [
-                    f"{front}{offset}\t{timestamp}\t{(first + offset) & 0x7FFF_FFFF if ordered else -1}\t"
+                    f"{front}{offset}\t{timestamp}\t{(first + offset) & _MAX_SEQUENCE if ordered else -1}\t"
                     f"{key(name)}\t{value(content)}\n"
                     for offset, timestamp, name, content, _ in records
                 ]

@@ -57,7 +57,7 @@ class AppendResult(msgspec.Struct, frozen=True, gc=False):
     message: str | None = None
 
 
-class PartitionLeadership(NamedTuple):
+class PartitionLeadership(msgspec.Struct, frozen=True, gc=False):
     """Who leads a partition; ``leader_id`` -1 without a leader."""
 
     leader_id: int

@@ -6,7 +6,9 @@ from bisect import bisect_right
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
+
+import msgspec
 
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.index import APIS, Message
@@ -15,7 +17,7 @@ Decode: TypeAlias = "Callable[[bytes, int], tuple[Any, int]]"
 Encode: TypeAlias = "Callable[[Any], bytes]"
 
 
-class Codec(NamedTuple):
+class Codec(msgspec.Struct, frozen=True):
     """The four functions of one API in one version.
 
     Decoders take a buffer and the position of the message in it, and return the message and the position

@@ -6,6 +6,7 @@ Codes and retriability are those of `org.apache.kafka.common.protocol.Errors` in
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import Final
 
 
 class ErrorCode(IntEnum):
@@ -162,6 +163,10 @@ class ErrorCode(IntEnum):
     STREAMS_INVALID_TOPOLOGY_EPOCH = 131, "The epoch of the topology is invalid."
     STREAMS_TOPOLOGY_FENCED = 132, "The epoch of the topology is outdated."
     SHARE_SESSION_LIMIT_REACHED = 133, "The broker has as many share sessions as it may have.", True
+
+
+#: The code of nearly every answer; the attribute of the enum is looked up at a cost each time.
+NO_ERROR: Final = ErrorCode.NONE
 
 
 def error_name(code: int) -> str:

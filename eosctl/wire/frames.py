@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import struct
 from struct import Struct
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
+
+import msgspec
 
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.codec import Codec, Decode, codec
@@ -39,7 +41,6 @@ class _Codecs(dict[tuple[int, int], Codec]):
 _CODECS: Final = _Codecs()
 # Of requests: whether flexible, and the decoder; a plain dictionary is faster still.
 _REQUESTS: Final[dict[tuple[int, int], tuple[bool, Decode]]] = {}
-_new = tuple.__new__
 _unpack_int32 = Struct(">i").unpack_from
 _unpack_request = Struct(">hhih").unpack_from
 _pack_request = Struct(">ihhih").pack
@@ -47,7 +48,7 @@ _pack_response = Struct(">ii").pack
 _pack_flexible_response = Struct(">iix").pack
 
 
-class RequestHeader(NamedTuple):
+class RequestHeader(msgspec.Struct, frozen=True, gc=False):
     """The header of a request, and where its message starts in the frame."""
 
     api_key: int
@@ -80,7 +81,7 @@ def decode_request_header(frame: bytes) -> RequestHeader:
             raise LengthError
     except (struct.error, IndexError, LengthError):
         raise WireError("request header: the frame ends too early", "request_header", len(frame)) from None
-    return _new(RequestHeader, (api_key, version, correlation_id, client_id, end))
+    return RequestHeader(api_key, version, correlation_id, client_id, end)
 
 
 def decode_request(frame: bytes) -> tuple[RequestHeader, Any]:
@@ -100,16 +101,15 @@ def decode_request(frame: bytes) -> tuple[RequestHeader, Any]:
     except (struct.error, IndexError, LengthError, KeyError):
         return _decode_unusual_request(frame)
     end += flexible
-    return _new(RequestHeader, (api_key, version, correlation_id, client_id, end)), decode(frame, end)[0]
+    return RequestHeader(api_key, version, correlation_id, client_id, end), decode(frame, end)[0]
 
 
 def _decode_unusual_request(frame: bytes) -> tuple[RequestHeader, Any]:
     """Read a request whose header has tags, no client id or a flaw, or that is the first of its API and version."""
     header = decode_request_header(frame)
-    api_key, version, _, _, position = header
-    form = codec(api_key, version)
-    _REQUESTS[api_key, version] = form.flexible, form.decode_request
-    return header, form.decode_request(frame, position)[0]
+    form = codec(header.api_key, header.api_version)
+    _REQUESTS[header.api_key, header.api_version] = form.flexible, form.decode_request
+    return header, form.decode_request(frame, header.body_position)[0]
 
 
 def encode_request(api_key: int, version: int, correlation_id: int, client_id: str | None, message: Any) -> bytes:
@@ -132,9 +132,9 @@ def encode_response(api_key: int, version: int, correlation_id: int, message: An
     Raises:
         KeyError: eosctl does not know the API or the version.
     """
-    _, _, flexible, _, _, _, encode = _CODECS[api_key, version]
-    body = encode(message)
-    if flexible and api_key != _API_VERSIONS:
+    form = _CODECS[api_key, version]
+    body = form.encode_response(message)
+    if form.flexible and api_key != _API_VERSIONS:
         return _pack_flexible_response(5 + len(body), correlation_id) + body
     return _pack_response(4 + len(body), correlation_id) + body
 
@@ -217,6 +217,8 @@ class FrameSplitter:
             if len(self._rest) < self._needed:
                 return []
             data = bytes(self._rest)
+        elif len(data) >= 4 and _unpack_int32(data)[0] == len(data) - 4 <= self._limit:
+            return [data[4:]]  # one whole frame, as nearly always
         frames: list[bytes] = []
         position, end = 0, len(data)
         needed = 4

@@ -16,6 +16,7 @@ import pytest
 from confluent_kafka import Consumer, Message, Producer
 from confluent_kafka import TopicPartition as Place
 from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
+from msgspec.structs import replace
 
 from eosctl.lab.apache.java import prepare_runtime
 from eosctl.lab.apache.node import KafkaNode
@@ -188,7 +189,7 @@ def content(directory: Path) -> dict[str, list[Any]]:
             header = fact.header
             records = decode_records(fact.buffer, header, fact.buffer_position)
             base_timestamp = None if header.has_delete_horizon or not records else header.base_timestamp
-            batches.append((header._replace(batch_length=0, crc=0, base_timestamp=0), base_timestamp, records))
+            batches.append((replace(header, batch_length=0, crc=0, base_timestamp=0), base_timestamp, records))
         index = path.with_suffix(Suffix.TXN_INDEX)
         found[path.name] = [batches, decode_aborted_txns(index.read_bytes()) if index.exists() else []]
     return found

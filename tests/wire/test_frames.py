@@ -12,6 +12,7 @@ from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.errors import WireError
 from eosctl.wire.frames import (
     FrameSplitter,
+    RequestHeader,
     decode_request,
     decode_request_header,
     decode_response,
@@ -31,7 +32,8 @@ def test_requests_round_trip(version: int, client_id: str | None) -> None:
     frame = encode_request(ApiKey.END_TXN, version, -5, client_id, REQUEST)
     assert struct.unpack_from(">i", frame)[0] == len(frame) - 4
     header, request = decode_request(frame[4:])
-    assert header[:4] == (ApiKey.END_TXN, version, -5, client_id)
+    assert (header.api_key, header.api_version) == (ApiKey.END_TXN, version)
+    assert (header.correlation_id, header.client_id) == (-5, client_id)
     assert request == REQUEST
 
 
@@ -71,7 +73,7 @@ def test_cut_response_headers_are_refused(length: int) -> None:
 
 def test_the_header_of_an_unknown_api_can_be_read() -> None:
     header = decode_request_header(struct.pack(">hhih", 9999, 3, 4, 1) + b"x")
-    assert header == (9999, 3, 4, "x", 11)
+    assert header == RequestHeader(9999, 3, 4, "x", 11)
     with pytest.raises(KeyError):
         codec(header.api_key, header.api_version)
 

@@ -37,22 +37,23 @@ class RecordLines:
     def of(self, batch: LogBatch) -> str | None:
         """Return the lines of a batch's records, or None where the decoder of records has to look at them."""
         _, header, _, buffer, start = batch
-        base_offset, length, _, magic, _, attributes, _, base_timestamp, latest, _, _, base_sequence, count = header
-        if magic < 2 or attributes & CONTROL or count <= 0 or not buffer:
+        attributes, count = header.attributes, header.records_count
+        if header.magic < 2 or attributes & CONTROL or count <= 0 or not buffer:
             return None
-        section = buffer[start + HEADER_BYTES : start + LOG_OVERHEAD_BYTES + length]
+        section = buffer[start + HEADER_BYTES : start + LOG_OVERHEAD_BYTES + header.batch_length]
         if attributes & CODEC_MASK:
             try:
                 section = decompress(attributes & CODEC_MASK, section)
             except WireError:
                 return None
-        columns = decode_columns(section, count, base_timestamp, with_content=self._with_content, null=_NULL)
+        columns = decode_columns(section, count, header.base_timestamp, with_content=self._with_content, null=_NULL)
         if columns is None:
             return None
         deltas, timestamps, keys, values = columns
         width = 5 if self._with_content else 3
         cells: list[Any] = [-1] * (width * count)
-        cells[1::width] = [latest] * count if attributes & LOG_APPEND_TIME else timestamps
+        cells[1::width] = [header.max_timestamp] * count if attributes & LOG_APPEND_TIME else timestamps
+        base_offset, base_sequence = header.base_offset, header.base_sequence
         if deltas == list(range(count)) and base_sequence + count <= _MAX_SEQUENCE:  # only compaction leaves gaps
             cells[0::width] = range(base_offset, base_offset + count)
             if base_sequence >= 0:

@@ -84,7 +84,7 @@ def _handle_one(broker: Any, version: int, request: AddPartitionsToTxnTransactio
 
     def reply(answer: Answer) -> None:
         error = answer.error
-        if error is ErrorCode.PRODUCER_FENCED and version < 2:
+        if version < 2 and error is ErrorCode.PRODUCER_FENCED:
             error = ErrorCode.INVALID_PRODUCER_EPOCH
         respond(
             [

@@ -22,7 +22,7 @@ def handle(broker: Any, context: RequestContext, request: EndTxnRequest) -> None
     def reply(answer: Answer) -> None:
         error = answer.error
         if version < 5:
-            if error is ErrorCode.PRODUCER_FENCED and version < 2:
+            if version < 2 and error is ErrorCode.PRODUCER_FENCED:
                 error = ErrorCode.INVALID_PRODUCER_EPOCH
             context.reply(EndTxnResponse(0, error))
         else:

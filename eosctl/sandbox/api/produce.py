@@ -22,7 +22,7 @@ from eosctl.sandbox.ports import AppendResult, RequestContext
 from eosctl.sandbox.replication.appends import ClientBatch, append_client_batch, refused_batch
 from eosctl.sandbox.replication.partition import Partition
 from eosctl.sandbox.replication.purgatory import ReplicationWait
-from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.error_codes import NO_ERROR, ErrorCode
 from eosctl.wire.messages.produce import (
     BatchIndexAndErrorMessage,
     LeaderIdAndEpoch,
@@ -117,7 +117,7 @@ class Produce:
         if isinstance(target, ErrorCode):
             self._refuse(slot, Refusal(target))
             return
-        if not broker.metadata.partition_count(target.topic) or broker.metadata.leadership(target) is None:
+        if broker.metadata.leadership(target) is None:
             self._refuse(slot, Refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION))
             return
         if isinstance(given, Refusal):
@@ -190,7 +190,7 @@ class Produce:
             return
         result, last_offset = outcome
         if acks != ACKS_ALL or last_offset < partition.log.high_watermark:
-            self._appended(slot, result, ErrorCode.NONE)
+            self._appended(slot, result, NO_ERROR)
             return
         deadline = broker.runtime.loop.time() + self._request.timeout_ms / 1000
         wait = ReplicationWait(last_offset, deadline, partial(self._replicated, slot, result))

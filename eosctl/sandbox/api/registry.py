@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from typing import NamedTuple
+
+import msgspec
 
 from eosctl.sandbox.ports import Emulation, Handler
 from eosctl.wire.api_keys import ApiKey
@@ -27,7 +28,7 @@ INTER_BROKER_APIS = frozenset(
 )
 
 
-class Route(NamedTuple):
+class Route(msgspec.Struct, frozen=True):
     """How one API in one version is decoded, handled and answered."""
 
     codec: Codec

@@ -94,9 +94,7 @@ class PartitionLog:
         if self.closed:
             raise LogClosed(f"the log of {self.partition} is closed")
         base_offset = self.store.log_end_offset
-        sealed = with_offset(batch, base_offset, leader_epoch)
-        placed = tuple.__new__(BatchHeader, (base_offset, header[1], leader_epoch, *header[3:]))
-        self._append(sealed, placed, now_ms)
+        self._append(with_offset(batch, base_offset, leader_epoch), header.placed(base_offset, leader_epoch), now_ms)
         return base_offset
 
     def append_as_follower(self, records: bytes, now_ms: int) -> int:

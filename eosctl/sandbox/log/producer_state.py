@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.error_codes import NO_ERROR, ErrorCode
 
 RETAINED_BATCHES = 5
 NO_EPOCH = -1
@@ -162,7 +162,7 @@ class ProducerStateManager:
                 first = 0 if known.adds_partition and entry is None else known.lowest_sequence
                 if first_sequence > first:
                     return ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
-        return ErrorCode.NONE
+        return NO_ERROR
 
     def check_marker(
         self, producer_id: int, producer_epoch: int, coordinator_epoch: int, transaction_version: int
@@ -174,14 +174,14 @@ class ProducerStateManager:
         """
         entry = self.producers.get(producer_id)
         if entry is None:
-            return ErrorCode.NONE
+            return NO_ERROR
         if producer_epoch < entry.producer_epoch:
             return ErrorCode.INVALID_PRODUCER_EPOCH
         if transaction_version >= 2 and producer_epoch == entry.producer_epoch and entry.txn_first_offset >= 0:
             return ErrorCode.INVALID_PRODUCER_EPOCH
         if coordinator_epoch < entry.coordinator_epoch:
             return ErrorCode.TRANSACTION_COORDINATOR_FENCED
-        return ErrorCode.NONE
+        return NO_ERROR
 
     # --- changes ------------------------------------------------------------------------------------------------
 

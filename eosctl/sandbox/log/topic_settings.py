@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple, Protocol
+from typing import Protocol
+
+import msgspec
 
 
 class TopicConfigSource(Protocol):
@@ -13,7 +15,7 @@ class TopicConfigSource(Protocol):
         """Return the value of ``name`` for a topic with these overrides."""
 
 
-class TopicSettings(NamedTuple):
+class TopicSettings(msgspec.Struct, frozen=True, gc=False):
     """Typed topic settings; names and units are Kafka's."""
 
     is_compacted: bool = False

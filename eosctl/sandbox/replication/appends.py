@@ -16,7 +16,7 @@ from eosctl.sandbox.replication.partition import Partition
 from eosctl.sandbox.replication.purgatory import Deadlines, ReplicationWait
 from eosctl.sandbox.replication.verification import NOT_VERIFIED, VerificationPolicy
 from eosctl.sandbox.runtime import NodeRuntime
-from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.error_codes import NO_ERROR, ErrorCode
 from eosctl.wire.records.batch import BatchHeader, with_append_time
 from eosctl.wire.records.control import EndTxnMarker, encode_marker_batch
 from eosctl.wire.records.header import TRANSACTIONAL
@@ -56,7 +56,7 @@ def append_client_batch(
             duplicate = entry.duplicate_of(header.producer_epoch, header.base_sequence, header.last_sequence)
             if duplicate is not None:
                 result = AppendResult(
-                    ErrorCode.NONE,
+                    NO_ERROR,
                     duplicate.first_offset,
                     duplicate.last_offset,
                     duplicate.timestamp,
@@ -79,11 +79,11 @@ def append_client_batch(
     if settings.log_append_time:
         append_time_ms = now_ms
         batch = with_append_time(batch, now_ms)
-        header = header._replace(attributes=header.attributes | 8, max_timestamp=now_ms)
+        header = replace(header, attributes=header.attributes | 8, max_timestamp=now_ms)
     base_offset = log.append_as_leader(batch, header, partition.leader_epoch, now_ms)
     partition.appended(len(batch), header.last_offset_delta + 1)
     last_offset = base_offset + header.last_offset_delta
-    result = AppendResult(ErrorCode.NONE, base_offset, last_offset, append_time_ms, log.start_offset)
+    result = AppendResult(NO_ERROR, base_offset, last_offset, append_time_ms, log.start_offset)
     return result, last_offset
 
 
@@ -122,7 +122,7 @@ class LeaderAppends:
                 self._refusals.refused(partition, error, refused_batch(header))
                 done(AppendResult(error, log_start_offset=partition.log.start_offset))
                 return
-        self._append(partition, batch, header, done, timeout_ms)
+        self._append(partition, batch, header, self._runtime.now_ms(), done, timeout_ms)
 
     def marker(
         self,
@@ -154,14 +154,16 @@ class LeaderAppends:
         header = BatchHeader(
             0, len(batch) - 12, -1, 2, 0, attributes, 0, now_ms, now_ms, producer_id, producer_epoch, -1, 1
         )
-        self._append(partition, batch, header, done, timeout_ms)
+        self._append(partition, batch, header, now_ms, done, timeout_ms)
 
-    def _append(self, partition: Partition, batch: bytes, header: BatchHeader, done: Done, timeout_ms: int) -> None:
+    def _append(
+        self, partition: Partition, batch: bytes, header: BatchHeader, now_ms: int, done: Done, timeout_ms: int
+    ) -> None:
         log = partition.log
-        base_offset = log.append_as_leader(batch, header, partition.leader_epoch, self._runtime.now_ms())
+        base_offset = log.append_as_leader(batch, header, partition.leader_epoch, now_ms)
         last_offset = base_offset + header.last_offset_delta
         partition.appended(len(batch), header.last_offset_delta + 1)
-        result = AppendResult(ErrorCode.NONE, base_offset, last_offset, -1, log.start_offset)
+        result = AppendResult(NO_ERROR, base_offset, last_offset, -1, log.start_offset)
         if last_offset < log.high_watermark:
             done(result)
             return
@@ -177,7 +179,7 @@ class LeaderAppends:
         if partition.is_below_min_isr:
             self._refusals.refused(partition, ErrorCode.NOT_ENOUGH_REPLICAS, Refused())
             return ErrorCode.NOT_ENOUGH_REPLICAS
-        return ErrorCode.NONE
+        return NO_ERROR
 
 
 def refused_batch(header: BatchHeader, message: str | None = None) -> Refused:

@@ -65,7 +65,7 @@ def decode_header(buffer: ByteSource, position: int = 0) -> BatchHeader:
     except struct.error:
         return _decode_unusual_header(buffer, position)
     if fields[3] == MAGIC and fields[1] >= MIN_BATCH_LENGTH:
-        return tuple.__new__(BatchHeader, fields)
+        return BatchHeader(*fields)
     return _decode_unusual_header(buffer, position)
 
 

@@ -7,6 +7,7 @@ from enum import IntEnum
 from typing import Final, NamedTuple
 
 import google_crc32c
+import msgspec
 
 from eosctl.wire.errors import WireError
 from eosctl.wire.records.header import CONTROL, LOG_APPEND_TIME, TRANSACTIONAL
@@ -25,7 +26,7 @@ class ControlType(IntEnum):
     KRAFT_VOTERS = 6
 
 
-class EndTxnMarker(NamedTuple):
+class EndTxnMarker(msgspec.Struct, frozen=True, gc=False):
     """The end of a transaction in one partition (Kafka's EndTransactionMarker)."""
 
     committed: bool

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import struct
 from mmap import mmap
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 #: Whatever batches are read from.
 ByteSource = bytes | bytearray | memoryview | mmap
@@ -29,7 +31,7 @@ DELETE_HORIZON: Final = 0x40
 _MAX_SEQUENCE: Final = 0x7FFF_FFFF
 
 
-class BatchHeader(NamedTuple):
+class BatchHeader(msgspec.Struct, frozen=True, gc=False):
     """The fields of a batch header in their order on the wire (Kafka's DefaultRecordBatch).
 
     For legacy messages (magic 0 and 1) the fields they lack hold -1, `records_count` is 1 and `base_offset` is the
@@ -49,6 +51,24 @@ class BatchHeader(NamedTuple):
     producer_epoch: int
     base_sequence: int
     records_count: int
+
+    def placed(self, base_offset: int, partition_leader_epoch: int) -> BatchHeader:
+        """Return the header of the batch with the offset and leader epoch that the appending leader gives it."""
+        return BatchHeader(
+            base_offset,
+            self.batch_length,
+            partition_leader_epoch,
+            self.magic,
+            self.crc,
+            self.attributes,
+            self.last_offset_delta,
+            self.base_timestamp,
+            self.max_timestamp,
+            self.producer_id,
+            self.producer_epoch,
+            self.base_sequence,
+            self.records_count,
+        )
 
     @property
     def last_offset(self) -> int:

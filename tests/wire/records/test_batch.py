@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from eosctl.wire.errors import WireError
 from eosctl.wire.records.batch import (
@@ -92,7 +93,7 @@ def test_the_leader_sets_offset_and_epoch_outside_the_checksum(
     placed = with_offset(batch, base_offset, leader_epoch)
     header = decode_header(placed)
     assert check_crc(placed, header)
-    assert header == decode_header(batch)._replace(base_offset=base_offset, partition_leader_epoch=leader_epoch)
+    assert header == decode_header(batch).placed(base_offset, leader_epoch)
     assert decode_records(placed, header) == numbered(records, base_offset)
 
 
@@ -196,12 +197,12 @@ class TestMalformed:
         assert (error.field, error.offset) == ("batch_length", 8)
 
     def test_unknown_codec(self) -> None:
-        error = self.refused(self.BATCH, decode_header(self.BATCH)._replace(attributes=5))
+        error = self.refused(self.BATCH, replace(decode_header(self.BATCH), attributes=5))
         assert error.field == "attributes"
 
     @pytest.mark.parametrize("count", [-1, 0, 2, 4, 2**31 - 1])
     def test_wrong_record_count(self, count: int) -> None:
-        error = self.refused(self.BATCH, decode_header(self.BATCH)._replace(records_count=count))
+        error = self.refused(self.BATCH, replace(decode_header(self.BATCH), records_count=count))
         assert error.field in ("records_count", "records[3]")
         assert 61 <= error.offset <= len(self.BATCH)
 

@@ -6,6 +6,7 @@ import random
 import tracemalloc
 
 import pytest
+from msgspec.structs import replace
 
 from eosctl.wire.errors import WireError
 from eosctl.wire.records import legacy
@@ -70,7 +71,7 @@ def test_mutated_sections_behind_a_right_header() -> None:
     for _ in range(MUTATIONS):
         data = batch[:61] + mutated(batch[61:], chance)
         try:
-            decode_records(data, header._replace(batch_length=len(data) - 12))
+            decode_records(data, replace(header, batch_length=len(data) - 12))
         except WireError as error:
             assert 0 <= error.offset <= len(data)
 

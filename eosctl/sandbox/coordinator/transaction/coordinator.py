@@ -43,7 +43,7 @@ from eosctl.sandbox.coordinator.transaction.state_manager import (
 from eosctl.sandbox.logging.event_log import NO_LOG, EventLog
 from eosctl.sandbox.logging.transaction_events import TransactionEvents
 from eosctl.sandbox.ports import BrokerConfig, Channel, Emulation, MetadataView, Replicas, Runtime, Timer
-from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.error_codes import NO_ERROR, ErrorCode
 
 Reply = Callable[[Answer], None]
 
@@ -367,7 +367,7 @@ class TransactionCoordinator:
 
     def _written(self, cached: CachedTransaction, transition: Transition, reply: Reply, error: ErrorCode) -> None:
         following = transition.next
-        if error is not ErrorCode.NONE:
+        if error is not NO_ERROR:
             if transition.fenced is not None:
                 cached.has_failed_epoch_fence = True
             if following.state in PREPARED:
@@ -376,10 +376,10 @@ class TransactionCoordinator:
         elif following.state in PREPARED:
             cached.has_failed_epoch_fence = False
             completed = complete(following, self._runtime.now_ms())
-            reply(Answer(ErrorCode.NONE, completed.producer_id, completed.producer_epoch))
+            reply(Answer(NO_ERROR, completed.producer_id, completed.producer_epoch))
             self.markers.add(cached, completed)
         else:
-            reply(Answer(ErrorCode.NONE, following.producer_id, following.producer_epoch))
+            reply(Answer(NO_ERROR, following.producer_id, following.producer_epoch))
 
 
 def _tell_to_come_again(reply: Reply, answer: Answer) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
@@ -34,7 +35,7 @@ from eosctl.sandbox.ports import (
     Replicas,
     Runtime,
 )
-from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.error_codes import NO_ERROR, ErrorCode
 from eosctl.wire.internal.partitioner import partition_for
 from eosctl.wire.records.batch import BatchHeader, decode_records, encode_batch
 from eosctl.wire.records.record import Record
@@ -131,6 +132,7 @@ class StateManager:
         self._writes_tags = not emulation.is_3_9
         self._partitions: dict[int, StatePartition] = {}
         self._cache: dict[str, CachedTransaction] = {}
+        self._unwritten: deque[StatePartition] = deque()  # those with a queue, which the next flush writes
 
     def partition_index(self, transactional_id: str) -> int:
         """Return the partition of the state topic that holds an id (Java's String.hashCode)."""
@@ -243,14 +245,27 @@ class StateManager:
 
     def _enqueue(self, cached: CachedTransaction, following: TransactionMetadata | None, done: Done) -> None:
         partition = cached.partition
+        if not partition.queue:
+            if not self._unwritten:
+                self._runtime.call_soon(self._flush)
+            self._unwritten.append(partition)
         partition.queue.append((cached, following, done))
-        if len(partition.queue) == 1:
-            self._runtime.call_soon(partial(self._flush, partition))
 
-    def _flush(self, partition: StatePartition) -> None:
-        queue, partition.queue = partition.queue, []
+    def _flush(self) -> None:
+        """Write what was queued so far: one batch for each partition, unless it would grow large."""
+        partitions, self._unwritten = self._unwritten, deque()
         version = 1 if self._metadata.finalized_feature("transaction.version") >= 1 else 0
         now_ms = self._runtime.now_ms()
+        try:
+            while partitions:
+                self._flush_partition(partitions.popleft(), version, now_ms)
+        finally:
+            if partitions:  # the disk of one failed; the others go on
+                self._unwritten.extend(partitions)
+                self._runtime.call_soon(self._flush)
+
+    def _flush_partition(self, partition: StatePartition, version: int, now_ms: int) -> None:
+        queue, partition.queue = partition.queue, []
         records: list[Record] = []
         size_bytes = first = 0
         for cached, following, _ in queue:
@@ -287,7 +302,7 @@ class StateManager:
             return
         error = _APPEND_ERRORS.get(result.error, result.error)
         for cached, following, done in written:
-            if error is ErrorCode.NONE:
+            if error is NO_ERROR:
                 self._take_effect(cached, following)
             elif not (error is ErrorCode.COORDINATOR_NOT_AVAILABLE and _is_completion(following)):
                 cached.pending = None

@@ -18,7 +18,7 @@ from eosctl.sandbox.ports import (
     Runtime,
 )
 from eosctl.wire.api_keys import ApiKey
-from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.error_codes import NO_ERROR, ErrorCode
 from eosctl.wire.internal.partitioner import partition_for
 from eosctl.wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
@@ -185,7 +185,7 @@ class VerificationManager:
             self._runtime.call_soon(partial(self._send, node_id))
         else:
             self._in_flight.discard(node_id)
-        if response is None or response.error_code != ErrorCode.NONE:
+        if response is None or response.error_code:
             error = ErrorCode.NETWORK_EXCEPTION if response is None else ErrorCode(response.error_code)
             if error is ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
                 error = ErrorCode.INVALID_TXN_STATE
@@ -198,7 +198,7 @@ class VerificationManager:
             for topic in result.topic_results:
                 for answer in topic.results_by_partition:
                     wish = entry.wishes[TopicPartition(topic.name, answer.partition_index)]
-                    wish.done(_append_error(ErrorCode(answer.partition_error_code), wish.knows_abortable))
+                    wish.done(_append_error(answer.partition_error_code, wish.knows_abortable))
 
 
 class _Retry:
@@ -226,7 +226,10 @@ class _Retry:
             self._done(error)
 
 
-def _append_error(error: ErrorCode, knows_abortable: bool) -> ErrorCode:
+def _append_error(code: int, knows_abortable: bool) -> ErrorCode:
+    if code == NO_ERROR:
+        return NO_ERROR
+    error = ErrorCode(code)
     if error is ErrorCode.PRODUCER_FENCED:
         return ErrorCode.INVALID_PRODUCER_EPOCH
     if error is ErrorCode.TRANSACTION_ABORTABLE and not knows_abortable:

@@ -20,7 +20,7 @@ from eosctl.sandbox.coordinator.transaction.rules.decision import (
     Decision,
     Transition,
 )
-from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.error_codes import NO_ERROR, ErrorCode
 
 
 def decide_add_partitions(
@@ -83,7 +83,7 @@ def verify_partitions(
     if error is not None or current is None:
         return dict.fromkeys(partitions, ErrorCode.INVALID_PRODUCER_ID_MAPPING if error is None else error.error)
     return {
-        partition: ErrorCode.NONE if partition in current.partitions else ErrorCode.TRANSACTION_ABORTABLE
+        partition: NO_ERROR if partition in current.partitions else ErrorCode.TRANSACTION_ABORTABLE
         for partition in partitions
     }
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Final, NamedTuple
 
 from eosctl.model.log_event import LoggedException
 from spark_log_analytics.catalogue import UNCLASSIFIED, Catalogue, Category, load_catalogue
 from spark_log_analytics.literals import required_literal
+from spark_log_analytics.mentions import counts_nothing, is_report
 from spark_log_analytics.scanner import Record
 from spark_log_analytics.throwable import parse_inline, parse_throwable
 
@@ -57,14 +59,14 @@ class Classifier:
         exception = parse_throwable(record.rest) if record.rest else None
         if rule is None:
             if exception is None and record.level not in _SERIOUS:
-                if record.key and len(self.dull) < _REMEMBERED:
+                if record.key and len(self.dull) < _REMEMBERED and not counts_nothing(text):
                     self.dull.add(record.key)
                 return None
             return Classified(UNCLASSIFIED, self._fields((), text), exception)
         return Classified(rule.category.id, self._fields(rule.fields, text), exception or parse_inline(record.message))
 
     def _rule(self, record: Record, text: str) -> _Rule | None:
-        if len(text) > _LONGEST_REMEMBERED:
+        if len(text) > _LONGEST_REMEMBERED or counts_nothing(text):
             return self._search(record, text)
         key = f"{record.level} {record.logger} {text.translate(_BLUR)}"
         try:
@@ -90,6 +92,12 @@ class Classifier:
         return fields
 
 
+@cache
+def own_classifier() -> Classifier:
+    """Return the one of this process: on Spark a worker serves many tasks, and to compile the catalogue takes long."""
+    return Classifier()
+
+
 class _Pattern:
     """A compiled pattern with the text that each of its matches must hold."""
 
@@ -98,6 +106,11 @@ class _Pattern:
         self.literal = required_literal(pattern)
         self.names = frozenset(compiled.groupindex)
         self.search = compiled.search
+        self._all = compiled.finditer
+
+    def reports(self, text: str) -> bool:
+        """Whether a text says so, and not only that it is not so."""
+        return any(is_report(text, *found.span()) for found in self._all(text))
 
 
 class _Rule:
@@ -115,7 +128,7 @@ class _Rule:
         if category.levels and record.level not in category.levels:
             return False
         for pattern in self._patterns:
-            if pattern.literal in text and pattern.search(text) is not None:
+            if pattern.literal in text and pattern.reports(text):
                 return not (
                     any(excluded.search(record.logger) for excluded in self._loggers_not)
                     or any(excluded.search(text) for excluded in self._unless)

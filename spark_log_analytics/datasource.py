@@ -89,9 +89,9 @@ class _Reader(DataSourceReader):
         return [_Bin(splits) for splits in pack_splits(sources, self._options.split_bytes)] or [_Bin(())]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        from spark_log_analytics.classify import Classifier
+        from spark_log_analytics.classify import own_classifier
 
-        classifier = Classifier()
+        classifier = own_classifier()
         for split in partition.splits:
             scan = scan_split(split, classifier)
             # A partition knows nothing of the others: what stands before it is counted here.
@@ -127,10 +127,10 @@ class _StreamReader(DataSourceStreamReader):
         return [_Tail(part) for part in plan_tail(from_json(start), from_json(end), self._options.zone)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        from spark_log_analytics.classify import Classifier
+        from spark_log_analytics.classify import own_classifier
 
         if isinstance(partition, _Tail):
-            yield from _batches(read_tail(partition.part, Classifier()))
+            yield from _batches(read_tail(partition.part, own_classifier()))
 
 
 def _batches(events: Sequence[LogEvent]) -> Iterator[pa.RecordBatch]:

@@ -71,9 +71,9 @@ def _scanner_of(bins: Sequence[Sequence[Split]]) -> Callable[[Iterator[Any]], It
     """Return the function that Spark runs: it gets the numbers of bins and scans them."""
 
     def scan(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        from spark_log_analytics.classify import Classifier
+        from spark_log_analytics.classify import own_classifier
 
-        classifier = Classifier()
+        classifier = own_classifier()
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 for split in bins[number]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from operator import and_
 from typing import Final, NamedTuple
 
@@ -213,6 +214,7 @@ def detect_layouts(sample: bytes, choices: Sequence[Layout] = LAYOUTS) -> Verdic
     return Verdict(ordered, len(lines), sum(remaining))
 
 
+@cache
 def compile_line(layout: Layout) -> re.Pattern[bytes]:
     """Compile one layout's pattern for a line that starts where matching starts."""
     return re.compile(layout.pattern.encode(), re.MULTILINE)

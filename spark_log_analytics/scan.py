@@ -13,12 +13,14 @@ from spark_log_analytics.classify import Classifier
 from spark_log_analytics.content import REPLACED, Window, begins_with, count_newlines, read_content, read_window
 from spark_log_analytics.layouts import Layout
 from spark_log_analytics.scanner import MAX_EVENT_BYTES, MAX_MESSAGE_CHARS, Buffer, Record
-from spark_log_analytics.sieve import sift_records
+from spark_log_analytics.sieve import WINDOW_BYTES, sift_records
 from spark_log_analytics.sources import SourceFile, Unread, find_files, inspect_file
 from spark_log_analytics.timestamps import Instant, TimeReference, parse_timestamp
 from spark_log_analytics.wrappers import NAMES_SERVICES, peel
 
 SPLIT_BYTES: Final = 64 * 1024 * 1024
+PIECE_BYTES: Final = WINDOW_BYTES
+"""How much of a split is read at a time."""
 
 
 class Split(NamedTuple):
@@ -136,21 +138,15 @@ def read_split(split: Split) -> Window:
 
 def scan_split(split: Split, classifier: Classifier) -> SplitScan:
     """Scan a part of a file."""
-    source = split.source
-    try:
-        data, base, error = read_split(split)
-    except OSError as failure:
-        return SplitScan((), SplitCounts(error=failure.strerror or str(failure)))
-    tally = _Tally(source, classifier)
-    start, end = split.start - base, None if split.end is None else split.end - base
-    if source.wrapper:
-        records = peeled_records(bytes(data), source)
-    else:
-        records = sift_records(data, source.verdict, start, end, classifier.dull)
-    for record in records:
-        tally.add(record._replace(offset=record.offset + base) if base else record)
-    stop = len(data) if end is None else min(end, len(data))
-    return tally.result(max(0, stop - start), _count_newlines(data, start, stop), error)
+    tally = _Tally(split.source, classifier)
+    for piece in cut_split(split, PIECE_BYTES):
+        try:
+            window = read_split(piece)
+        except OSError as failure:
+            tally.fail(failure.strerror or str(failure))
+            break
+        tally.take(piece, window)
+    return tally.result()
 
 
 def count_newlines_before(split: Split) -> int:
@@ -217,18 +213,41 @@ def peeled_records(data: bytes, source: SourceFile) -> Iterator[Record]:
 
 
 class _Tally:
-    """Gathers the events and counts of one split."""
+    """Gathers the events and counts of one split, piece by piece."""
 
     def __init__(self, source: SourceFile, classifier: Classifier) -> None:
         self._source = source
         self._classifier = classifier
         self._reference = TimeReference(source.zone, source.modified_ms)
         self._events: list[LogEvent] = []
-        self._records = self._unmatched = self._truncated = self._undecodable = 0
+        self._size = self._newlines = self._records = self._unmatched = self._truncated = self._undecodable = 0
         self._first: int | None = None
         self._last: int | None = None
+        self._error = ""
 
-    def add(self, record: Record) -> None:
+    def take(self, piece: Split, window: Window) -> None:
+        """Scan what was read of a piece."""
+        data, base, error = window
+        start, end = piece.start - base, None if piece.end is None else piece.end - base
+        if self._source.wrapper:
+            records = peeled_records(bytes(data), self._source)
+        else:
+            records = sift_records(data, self._source.verdict, start, end, self._classifier.dull)
+        offset, line = start, 0
+        for record in records:
+            offset, line = record.offset, record.line
+            self._add(record, base)
+        stop = len(data) if end is None else min(end, len(data))
+        self._size += max(0, stop - start)
+        # The last record has its line's number, so only what is behind it is left to count.
+        self._newlines += line + _count_newlines(data, offset, stop)
+        self.fail(error)
+
+    def fail(self, error: str) -> None:
+        """Remember why a piece could not be read to its end; empty when it could."""
+        self._error = self._error or error
+
+    def _add(self, record: Record, base: int) -> None:
         self._records += 1 + record.passed_count
         self._truncated += record.truncated
         self._undecodable += record.undecodable
@@ -242,8 +261,8 @@ class _Tally:
             self._events.append(
                 LogEvent(
                     file=self._source.name,
-                    offset=record.offset,
-                    line=record.line + 1,
+                    offset=record.offset + base,
+                    line=record.line + self._newlines + 1,
                     time_ms=None if instant is None else instant.ms,
                     time_assumed=_assumed(instant),
                     level=record.level,
@@ -258,17 +277,18 @@ class _Tally:
                 )
             )
 
-    def result(self, size_bytes: int, newline_count: int, error: str) -> SplitScan:
+    def result(self) -> SplitScan:
+        """Return what was found."""
         counts = SplitCounts(
-            size_bytes,
-            newline_count,
+            self._size,
+            self._newlines,
             self._records,
             self._unmatched,
             self._truncated,
             self._undecodable,
             self._first,
             self._last,
-            error,
+            self._error,
         )
         return SplitScan(tuple(self._events), counts)
 

@@ -9,11 +9,12 @@ does the work: the records that mean something are the same.
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
+from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from spark_log_analytics.anchors import meaning_anchors
-from spark_log_analytics.digits import BLUR, any_digit, is_blind
+from spark_log_analytics.digits import any_digit, blur, is_blind
 from spark_log_analytics.layouts import Verdict, header_expressions
 from spark_log_analytics.scanner import MAX_EVENT_BYTES, Buffer, HeaderReader, Record, read_headerless, scan_records
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 WINDOW_BYTES: Final = 32 * 1024 * 1024
+_BLOCK_BYTES: Final = 256 * 1024
+"""What a step of the work leaves in the processor's cache for the next one."""
 SMALL_BYTES: Final = 256 * 1024
 """Below this the start of the engine costs more than it saves."""
 _UNSIFTABLE: Final = frozenset({"open-producers"})
@@ -119,16 +122,16 @@ def _find_headers(data: Buffer, verdict: Verdict, start: int, stop: int) -> _Hea
     """Find the header lines that start in ``[start, stop)``, and which of their records have a line that may matter."""
     import numpy as np
 
-    header, meaning = _Question(header_expressions(verdict.layouts)), _Question(meaning_anchors())
-    odd_meaning = _Question((*meaning_anchors(), _ODD))
+    header, meaning = _question(header_expressions(verdict.layouts)), _question(meaning_anchors())
     parts: list[_Headers] = []
     position, line_count = _line_start(data, start), int(start > 0 and data[start - 1 : start] != b"\n")
     while position < stop:
         window_end = _line_start(data, min(position + WINDOW_BYTES, stop))
-        window = memoryview(data)[position:window_end]
+        window = np.frombuffer(data, dtype=np.uint8, count=window_end - position, offset=position)
         starts, lines = _lines_of(window)
         alike = _blurred(window, lines)
-        hits = np.flatnonzero((odd_meaning if _is_odd(window) else meaning).answer(lines, alike))
+        asked = _question((*meaning_anchors(), _ODD)) if _is_odd(window) else meaning
+        hits = np.flatnonzero(asked.answer(lines, alike))
         numbers = np.flatnonzero(header.answer(lines, alike))
         wanted = np.zeros(len(numbers), dtype=np.bool_)
         owners = np.searchsorted(numbers, hits, side="right") - 1
@@ -153,15 +156,17 @@ def _line_start(data: Buffer, position: int) -> int:
     return len(data) if newline < 0 else newline + 1
 
 
-def _lines_of(window: memoryview) -> tuple[NDArray[np.int64], Any]:
+def _lines_of(window: NDArray[np.uint8]) -> tuple[NDArray[np.int64], Any]:
     """Return where the lines of a window start, and the lines as an Arrow array over the same bytes."""
     import numpy as np
     import pyarrow as pa
 
-    newlines = np.flatnonzero(np.frombuffer(window, dtype=np.uint8) == ord("\n"))
-    ended = len(newlines) > 0 and int(newlines[-1]) == len(window) - 1
-    bounds = np.concatenate(([0], newlines + 1) if ended else ([0], newlines + 1, [len(window)]))
-    offsets = pa.py_buffer(bounds.astype(np.int32).tobytes())
+    blocks = range(0, len(window), _BLOCK_BYTES)
+    ends = [np.flatnonzero(window[start : start + _BLOCK_BYTES] == ord("\n")) + (start + 1) for start in blocks]
+    bounds = np.concatenate(([0], *ends))
+    if bounds[-1] != len(window):
+        bounds = np.append(bounds, len(window))
+    offsets = pa.py_buffer(bounds.astype(np.int32))
     lines = pa.Array.from_buffers(pa.binary(), len(bounds) - 1, [None, offsets, pa.py_buffer(window)])
     return bounds[:-1].astype(np.int64), lines
 
@@ -198,13 +203,18 @@ class _Question:
         return found
 
 
-def _blurred(window: memoryview, lines: Any) -> Any | None:
+@cache
+def _question(expressions: tuple[str, ...]) -> _Question:
+    return _Question(expressions)
+
+
+def _blurred(window: NDArray[np.uint8], lines: Any) -> Any | None:
     """Return the lines with their digits blurred, each distinct one once; None where most are distinct even so."""
     import pyarrow as pa
 
     # The same line ends, so the same offsets.
-    blurred = pa.py_buffer(bytes(window).translate(BLUR))
-    array = pa.Array.from_buffers(pa.binary(), len(lines), [None, lines.buffers()[1], blurred])
+    blurred = [None, lines.buffers()[1], pa.py_buffer(blur(window))]
+    array = pa.Array.from_buffers(pa.binary(), len(lines), blurred)
     tried = array[:_TRIED_LINES].dictionary_encode()
     if len(tried.dictionary) > len(tried) * (1 - _ALIKE_SHARE):
         return None
@@ -218,17 +228,14 @@ def _matches(lines: Any, expression: str) -> NDArray[np.bool_]:
     return found
 
 
-def _is_odd(window: memoryview) -> bool:
+def _is_odd(window: NDArray[np.uint8]) -> bool:
     """Whether a window holds NUL or bytes that are not UTF-8."""
-    import numpy as np
-
-    raw = np.frombuffer(window, dtype=np.uint8)
-    if not np.min(raw):
+    if not window.min():
         return True
-    if np.max(raw) < 128:
+    if window.max() < 128:
         return False
     try:
-        str(window, "utf-8")
+        str(window.data, "utf-8")
     except UnicodeDecodeError:
         return True
     return False

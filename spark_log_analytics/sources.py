@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from datetime import tzinfo
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -162,12 +163,7 @@ def inspect_file(path: Path, zone: tzinfo | None = None, layouts: tuple[Layout, 
         return Unread(str(path), "a JSON document, not a log", False)
     if not utf16 and _is_binary(sample):
         return Unread(str(path), "a binary file, not a log", False)
-    wrapper = DOCUMENT if is_document else detect_wrapper(sample)
-    verdict = _verdict(sample, wrapper, (*layouts, *LAYOUTS))
-    if wrapper == "syslog" and verdict.unmatched_count * 2 > verdict.line_count:
-        # The lines carry nothing but the message: then syslog's own header is the record's.
-        wrapper = ""
-        verdict = _verdict(sample, wrapper, (*layouts, *LAYOUTS))
+    wrapper, verdict = _shape(sample, DOCUMENT if is_document else "", (*layouts, *LAYOUTS))
     return SourceFile(
         name=str(path),
         application=application_of(path),
@@ -195,6 +191,17 @@ def application_of(path: Path) -> str:
     if stem.lower() in _SERVER_FILES and path.absolute().parent.name:
         return path.absolute().parent.name
     return stem
+
+
+@lru_cache(maxsize=16)
+def _shape(sample: bytes, wrapper: str, layouts: tuple[Layout, ...]) -> tuple[str, Verdict]:
+    """Find wrapper and layouts; remembered, because a log that is followed is looked at again and again."""
+    wrapper = wrapper or detect_wrapper(sample)
+    verdict = _verdict(sample, wrapper, layouts)
+    if wrapper == "syslog" and verdict.unmatched_count * 2 > verdict.line_count:
+        # The lines carry nothing but the message: then syslog's own header is the record's.
+        return "", _verdict(sample, "", layouts)
+    return wrapper, verdict
 
 
 def _verdict(sample: bytes, wrapper: str, layouts: tuple[Layout, ...]) -> Verdict:

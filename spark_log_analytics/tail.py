@@ -141,6 +141,9 @@ def from_json(value: Mapping[str, Any]) -> dict[str, Position]:
 
 def _end_of(path: Path, size: int, known: Position | None, *, idle: bool) -> Position | None:
     head = _head_hash(path, size)
+    if known is not None and known.offset == size and known.head in ("", head):
+        # Nothing has come: most looks at most files end here.
+        return known._replace(path=str(path), head=head)
     if codec_of(read_head(path, 16)):
         # An archive is read once, when it is complete.
         return (known or Position(str(path), size, 0, head)) if idle else known

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from functools import lru_cache
 from typing import Final
 
 from eosctl.model.log_event import LoggedException
@@ -12,12 +13,13 @@ _CLASS: Final = r"(?:[a-z][\w$]*\.)+[A-Z][\w$]*"
 _FIRST: Final = re.compile(
     rf"^\s*(?:[A-Z][^\n]{{0,200}}? )??({_CLASS}(?:Exception|Error|Throwable|Failure|Death))\b(?::|\s*$)", re.MULTILINE
 )
-_CAUSE: Final = re.compile(rf"^([ \t]*)(Caused by|Wrapped by): ({_CLASS})", re.MULTILINE)
-_SUPPRESSED: Final = re.compile(r"^([ \t]+)Suppressed: ", re.MULTILINE)
-_FRAME: Final = re.compile(r"^\s+at ([\w.$/@<>-]+)\(", re.MULTILINE)
+_CAUSE: Final = re.compile(rf"\n([ \t]*)(Caused by|Wrapped by): ({_CLASS})")
+_SUPPRESSED: Final = re.compile(r"\n([ \t]+)Suppressed: ")
+_FRAME: Final = re.compile(r"\n\s+at ([\w.$/@<>-]+)\(")
 _MARKED: Final = re.compile(r"^! ?", re.MULTILINE)
 """Dropwizard marks the lines of a stack trace."""
 _VOLATILE: Final = re.compile(r"\$\$Lambda[^.\n]*|\$\d+|0x[0-9a-f]+")
+_LONGEST_REMEMBERED: Final = 8192
 _TRACEBACK: Final = "Traceback (most recent call last):"
 _PYTHON_END: Final = re.compile(r"^([A-Za-z_][\w.]*)(?::|$)", re.MULTILINE)
 _PYTHON_FRAME: Final = re.compile(r'^  File "([^"]*)", line \d+, in (\S+)', re.MULTILINE)
@@ -32,22 +34,31 @@ def parse_throwable(text: str) -> LoggedException | None:
     Returns:
         The exception, or None when the text holds none. Suppressed exceptions do not count as causes.
     """
-    text = _unmarked(text)
+    return (_parse if len(text) > _LONGEST_REMEMBERED else _remembered)(text)
+
+
+def _parse(text: str) -> LoggedException | None:
+    text = _lines(text)
     chain = _chain(text)
     if not chain:
         return None
     if _TRACEBACK in text:
-        return _exception(chain, [f"{name}:{function}" for name, function in _PYTHON_FRAME.findall(text)])
-    return _exception(chain, _FRAME.findall(text))
+        return _exception(chain, tuple(f"{name}:{function}" for name, function in _PYTHON_FRAME.findall(text)))
+    return _exception(chain, tuple(_FRAME.findall(text)))
+
+
+_remembered = lru_cache(maxsize=512)(_parse)
+"""What fails once fails again in the same place and with the same words."""
 
 
 def parse_chain(text: str) -> tuple[str, ...]:
     """Return the classes of ``parse_throwable``'s exception from the outermost to the root; empty without one."""
-    return _chain(_unmarked(text))
+    return _chain(_lines(text))
 
 
-def _unmarked(text: str) -> str:
-    return _MARKED.sub("", text) if text.startswith("!") else text
+def _lines(text: str) -> str:
+    """Put a line end in front of the first line, too: to look for it is faster than to look for starts of lines."""
+    return f"\n{_MARKED.sub('', text) if text.startswith('!') else text}"
 
 
 def _chain(text: str) -> tuple[str, ...]:
@@ -71,7 +82,7 @@ def _chain(text: str) -> tuple[str, ...]:
 def parse_inline(text: str) -> LoggedException | None:
     """Parse an exception that a message names in passing, as in ``due to a.b.CException: why``."""
     found = re.search(rf"({_CLASS}(?:Exception|Error))\b", text)
-    return _exception((found[1],), []) if found else None
+    return _exception((found[1],), ()) if found else None
 
 
 def _python_chain(text: str) -> tuple[str, ...]:
@@ -82,7 +93,8 @@ def _python_chain(text: str) -> tuple[str, ...]:
     return tuple(reversed(chain))
 
 
-def _exception(chain: tuple[str, ...], frames: list[str]) -> LoggedException:
+@lru_cache(maxsize=512)
+def _exception(chain: tuple[str, ...], frames: tuple[str, ...]) -> LoggedException:
     lasting = _VOLATILE.sub("", "\n".join((*chain, *frames, "")))
     fingerprint = hashlib.sha1(lasting.encode(), usedforsecurity=False).hexdigest()[:16]
     return LoggedException(chain[0], chain[-1], chain, fingerprint)

@@ -1,13 +1,15 @@
 """Stack traces without the rest: records are looked at only where a line does not start like a header.
 
 In a log of text nearly every line is a header and starts with a digit or a bracket; what a throwable prints starts
-with a letter or white space. One search for the end of a line that nothing like a header follows finds them all.
+with a letter or white space. So the first bytes of lines tell where to look.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -22,9 +24,13 @@ from spark_log_analytics.timestamps import TimeReference, parse_timestamp
 MINUTE_MS: Final = 60_000
 PIECE_BYTES: Final = 8 * 1024 * 1024
 """How much is read at a time: small enough that the allocator gives the same memory again."""
-_SAMPLE_HEADERS: Final = 500
+_SAMPLE_HEADERS: Final = 64
 _HEADER_STARTS: Final = frozenset(b"0123456789[<%")
 """First bytes of headers that no line of a stack trace starts with."""
+_FRAMES: Final = re.compile(rb"(?:\tat [^\n]*\n)+")
+"""Lines that are passed over in one step: no header starts so."""
+_BLOCK_BYTES: Final = 256 * 1024
+"""What a step of the work leaves in the processor's cache for the next one."""
 _THROWN: Final = re.compile(rb"Exception|Error|Throwable|Failure|Death|Traceback")
 
 
@@ -121,14 +127,15 @@ def find_traces(data: Buffer, verdict: Verdict, start: int = 0, end: int | None 
     if reader is None or not starts or starts - _HEADER_STARTS:
         yield from sift_records(data, verdict, start, end)
         return
-    unlike_header = re.compile(rb"\n(?![" + re.escape(bytes(sorted(starts))) + rb"]|\Z)")
+    unlike = _unlike_headers(data, starts, max(0, start - 1))
     resume = 0
     if start == 0 and reader.pattern.match(data) is None:
         resume = _next_header(data, reader, 0)
         yield read_headerless(data, 0, resume, 0)
     # Each search goes on at the header behind the trace before, so that its frames are not looked at one by one.
-    while found := unlike_header.search(data, max(0, start - 1, resume - 1)):
-        line_start = found.end()
+    place = -1
+    while (place := bisect_left(unlike, resume, place + 1)) < len(unlike):
+        line_start = unlike[place]
         owner = _owner(data, reader, line_start, start)
         if owner is not None and owner.start() >= stop:
             return
@@ -137,6 +144,24 @@ def find_traces(data: Buffer, verdict: Verdict, start: int = 0, end: int | None 
             yield reader.record(data, owner, resume, 0)
         if line_start >= stop:
             return
+
+
+def _unlike_headers(data: Buffer, starts: frozenset[int], begin: int) -> list[int]:
+    """Return where the lines behind a place start that do not start like a header."""
+    if find_spec("numpy") is None:
+        unlike_header = re.compile(rb"\n(?![" + re.escape(bytes(sorted(starts))) + rb"]|\Z)")
+        return [found.end() for found in unlike_header.finditer(data, begin)]
+    import numpy as np
+
+    text = np.frombuffer(data, dtype=np.uint8)
+    unlike: list[int] = []
+    for block in range(begin, len(text) - 1, _BLOCK_BYTES):
+        first = text[block + 1 : block + 1 + _BLOCK_BYTES]
+        is_unlike = text[block : block + len(first)] == ord("\n")
+        for start in starts:
+            is_unlike &= first != start
+        unlike += (np.flatnonzero(is_unlike) + (block + 1)).tolist()
+    return unlike
 
 
 def _first_bytes(data: Buffer, reader: HeaderReader, start: int) -> frozenset[int]:
@@ -150,6 +175,8 @@ def _next_header(data: Buffer, reader: HeaderReader, position: int) -> int:
         return 0
     newline = data.find(b"\n", max(0, position - 1))
     while newline >= 0:
+        if frames := _FRAMES.match(data, newline + 1):
+            newline = frames.end() - 1
         if reader.pattern.match(data, newline + 1):
             return newline + 1
         newline = data.find(b"\n", newline + 1)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spark_log_analytics.anchors import meaning_anchors
-from spark_log_analytics.digits import BLUR, any_digit, is_blind
+from spark_log_analytics.digits import BLUR, any_digit, blur, is_blind
 from spark_log_analytics.layouts import LAYOUTS, header_expressions
 from spark_log_analytics.sieve import _blurred, _lines_of, _Question
 
@@ -42,6 +43,12 @@ def test_digits_that_decide_are_let_loose(given_one: str, loose: str) -> None:
     assert is_blind(given_one) is (given_one == loose)
 
 
+@given(st.binary(max_size=300), st.integers(0, 2000))
+def test_a_text_of_any_length_is_blurred_byte_by_byte(part: bytes, times: int) -> None:
+    text = part * times
+    assert blur(np.frombuffer(text, dtype=np.uint8)).tobytes() == text.translate(BLUR)
+
+
 def _python(expression: str) -> re.Pattern[bytes]:
     return re.compile(expression.replace(r"\z", r"\Z").encode("latin-1"))
 
@@ -65,7 +72,7 @@ def test_no_match_is_lost_in_the_blur(expression: str, line: str, digits: list[s
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.sampled_from(LINES), min_size=1, max_size=40), st.lists(st.sampled_from(EXPRESSIONS), min_size=1))
 def test_a_question_has_the_same_answer_over_kinds_of_lines_as_over_lines(lines: list[str], asked: list[str]) -> None:
-    data = memoryview("".join(f"{line}\n" for line in lines).encode("latin-1"))
+    data = np.frombuffer("".join(f"{line}\n" for line in lines).encode("latin-1"), dtype=np.uint8)
     _, array = _lines_of(data)
     alike = _blurred(data, array)
     question = _Question(asked)

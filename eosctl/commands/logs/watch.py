@@ -33,7 +33,7 @@ def watch_logs(
     ] = False,
     interval_ms: Annotated[
         int, typer.Option("--interval-ms", min=10, help="How often to look.", rich_help_panel=FOLLOWING)
-    ] = 500,
+    ] = 250,
     idle_ms: Annotated[
         int,
         typer.Option("--idle-ms", min=0, help="When an event is held to be complete.", rich_help_panel=FOLLOWING),

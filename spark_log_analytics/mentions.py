@@ -1,0 +1,80 @@
+"""Mentions that are no report: a record may say that a thing did not happen, or how often it did in some time.
+
+``no REQUEST_TIMED_OUT in the last hour`` holds the name of an error, and reports none. Only what stands on the same
+line right beside a name is looked at: where in doubt, a mention is a report.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_NAME: Final = r"(?:[A-Z][\w$]*[a-z][A-Z][\w$]*|_?[A-Z]{2,}(?:_[A-Z]+)+)"
+"""An error's name as programs spell it, without its package: ``TimeoutException``, ``REQUEST_TIMED_OUT``."""
+_NOUN: Final = "(?:errors?|exceptions?|failures?|count|total)"
+_ASIDE: Final = (
+    r"(?:an?|any|the|one|single|more|new|further|other|such|recent|known|longer|kafka|errors?|failures?|exceptions?"
+    r"|(?:signs?|traces?|cases?|instances?|occurrences?|number|count) of|of|with|like|be|been|due to|caused by"
+    r"|see|seeing|seen|get|getting|got|receive|throw|thrown|raised?|hit|had|have|observed?|find|saw)"
+)
+"""What may stand between a denial and what it denies."""
+_DENIED: Final = re.compile(
+    rf"(?i:\b(?:no|not|without|zero|neither|nor|never|none of|free (?:of|from))|n't)(?: (?i:{_ASIDE})\b)*"
+    rf"(?: (?:\w+\.)*{_NAME}(?:,|,? (?:or|and|nor)|/))* [\"'`(\[]?$"
+)
+_NEVER: Final = re.compile(
+    rf"(?i:(?: {_NOUN})?(?: (?:has|have|was|were|did|is|are|had|do|does))?(?: not| never|n't)(?: been| be)?"
+    r" (?:seen|occur|occurred|happen|happened|observed|found|reported|raised|thrown|detected|logged)\b)"
+)
+_ZERO: Final = re.compile(r"0(?<![\w.-]0)(?![\w.])")
+_ZERO_BEFORE: Final = re.compile(
+    r"(?:^|[:;,(|>\]] ?|\b(?i:with|and|or|had|has|have|were|was|saw|seen|got|are|is|found|still|only) )"
+    rf"0 (?:(?i:{_ASIDE}) )*$"
+)
+_NOTHING_BEHIND: Final = re.compile(
+    rf"(?: (?i:{_NOUN}))?(?: ?= ?0(?![\w.])|: ?0(?=[,;)\]}}|]|$)| ?[=:] ?(?i:none|zero)\b)"
+)
+_BESIDE_ZERO: Final = re.compile(
+    rf"(?<![\w.-])0 (?:(?i:{_ASIDE}) )*(?:\w+\.)*{_NAME}|\b{_NAME}(?: (?i:{_NOUN}))? ?[=:] ?0(?![\w.])"
+)
+_COUNT_BEFORE: Final = re.compile(r"(?<![\w.-])\d+(?: ?x| times)? $")
+_COUNT_BEHIND: Final = re.compile(rf"(?: (?i:{_NOUN}))?(?: ?[=:x] ?| \(?)\d+\b(?!\.)")
+_SPAN: Final = re.compile(
+    r"(?i:\b(?:in|over|during|within|for) the (?:last|past|previous) (?:\d+ ?)?"
+    r"(?:milliseconds?|seconds?|minutes?|hours?|days?|weeks?|ms|s|min|h|d|run|interval|window|period)\b"
+    r"|\bsince (?:start|startup|boot|midnight|yesterday|the start)\b|\bso far\b|\bin total\b)"
+)
+_REACH: Final = 160
+"""How many characters beside a name are looked at."""
+_WORD: Final = re.compile(r"[\w$]*")
+_NAMED: Final = re.compile(rf"(?:\w+\.)*{_NAME}s?")
+
+
+def counts_nothing(text: str) -> bool:
+    """Whether a text may count a name with zero: then its digits decide what it means."""
+    return _ZERO.search(text) is not None and _BESIDE_ZERO.search(text) is not None
+
+
+def is_report(text: str, start: int, end: int) -> bool:
+    """Whether what a text says from ``start`` to ``end`` is said to have happened.
+
+    Not so where a denial or a count of zero stands beside it, or where it is counted for a span of time.
+    """
+    line_start = text.rfind("\n", 0, start) + 1
+    line_end = text.find("\n", end)
+    line = text[line_start : len(text) if line_end < 0 else line_end]
+    first, last = start - line_start, min(end - line_start, len(line))
+    # A pattern may take a part of a name, and leave its package out.
+    while first > 0 and (line[first - 1].isalnum() or line[first - 1] in "._$"):
+        first -= 1
+    word = _WORD.match(line, last)
+    last = last if word is None else word.end()
+    before, behind = line[max(0, first - _REACH) : first], line[last : last + _REACH]
+    if _DENIED.search(before) is not None or _NEVER.match(behind) is not None:
+        return False
+    if _NAMED.fullmatch(line[first:last]) is None:
+        return True
+    if _ZERO_BEFORE.search(before) is not None or _NOTHING_BEHIND.match(behind) is not None:
+        return False
+    counted = _COUNT_BEFORE.search(before) is not None or _COUNT_BEHIND.match(behind) is not None
+    return not (counted and _SPAN.search(line) is not None)

@@ -64,7 +64,7 @@ def recorded_lines(release: str) -> frozenset[str]:
 def partition_of(
     folder: Path, name: str, index: int, *, topic_id: str = "AAAAAAAAAAAAAAAAAAAAAA", offset: int = 0, min_isr: int = 1
 ) -> Partition:
-    settings = TopicSettings()._replace(min_insync_replicas=min_isr)
+    settings = TopicSettings(min_insync_replicas=min_isr)
     store = SegmentedLog(folder, log_config(settings), Descriptors(), log_start_offset=offset, log_end_offset=offset)
     log = PartitionLog(TopicPartition(name, index), store, ProducerStateManager(), LeaderEpochs([]), settings, offset)
     return Partition(1, TopicPartition(name, index), parse_uuid(topic_id), log, TopicTraffic())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from eosctl.client.client import Client
@@ -10,6 +9,7 @@ from eosctl.client.destinations import Role
 from eosctl.client.outcome import error_for_code
 from eosctl.errors import PlanRefused
 from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.model.value import dataclass
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages import update_features
 

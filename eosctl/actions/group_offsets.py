@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from eosctl.client.client import Client
@@ -11,6 +10,7 @@ from eosctl.client.outcome import any_error, error_for_code
 from eosctl.errors import PlanRefused, UsageError
 from eosctl.model.snapshot import ClusterSnapshot, Group, PartitionInfo
 from eosctl.model.transaction import TopicPartition
+from eosctl.model.value import dataclass
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages import offset_commit
 

@@ -10,7 +10,6 @@ what C1 does not know, and C2 does not know either, nobody will ever end. No cli
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from eosctl.analysis.abort_safety import marker_may_have_been_skipped, why_not_abort
@@ -32,6 +31,7 @@ from eosctl.model.history import TransactionLogEntry
 from eosctl.model.limits import Limits
 from eosctl.model.snapshot import ClusterSnapshot, PartitionInfo
 from eosctl.model.transaction import PartitionProducers, TopicPartition, Transaction
+from eosctl.model.value import dataclass
 
 _CAUSES: Final = {
     Relation.UNKNOWN: HangCause.UNKNOWN_TO_COORDINATOR,

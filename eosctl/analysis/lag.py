@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from eosctl.analysis.coordinators import CONSUMER_OFFSETS_TOPIC, view_of
 from eosctl.analysis.locate import coordinator_partition
@@ -12,6 +11,7 @@ from eosctl.analysis.partitions import partitions_by_name
 from eosctl.model.hang import HangVerdict
 from eosctl.model.snapshot import ClusterSnapshot, PendingOffset, ReadableRange
 from eosctl.model.transaction import TopicPartition
+from eosctl.model.value import dataclass
 
 
 @dataclass(frozen=True, slots=True)

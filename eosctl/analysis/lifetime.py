@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from eosctl.analysis.locate import locate_transactional_id
@@ -14,6 +14,7 @@ from eosctl.model.hang import HangCause, HangStatus, TransactionVerdict
 from eosctl.model.limits import Limits
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import Transaction, TransactionState
+from eosctl.model.value import dataclass
 
 # The wire's text for a transaction that never times out: a two-phase commit (KIP-939) stores Integer.MAX_VALUE.
 NO_TIMEOUT_MS: Final = 2_147_483_647

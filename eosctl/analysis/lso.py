@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from eosctl.model.hang import HangVerdict
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import TopicPartition
+from eosctl.model.value import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,11 @@ since then WRITE on any topic will do.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, NamedTuple
 
 from eosctl.model.cluster_state import AccessRule, AccessRules
+from eosctl.model.value import dataclass
 
 CLUSTER: Final = "kafka-cluster"
 IDEMPOTENT_WRITE_UNTIL: Final = (2, 7)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
 from eosctl.analysis.coordinators import CoordinatorView
 from eosctl.analysis.lifetime import PREPARED
 from eosctl.model.transaction import PartitionProducers, ProducerState, TopicPartition, Transaction, TransactionState
+from eosctl.model.value import dataclass
 
 IDLE_STATES: Final = frozenset(
     {

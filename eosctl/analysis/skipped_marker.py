@@ -8,7 +8,6 @@ keeps the epoch, no marker of the producer may have reached the partition after 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from eosctl.analysis.abort_safety import TV2, entries_of, marker_may_have_been_skipped
@@ -19,6 +18,7 @@ from eosctl.model.hang import OpenTransaction
 from eosctl.model.history import TransactionLogEntry
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import TransactionState
+from eosctl.model.value import dataclass
 
 _COMPLETE: Final = (TransactionState.COMPLETE_COMMIT, TransactionState.COMPLETE_ABORT)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from eosctl.analysis.state_log import history_by_id
@@ -16,6 +16,7 @@ from eosctl.model.log_event import LogEvent
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.timeline import BatchFact, Lane, LaneKind, Mark, Timeline, Tone
 from eosctl.model.transaction import TopicPartition, TransactionState
+from eosctl.model.value import dataclass
 
 MAX_LANES: Final = 40
 MAX_MARKS_PER_LANE: Final = 2_000

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from eosctl.analysis.lifetime import classify_transactions
 from eosctl.analysis.partitions import partitions_by_name
 from eosctl.model.snapshot import ClusterSnapshot, PartitionInfo
 from eosctl.model.transaction import TopicPartition
+from eosctl.model.value import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from eosctl.checks.grouping import FindingGroup
 from eosctl.model.finding import Diagnosis, Finding
+from eosctl.model.value import dataclass
 
 
 class Standing(NamedTuple):

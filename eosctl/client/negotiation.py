@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from eosctl.errors import UnsupportedByBroker
 from eosctl.model.snapshot import ApiRange, FeatureLevel
+from eosctl.model.value import dataclass
 from eosctl.wire import codec
 from eosctl.wire.api_keys import ApiKey
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, TypeVar
 
 from eosctl.errors import (
@@ -16,6 +15,7 @@ from eosctl.errors import (
     UnsupportedByBroker,
 )
 from eosctl.model.evidence import GapReason
+from eosctl.model.value import dataclass
 from eosctl.wire.error_codes import ErrorCode
 
 T = TypeVar("T")

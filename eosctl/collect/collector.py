@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 from eosctl.analysis.second_look import holds_something_long, leaves_doubt
@@ -17,6 +17,7 @@ from eosctl.collect.transactions import EVERY_TRANSACTION, TransactionQuery, loo
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.snapshot import ClusterSnapshot, Topic
 from eosctl.model.transaction import TransactionLook
+from eosctl.model.value import dataclass
 
 # Reading what groups still have before them costs as much as reading it; metrics and logs are not a cluster's to tell.
 ASKED: Final = frozenset(EvidenceKind) - {EvidenceKind.METRICS, EvidenceKind.LOGS}

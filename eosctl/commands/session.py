@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eosctl.commands.invocation import note
 from eosctl.errors import UsageError
+from eosctl.model.value import dataclass
 from eosctl.render.progress import show_progress
 
 if TYPE_CHECKING:

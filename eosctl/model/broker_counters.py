@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from eosctl.model.transaction import TopicPartition
+from eosctl.model.value import dataclass
 
 
 class TopicCounters(NamedTuple):

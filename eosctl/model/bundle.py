@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from eosctl.model.value import dataclass
 
 BUNDLE_SCHEMA: Final = "eosctl.bundle"
 BUNDLE_SCHEMA_VERSION: Final = 1

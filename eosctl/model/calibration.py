@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from eosctl.model.capacity_plan import Unit
+from eosctl.model.value import dataclass
 
 
 class TrialProfile(StrEnum):

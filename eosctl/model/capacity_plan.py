@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from eosctl.model.value import dataclass
 from eosctl.model.workload import Assumption
 
 

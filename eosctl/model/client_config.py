@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from eosctl.model.secret import Secret
+from eosctl.model.value import dataclass
 
 
 class SecurityProtocol(StrEnum):

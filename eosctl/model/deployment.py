@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Final, NamedTuple
 
 from eosctl.model.parameter import ParameterTable, Release
+from eosctl.model.value import dataclass
 
 
 class Role(StrEnum):

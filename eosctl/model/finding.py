@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from enum import Enum, StrEnum
 
 from eosctl.model.evidence import EvidenceGap
 from eosctl.model.severity import Severity
+from eosctl.model.value import dataclass
 
 
 class Confidence(StrEnum):

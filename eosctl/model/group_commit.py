@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from eosctl.model.transaction import TopicPartition
+from eosctl.model.value import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from eosctl.model.finding import Confidence, Evidence
 from eosctl.model.transaction import TopicPartition, Transaction
+from eosctl.model.value import dataclass
 
 
 class HangCause(StrEnum):

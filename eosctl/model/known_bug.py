@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 
 from eosctl.model.severity import Severity
+from eosctl.model.value import dataclass
 
 Version = tuple[int, ...]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from eosctl.model.incident import Incident
+from eosctl.model.value import dataclass
 
 
 class LoggedRecord(NamedTuple):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from eosctl.model.value import dataclass
 
 
 class MetricSample(NamedTuple):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from eosctl.model.value import dataclass
 
 Release = tuple[int, int]
 """Major and minor number, e.g. ``(3, 9)``."""

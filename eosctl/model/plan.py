@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from eosctl.model.finding import Evidence
 from eosctl.model.transaction import TopicPartition, Transaction
+from eosctl.model.value import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from eosctl.model.cluster_state import AccessRules, LogDirectory, QuorumReplica
@@ -13,6 +13,7 @@ from eosctl.model.log_evidence import LoggedIncident
 from eosctl.model.metric_page import MetricPage
 from eosctl.model.setting import Setting
 from eosctl.model.transaction import PartitionProducers, TopicPartition, Transaction, TransactionLook
+from eosctl.model.value import dataclass
 
 SNAPSHOT_SCHEMA: Final = "eosctl.snapshot"
 SNAPSHOT_SCHEMA_VERSION: Final = 1

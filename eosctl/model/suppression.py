@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from eosctl.model.severity import Severity
+from eosctl.model.value import dataclass
 
 
 @dataclass(frozen=True, slots=True)

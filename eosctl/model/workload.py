@@ -6,8 +6,9 @@ nobody knows them; a plan then makes no verdict that needs them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from eosctl.model.value import dataclass
 
 
 class ApplicationKind(StrEnum):

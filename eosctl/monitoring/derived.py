@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from eosctl.model.metric_page import MetricPage, MetricSample
+from eosctl.model.value import dataclass
 from eosctl.monitoring.cluster_gauges import ENDED
 
 FENCING_ERRORS: Final = frozenset({"PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH"})

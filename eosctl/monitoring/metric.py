@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from eosctl.collect.metrics.beans import BeanQuery, exporter_name, safe_name
 from eosctl.model.known_bug import Version, parse_version
+from eosctl.model.value import dataclass
 
 _PLACEHOLDER: Final = re.compile(r"[\w-]+=\{([\w-]+)\}")
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 
 from eosctl.collect.metrics.beans import exporter_name
 from eosctl.model.metric_page import MetricSample
+from eosctl.model.value import dataclass
 from eosctl.monitoring.catalogue import load_metrics
 from eosctl.monitoring.metric import Metric, MetricKind
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from typing import Final, NamedTuple, Protocol
 
@@ -22,6 +22,7 @@ from eosctl.model.evidence import EvidenceKind
 from eosctl.model.plan import MarkerPlan
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import TopicPartition
+from eosctl.model.value import dataclass
 from eosctl.runbooks.probe_kind import Parameter, with_defaults
 from eosctl.runbooks.readings import Arguments
 

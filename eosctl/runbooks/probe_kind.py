@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, NamedTuple
 
 from eosctl.errors import UsageError
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.model.value import dataclass
 from eosctl.runbooks.book import Value
 from eosctl.runbooks.readings import Arguments, Facts
 

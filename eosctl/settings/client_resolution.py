@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from eosctl.errors import ConfigFileError, UsageError
 from eosctl.model.client_config import ClientConfig
+from eosctl.model.value import dataclass
 from eosctl.settings.client_properties import (
     ALIASES,
     KNOWN_NAMES,

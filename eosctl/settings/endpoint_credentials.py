@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from eosctl.errors import ConfigFileError
 from eosctl.model.secret import Secret
+from eosctl.model.value import dataclass
 from eosctl.settings.properties_file import read_properties
 
 _STORES: Final = ("ssl.truststore.location", "ssl.keystore.location")

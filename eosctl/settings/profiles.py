@@ -14,11 +14,11 @@ profiles:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from eosctl.errors import ConfigFileError
+from eosctl.model.value import dataclass
 from eosctl.settings.client_properties import SECRET_NAMES
 from eosctl.settings.given import Given
 from eosctl.settings.references import has_reference

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, NamedTuple
 
 from eosctl.model.deployment import Client, Place, Role, Value
 from eosctl.model.parameter import Release
+from eosctl.model.value import dataclass
 from eosctl.settings.tree import Leaf
 
 _ELSEWHERE: Final = re.compile(r"\$\{|\$\(|\{\{|<%|%\(|^@[\w.-]+@$|^<[^<>]+>$|^\$\w+$")

@@ -7,12 +7,12 @@ offsets can be fetched. Whoever takes the partition over then starts from the of
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 
 from eosctl.analysis.wording import time_text
 from eosctl.model.finding import Evidence
 from eosctl.model.group_commit import GroupCommit
+from eosctl.model.value import dataclass
 
 # A takeover reads the offset within a rebalance; one that comes later had time to see the truth.
 WITHIN_MS = 300_000

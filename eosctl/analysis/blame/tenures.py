@@ -8,13 +8,13 @@ whose epochs are used up is answered with a new one (KIP-890).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from eosctl.analysis.incidents.story import is_server_logger
 from eosctl.model.blame import Instance, Tenure
 from eosctl.model.history import TransactionLogEntry
 from eosctl.model.log_event import LogEvent
 from eosctl.model.transaction import TransactionState
+from eosctl.model.value import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, NamedTuple
 
 from eosctl.analysis.fsck.continuity import EpochOrder, OffsetOrder, SequenceOrder
@@ -16,6 +16,7 @@ from eosctl.analysis.fsck.state_log import StateLog
 from eosctl.analysis.fsck.txn_index import SeenAbort, check_txn_index
 from eosctl.model.fsck import FsckFinding
 from eosctl.model.transaction import TopicPartition
+from eosctl.model.value import dataclass
 from eosctl.storage.names import (
     LEADER_EPOCH_CHECKPOINT,
     PARTITION_METADATA,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -15,6 +15,7 @@ from eosctl.commands.options import parse_duration_ms
 from eosctl.commands.session import Connection, resolve_connection
 from eosctl.commands.watching import check_format, frames, row_count
 from eosctl.errors import EosctlError, UsageError
+from eosctl.model.value import dataclass
 from eosctl.render.formats import FindingFormat
 
 if TYPE_CHECKING:

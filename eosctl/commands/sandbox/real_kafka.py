@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -10,6 +9,7 @@ import typer
 
 from eosctl.commands.invocation import note
 from eosctl.errors import UsageError
+from eosctl.model.value import dataclass
 
 if TYPE_CHECKING:
     from eosctl.sandbox.process.manage import Found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from eosctl.commands.invocation import Invocation
@@ -10,6 +10,7 @@ from eosctl.commands.txn.changing import Change
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.plan import FenceOutcome, FencePlan, MarkerOutcome, MarkerPlan
 from eosctl.model.transaction import TopicPartition
+from eosctl.model.value import dataclass
 from eosctl.render.progress import show_progress
 
 if TYPE_CHECKING:

@@ -6,13 +6,13 @@ import asyncio
 import os
 import sys
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
 from eosctl.commands.invocation import Invocation, note, write_file
 from eosctl.commands.session import Connection, resolve_connection
 from eosctl.errors import EosctlError, PlanRefused, UsageError
+from eosctl.model.value import dataclass
 from eosctl.render.formats import OutputFormat
 
 if TYPE_CHECKING:

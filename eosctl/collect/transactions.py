@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from operator import attrgetter
 from typing import Final
 
 from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_from_code, gap_without_leader, in_batches
@@ -23,6 +24,7 @@ from eosctl.model.transaction import (
     TransactionLook,
     TransactionState,
 )
+from eosctl.model.value import dataclass
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages import describe_producers, describe_transactions, list_transactions
@@ -184,7 +186,7 @@ async def collect_transactions(
     )
     found = [transaction for answer in answers for transaction in answer.value]
     gaps = tuple(gap for answer in answers for gap in answer.gaps)
-    return Probed(tuple(sorted(found, key=lambda t: t.transactional_id)), gaps)
+    return Probed(tuple(sorted(found, key=attrgetter("transactional_id"))), gaps)
 
 
 async def _transactions_of_coordinator(
@@ -277,23 +279,31 @@ async def describe_ids(reader: ReadOnly, broker_id: int, ids: Sequence[str]) -> 
         return Probed([], gaps)
     found: list[Transaction] = []
     missing: list[EvidenceGap] = []
-    for state in answer.transaction_states:
-        if state.error_code == ErrorCode.TRANSACTIONAL_ID_NOT_FOUND:
-            # It expired between the list and this question; the list entry stays, undescribed.
-            continue
-        if state.error_code != ErrorCode.NONE:
-            missing.append(gap_from_code(EvidenceKind.TRANSACTIONS, state.transactional_id, state.error_code))
+    for (
+        code,
+        transactional_id,
+        state,
+        timeout_ms,
+        start_time_ms,
+        producer_id,
+        epoch,
+        topics,
+    ) in answer.transaction_states:
+        if code:
+            # One that is not found expired between the list and this question; its list entry stays, undescribed.
+            if code != ErrorCode.TRANSACTIONAL_ID_NOT_FOUND:
+                missing.append(gap_from_code(EvidenceKind.TRANSACTIONS, transactional_id, code))
             continue
         found.append(
             Transaction(
-                transactional_id=state.transactional_id,
+                transactional_id=transactional_id,
                 coordinator_id=broker_id,
-                producer_id=state.producer_id,
-                state=state.transaction_state,
-                producer_epoch=state.producer_epoch,
-                timeout_ms=state.transaction_timeout_ms,
-                start_time_ms=state.transaction_start_time_ms if state.transaction_start_time_ms >= 0 else None,
-                partitions=_partitions(state.topics) if state.topics else (),
+                producer_id=producer_id,
+                state=state,
+                producer_epoch=epoch,
+                timeout_ms=timeout_ms,
+                start_time_ms=start_time_ms if start_time_ms >= 0 else None,
+                partitions=_partitions(topics) if topics else (),
             )
         )
     return Probed(found, tuple(missing))

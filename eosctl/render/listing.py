@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 from eosctl.render.envelope import Listing
@@ -44,7 +44,7 @@ def render_listing(
         case OutputFormat.YAML:
             return render_yaml(listing)
         case OutputFormat.TSV:
-            return render_tsv([column.cell(item) for column in columns] for item in listing.items)
+            return render_tsv(_rows(listing, columns))
         case OutputFormat.TABLE | OutputFormat.WIDE:
             shown = [column for column in columns if output is OutputFormat.WIDE or not column.wide]
             return render_page(_blocks(listing, shown, empty), style)
@@ -53,8 +53,7 @@ def render_listing(
 def _blocks(listing: Listing[T], columns: Sequence[Column[T]], empty: str) -> list[Block]:
     blocks: list[Block] = []
     if listing.items:
-        rows = tuple(tuple(column.cell(item) for column in columns) for item in listing.items)
-        blocks.append(Grid(rows, tuple(column.header for column in columns)))
+        blocks.append(Grid(tuple(_rows(listing, columns)), tuple(column.header for column in columns)))
     elif listing.evidence is not None and listing.evidence.gaps:
         blocks.append(Line("Nothing was found, but not everything could be asked."))
     else:
@@ -69,3 +68,7 @@ def _blocks(listing: Listing[T], columns: Sequence[Column[T]], empty: str) -> li
             for gap in listing.evidence.gaps
         ]
     return blocks
+
+
+def _rows(listing: Listing[T], columns: Sequence[Column[T]]) -> Iterator[tuple[str, ...]]:
+    return zip(*[map(column.cell, listing.items) for column in columns], strict=True)

@@ -28,14 +28,13 @@ def render_tsv(rows: Iterable[Sequence[str]]) -> str:
 
     Tabs, line breaks and backslashes inside a cell are written as ``\\t``, ``\\n``, ``\\r`` and ``\\\\``.
     """
-    return "".join(map(_line, rows))
-
-
-def _line(row: Sequence[str]) -> str:
-    line = "\t".join(row)
-    if "\\" in line or "\n" in line or "\r" in line or line.count("\t") >= len(row):
-        line = "\t".join(map(_escape, row))
-    return line + "\n"
+    held = list(rows)
+    text = "".join(["\t".join(row) + "\n" for row in held])
+    # Hardly any text has something to escape: all of it is looked at once.
+    tabs = sum(map(len, held)) - len(held)
+    if "\\" not in text and "\r" not in text and text.count("\n") == len(held) and text.count("\t") == tabs:
+        return text
+    return "".join(["\t".join(map(_escape, row)) + "\n" for row in held])
 
 
 def _escape(cell: str) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
+
+from eosctl.model.value import dataclass
 
 LABEL_WIDTH = 10
 UNBOUNDED = 1_000_000
@@ -56,7 +58,7 @@ _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0
 
 def visible(text: str) -> str:
     r"""Write control characters out, as ``\x1b``."""
-    return text.translate(_CONTROLS)
+    return text if text.isprintable() else text.translate(_CONTROLS)
 
 
 def render_page(blocks: Sequence[Block], style: Style = PLAIN) -> str:
@@ -91,12 +93,9 @@ def _plain_grid(grid: Grid) -> str:
     rows = ([grid.header] if grid.header else []) + list(grid.rows)
     if not rows:
         return ""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    margin = " " * grid.indent
-    lines = (
-        margin + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    )
-    return "\n".join(lines) + "\n"
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    line = " " * grid.indent + "  ".join([f"%-{width}s" for width in widths])
+    return "\n".join([(line % row).rstrip() for row in rows]) + "\n"
 
 
 def _rich(blocks: Sequence[Block], style: Style) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from typing import Annotated
 
@@ -16,8 +15,6 @@ from eosctl.render.page import visible
 from eosctl.render.terminal import ColorChoice
 
 INTERRUPTED = 130
-# What a command collects lives until it ends; Python's default of 700 goes through all of it again and again.
-_ALLOCATIONS_PER_COLLECTION = 50_000
 
 app = typer.Typer(
     name="eosctl",
@@ -60,8 +57,6 @@ def main(arguments: list[str] | None = None) -> int:
         The exit code.
     """
     invocation = Invocation()
-    if arguments is None:
-        gc.set_threshold(_ALLOCATIONS_PER_COLLECTION)
     try:
         app(arguments, prog_name="eosctl", obj=invocation)
     except SystemExit as ending:

@@ -66,14 +66,14 @@ def any_error(response: Any) -> ErrorCode:
 
 
 def _error_codes(message: Any) -> Iterator[int]:
-    for name in message._fields:
+    for name in message.__struct_fields__:
         value = getattr(message, name)
         if name.endswith("error_code"):
             if value:
                 yield value
         elif isinstance(value, list | tuple):
             for item in value:
-                if hasattr(item, "_fields"):
+                if hasattr(item, "__struct_fields__"):
                     yield from _error_codes(item)
 
 

@@ -32,8 +32,7 @@ from eosctl.wire.messages import describe_producers, describe_transactions, list
 PARTITIONS_PER_REQUEST: Final = 500
 IDS_PER_REQUEST: Final = 1_000
 _IDLE: Final = frozenset({TransactionState.EMPTY, TransactionState.COMPLETE_COMMIT, TransactionState.COMPLETE_ABORT})
-#: Transactional id, producer id and state, as a coordinator lists them.
-_Entry = tuple[str, int, str]
+_Entry = list_transactions.TransactionState
 _NOT_IDLE: Final = tuple(state.value for state in TransactionState if state not in _IDLE)
 
 
@@ -195,11 +194,12 @@ async def _transactions_of_coordinator(
     listed = await _list_ids(reader, broker_id, query)
     found: dict[str, Transaction] = {}
     wanted: list[str] = []
-    for transactional_id, producer_id, state in listed.value:
-        if query.describe_idle or state not in _IDLE or producer_id in held_open:
+    for entry in listed.value:
+        transactional_id = entry.transactional_id
+        if query.describe_idle or entry.transaction_state not in _IDLE or entry.producer_id in held_open:
             wanted.append(transactional_id)
         else:
-            found[transactional_id] = _undescribed(transactional_id, broker_id, producer_id, state)
+            found[transactional_id] = _undescribed(entry, broker_id)
     details = await _describe_all(reader, broker_id, wanted)
     return Probed(_joined(broker_id, found, details.value, listed.value), listed.gaps + details.gaps)
 
@@ -215,7 +215,7 @@ async def _changes_of_coordinator(
     listed = await _list_ids(reader, broker_id, replace(query, states=_NOT_IDLE))
     if listed.gaps:
         return Probed([], listed.gaps)
-    wanted = {transactional_id for transactional_id, _, _ in listed.value}
+    wanted = {entry.transactional_id for entry in listed.value}
     found: dict[str, Transaction] = {}
     remembered = []
     for transaction in earlier:
@@ -257,14 +257,16 @@ def _joined(
 ) -> list[Transaction]:
     """Add what was described, and as their list entry those of which no details could be had."""
     found.update({transaction.transactional_id: transaction for transaction in described})
-    for transactional_id, producer_id, state in listed:
-        if transactional_id not in found:
-            found[transactional_id] = _undescribed(transactional_id, broker_id, producer_id, state)
+    for entry in listed:
+        if entry.transactional_id not in found:
+            found[entry.transactional_id] = _undescribed(entry, broker_id)
     return list(found.values())
 
 
-def _undescribed(transactional_id: str, coordinator_id: int, producer_id: int, state: str) -> Transaction:
-    return Transaction(transactional_id, coordinator_id, producer_id, state, described=False)
+def _undescribed(entry: _Entry, coordinator_id: int) -> Transaction:
+    return Transaction(
+        entry.transactional_id, coordinator_id, entry.producer_id, entry.transaction_state, described=False
+    )
 
 
 async def describe_ids(reader: ReadOnly, broker_id: int, ids: Sequence[str]) -> Probed[list[Transaction]]:
@@ -279,16 +281,8 @@ async def describe_ids(reader: ReadOnly, broker_id: int, ids: Sequence[str]) -> 
         return Probed([], gaps)
     found: list[Transaction] = []
     missing: list[EvidenceGap] = []
-    for (
-        code,
-        transactional_id,
-        state,
-        timeout_ms,
-        start_time_ms,
-        producer_id,
-        epoch,
-        topics,
-    ) in answer.transaction_states:
+    for state in answer.transaction_states:
+        code, transactional_id, topics = state.error_code, state.transactional_id, state.topics
         if code:
             # One that is not found expired between the list and this question; its list entry stays, undescribed.
             if code != ErrorCode.TRANSACTIONAL_ID_NOT_FOUND:
@@ -298,11 +292,11 @@ async def describe_ids(reader: ReadOnly, broker_id: int, ids: Sequence[str]) -> 
             Transaction(
                 transactional_id=transactional_id,
                 coordinator_id=broker_id,
-                producer_id=producer_id,
-                state=state,
-                producer_epoch=epoch,
-                timeout_ms=timeout_ms,
-                start_time_ms=start_time_ms if start_time_ms >= 0 else None,
+                producer_id=state.producer_id,
+                state=state.transaction_state,
+                producer_epoch=state.producer_epoch,
+                timeout_ms=state.transaction_timeout_ms,
+                start_time_ms=state.transaction_start_time_ms if state.transaction_start_time_ms >= 0 else None,
                 partitions=_partitions(topics) if topics else (),
             )
         )

@@ -38,7 +38,7 @@ class Decoder:
             values |= self.tags([slot for slot in slots if slot.field.tag is not None])
         arguments = [values.get(one.name) or self.constant(one.default) for one in struct.attributes]
         self.source.constants.add(struct.name)
-        return f"new({struct.name}, ({', '.join(arguments)}{',' * (len(arguments) == 1)}))"
+        return f"{struct.name}({', '.join(arguments)})"
 
     def constant(self, default: str) -> str:
         """Use a default; a struct's is made once for the module."""

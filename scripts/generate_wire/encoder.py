@@ -47,22 +47,14 @@ class Encoder:
         return " + ".join(self.pieces) or 'b""'
 
     def struct(self, struct: Struct, slots: tuple[Slot, ...], value: str) -> None:
-        """Unpack a struct into variables and write its fields."""
-        targets, names = self.targets(struct, slots)
-        if targets:
-            self.source.line(f"{targets} = {value}")
-        self.fields(slots, names)
-
-    def targets(self, struct: Struct, slots: tuple[Slot, ...]) -> tuple[str, dict[str, str]]:
-        """Name the variables of a struct's fields; a field that the version lacks goes to `_`."""
+        """Take the fields that the version has from a struct and write them."""
         wanted = {slot.field.name for slot in slots}
         if self.preserves:
             wanted.add("unknown_tags")
         names = {one.name: self.source.name(one.name) for one in struct.attributes if one.name in wanted}
-        if not names:
-            return "", names
-        row = [names.get(one.name, "_") for one in struct.attributes]
-        return ", ".join(row) + "," * (len(row) == 1), names
+        for field, name in names.items():
+            self.source.line(f"{name} = {value}.{field}")
+        self.fields(slots, names)
 
     def fields(self, slots: Sequence[Slot], names: dict[str, str]) -> None:
         """Write fields whose values are in variables."""
@@ -155,9 +147,9 @@ class Encoder:
     def loop(self, slot: Slot, values: str) -> None:
         """Write the elements of an array."""
         if slot.field.is_struct:
-            targets, names = self.targets(self.structs.of(self.section, slot.field), slot.slots)
-            with self.source.block(f"for {targets or '_'} in {values}:"):
-                self.fields(slot.slots, names)
+            item = self.source.name(f"{slot.field.name}_item")
+            with self.source.block(f"for {item} in {values}:"):
+                self.struct(self.structs.of(self.section, slot.field), slot.slots, item)
                 self.flush()
                 self.emit()
         else:

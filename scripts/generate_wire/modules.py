@@ -41,19 +41,18 @@ def package_of(path: str) -> str:
 
 
 def _structs_module(path: str, structs: Structs) -> str:
-    # no postponed annotations: NamedTuple would compile each of them again when the module is imported
     lines = [f'"""{_NOTE.format(path=path + ".msg")}"""', ""]
     annotations = " ".join(one.type for struct in structs.order.values() for one in struct.attributes)
     if "Sequence[" in annotations:
         lines += ["from collections.abc import Sequence"]
-    lines += ["from typing import NamedTuple", ""]
+        lines += [""]
+    lines += ["from msgspec import Struct"]
     if any(one.default == "ZERO_UUID" for struct in structs.order.values() for one in struct.attributes):
-        lines += ["from eosctl.wire.uuid import ZERO_UUID", ""]
+        lines += ["", "from eosctl.wire.uuid import ZERO_UUID"]
+    lines += [""]
     for struct in structs.order.values():
-        lines += ["", f"class {struct.name}(NamedTuple):", f'    """{struct.doc}."""', ""]
-        for name, kind, default in struct.attributes:
-            shadow = "  # type: ignore[assignment]" if name in ("index", "count") else ""
-            lines.append(f"    {name}: {kind} = {default}{shadow}")
+        lines += ["", f"class {struct.name}(Struct, frozen=True, gc=False):", f'    """{struct.doc}."""', ""]
+        lines += [f"    {name}: {kind} = {default}" for name, kind, default in struct.attributes]
         lines.append("")
     return "\n".join(lines)
 
@@ -82,7 +81,7 @@ def _codec_module(
     ]
     if "ZERO_UUID" in constants:
         lines.append("from eosctl.wire.uuid import ZERO_UUID")
-    lines += ["", "new = tuple.__new__"]
+    lines += [""]
     lines += [f"DEFAULT_{name.removesuffix('()')} = {name}" for name in sorted(constants) if name.endswith("()")]
     lines += [_format_line(*one.split()) for one in formats]
     lines += ["", "", "def decode(buffer, position=0):", "    try:", "        p = position", *decoding.lines]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 #: What the generated functions use themselves.
-RESERVED = frozenset(("buffer", "position", "p", "n", "q", "new", "len", "range", "message", "explain"))
+RESERVED = frozenset(("buffer", "position", "p", "n", "q", "len", "range", "message", "explain"))
 
 
 class Source:

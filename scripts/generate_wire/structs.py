@@ -1,4 +1,4 @@
-"""The typed values: one NamedTuple for each struct, with the fields of all versions."""
+"""The typed values: one class for each struct, with the fields of all versions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Attribute(NamedTuple):
 
 
 class Struct(NamedTuple):
-    """A NamedTuple to write."""
+    """A class to write."""
 
     name: str
     doc: str

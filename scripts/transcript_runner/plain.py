@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, get_args, get_type_hints
 
+import msgspec
+
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.uuid import ZERO_UUID
 from scripts.transcript_runner.batches import describe_batches, encode_batches
@@ -23,14 +25,14 @@ def _fields(message_class: Any) -> dict[str, tuple[str, type | None, Any]]:
     """Map Kafka's name of each field to ours, the class of a nested message, and the default."""
     hints = get_type_hints(message_class)
     return {
-        _camel(name): (name, _nested(hints[name]), message_class._field_defaults.get(name))
-        for name in message_class._fields
+        _camel(one.name): (one.name, _nested(hints[one.name]), one.default)
+        for one in msgspec.structs.fields(message_class)
     }
 
 
 def _nested(hint: Any) -> type | None:
     """Find the message class inside ``X``, ``X | None``, ``Sequence[X]`` and ``Sequence[X] | None``."""
-    if hasattr(hint, "_fields"):
+    if hasattr(hint, "__struct_fields__"):
         return hint  # type: ignore[no-any-return]
     for argument in get_args(hint):
         found = _nested(argument)
@@ -82,7 +84,7 @@ def _shown(name: str, value: Any, default: Any) -> Any:
         return describe_batches(value)
     if isinstance(value, bytes):
         return str(uuid.UUID(bytes=value)) if default == ZERO_UUID else value.hex()
-    if hasattr(value, "_fields"):
+    if hasattr(value, "__struct_fields__"):
         return describe(value)
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [_shown(name, item, default) for item in value]

@@ -4,6 +4,7 @@ import random
 from collections.abc import Awaitable, Callable
 
 import pytest
+from msgspec.structs import replace
 
 from eosctl.client import connect
 from eosctl.client.client import Client
@@ -171,7 +172,8 @@ def test_tv2_declares_nothing_and_takes_the_epoch_of_every_end() -> None:
 @pytest.mark.parametrize(("level", "epoch", "version"), [(2, 0, 12), (2, -1, 11), (1, 3, 11), (0, 3, 11)])
 def test_the_protocol_level_follows_the_finalized_feature(level: int, epoch: int, version: int) -> None:
     def finalize(broker: Coordinated) -> None:
-        answer = broker.api_versions()._replace(
+        answer = replace(
+            broker.api_versions(),
             supported_features=[SupportedFeatureKey("transaction.version", 0, 2)],
             finalized_features=[FinalizedFeatureKey("transaction.version", level, level)],
             finalized_features_epoch=epoch,

@@ -57,7 +57,7 @@ def test_a_missing_topic_is_created_at_the_controller_and_waited_for() -> None:
         assert [partition.leader_id for partition in topic.partitions] == [3, 2]
         ((wanted,),) = [message.topics for message in brokers[0].messages(ApiKey.CREATE_TOPICS)]
         assert (wanted.num_partitions, wanted.replication_factor) == (2, 3)
-        assert [tuple(setting) for setting in wanted.configs] == [("cleanup.policy", "compact")]
+        assert [(one.name, one.value) for one in wanted.configs] == [("cleanup.policy", "compact")]
 
     play(story)
 

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from typing import Any, NamedTuple, Self
 
+from msgspec.structs import replace
+
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.frames import FrameSplitter, decode_request, decode_response, encode_response, response_correlation_id
 
@@ -141,6 +143,6 @@ class RecordingProxy:
                 if refuse is not None:
                     answer = refuse(answer)
                 else:
-                    brokers = [broker._replace(port=self._ports[broker.port]) for broker in answer.brokers]
-                    answer = answer._replace(brokers=brokers)
+                    brokers = [replace(broker, port=self._ports[broker.port]) for broker in answer.brokers]
+                    answer = replace(answer, brokers=brokers)
                 writer.write(encode_response(api_key, version, correlation_id, answer))

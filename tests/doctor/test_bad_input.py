@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
+from msgspec.structs import replace
 
 from eosctl.sandbox.process import manage
 from eosctl.sandbox.process.identity import send_signal, wait_for_exit
@@ -52,10 +53,10 @@ def own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
 def deny_producers(answer: Any) -> Any:
     denied = ErrorCode.TOPIC_AUTHORIZATION_FAILED
     topics = [
-        topic._replace(partitions=[part._replace(error_code=denied, active_producers=()) for part in topic.partitions])
+        replace(topic, partitions=[replace(part, error_code=denied, active_producers=()) for part in topic.partitions])
         for topic in answer.topics
     ]
-    return answer._replace(topics=topics)
+    return replace(answer, topics=topics)
 
 
 def deny_transactions(answer: Any) -> Any:
@@ -63,17 +64,17 @@ def deny_transactions(answer: Any) -> Any:
     states = [
         type(state)(error_code=denied, transactional_id=state.transactional_id) for state in answer.transaction_states
     ]
-    return answer._replace(transaction_states=states)
+    return replace(answer, transaction_states=states)
 
 
 def deny_configs(answer: Any) -> Any:
     codes = {2: ErrorCode.TOPIC_AUTHORIZATION_FAILED, 4: ErrorCode.CLUSTER_AUTHORIZATION_FAILED}
-    results = [one._replace(error_code=codes[one.resource_type], configs=()) for one in answer.results]
-    return answer._replace(results=results)
+    results = [replace(one, error_code=codes[one.resource_type], configs=()) for one in answer.results]
+    return replace(answer, results=results)
 
 
 def deny_quorum(answer: Any) -> Any:
-    return answer._replace(error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED, topics=())
+    return replace(answer, error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED, topics=())
 
 
 DENIALS = (

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from eosctl.testing import SandboxThread
 from eosctl.wire.api_keys import ApiKey
@@ -29,7 +30,7 @@ def cluster() -> Iterator[SandboxThread]:
 
 def without(*keys: ApiKey) -> dict[ApiKey, Callable[[Any], Any]]:
     def announce(answer: Any) -> Any:
-        return answer._replace(api_keys=[api for api in answer.api_keys if api.api_key not in keys])
+        return replace(answer, api_keys=[api for api in answer.api_keys if api.api_key not in keys])
 
     return {ApiKey.API_VERSIONS: announce}
 
@@ -69,16 +70,18 @@ def test_leaders_before_2_8_are_no_proof_that_nothing_hangs(cluster: SandboxThre
 
 def test_a_refusal_is_named_with_its_error(cluster: SandboxThread) -> None:
     def refuse(answer: Any) -> Any:
-        return answer._replace(
+        return replace(
+            answer,
             topics=[
-                topic._replace(
+                replace(
+                    topic,
                     partitions=[
-                        partition._replace(error_code=int(ErrorCode.TOPIC_AUTHORIZATION_FAILED), active_producers=[])
+                        replace(partition, error_code=int(ErrorCode.TOPIC_AUTHORIZATION_FAILED), active_producers=[])
                         for partition in topic.partitions
-                    ]
+                    ],
                 )
                 for topic in answer.topics
-            ]
+            ],
         )
 
     with RecordingProxy(cluster.bootstrap, {ApiKey.DESCRIBE_PRODUCERS: refuse}) as guarded:

@@ -4,6 +4,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+import msgspec
 from hypothesis import strategies as st
 
 from eosctl.wire.schema.layout import Layout, Slot, layouts
@@ -78,4 +79,6 @@ def plain(value: Any) -> Any:
     """Forget which kind of sequence an array is."""
     if isinstance(value, list | tuple):
         return [plain(one) for one in value]
+    if isinstance(value, msgspec.Struct):
+        return plain(msgspec.structs.astuple(value))
     return value

@@ -7,6 +7,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from eosctl.model.transaction import TransactionState
 from eosctl.wire.errors import WireError
@@ -63,8 +64,8 @@ def test_very_many_unknown_tags_take_no_more_than_their_share_of_time() -> None:
     value = transaction_log.TransactionValue(
         5, 1, 60_000, 1, unknown_tags=tuple((tag, b"") for tag in range(9, 200_009))
     )
-    assert transaction_log.decode_value(transaction_log.encode_value(value, 1)) == value._replace(
-        transaction_partitions=[]
+    assert transaction_log.decode_value(transaction_log.encode_value(value, 1)) == replace(
+        value, transaction_partitions=[]
     )
 
 

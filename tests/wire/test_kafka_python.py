@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from eosctl.wire.frames import encode_request, encode_response
 from eosctl.wire.messages.index import APIS
@@ -61,7 +62,7 @@ def test_kafka_python_reads_and_writes_the_same_frames(api_key: int) -> None:
                 continue
             message = vector.decode()
             if name == "ApiVersionsResponse":  # with an error in it, kafka-python reads version 0
-                message = message._replace(error_code=0)
+                message = replace(message, error_code=0)
             if name.endswith("Request"):
                 frame = encode_request(api_key, vector.version, 7, "client", message)
             else:

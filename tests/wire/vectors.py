@@ -13,6 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from msgspec.structs import asdict
+
 from eosctl.wire.codec import load_message
 from eosctl.wire.messages.index import APIS, RECORDS, Message
 from eosctl.wire.uuid import render_uuid
@@ -60,7 +62,7 @@ def to_snake(name: str) -> str:
 def differences(value: Any, expected: Any, path: str) -> list[str]:
     """List where a decoded value is not what its JSON form says; fields that the form lacks are not compared."""
     if isinstance(expected, dict):
-        fields = value._asdict()
+        fields = asdict(value)
         found: list[str] = []
         for name, inner in expected.items():
             if not name.startswith("records"):  # batches are not spelled out in Kafka's JSON form

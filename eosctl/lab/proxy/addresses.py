@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from eosctl.model.client_config import Endpoint
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.frames import decode_response, encode_response
@@ -28,28 +30,28 @@ def rewrite_answer(frame: bytes, api_key: int, version: int, addresses: Addresse
 
 
 def _metadata(message: Any, addresses: Addresses) -> Any:
-    return message._replace(brokers=[_at(broker, broker.node_id, addresses) for broker in message.brokers])
+    return replace(message, brokers=[_at(broker, broker.node_id, addresses) for broker in message.brokers])
 
 
 def _find_coordinator(message: Any, addresses: Addresses) -> Any:
     coordinators = [_at(found, found.node_id, addresses) for found in message.coordinators]
-    return _at(message, message.node_id, addresses)._replace(coordinators=coordinators)
+    return replace(_at(message, message.node_id, addresses), coordinators=coordinators)
 
 
 def _describe_cluster(message: Any, addresses: Addresses) -> Any:
-    return message._replace(brokers=[_at(broker, broker.broker_id, addresses) for broker in message.brokers])
+    return replace(message, brokers=[_at(broker, broker.broker_id, addresses) for broker in message.brokers])
 
 
 def _node_endpoints(message: Any, addresses: Addresses) -> Any:
     """Point to new leaders, which Produce 10 and Fetch 16 name with their addresses (KIP-951)."""
     if not message.node_endpoints:
         return message
-    return message._replace(node_endpoints=[_at(end, end.node_id, addresses) for end in message.node_endpoints])
+    return replace(message, node_endpoints=[_at(end, end.node_id, addresses) for end in message.node_endpoints])
 
 
 def _at(named: Any, node_id: int, addresses: Addresses) -> Any:
     endpoint = addresses.get(node_id)
-    return named if endpoint is None else named._replace(host=endpoint.host, port=endpoint.port)
+    return named if endpoint is None else replace(named, host=endpoint.host, port=endpoint.port)
 
 
 REWRITTEN: Final[Mapping[int, Callable[[Any, Addresses], Any]]] = {

@@ -12,6 +12,8 @@ from struct import Struct
 from struct import error as StructError  # noqa: N812 - an exception with a lower-case name
 from typing import Any, Final, Protocol, cast
 
+from msgspec.structs import replace
+
 from eosctl.analysis.decode.entries import OFFSET_STATES
 from eosctl.analysis.decode.outcomes import Outcome
 from eosctl.render.decode.fields import cell
@@ -101,7 +103,7 @@ class TransactionLines:
         encoded = transaction_log.encode_value(value, version)
         if encoded != record.value:
             return
-        size = len(encoded) - len(transaction_log.encode_value(value._replace(**_UNTAGGED), version)) + (version > 0)
+        size = len(encoded) - len(transaction_log.encode_value(replace(value, **_UNTAGGED), version)) + (version > 0)
         sizes = self._tag_sizes[version]
         if size not in sizes:
             if len(sizes) == _MOST_TAG_SIZES:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from eosctl.sandbox.coordinator.group.consumer import group as values
 from eosctl.sandbox.coordinator.group.consumer.consumer_records import group_by_topic
 from eosctl.sandbox.coordinator.group.consumer.driver import read_consumer_config
@@ -35,8 +37,8 @@ def handle(broker: Any, context: RequestContext, request: ConsumerGroupDescribeR
         groups = [
             group
             if group.error_code
-            else group._replace(
-                authorized_operations=operations_of(broker, context, ResourceType.GROUP, group.group_id)
+            else replace(
+                group, authorized_operations=operations_of(broker, context, ResourceType.GROUP, group.group_id)
             )
             for group in groups
         ]

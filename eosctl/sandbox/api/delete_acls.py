@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import astuple
+
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.security.acls import AclFilter
 from eosctl.wire.error_codes import ErrorCode
@@ -22,7 +24,7 @@ TIMEOUT_MS = 30_000
 
 def handle(broker: Broker, context: RequestContext, request: DeleteAclsRequest) -> None:
     """Let the controller remove what the filters select."""
-    if any(AclFilter(*chosen).has_unknown_code for chosen in request.filters):
+    if any(AclFilter(*astuple(chosen)).has_unknown_code for chosen in request.filters):
         context.reply(None)
     elif broker.authorizer is None:
         refused = DeleteAclsFilterResult(ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import astuple
+
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.security.acls import AclFilter
 from eosctl.sandbox.security.authorizer import acl_of
@@ -27,7 +29,7 @@ NO_AUTHORIZER = "No Authorizer is configured on the broker"
 
 def handle(broker: Broker, context: RequestContext, request: DescribeAclsRequest) -> None:
     """Describe the selected entries, resource by resource."""
-    chosen = AclFilter(*request)
+    chosen = AclFilter(*astuple(request))
     if chosen.has_unknown_code:
         context.reply(None)
         return

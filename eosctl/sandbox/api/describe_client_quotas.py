@@ -52,7 +52,8 @@ def handle(broker: Broker, context: RequestContext, request: DescribeClientQuota
 
 def _check(components: Sequence[ComponentData]) -> None:
     seen: set[str] = set()
-    for kind, match_type, match in components:
+    for component in components:
+        kind, match_type, match = component.entity_type, component.match_type, component.match
         if not kind:
             raise Refused(ErrorCode.INVALID_REQUEST, "Invalid empty entity type.")
         if kind in seen:
@@ -79,6 +80,6 @@ def _selects(request: DescribeClientQuotasRequest, entity: QuotaEntity) -> bool:
     if request.strict and len(names) != len(request.components):
         return False
     return all(
-        kind in names and (match_type == MatchType.SPECIFIED or names[kind] == match)
-        for kind, match_type, match in request.components
+        one.entity_type in names and (one.match_type == MatchType.SPECIFIED or names[one.entity_type] == one.match)
+        for one in request.components
     )

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from eosctl.sandbox.coordinator.group.admin import describe_state
 from eosctl.sandbox.coordinator.group.classic_group import ClassicGroup, ClassicState
 from eosctl.sandbox.ports import RequestContext
@@ -32,8 +34,8 @@ def handle(broker: Any, context: RequestContext, request: DescribeGroupsRequest)
         groups = [
             group
             if group.error_code
-            else group._replace(
-                authorized_operations=operations_of(broker, context, ResourceType.GROUP, group.group_id)
+            else replace(
+                group, authorized_operations=operations_of(broker, context, ResourceType.GROUP, group.group_id)
             )
             for group in groups
         ]

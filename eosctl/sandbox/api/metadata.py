@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from eosctl.sandbox.authorization import NOT_ASKED
 from eosctl.sandbox.controller.topics import topic_name_problem
 from eosctl.sandbox.metadata.image import PartitionState, TopicState, directory_of
@@ -52,8 +54,8 @@ def handle(broker: Broker, context: RequestContext, request: MetadataRequest) ->
         topics = [
             topic
             if topic.error_code or topic.name is None
-            else topic._replace(
-                topic_authorized_operations=operations_of(broker, context, ResourceType.TOPIC, topic.name)
+            else replace(
+                topic, topic_authorized_operations=operations_of(broker, context, ResourceType.TOPIC, topic.name)
             )
             for topic in topics
         ]

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.coordinator.group.offset_rules import Committer
 from eosctl.sandbox.coordinator.group.offset_store import CommittedOffset
@@ -39,7 +41,7 @@ def handle(broker: Any, context: RequestContext, request: OffsetCommitRequest) -
         nonlocal topics
         by_id = context.api_version >= _TOPIC_ID_VERSION
         if broker.emulation.is_3_9:  # it keeps one answer for each partition
-            topics = [topic._replace(partitions=_unique(topic.partitions)) for topic in topics]
+            topics = [replace(topic, partitions=_unique(topic.partitions)) for topic in topics]
         answers = [_answer(topic, errors, by_id=by_id) for topic in topics if topic.partitions]
         context.reply(OffsetCommitResponse(topics=answers))
 
@@ -64,7 +66,7 @@ def handle(broker: Any, context: RequestContext, request: OffsetCommitRequest) -
 def _named(broker: Any, context: RequestContext, topic: OffsetCommitRequestTopic) -> OffsetCommitRequestTopic:
     if context.api_version < _TOPIC_ID_VERSION:
         return topic
-    return topic._replace(name=broker.metadata.topic_name(topic.topic_id) or "")
+    return replace(topic, name=broker.metadata.topic_name(topic.topic_id) or "")
 
 
 def _partitions(topics: list[OffsetCommitRequestTopic]) -> list[TopicPartition]:

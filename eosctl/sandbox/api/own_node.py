@@ -35,10 +35,10 @@ def forward_changes(broker: Broker, context: RequestContext, request: Any, refus
         if response is not None:
             answers = iter(response.responses)
             merged = [refused.get(place) or next(answers) for place in range(len(request.resources))]
-            response = response._replace(responses=merged)
+            response = replace(response, responses=merged)
         context.reply(response)
 
-    broker.forward(replace(context, reply=reply), request._replace(resources=kept), TIMEOUT_MS)
+    broker.forward(replace(context, reply=reply), replace(request, resources=kept), TIMEOUT_MS)
 
 
 def _problem(broker: Broker, kind: int, name: str) -> str | None:

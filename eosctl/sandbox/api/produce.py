@@ -15,6 +15,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.coordinator.transaction.verification import produce_error
 from eosctl.sandbox.log.validation import Refusal, check_request_batch
@@ -277,7 +279,7 @@ class Produce:
             endpoints[leadership.leader_id] = NodeEndpoint(
                 leadership.leader_id, endpoint.host, endpoint.port, endpoint.rack
             )
-        return response._replace(current_leader=LeaderIdAndEpoch(leadership.leader_id, leadership.leader_epoch))
+        return replace(response, current_leader=LeaderIdAndEpoch(leadership.leader_id, leadership.leader_epoch))
 
 
 def _verification_text(error: ErrorCode, shown: ErrorCode) -> str | None:

@@ -25,12 +25,13 @@ def error_codes(message: Any) -> Iterator[int]:
     """Yield the codes of a message's parts, and its own where it is an error or there are no parts with any."""
     own: int | None = None
     has_parts = False
-    for name, value in zip(message._fields, message, strict=True):
+    for name in message.__struct_fields__:
+        value = getattr(message, name)
         if name in CODES:
             own = value
-        elif isinstance(value, list | tuple):
-            for part in (value,) if hasattr(value, "_fields") else value:
-                if hasattr(part, "_fields"):
+        else:
+            for part in value if isinstance(value, list | tuple) else (value,):
+                if hasattr(part, "__struct_fields__"):
                     for code in error_codes(part):
                         has_parts = True
                         yield code

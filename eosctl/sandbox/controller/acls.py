@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import astuple
+
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.controller.controller import Controller
 from eosctl.sandbox.controller.topics import Refused
@@ -24,7 +26,7 @@ from eosctl.wire.messages.internal.metadata.remove_access_control_entry_record i
 
 def create_acls(controller: Controller, context: RequestContext, request: CreateAclsRequest) -> None:
     """Add the entries that are not there yet; one that is refused does not stop the others."""
-    acls = [Acl(*creation) for creation in request.creations]
+    acls = [Acl(*astuple(creation)) for creation in request.creations]
     if any(acl.is_pattern for acl in acls):  # no entry can be made of it, so Kafka fails on the whole request
         failed = AclCreationResult(ErrorCode.UNKNOWN_SERVER_ERROR, None)
         context.reply(CreateAclsResponse(0, [failed for _ in acls]))
@@ -73,7 +75,7 @@ def delete_acls(controller: Controller, context: RequestContext, request: Delete
     removed: dict[bytes, None] = {}
     results = []
     for fields in request.filters:
-        chosen = AclFilter(*fields)
+        chosen = AclFilter(*astuple(fields))
         matching = []
         for identity, acl in known.items():
             if identity not in removed and chosen.selects(acl):

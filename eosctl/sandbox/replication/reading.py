@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from eosctl.sandbox.replication.partition import Partition
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.fetch import (
@@ -155,4 +157,4 @@ def _diverging_epoch(partition: Partition, request: FetchPartition) -> Partition
 
 def with_current_leader(data: PartitionData, leader_id: int, leader_epoch: int) -> PartitionData:
     """Tell a client that asked the wrong broker where the leader is (KIP-951)."""
-    return data._replace(current_leader=LeaderIdAndEpoch(leader_id, leader_epoch))
+    return replace(data, current_leader=LeaderIdAndEpoch(leader_id, leader_epoch))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.harness import Harness
@@ -250,7 +251,7 @@ def ask(harness: Harness, **changes: object) -> tuple[int, int, int, bytes]:
     name = str(changes.pop("name", METADATA_TOPIC))
     cluster = changes.pop("cluster", None)
     max_bytes = changes.pop("max_bytes", 100)
-    asked = asked._replace(**changes)  # type: ignore[arg-type]
+    asked = replace(asked, **changes)  # type: ignore[arg-type]
     request = FetchSnapshotRequest(cluster, 1, max_bytes, [RequestTopicSnapshot(name, [asked])])  # type: ignore[arg-type]
     answers: list[object] = []
     harness.core.nodes[1].channel.send(CONTROLLER, ApiKey.FETCH_SNAPSHOT, 1, request, answers.append)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
+from msgspec.structs import replace
+
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.frames import decode_response, encode_request
 from eosctl.wire.internal.consumer_protocol import (
@@ -211,7 +213,7 @@ class Old:
         answer = self.client.ask(ApiKey.SYNC_GROUP, 5, request)
         if not answer.error_code and answer.assignment:
             topics = decode_assignment(bytes(answer.assignment)).assigned_partitions
-            self.owned = {topic.topic: sorted(topic.partitions) for topic in sorted(topics)}
+            self.owned = {topic.topic: sorted(topic.partitions) for topic in topics}
         protocol = (answer.protocol_type, answer.protocol_name)
         version = bytes(answer.assignment[:2]).hex()
         self.stage.tell(
@@ -225,7 +227,7 @@ class Old:
 
     def beat(self, **fields: Any) -> None:
         request = HeartbeatRequest(self.stage.group_id, self.generation, self.member_id, self.instance_id)
-        answer = self.client.ask(ApiKey.HEARTBEAT, 4, request._replace(**fields))
+        answer = self.client.ask(ApiKey.HEARTBEAT, 4, replace(request, **fields))
         self.stage.tell(self.name, "beat", error=answer.error_code)
 
     def commit(self, generation: int, partition: int, version: int = 8, topic: str = "four") -> None:

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any
 
+from msgspec.structs import replace
+
 from eosctl.sandbox.coordinator.group.consumer.topics import metadata_hash
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.internal.offsets import decode_key, decode_value
@@ -57,7 +59,7 @@ def _text(stage: Stage, key: Any, value: Any) -> str:
         for topics in ([], ["four"], ["two"], ["four", "two"])
     }
     if hasattr(value, "metadata_hash"):
-        value = value._replace(metadata_hash=hashes.get(value.metadata_hash, "another hash"))
+        value = replace(value, metadata_hash=hashes.get(value.metadata_hash, "another hash"))
     value = _in_order(stage, value)
     text = f"{key} {value}"
     for member_id, name in stage.names.items():
@@ -73,11 +75,11 @@ def _in_order(stage: Stage, value: Any) -> Any:
     for field in ("topic_partitions", "assigned_partitions", "partitions_pending_revocation"):
         if hasattr(value, field):
             topics = sorted(getattr(value, field), key=lambda topic: names[bytes(topic.topic_id)])
-            value = value._replace(**{field: topics})
+            value = replace(value, **{field: topics})
     if hasattr(value, "members"):
         members = sorted(value.members, key=lambda member: stage.names[member.member_id])
         leads = value.leader in {member.member_id for member in members}
-        value = value._replace(members=members, leader="one of them" if leads else value.leader)
+        value = replace(value, members=members, leader="one of them" if leads else value.leader)
     return value
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.describe_groups import DescribeGroupsRequest
@@ -229,7 +230,7 @@ def test_a_static_member_takes_the_place_of_its_former_self(broker: Any) -> None
     assert (second.error_code, second.generation_id, second.leader) == (ErrorCode.NONE, 1, first.member_id)
     assert heartbeat(broker, first.member_id, 1, "one") == ErrorCode.FENCED_INSTANCE_ID
     assert heartbeat(broker, second.member_id, 1, "one") == ErrorCode.NONE
-    assert broker.ask(5, sync._replace(member_id=second.member_id, assignments=[])).assignment == b"a"
+    assert broker.ask(5, replace(sync, member_id=second.member_id, assignments=[])).assignment == b"a"
     assert heartbeat(broker, first.member_id, 1, "two") == ErrorCode.UNKNOWN_MEMBER_ID
 
 
@@ -265,7 +266,7 @@ def test_sync_names_type_and_protocol_of_the_generation(broker: Any) -> None:
     member = join_alone(broker)
     wrong = SyncGroupRequest("g", 1, member, None, "consumer", "other", [])
     assert broker.ask(5, wrong).error_code == ErrorCode.INCONSISTENT_GROUP_PROTOCOL
-    assert broker.ask(5, wrong._replace(protocol_name=None)).error_code == ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+    assert broker.ask(5, replace(wrong, protocol_name=None)).error_code == ErrorCode.INCONSISTENT_GROUP_PROTOCOL
     assert broker.ask(3, wrong).error_code == ErrorCode.NONE
 
 

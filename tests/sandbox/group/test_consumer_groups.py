@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from eosctl.sandbox.coordinator.group.consumer.assignors import assign_range, assign_uniform
 from eosctl.sandbox.coordinator.group.consumer.group import Assignment, TopicIdPartition
@@ -36,7 +37,8 @@ def topic_id(broker: Any, name: str = "orders") -> bytes:
 def beat(broker: Any, member_id: str, epoch: int, version: int = 0, **fields: Any) -> Any:
     owned = fields.pop("owned", None)
     partitions = None if owned is None else [TopicPartitions(topic_id(broker), owned)] if owned else []
-    request = ConsumerGroupHeartbeatRequest("g", member_id, epoch, topic_partitions=partitions)._replace(**fields)
+    plain = ConsumerGroupHeartbeatRequest("g", member_id, epoch, topic_partitions=partitions)
+    request = replace(plain, **fields)
     return broker.ask(version, request)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from eosctl.testing import SandboxThread
 from eosctl.wire.error_codes import ErrorCode
@@ -66,7 +67,7 @@ def beat_new(broker: Any, epoch: int) -> Any:
     joins = epoch == 0
     request = ConsumerGroupHeartbeatRequest("g", "new", epoch)
     if joins:
-        request = request._replace(rebalance_timeout_ms=20_000, subscribed_topic_names=["orders"], topic_partitions=[])
+        request = replace(request, rebalance_timeout_ms=20_000, subscribed_topic_names=["orders"], topic_partitions=[])
     return broker.ask(1, request)
 
 

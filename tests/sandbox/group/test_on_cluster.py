@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+from msgspec.structs import replace
 
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.sandbox.broker.broker import CLIENT_LISTENER, Broker
@@ -232,7 +233,7 @@ def test_a_stable_group_goes_on_with_the_next_coordinator(tmp_path: Path, releas
             return await cluster.ask(await cluster.coordinator("g"), 3, request)
 
         assert (await cluster.until(beat, lambda answer: int(answer.error_code))).error_code == ErrorCode.NONE
-        again = await cluster.ask(await cluster.coordinator("g"), 3, sync._replace(assignments=[]))
+        again = await cluster.ask(await cluster.coordinator("g"), 3, replace(sync, assignments=[]))
         assert again.assignment == b"a"
 
     on_three_brokers(tmp_path, release, 0 if release == "3.9" else 2, story)

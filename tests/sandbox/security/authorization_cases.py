@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from msgspec.structs import astuple
+
 from eosctl.sandbox.authorization import AclOperation as Op
 from eosctl.sandbox.security.acls import CLUSTER_NAME, Acl, PatternType, Permission, ResourceType
 from eosctl.wire.api_keys import ApiKey
@@ -135,7 +137,7 @@ def known_acls(ask: Ask) -> list[Acl]:
     """List the entries that a broker decides by."""
     answer = ask(ApiKey.DESCRIBE_ACLS, 3, DescribeAclsRequest(1, None, 1, None, None, 1, 1))
     return [
-        Acl(found.resource_type, found.resource_name, found.pattern_type, *entry)
+        Acl(found.resource_type, found.resource_name, found.pattern_type, *astuple(entry))
         for found in answer.resources
         for entry in found.acls
     ]
@@ -149,9 +151,9 @@ def verdict(response: Any) -> list[str]:
 
 
 def _told(value: Any, path: str) -> Iterator[str]:
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
+    if hasattr(value, "__struct_fields__"):
         name = next((str(getattr(value, key)) for key in _NAMES if getattr(value, key, None)), "")
-        for key in value._fields:
+        for key in value.__struct_fields__:
             inner = getattr(value, key)
             where = f"{path}{'[' + name + ']' if name else ''}.{key}"
             if key.endswith(("error_code", "authorized_operations")):

@@ -51,7 +51,7 @@ def test_real_records_round_trip(case: str) -> None:
 def in_order(value: bytes) -> TransactionValue:
     decoded = transaction_log.decode_value(value)
     topics = sorted((topic.topic, sorted(topic.partition_ids)) for topic in decoded.transaction_partitions or ())
-    return decoded._replace(transaction_partitions=[TransactionPartitions(*topic) for topic in topics])
+    return replace(decoded, transaction_partitions=[TransactionPartitions(*topic) for topic in topics])
 
 
 def test_keys_of_other_kinds_are_skipped() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.kafka_texts import kafka_text
 from eosctl.sandbox.metadata.image import GROUP_RESOURCE, TOPIC_RESOURCE
@@ -38,7 +40,7 @@ def guard_describe(access: Access, request: describe_configs.DescribeConfigsRequ
         else:
             refused.append(describe_configs.DescribeConfigsResult(error, kafka_text(error), kind, name))
     access.proceed(
-        request._replace(resources=allowed), lambda response: response._replace(results=[*response.results, *refused])
+        replace(request, resources=allowed), lambda response: replace(response, results=[*response.results, *refused])
     )
 
 
@@ -63,8 +65,8 @@ def _guard_change(access: Access, request: Any, refusal: Callable[[ErrorCode, st
         else:
             refused.append(refusal(error, kafka_text(error), kind, name))
     access.proceed(
-        request._replace(resources=allowed),
-        lambda response: response._replace(responses=[*response.responses, *refused]),
+        replace(request, resources=allowed),
+        lambda response: replace(response, responses=[*response.responses, *refused]),
     )
 
 

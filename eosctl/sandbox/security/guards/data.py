@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.kafka_texts import kafka_text
 from eosctl.sandbox.security.access import Access
@@ -52,8 +54,8 @@ def guard_produce(access: Access, request: produce.ProduceRequest) -> None:
         access.reply(produce.ProduceResponse(refused) if request.acks else None)
         return
     access.proceed(
-        request._replace(topic_data=allowed),
-        lambda response: response._replace(responses=[*refused, *response.responses]),
+        replace(request, topic_data=allowed),
+        lambda response: replace(response, responses=[*refused, *response.responses]),
     )
 
 
@@ -78,7 +80,7 @@ def guard_list_offsets(access: Access, request: list_offsets.ListOffsetsRequest)
         for topic in denied
     ]
     access.proceed(
-        request._replace(topics=allowed), lambda response: response._replace(topics=[*refused, *response.topics])
+        replace(request, topics=allowed), lambda response: replace(response, topics=[*refused, *response.topics])
     )
 
 
@@ -96,7 +98,7 @@ def guard_leader_epochs(access: Access, request: offset_for_leader_epoch.OffsetF
         for topic in denied
     ]
     access.proceed(
-        request._replace(topics=allowed), lambda response: response._replace(topics=[*refused, *response.topics])
+        replace(request, topics=allowed), lambda response: replace(response, topics=[*refused, *response.topics])
     )
 
 
@@ -117,7 +119,7 @@ def guard_delete_records(access: Access, request: delete_records.DeleteRecordsRe
         access.reply(delete_records.DeleteRecordsResponse(0, refused))
         return
     access.proceed(
-        request._replace(topics=allowed), lambda response: response._replace(topics=[*refused, *response.topics])
+        replace(request, topics=allowed), lambda response: replace(response, topics=[*refused, *response.topics])
     )
 
 
@@ -135,7 +137,7 @@ def guard_producers(access: Access, request: describe_producers.DescribeProducer
         for topic in denied
     ]
     access.proceed(
-        request._replace(topics=allowed), lambda response: response._replace(topics=[*refused, *response.topics])
+        replace(request, topics=allowed), lambda response: replace(response, topics=[*refused, *response.topics])
     )
 
 

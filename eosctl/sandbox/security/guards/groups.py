@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.kafka_texts import kafka_text
 from eosctl.sandbox.security.access import Access
@@ -62,8 +64,8 @@ def guard_coordinator(access: Access, request: find_coordinator.FindCoordinatorR
     allowed, denied = access.part(request.coordinator_keys, lambda key: access.may(AclOperation.DESCRIBE, kind, key))
     refused = [find_coordinator.Coordinator(key, -1, "", -1, error, "") for key in denied]
     access.proceed(
-        request._replace(coordinator_keys=allowed),
-        lambda response: response._replace(coordinators=[*response.coordinators, *refused]),
+        replace(request, coordinator_keys=allowed),
+        lambda response: replace(response, coordinators=[*response.coordinators, *refused]),
     )
 
 
@@ -97,7 +99,7 @@ def guard_describe(access: Access, request: describe_groups.DescribeGroupsReques
     allowed, denied = access.part(request.groups, lambda group: access.may_group(AclOperation.DESCRIBE, group))
     refused = [describe_groups.DescribedGroup(DENIED, None, group) for group in denied]
     access.proceed(
-        request._replace(groups=allowed), lambda response: response._replace(groups=[*refused, *response.groups])
+        replace(request, groups=allowed), lambda response: replace(response, groups=[*refused, *response.groups])
     )
 
 
@@ -118,8 +120,8 @@ def guard_describe_consumers(access: Access, request: consumer_group_describe.Co
         return consumer_group_describe.DescribedGroup(TOPIC_DENIED, HIDDEN_TOPICS, group.group_id)
 
     access.proceed(
-        request._replace(group_ids=allowed),
-        lambda response: response._replace(groups=[*refused, *map(shown, response.groups)]),
+        replace(request, group_ids=allowed),
+        lambda response: replace(response, groups=[*refused, *map(shown, response.groups)]),
     )
 
 
@@ -130,8 +132,9 @@ def guard_list(access: Access, request: list_groups.ListGroupsRequest) -> None:
         return
     access.proceed(
         request,
-        lambda response: response._replace(
-            groups=[group for group in response.groups if access.may_group(AclOperation.DESCRIBE, group.group_id)]
+        lambda response: replace(
+            response,
+            groups=[group for group in response.groups if access.may_group(AclOperation.DESCRIBE, group.group_id)],
         ),
     )
 
@@ -141,8 +144,8 @@ def guard_delete(access: Access, request: delete_groups.DeleteGroupsRequest) -> 
     allowed, denied = access.part(request.groups_names, lambda group: access.may_group(AclOperation.DELETE, group))
     refused = [delete_groups.DeletableGroupResult(group, DENIED) for group in denied]
     access.proceed(
-        request._replace(groups_names=allowed),
-        lambda response: response._replace(results=[*response.results, *refused]),
+        replace(request, groups_names=allowed),
+        lambda response: replace(response, results=[*response.results, *refused]),
     )
 
 
@@ -164,9 +167,9 @@ def guard_offset_delete(access: Access, request: offset_delete.OffsetDeleteReque
     ]
 
     def amend(response: offset_delete.OffsetDeleteResponse) -> offset_delete.OffsetDeleteResponse:
-        return response if response.error_code else response._replace(topics=[*refused, *response.topics])
+        return response if response.error_code else replace(response, topics=[*refused, *response.topics])
 
-    access.proceed(request._replace(topics=allowed), amend)
+    access.proceed(replace(request, topics=allowed), amend)
 
 
 def guard_offset_commit(access: Access, request: offset_commit.OffsetCommitRequest) -> None:
@@ -193,7 +196,7 @@ def guard_offset_commit(access: Access, request: offset_commit.OffsetCommitReque
         access.reply(offset_commit.OffsetCommitResponse(topics=refused))
         return
     access.proceed(
-        request._replace(topics=allowed), lambda response: response._replace(topics=[*refused, *response.topics])
+        replace(request, topics=allowed), lambda response: replace(response, topics=[*refused, *response.topics])
     )
 
 
@@ -206,8 +209,9 @@ def guard_offset_fetch(access: Access, request: offset_fetch.OffsetFetchRequest)
     elif request.topics is None:
         access.proceed(
             request,
-            lambda response: response._replace(
-                topics=[topic for topic in response.topics if access.may_topic(AclOperation.DESCRIBE, topic.name)]
+            lambda response: replace(
+                response,
+                topics=[topic for topic in response.topics if access.may_topic(AclOperation.DESCRIBE, topic.name)],
             ),
         )
     else:
@@ -223,7 +227,7 @@ def guard_offset_fetch(access: Access, request: offset_fetch.OffsetFetchRequest)
             for topic in denied
         ]
         access.proceed(
-            request._replace(topics=allowed), lambda response: response._replace(topics=[*refused, *response.topics])
+            replace(request, topics=allowed), lambda response: replace(response, topics=[*refused, *response.topics])
         )
 
 
@@ -260,7 +264,7 @@ def _fetch_of_groups(access: Access, request: offset_fetch.OffsetFetchRequest) -
                     AclOperation.DESCRIBE, access.topic_name(topic.name, topic.topic_id, FIRST_TOPIC_ID_VERSION)
                 ),
             )
-            groups.append(group._replace(topics=allowed))
+            groups.append(replace(group, topics=allowed))
             hidden[group.group_id] = [
                 offset_fetch.OffsetFetchResponseTopics(
                     topic.name,
@@ -277,17 +281,17 @@ def _fetch_of_groups(access: Access, request: offset_fetch.OffsetFetchRequest) -
         if group.error_code:
             return group
         if group.group_id in hidden:
-            return group._replace(topics=[*hidden[group.group_id], *group.topics])
-        return group._replace(
-            topics=[topic for topic in group.topics if access.may_topic(AclOperation.DESCRIBE, topic.name)]
+            return replace(group, topics=[*hidden[group.group_id], *group.topics])
+        return replace(
+            group, topics=[topic for topic in group.topics if access.may_topic(AclOperation.DESCRIBE, topic.name)]
         )
 
     if not groups:
         access.reply(offset_fetch.OffsetFetchResponse(groups=refused))
         return
     access.proceed(
-        request._replace(groups=groups),
-        lambda response: response._replace(groups=[*map(shown, response.groups), *refused]),
+        replace(request, groups=groups),
+        lambda response: replace(response, groups=[*map(shown, response.groups), *refused]),
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.security.access import Access
 from eosctl.wire.api_keys import ApiKey
@@ -24,8 +26,9 @@ def guard_metadata(access: Access, request: metadata.MetadataRequest) -> None:
     if request.topics is None or (access.context.api_version == 0 and not request.topics):
         access.proceed(
             request,
-            lambda response: response._replace(
-                topics=[topic for topic in response.topics if access.may_topic(AclOperation.DESCRIBE, topic.name)]
+            lambda response: replace(
+                response,
+                topics=[topic for topic in response.topics if access.may_topic(AclOperation.DESCRIBE, topic.name)],
             ),
         )
         return
@@ -44,7 +47,7 @@ def guard_metadata(access: Access, request: metadata.MetadataRequest) -> None:
         for topic in [*hidden, *not_created]
     ]
     access.proceed(
-        request._replace(topics=allowed), lambda response: response._replace(topics=[*response.topics, *refused])
+        replace(request, topics=allowed), lambda response: replace(response, topics=[*response.topics, *refused])
     )
 
 
@@ -72,8 +75,8 @@ def guard_topic_partitions(access: Access, request: describe_topic_partitions.De
         access.reply(describe_topic_partitions.DescribeTopicPartitionsResponse(0, refused))
         return
     access.proceed(
-        request._replace(topics=[describe_topic_partitions.TopicRequest(name) for name in allowed]),
-        lambda response: response._replace(topics=[*refused, *response.topics]),
+        replace(request, topics=[describe_topic_partitions.TopicRequest(name) for name in allowed]),
+        lambda response: replace(response, topics=[*refused, *response.topics]),
     )
 
 
@@ -86,15 +89,15 @@ def guard_create(access: Access, request: create_topics.CreateTopicsRequest) -> 
     refused = [create_topics.CreatableTopicResult(topic.name, ZERO_UUID, DENIED, FAILED) for topic in denied]
 
     def amend(response: create_topics.CreateTopicsResponse) -> create_topics.CreateTopicsResponse:
-        return response._replace(topics=[*(_without_settings(access, topic) for topic in response.topics), *refused])
+        return replace(response, topics=[*(_without_settings(access, topic) for topic in response.topics), *refused])
 
-    access.proceed(request._replace(topics=allowed), amend)
+    access.proceed(replace(request, topics=allowed), amend)
 
 
 def _without_settings(access: Access, topic: create_topics.CreatableTopicResult) -> create_topics.CreatableTopicResult:
     if topic.error_code or access.may_topic(AclOperation.DESCRIBE_CONFIGS, topic.name):
         return topic
-    return topic._replace(num_partitions=-1, replication_factor=-1, configs=None, topic_config_error_code=DENIED)
+    return replace(topic, num_partitions=-1, replication_factor=-1, configs=None, topic_config_error_code=DENIED)
 
 
 def guard_grow(access: Access, request: create_partitions.CreatePartitionsRequest) -> None:
@@ -102,7 +105,7 @@ def guard_grow(access: Access, request: create_partitions.CreatePartitionsReques
     allowed, denied = access.part(request.topics, lambda topic: access.may_topic(AclOperation.ALTER, topic.name))
     refused = [create_partitions.CreatePartitionsTopicResult(topic.name, DENIED) for topic in denied]
     access.proceed(
-        request._replace(topics=allowed), lambda response: response._replace(results=[*refused, *response.results])
+        replace(request, topics=allowed), lambda response: replace(response, results=[*refused, *response.results])
     )
 
 
@@ -125,8 +128,8 @@ def guard_delete(access: Access, request: delete_topics.DeleteTopicsRequest) -> 
             told = known if seen else None
             refused.append(delete_topics.DeletableTopicResult(told, topic.topic_id, DENIED, FAILED))
     access.proceed(
-        request._replace(topic_names=names, topics=topics),
-        lambda response: response._replace(responses=[*response.responses, *refused]),
+        replace(request, topic_names=names, topics=topics),
+        lambda response: replace(response, responses=[*response.responses, *refused]),
     )
 
 

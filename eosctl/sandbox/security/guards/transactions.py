@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC, TRANSACTION_STATE_TOPIC
 from eosctl.sandbox.security.access import Access
@@ -131,7 +133,7 @@ def guard_offset_commit(access: Access, request: txn_offset_commit.TxnOffsetComm
         access.reply(txn_offset_commit.TxnOffsetCommitResponse(topics=refused))
         return
     access.proceed(
-        request._replace(topics=allowed), lambda response: response._replace(topics=[*refused, *response.topics])
+        replace(request, topics=allowed), lambda response: replace(response, topics=[*refused, *response.topics])
     )
 
 
@@ -172,13 +174,13 @@ def guard_describe(access: Access, request: describe_transactions.DescribeTransa
     refused = [describe_transactions.TransactionState(DENIED, one) for one in denied]
 
     def shown(state: describe_transactions.TransactionState) -> describe_transactions.TransactionState:
-        return state._replace(
-            topics=[topic for topic in state.topics if access.may_topic(AclOperation.DESCRIBE, topic.topic)]
+        return replace(
+            state, topics=[topic for topic in state.topics if access.may_topic(AclOperation.DESCRIBE, topic.topic)]
         )
 
     access.proceed(
-        request._replace(transactional_ids=allowed),
-        lambda response: response._replace(transaction_states=[*map(shown, response.transaction_states), *refused]),
+        replace(request, transactional_ids=allowed),
+        lambda response: replace(response, transaction_states=[*map(shown, response.transaction_states), *refused]),
     )
 
 
@@ -186,12 +188,13 @@ def guard_list(access: Access, request: list_transactions.ListTransactionsReques
     """Leave out the ids that may not be described."""
     access.proceed(
         request,
-        lambda response: response._replace(
+        lambda response: replace(
+            response,
             transaction_states=[
                 state
                 for state in response.transaction_states
                 if access.may_transact(AclOperation.DESCRIBE, state.transactional_id)
-            ]
+            ],
         ),
     )
 

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_qh = Struct(">qh").pack
 pack_qhB = Struct(">qhB").pack
 unpack_qhB = Struct(">qhB").unpack_from
@@ -32,13 +31,16 @@ def decode(buffer, position=0):
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(AddOffsetsToTxnRequest, (transactional_id, producer_id, producer_epoch, group_id)), p
+        return AddOffsetsToTxnRequest(transactional_id, producer_id, producer_epoch, group_id), p
     except (IndexError, LengthError, StructError):
         raise explain("api/add_offsets_to_txn", "request", 3, buffer, position) from None
 
 
 def encode(message):
-    transactional_id, producer_id, producer_epoch, group_id = message
+    transactional_id = message.transactional_id
+    producer_id = message.producer_id
+    producer_epoch = message.producer_epoch
+    group_id = message.group_id
     transactional_id_bytes = transactional_id.encode()
     transactional_id_size = len(transactional_id_bytes) + 1
     group_id_bytes = group_id.encode()

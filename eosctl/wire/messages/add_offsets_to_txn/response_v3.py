@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.add_offsets_to_txn import AddOffsetsToTxnResponse
 from eosctl.wire.runtime import LengthError, explain, skip_tags
 
-new = tuple.__new__
 pack_ihx = Struct(">ihx").pack
 unpack_ihB = Struct(">ihB").unpack_from
 
@@ -18,11 +17,12 @@ def decode(buffer, position=0):
         p += 7
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(AddOffsetsToTxnResponse, (throttle_time_ms, error_code)), p
+        return AddOffsetsToTxnResponse(throttle_time_ms, error_code), p
     except (IndexError, LengthError, StructError):
         raise explain("api/add_offsets_to_txn", "response", 3, buffer, position) from None
 
 
 def encode(message):
-    throttle_time_ms, error_code = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
     return pack_ihx(throttle_time_ms, error_code)

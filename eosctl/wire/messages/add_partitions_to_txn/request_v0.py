@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
 from eosctl.wire.runtime import LengthError, check_count, explain, pack_many, packers, read_many, unpackers
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_qhi = Struct(">qhi").pack
 packers_i = packers("i")
@@ -46,20 +45,25 @@ def decode(buffer, position=0):
                 p += 4 * n
             else:
                 partitions, p = read_many("i", buffer, p, n)
-            v3_and_below_topics.append(new(AddPartitionsToTxnTopic, (name, partitions)))
-        return new(AddPartitionsToTxnRequest, (v3_and_below_transactional_id, v3_and_below_producer_id, v3_and_below_producer_epoch, v3_and_below_topics, ())), p
+            v3_and_below_topics.append(AddPartitionsToTxnTopic(name, partitions))
+        return AddPartitionsToTxnRequest(v3_and_below_transactional_id, v3_and_below_producer_id, v3_and_below_producer_epoch, v3_and_below_topics, ()), p
     except (IndexError, LengthError, StructError):
         raise explain("api/add_partitions_to_txn", "request", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    v3_and_below_transactional_id, v3_and_below_producer_id, v3_and_below_producer_epoch, v3_and_below_topics, _ = message
+    v3_and_below_transactional_id = message.v3_and_below_transactional_id
+    v3_and_below_producer_id = message.v3_and_below_producer_id
+    v3_and_below_producer_epoch = message.v3_and_below_producer_epoch
+    v3_and_below_topics = message.v3_and_below_topics
     v3_and_below_transactional_id_bytes = v3_and_below_transactional_id.encode()
     v3_and_below_transactional_id_size = len(v3_and_below_transactional_id_bytes)
     v3_and_below_topics_count = len(v3_and_below_topics)
     parts += (pack_h(v3_and_below_transactional_id_size), v3_and_below_transactional_id_bytes, pack_qhi(v3_and_below_producer_id, v3_and_below_producer_epoch, v3_and_below_topics_count))
-    for name, partitions in v3_and_below_topics:
+    for v3_and_below_topics_item in v3_and_below_topics:
+        name = v3_and_below_topics_item.name
+        partitions = v3_and_below_topics_item.partitions
         name_bytes = name.encode()
         name_size = len(name_bytes)
         parts += (pack_h(name_size), name_bytes, (packers_i[partitions_count](partitions_count, *partitions) if (partitions_count := len(partitions)) < 64 else pack_many("i", partitions)))

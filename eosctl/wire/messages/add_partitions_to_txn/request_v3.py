@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, skip_tags, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_i = compact_packers("i")
 pack_qh = Struct(">qh").pack
 pack_qhB = Struct(">qhB").pack
@@ -46,24 +45,29 @@ def decode(buffer, position=0):
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            v3_and_below_topics.append(new(AddPartitionsToTxnTopic, (name, partitions)))
+            v3_and_below_topics.append(AddPartitionsToTxnTopic(name, partitions))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(AddPartitionsToTxnRequest, (v3_and_below_transactional_id, v3_and_below_producer_id, v3_and_below_producer_epoch, v3_and_below_topics, ())), p
+        return AddPartitionsToTxnRequest(v3_and_below_transactional_id, v3_and_below_producer_id, v3_and_below_producer_epoch, v3_and_below_topics, ()), p
     except (IndexError, LengthError, StructError):
         raise explain("api/add_partitions_to_txn", "request", 3, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    v3_and_below_transactional_id, v3_and_below_producer_id, v3_and_below_producer_epoch, v3_and_below_topics, _ = message
+    v3_and_below_transactional_id = message.v3_and_below_transactional_id
+    v3_and_below_producer_id = message.v3_and_below_producer_id
+    v3_and_below_producer_epoch = message.v3_and_below_producer_epoch
+    v3_and_below_topics = message.v3_and_below_topics
     v3_and_below_transactional_id_bytes = v3_and_below_transactional_id.encode()
     v3_and_below_transactional_id_size = len(v3_and_below_transactional_id_bytes) + 1
     v3_and_below_topics_count = len(v3_and_below_topics) + 1
     parts += ((LENGTHS[v3_and_below_transactional_id_size] if v3_and_below_transactional_id_size < 128 else unsigned_varint(v3_and_below_transactional_id_size)), v3_and_below_transactional_id_bytes, (pack_qhB(v3_and_below_producer_id, v3_and_below_producer_epoch, v3_and_below_topics_count) if v3_and_below_topics_count < 128 else pack_qh(v3_and_below_producer_id, v3_and_below_producer_epoch) + unsigned_varint(v3_and_below_topics_count)))
-    for name, partitions in v3_and_below_topics:
+    for v3_and_below_topics_item in v3_and_below_topics:
+        name = v3_and_below_topics_item.name
+        partitions = v3_and_below_topics_item.partitions
         name_bytes = name.encode()
         name_size = len(name_bytes) + 1
         parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (compact_packers_i[partitions_count](partitions_count + 1, *partitions) if (partitions_count := len(partitions)) < 64 else pack_many_compact("i", partitions)), b"\0")

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic, AddPartitionsToTxnTransaction
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, skip_tags, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_i = compact_packers("i")
 pack_qht = Struct(">qh?").pack
 pack_qhtB = Struct(">qh?B").pack
@@ -52,32 +51,39 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                topics.append(new(AddPartitionsToTxnTopic, (name, partitions)))
+                topics.append(AddPartitionsToTxnTopic(name, partitions))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            transactions.append(new(AddPartitionsToTxnTransaction, (transactional_id, producer_id, producer_epoch, verify_only, topics)))
+            transactions.append(AddPartitionsToTxnTransaction(transactional_id, producer_id, producer_epoch, verify_only, topics))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(AddPartitionsToTxnRequest, ("", 0, 0, (), transactions)), p
+        return AddPartitionsToTxnRequest("", 0, 0, (), transactions), p
     except (IndexError, LengthError, StructError):
         raise explain("api/add_partitions_to_txn", "request", 4, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    _, _, _, _, transactions = message
+    transactions = message.transactions
     transactions_count = len(transactions) + 1
     parts.append((LENGTHS[transactions_count] if transactions_count < 128 else unsigned_varint(transactions_count)))
-    for transactional_id, producer_id, producer_epoch, verify_only, topics in transactions:
+    for transactions_item in transactions:
+        transactional_id = transactions_item.transactional_id
+        producer_id = transactions_item.producer_id
+        producer_epoch = transactions_item.producer_epoch
+        verify_only = transactions_item.verify_only
+        topics = transactions_item.topics
         transactional_id_bytes = transactional_id.encode()
         transactional_id_size = len(transactional_id_bytes) + 1
         topics_count = len(topics) + 1
         parts += ((LENGTHS[transactional_id_size] if transactional_id_size < 128 else unsigned_varint(transactional_id_size)), transactional_id_bytes, (pack_qhtB(producer_id, producer_epoch, verify_only, topics_count) if topics_count < 128 else pack_qht(producer_id, producer_epoch, verify_only) + unsigned_varint(topics_count)))
-        for name, partitions in topics:
+        for topics_item in topics:
+            name = topics_item.name
+            partitions = topics_item.partitions
             name_bytes = name.encode()
             name_size = len(name_bytes) + 1
             parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (compact_packers_i[partitions_count](partitions_count + 1, *partitions) if (partitions_count := len(partitions)) < 64 else pack_many_compact("i", partitions)), b"\0")

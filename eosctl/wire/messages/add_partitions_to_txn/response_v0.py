@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.add_partitions_to_txn import AddPartitionsToTxnPartitionResult, AddPartitionsToTxnResponse, AddPartitionsToTxnTopicResult
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 pack_ih = Struct(">ih").pack
@@ -41,23 +40,28 @@ def decode(buffer, position=0):
             for _ in range(n):
                 partition_index, partition_error_code = unpack_ih(buffer, p)
                 p += 6
-                results_by_partition.append(new(AddPartitionsToTxnPartitionResult, (partition_index, partition_error_code)))
-            results_by_topic_v3_and_below.append(new(AddPartitionsToTxnTopicResult, (name, results_by_partition)))
-        return new(AddPartitionsToTxnResponse, (throttle_time_ms, results_by_topic_v3_and_below, 0, ())), p
+                results_by_partition.append(AddPartitionsToTxnPartitionResult(partition_index, partition_error_code))
+            results_by_topic_v3_and_below.append(AddPartitionsToTxnTopicResult(name, results_by_partition))
+        return AddPartitionsToTxnResponse(throttle_time_ms, results_by_topic_v3_and_below, 0, ()), p
     except (IndexError, LengthError, StructError):
         raise explain("api/add_partitions_to_txn", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, results_by_topic_v3_and_below, _, _ = message
+    throttle_time_ms = message.throttle_time_ms
+    results_by_topic_v3_and_below = message.results_by_topic_v3_and_below
     results_by_topic_v3_and_below_count = len(results_by_topic_v3_and_below)
     parts.append(pack_ii(throttle_time_ms, results_by_topic_v3_and_below_count))
-    for name, results_by_partition in results_by_topic_v3_and_below:
+    for results_by_topic_v3_and_below_item in results_by_topic_v3_and_below:
+        name = results_by_topic_v3_and_below_item.name
+        results_by_partition = results_by_topic_v3_and_below_item.results_by_partition
         name_bytes = name.encode()
         name_size = len(name_bytes)
         results_by_partition_count = len(results_by_partition)
         parts += (pack_h(name_size), name_bytes, pack_i(results_by_partition_count))
-        for partition_index, partition_error_code in results_by_partition:
+        for results_by_partition_item in results_by_partition:
+            partition_index = results_by_partition_item.partition_index
+            partition_error_code = results_by_partition_item.partition_error_code
             parts.append(pack_ih(partition_index, partition_error_code))
     return b"".join(parts)

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.add_partitions_to_txn import AddPartitionsToTxnPartitionResult, AddPartitionsToTxnResponse, AddPartitionsToTxnTopicResult
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
 pack_ihx = Struct(">ihx").pack
@@ -40,32 +39,37 @@ def decode(buffer, position=0):
                 p += 7
                 if n:
                     p = skip_tags(buffer, p - 1)
-                results_by_partition.append(new(AddPartitionsToTxnPartitionResult, (partition_index, partition_error_code)))
+                results_by_partition.append(AddPartitionsToTxnPartitionResult(partition_index, partition_error_code))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            results_by_topic_v3_and_below.append(new(AddPartitionsToTxnTopicResult, (name, results_by_partition)))
+            results_by_topic_v3_and_below.append(AddPartitionsToTxnTopicResult(name, results_by_partition))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(AddPartitionsToTxnResponse, (throttle_time_ms, results_by_topic_v3_and_below, 0, ())), p
+        return AddPartitionsToTxnResponse(throttle_time_ms, results_by_topic_v3_and_below, 0, ()), p
     except (IndexError, LengthError, StructError):
         raise explain("api/add_partitions_to_txn", "response", 3, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, results_by_topic_v3_and_below, _, _ = message
+    throttle_time_ms = message.throttle_time_ms
+    results_by_topic_v3_and_below = message.results_by_topic_v3_and_below
     results_by_topic_v3_and_below_count = len(results_by_topic_v3_and_below) + 1
     parts.append((pack_iB(throttle_time_ms, results_by_topic_v3_and_below_count) if results_by_topic_v3_and_below_count < 128 else pack_i(throttle_time_ms) + unsigned_varint(results_by_topic_v3_and_below_count)))
-    for name, results_by_partition in results_by_topic_v3_and_below:
+    for results_by_topic_v3_and_below_item in results_by_topic_v3_and_below:
+        name = results_by_topic_v3_and_below_item.name
+        results_by_partition = results_by_topic_v3_and_below_item.results_by_partition
         name_bytes = name.encode()
         name_size = len(name_bytes) + 1
         results_by_partition_count = len(results_by_partition) + 1
         parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (LENGTHS[results_by_partition_count] if results_by_partition_count < 128 else unsigned_varint(results_by_partition_count)))
-        for partition_index, partition_error_code in results_by_partition:
+        for results_by_partition_item in results_by_partition:
+            partition_index = results_by_partition_item.partition_index
+            partition_error_code = results_by_partition_item.partition_error_code
             parts.append(pack_ihx(partition_index, partition_error_code))
         parts.append(b"\0")
     parts.append(b"\0")

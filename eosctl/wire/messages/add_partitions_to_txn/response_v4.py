@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.add_partitions_to_txn import AddPartitionsToTxnPartitionResult, AddPartitionsToTxnResponse, AddPartitionsToTxnResult, AddPartitionsToTxnTopicResult
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_ih = Struct(">ih").pack
 pack_ihB = Struct(">ihB").pack
 pack_ihx = Struct(">ihx").pack
@@ -51,42 +50,50 @@ def decode(buffer, position=0):
                     p += 7
                     if n:
                         p = skip_tags(buffer, p - 1)
-                    results_by_partition.append(new(AddPartitionsToTxnPartitionResult, (partition_index, partition_error_code)))
+                    results_by_partition.append(AddPartitionsToTxnPartitionResult(partition_index, partition_error_code))
                 if buffer[p]:
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                topic_results.append(new(AddPartitionsToTxnTopicResult, (name, results_by_partition)))
+                topic_results.append(AddPartitionsToTxnTopicResult(name, results_by_partition))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            results_by_transaction.append(new(AddPartitionsToTxnResult, (transactional_id, topic_results)))
+            results_by_transaction.append(AddPartitionsToTxnResult(transactional_id, topic_results))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(AddPartitionsToTxnResponse, (throttle_time_ms, (), error_code, results_by_transaction)), p
+        return AddPartitionsToTxnResponse(throttle_time_ms, (), error_code, results_by_transaction), p
     except (IndexError, LengthError, StructError):
         raise explain("api/add_partitions_to_txn", "response", 4, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, _, error_code, results_by_transaction = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    results_by_transaction = message.results_by_transaction
     results_by_transaction_count = len(results_by_transaction) + 1
     parts.append((pack_ihB(throttle_time_ms, error_code, results_by_transaction_count) if results_by_transaction_count < 128 else pack_ih(throttle_time_ms, error_code) + unsigned_varint(results_by_transaction_count)))
-    for transactional_id, topic_results in results_by_transaction:
+    for results_by_transaction_item in results_by_transaction:
+        transactional_id = results_by_transaction_item.transactional_id
+        topic_results = results_by_transaction_item.topic_results
         transactional_id_bytes = transactional_id.encode()
         transactional_id_size = len(transactional_id_bytes) + 1
         topic_results_count = len(topic_results) + 1
         parts += ((LENGTHS[transactional_id_size] if transactional_id_size < 128 else unsigned_varint(transactional_id_size)), transactional_id_bytes, (LENGTHS[topic_results_count] if topic_results_count < 128 else unsigned_varint(topic_results_count)))
-        for name, results_by_partition in topic_results:
+        for topic_results_item in topic_results:
+            name = topic_results_item.name
+            results_by_partition = topic_results_item.results_by_partition
             name_bytes = name.encode()
             name_size = len(name_bytes) + 1
             results_by_partition_count = len(results_by_partition) + 1
             parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (LENGTHS[results_by_partition_count] if results_by_partition_count < 128 else unsigned_varint(results_by_partition_count)))
-            for partition_index, partition_error_code in results_by_partition:
+            for results_by_partition_item in results_by_partition:
+                partition_index = results_by_partition_item.partition_index
+                partition_error_code = results_by_partition_item.partition_error_code
                 parts.append(pack_ihx(partition_index, partition_error_code))
             parts.append(b"\0")
         parts.append(b"\0")

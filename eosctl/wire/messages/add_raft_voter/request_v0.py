@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.add_raft_voter import AddRaftVoterRequest, Listener
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_Hx = Struct(">Hx").pack
 pack_iiu = Struct(">ii16s").pack
 pack_iiuB = Struct(">ii16sB").pack
@@ -50,19 +49,23 @@ def decode(buffer, position=0):
             p += 3
             if n:
                 p = skip_tags(buffer, p - 1)
-            listeners.append(new(Listener, (name, host, port)))
+            listeners.append(Listener(name, host, port))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(AddRaftVoterRequest, (cluster_id, timeout_ms, voter_id, voter_directory_id, listeners, True)), p
+        return AddRaftVoterRequest(cluster_id, timeout_ms, voter_id, voter_directory_id, listeners, True), p
     except (IndexError, LengthError, StructError):
         raise explain("api/add_raft_voter", "request", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    cluster_id, timeout_ms, voter_id, voter_directory_id, listeners, _ = message
+    cluster_id = message.cluster_id
+    timeout_ms = message.timeout_ms
+    voter_id = message.voter_id
+    voter_directory_id = message.voter_directory_id
+    listeners = message.listeners
     if cluster_id is None:
         cluster_id_bytes = b""
         cluster_id_size = 0
@@ -71,7 +74,10 @@ def encode(message):
         cluster_id_size = len(cluster_id_bytes) + 1
     listeners_count = len(listeners) + 1
     parts += ((LENGTHS[cluster_id_size] if cluster_id_size < 128 else unsigned_varint(cluster_id_size)), cluster_id_bytes, (pack_iiuB(timeout_ms, voter_id, voter_directory_id, listeners_count) if listeners_count < 128 else pack_iiu(timeout_ms, voter_id, voter_directory_id) + unsigned_varint(listeners_count)))
-    for name, host, port in listeners:
+    for listeners_item in listeners:
+        name = listeners_item.name
+        host = listeners_item.host
+        port = listeners_item.port
         name_bytes = name.encode()
         name_size = len(name_bytes) + 1
         host_bytes = host.encode()

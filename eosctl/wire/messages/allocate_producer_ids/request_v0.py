@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.allocate_producer_ids import AllocateProducerIdsRequest
 from eosctl.wire.runtime import LengthError, explain, skip_tags
 
-new = tuple.__new__
 pack_iqx = Struct(">iqx").pack
 unpack_iqB = Struct(">iqB").unpack_from
 
@@ -18,11 +17,12 @@ def decode(buffer, position=0):
         p += 13
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(AllocateProducerIdsRequest, (broker_id, broker_epoch)), p
+        return AllocateProducerIdsRequest(broker_id, broker_epoch), p
     except (IndexError, LengthError, StructError):
         raise explain("api/allocate_producer_ids", "request", 0, buffer, position) from None
 
 
 def encode(message):
-    broker_id, broker_epoch = message
+    broker_id = message.broker_id
+    broker_epoch = message.broker_epoch
     return pack_iqx(broker_id, broker_epoch)

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.allocate_producer_ids import AllocateProducerIdsResponse
 from eosctl.wire.runtime import LengthError, explain, skip_tags
 
-new = tuple.__new__
 pack_ihqix = Struct(">ihqix").pack
 unpack_ihqiB = Struct(">ihqiB").unpack_from
 
@@ -18,11 +17,14 @@ def decode(buffer, position=0):
         p += 19
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(AllocateProducerIdsResponse, (throttle_time_ms, error_code, producer_id_start, producer_id_len)), p
+        return AllocateProducerIdsResponse(throttle_time_ms, error_code, producer_id_start, producer_id_len), p
     except (IndexError, LengthError, StructError):
         raise explain("api/allocate_producer_ids", "response", 0, buffer, position) from None
 
 
 def encode(message):
-    throttle_time_ms, error_code, producer_id_start, producer_id_len = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    producer_id_start = message.producer_id_start
+    producer_id_len = message.producer_id_len
     return pack_ihqix(throttle_time_ms, error_code, producer_id_start, producer_id_len)

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.alter_client_quotas import AlterClientQuotasRequest, EntityData, OpData, RequestEntryData
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_t = Struct(">?").pack
 pack_dt = Struct(">d?").pack
 pack_h = Struct(">h").pack
@@ -47,7 +46,7 @@ def decode(buffer, position=0):
                     q = p + n
                     entity_name = buffer[p:q].decode("utf-8", "replace")
                     p = q
-                entity.append(new(EntityData, (entity_type, entity_name)))
+                entity.append(EntityData(entity_type, entity_name))
             n, = unpack_i(buffer, p)
             p += 4
             if not 0 <= n < 128:
@@ -63,24 +62,29 @@ def decode(buffer, position=0):
                 p = q
                 value, remove = unpack_dt(buffer, p)
                 p += 9
-                ops.append(new(OpData, (key, value, remove)))
-            entries.append(new(RequestEntryData, (entity, ops)))
+                ops.append(OpData(key, value, remove))
+            entries.append(RequestEntryData(entity, ops))
         validate_only, = unpack_t(buffer, p)
         p += 1
-        return new(AlterClientQuotasRequest, (entries, validate_only)), p
+        return AlterClientQuotasRequest(entries, validate_only), p
     except (IndexError, LengthError, StructError):
         raise explain("api/alter_client_quotas", "request", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    entries, validate_only = message
+    entries = message.entries
+    validate_only = message.validate_only
     entries_count = len(entries)
     parts.append(pack_i(entries_count))
-    for entity, ops in entries:
+    for entries_item in entries:
+        entity = entries_item.entity
+        ops = entries_item.ops
         entity_count = len(entity)
         parts.append(pack_i(entity_count))
-        for entity_type, entity_name in entity:
+        for entity_item in entity:
+            entity_type = entity_item.entity_type
+            entity_name = entity_item.entity_name
             entity_type_bytes = entity_type.encode()
             entity_type_size = len(entity_type_bytes)
             if entity_name is None:
@@ -92,7 +96,10 @@ def encode(message):
             parts += (pack_h(entity_type_size), entity_type_bytes, pack_h(entity_name_size), entity_name_bytes)
         ops_count = len(ops)
         parts.append(pack_i(ops_count))
-        for key, value, remove in ops:
+        for ops_item in ops:
+            key = ops_item.key
+            value = ops_item.value
+            remove = ops_item.remove
             key_bytes = key.encode()
             key_size = len(key_bytes)
             parts += (pack_h(key_size), key_bytes, pack_dt(value, remove))

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.alter_client_quotas import AlterClientQuotasRequest, EntityData, OpData, RequestEntryData
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_tx = Struct(">?x").pack
 pack_dtx = Struct(">d?x").pack
 unpack_tB = Struct(">?B").unpack_from
@@ -48,7 +47,7 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                entity.append(new(EntityData, (entity_type, entity_name)))
+                entity.append(EntityData(entity_type, entity_name))
             n = buffer[p]
             if not 0 < n < 128:
                 n, p = compact_length(buffer, p)
@@ -65,30 +64,35 @@ def decode(buffer, position=0):
                 p += 10
                 if n:
                     p = skip_tags(buffer, p - 1)
-                ops.append(new(OpData, (key, value, remove)))
+                ops.append(OpData(key, value, remove))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            entries.append(new(RequestEntryData, (entity, ops)))
+            entries.append(RequestEntryData(entity, ops))
         validate_only, n = unpack_tB(buffer, p)
         p += 2
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(AlterClientQuotasRequest, (entries, validate_only)), p
+        return AlterClientQuotasRequest(entries, validate_only), p
     except (IndexError, LengthError, StructError):
         raise explain("api/alter_client_quotas", "request", 1, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    entries, validate_only = message
+    entries = message.entries
+    validate_only = message.validate_only
     entries_count = len(entries) + 1
     parts.append((LENGTHS[entries_count] if entries_count < 128 else unsigned_varint(entries_count)))
-    for entity, ops in entries:
+    for entries_item in entries:
+        entity = entries_item.entity
+        ops = entries_item.ops
         entity_count = len(entity) + 1
         parts.append((LENGTHS[entity_count] if entity_count < 128 else unsigned_varint(entity_count)))
-        for entity_type, entity_name in entity:
+        for entity_item in entity:
+            entity_type = entity_item.entity_type
+            entity_name = entity_item.entity_name
             entity_type_bytes = entity_type.encode()
             entity_type_size = len(entity_type_bytes) + 1
             if entity_name is None:
@@ -100,7 +104,10 @@ def encode(message):
             parts += ((LENGTHS[entity_type_size] if entity_type_size < 128 else unsigned_varint(entity_type_size)), entity_type_bytes, (LENGTHS[entity_name_size] if entity_name_size < 128 else unsigned_varint(entity_name_size)), entity_name_bytes, b"\0")
         ops_count = len(ops) + 1
         parts.append((LENGTHS[ops_count] if ops_count < 128 else unsigned_varint(ops_count)))
-        for key, value, remove in ops:
+        for ops_item in ops:
+            key = ops_item.key
+            value = ops_item.value
+            remove = ops_item.remove
             key_bytes = key.encode()
             key_size = len(key_bytes) + 1
             parts += ((LENGTHS[key_size] if key_size < 128 else unsigned_varint(key_size)), key_bytes, pack_dtx(value, remove))

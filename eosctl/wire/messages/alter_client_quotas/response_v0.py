@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.alter_client_quotas import AlterClientQuotasResponse, EntityData, ResponseEntryData
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_hh = Struct(">hh").pack
 pack_i = Struct(">i").pack
@@ -55,21 +54,25 @@ def decode(buffer, position=0):
                     q = p + n
                     entity_name = buffer[p:q].decode("utf-8", "replace")
                     p = q
-                entity.append(new(EntityData, (entity_type, entity_name)))
-            entries.append(new(ResponseEntryData, (error_code, error_message, entity)))
+                entity.append(EntityData(entity_type, entity_name))
+            entries.append(ResponseEntryData(error_code, error_message, entity))
         if p > len(buffer):
             raise LengthError
-        return new(AlterClientQuotasResponse, (throttle_time_ms, entries)), p
+        return AlterClientQuotasResponse(throttle_time_ms, entries), p
     except (IndexError, LengthError, StructError):
         raise explain("api/alter_client_quotas", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, entries = message
+    throttle_time_ms = message.throttle_time_ms
+    entries = message.entries
     entries_count = len(entries)
     parts.append(pack_ii(throttle_time_ms, entries_count))
-    for error_code, error_message, entity in entries:
+    for entries_item in entries:
+        error_code = entries_item.error_code
+        error_message = entries_item.error_message
+        entity = entries_item.entity
         if error_message is None:
             error_message_bytes = b""
             error_message_size = -1
@@ -78,7 +81,9 @@ def encode(message):
             error_message_size = len(error_message_bytes)
         entity_count = len(entity)
         parts += (pack_hh(error_code, error_message_size), error_message_bytes, pack_i(entity_count))
-        for entity_type, entity_name in entity:
+        for entity_item in entity:
+            entity_type = entity_item.entity_type
+            entity_name = entity_item.entity_name
             entity_type_bytes = entity_type.encode()
             entity_type_size = len(entity_type_bytes)
             if entity_name is None:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.alter_client_quotas import AlterClientQuotasResponse, EntityData, ResponseEntryData
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_hB = Struct(">hB").pack
 pack_i = Struct(">i").pack
@@ -62,27 +61,31 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                entity.append(new(EntityData, (entity_type, entity_name)))
+                entity.append(EntityData(entity_type, entity_name))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            entries.append(new(ResponseEntryData, (error_code, error_message, entity)))
+            entries.append(ResponseEntryData(error_code, error_message, entity))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(AlterClientQuotasResponse, (throttle_time_ms, entries)), p
+        return AlterClientQuotasResponse(throttle_time_ms, entries), p
     except (IndexError, LengthError, StructError):
         raise explain("api/alter_client_quotas", "response", 1, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, entries = message
+    throttle_time_ms = message.throttle_time_ms
+    entries = message.entries
     entries_count = len(entries) + 1
     parts.append((pack_iB(throttle_time_ms, entries_count) if entries_count < 128 else pack_i(throttle_time_ms) + unsigned_varint(entries_count)))
-    for error_code, error_message, entity in entries:
+    for entries_item in entries:
+        error_code = entries_item.error_code
+        error_message = entries_item.error_message
+        entity = entries_item.entity
         if error_message is None:
             error_message_bytes = b""
             error_message_size = 0
@@ -91,7 +94,9 @@ def encode(message):
             error_message_size = len(error_message_bytes) + 1
         entity_count = len(entity) + 1
         parts += ((pack_hB(error_code, error_message_size) if error_message_size < 128 else pack_h(error_code) + unsigned_varint(error_message_size)), error_message_bytes, (LENGTHS[entity_count] if entity_count < 128 else unsigned_varint(entity_count)))
-        for entity_type, entity_name in entity:
+        for entity_item in entity:
+            entity_type = entity_item.entity_type
+            entity_name = entity_item.entity_name
             entity_type_bytes = entity_type.encode()
             entity_type_size = len(entity_type_bytes) + 1
             if entity_name is None:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.alter_configs import AlterConfigsRequest, AlterConfigsResource, AlterableConfig
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_t = Struct(">?").pack
 pack_bh = Struct(">bh").pack
 pack_h = Struct(">h").pack
@@ -54,26 +53,32 @@ def decode(buffer, position=0):
                     q = p + n
                     value = buffer[p:q].decode("utf-8", "replace")
                     p = q
-                configs.append(new(AlterableConfig, (name, value)))
-            resources.append(new(AlterConfigsResource, (resource_type, resource_name, configs)))
+                configs.append(AlterableConfig(name, value))
+            resources.append(AlterConfigsResource(resource_type, resource_name, configs))
         validate_only, = unpack_t(buffer, p)
         p += 1
-        return new(AlterConfigsRequest, (resources, validate_only)), p
+        return AlterConfigsRequest(resources, validate_only), p
     except (IndexError, LengthError, StructError):
         raise explain("api/alter_configs", "request", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    resources, validate_only = message
+    resources = message.resources
+    validate_only = message.validate_only
     resources_count = len(resources)
     parts.append(pack_i(resources_count))
-    for resource_type, resource_name, configs in resources:
+    for resources_item in resources:
+        resource_type = resources_item.resource_type
+        resource_name = resources_item.resource_name
+        configs = resources_item.configs
         resource_name_bytes = resource_name.encode()
         resource_name_size = len(resource_name_bytes)
         configs_count = len(configs)
         parts += (pack_bh(resource_type, resource_name_size), resource_name_bytes, pack_i(configs_count))
-        for name, value in configs:
+        for configs_item in configs:
+            name = configs_item.name
+            value = configs_item.value
             name_bytes = name.encode()
             name_size = len(name_bytes)
             if value is None:

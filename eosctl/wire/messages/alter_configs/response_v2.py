@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.alter_configs import AlterConfigsResourceResponse, AlterConfigsResponse
 from eosctl.wire.runtime import LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_b = Struct(">b").pack
 pack_bB = Struct(">bB").pack
 pack_h = Struct(">h").pack
@@ -50,22 +49,27 @@ def decode(buffer, position=0):
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            responses.append(new(AlterConfigsResourceResponse, (error_code, error_message, resource_type, resource_name)))
+            responses.append(AlterConfigsResourceResponse(error_code, error_message, resource_type, resource_name))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(AlterConfigsResponse, (throttle_time_ms, responses)), p
+        return AlterConfigsResponse(throttle_time_ms, responses), p
     except (IndexError, LengthError, StructError):
         raise explain("api/alter_configs", "response", 2, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, responses = message
+    throttle_time_ms = message.throttle_time_ms
+    responses = message.responses
     responses_count = len(responses) + 1
     parts.append((pack_iB(throttle_time_ms, responses_count) if responses_count < 128 else pack_i(throttle_time_ms) + unsigned_varint(responses_count)))
-    for error_code, error_message, resource_type, resource_name in responses:
+    for responses_item in responses:
+        error_code = responses_item.error_code
+        error_message = responses_item.error_message
+        resource_type = responses_item.resource_type
+        resource_name = responses_item.resource_name
         if error_message is None:
             error_message_bytes = b""
             error_message_size = 0

@@ -7,7 +7,6 @@ from eosctl.wire.messages.alter_partition import AlterPartitionRequest, RequestP
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, skip_tags, unpackers, unsigned_varint
 from eosctl.wire.uuid import ZERO_UUID
 
-new = tuple.__new__
 compact_packers_i = compact_packers("i")
 pack_bix = Struct(">bix").pack
 pack_ii = Struct(">ii").pack
@@ -52,32 +51,41 @@ def decode(buffer, position=0):
                 p += 6
                 if n:
                     p = skip_tags(buffer, p - 1)
-                partitions.append(new(RequestPartitionData, (partition_index, leader_epoch, new_isr, (), leader_recovery_state, partition_epoch)))
+                partitions.append(RequestPartitionData(partition_index, leader_epoch, new_isr, (), leader_recovery_state, partition_epoch))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(RequestTopicData, (topic_name, ZERO_UUID, partitions)))
+            topics.append(RequestTopicData(topic_name, ZERO_UUID, partitions))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(AlterPartitionRequest, (broker_id, broker_epoch, topics)), p
+        return AlterPartitionRequest(broker_id, broker_epoch, topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/alter_partition", "request", 1, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    broker_id, broker_epoch, topics = message
+    broker_id = message.broker_id
+    broker_epoch = message.broker_epoch
+    topics = message.topics
     topics_count = len(topics) + 1
     parts.append((pack_iqB(broker_id, broker_epoch, topics_count) if topics_count < 128 else pack_iq(broker_id, broker_epoch) + unsigned_varint(topics_count)))
-    for topic_name, _, partitions in topics:
+    for topics_item in topics:
+        topic_name = topics_item.topic_name
+        partitions = topics_item.partitions
         topic_name_bytes = topic_name.encode()
         topic_name_size = len(topic_name_bytes) + 1
         partitions_count = len(partitions) + 1
         parts += ((LENGTHS[topic_name_size] if topic_name_size < 128 else unsigned_varint(topic_name_size)), topic_name_bytes, (LENGTHS[partitions_count] if partitions_count < 128 else unsigned_varint(partitions_count)))
-        for partition_index, leader_epoch, new_isr, _, leader_recovery_state, partition_epoch in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            leader_epoch = partitions_item.leader_epoch
+            new_isr = partitions_item.new_isr
+            leader_recovery_state = partitions_item.leader_recovery_state
+            partition_epoch = partitions_item.partition_epoch
             parts += (pack_ii(partition_index, leader_epoch), (compact_packers_i[new_isr_count](new_isr_count + 1, *new_isr) if (new_isr_count := len(new_isr)) < 64 else pack_many_compact("i", new_isr)), pack_bix(leader_recovery_state, partition_epoch))
         parts.append(b"\0")
     parts.append(b"\0")

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.alter_partition import AlterPartitionRequest, RequestPartitionData, RequestTopicData
 from eosctl.wire.runtime import LengthError, compact_length, compact_packers, explain, pack_many_compact, read_many_compact, skip_tags, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_i = compact_packers("i")
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
@@ -49,30 +48,39 @@ def decode(buffer, position=0):
                 p += 6
                 if n:
                     p = skip_tags(buffer, p - 1)
-                partitions.append(new(RequestPartitionData, (partition_index, leader_epoch, new_isr, (), leader_recovery_state, partition_epoch)))
+                partitions.append(RequestPartitionData(partition_index, leader_epoch, new_isr, (), leader_recovery_state, partition_epoch))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(RequestTopicData, ("", topic_id, partitions)))
+            topics.append(RequestTopicData("", topic_id, partitions))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(AlterPartitionRequest, (broker_id, broker_epoch, topics)), p
+        return AlterPartitionRequest(broker_id, broker_epoch, topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/alter_partition", "request", 2, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    broker_id, broker_epoch, topics = message
+    broker_id = message.broker_id
+    broker_epoch = message.broker_epoch
+    topics = message.topics
     topics_count = len(topics) + 1
     parts.append((pack_iqB(broker_id, broker_epoch, topics_count) if topics_count < 128 else pack_iq(broker_id, broker_epoch) + unsigned_varint(topics_count)))
-    for _, topic_id, partitions in topics:
+    for topics_item in topics:
+        topic_id = topics_item.topic_id
+        partitions = topics_item.partitions
         partitions_count = len(partitions) + 1
         parts.append((pack_uB(topic_id, partitions_count) if partitions_count < 128 else pack_u(topic_id) + unsigned_varint(partitions_count)))
-        for partition_index, leader_epoch, new_isr, _, leader_recovery_state, partition_epoch in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            leader_epoch = partitions_item.leader_epoch
+            new_isr = partitions_item.new_isr
+            leader_recovery_state = partitions_item.leader_recovery_state
+            partition_epoch = partitions_item.partition_epoch
             parts += (pack_ii(partition_index, leader_epoch), (compact_packers_i[new_isr_count](new_isr_count + 1, *new_isr) if (new_isr_count := len(new_isr)) < 64 else pack_many_compact("i", new_isr)), pack_bix(leader_recovery_state, partition_epoch))
         parts.append(b"\0")
     parts.append(b"\0")

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.alter_partition import AlterPartitionRequest, BrokerState, RequestPartitionData, RequestTopicData
 from eosctl.wire.runtime import LengthError, compact_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
 pack_bix = Struct(">bix").pack
@@ -49,38 +48,49 @@ def decode(buffer, position=0):
                     p += 13
                     if n:
                         p = skip_tags(buffer, p - 1)
-                    new_isr_with_epochs.append(new(BrokerState, (broker_id_2, broker_epoch_2)))
+                    new_isr_with_epochs.append(BrokerState(broker_id_2, broker_epoch_2))
                 leader_recovery_state, partition_epoch, n = unpack_biB(buffer, p)
                 p += 6
                 if n:
                     p = skip_tags(buffer, p - 1)
-                partitions.append(new(RequestPartitionData, (partition_index, leader_epoch, (), new_isr_with_epochs, leader_recovery_state, partition_epoch)))
+                partitions.append(RequestPartitionData(partition_index, leader_epoch, (), new_isr_with_epochs, leader_recovery_state, partition_epoch))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(RequestTopicData, ("", topic_id, partitions)))
+            topics.append(RequestTopicData("", topic_id, partitions))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(AlterPartitionRequest, (broker_id, broker_epoch, topics)), p
+        return AlterPartitionRequest(broker_id, broker_epoch, topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/alter_partition", "request", 3, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    broker_id, broker_epoch, topics = message
+    broker_id = message.broker_id
+    broker_epoch = message.broker_epoch
+    topics = message.topics
     topics_count = len(topics) + 1
     parts.append((pack_iqB(broker_id, broker_epoch, topics_count) if topics_count < 128 else pack_iq(broker_id, broker_epoch) + unsigned_varint(topics_count)))
-    for _, topic_id, partitions in topics:
+    for topics_item in topics:
+        topic_id = topics_item.topic_id
+        partitions = topics_item.partitions
         partitions_count = len(partitions) + 1
         parts.append((pack_uB(topic_id, partitions_count) if partitions_count < 128 else pack_u(topic_id) + unsigned_varint(partitions_count)))
-        for partition_index, leader_epoch, _, new_isr_with_epochs, leader_recovery_state, partition_epoch in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            leader_epoch = partitions_item.leader_epoch
+            new_isr_with_epochs = partitions_item.new_isr_with_epochs
+            leader_recovery_state = partitions_item.leader_recovery_state
+            partition_epoch = partitions_item.partition_epoch
             new_isr_with_epochs_count = len(new_isr_with_epochs) + 1
             parts.append((pack_iiB(partition_index, leader_epoch, new_isr_with_epochs_count) if new_isr_with_epochs_count < 128 else pack_ii(partition_index, leader_epoch) + unsigned_varint(new_isr_with_epochs_count)))
-            for broker_id_2, broker_epoch_2 in new_isr_with_epochs:
+            for new_isr_with_epochs_item in new_isr_with_epochs:
+                broker_id_2 = new_isr_with_epochs_item.broker_id
+                broker_epoch_2 = new_isr_with_epochs_item.broker_epoch
                 parts.append(pack_iqx(broker_id_2, broker_epoch_2))
             parts.append(pack_bix(leader_recovery_state, partition_epoch))
         parts.append(b"\0")

@@ -7,7 +7,6 @@ from eosctl.wire.messages.alter_partition import AlterPartitionResponse, Respons
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, skip_tags, unpackers, unsigned_varint
 from eosctl.wire.uuid import ZERO_UUID
 
-new = tuple.__new__
 compact_packers_i = compact_packers("i")
 pack_ih = Struct(">ih").pack
 pack_ihB = Struct(">ihB").pack
@@ -52,32 +51,42 @@ def decode(buffer, position=0):
                 p += 5
                 if n:
                     p = skip_tags(buffer, p - 1)
-                partitions.append(new(ResponsePartitionData, (partition_index, error_code_2, leader_id, leader_epoch, isr, 0, partition_epoch)))
+                partitions.append(ResponsePartitionData(partition_index, error_code_2, leader_id, leader_epoch, isr, 0, partition_epoch))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(ResponseTopicData, (topic_name, ZERO_UUID, partitions)))
+            topics.append(ResponseTopicData(topic_name, ZERO_UUID, partitions))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(AlterPartitionResponse, (throttle_time_ms, error_code, topics)), p
+        return AlterPartitionResponse(throttle_time_ms, error_code, topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/alter_partition", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, error_code, topics = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    topics = message.topics
     topics_count = len(topics) + 1
     parts.append((pack_ihB(throttle_time_ms, error_code, topics_count) if topics_count < 128 else pack_ih(throttle_time_ms, error_code) + unsigned_varint(topics_count)))
-    for topic_name, _, partitions in topics:
+    for topics_item in topics:
+        topic_name = topics_item.topic_name
+        partitions = topics_item.partitions
         topic_name_bytes = topic_name.encode()
         topic_name_size = len(topic_name_bytes) + 1
         partitions_count = len(partitions) + 1
         parts += ((LENGTHS[topic_name_size] if topic_name_size < 128 else unsigned_varint(topic_name_size)), topic_name_bytes, (LENGTHS[partitions_count] if partitions_count < 128 else unsigned_varint(partitions_count)))
-        for partition_index, error_code_2, leader_id, leader_epoch, isr, _, partition_epoch in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            error_code_2 = partitions_item.error_code
+            leader_id = partitions_item.leader_id
+            leader_epoch = partitions_item.leader_epoch
+            isr = partitions_item.isr
+            partition_epoch = partitions_item.partition_epoch
             parts += (pack_ihii(partition_index, error_code_2, leader_id, leader_epoch), (compact_packers_i[isr_count](isr_count + 1, *isr) if (isr_count := len(isr)) < 64 else pack_many_compact("i", isr)), pack_ix(partition_epoch))
         parts.append(b"\0")
     parts.append(b"\0")

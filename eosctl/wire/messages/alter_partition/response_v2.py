@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.alter_partition import AlterPartitionResponse, ResponsePartitionData, ResponseTopicData
 from eosctl.wire.runtime import LengthError, compact_length, compact_packers, explain, pack_many_compact, read_many_compact, skip_tags, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_i = compact_packers("i")
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
@@ -49,30 +48,41 @@ def decode(buffer, position=0):
                 p += 6
                 if n:
                     p = skip_tags(buffer, p - 1)
-                partitions.append(new(ResponsePartitionData, (partition_index, error_code_2, leader_id, leader_epoch, isr, leader_recovery_state, partition_epoch)))
+                partitions.append(ResponsePartitionData(partition_index, error_code_2, leader_id, leader_epoch, isr, leader_recovery_state, partition_epoch))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(ResponseTopicData, ("", topic_id, partitions)))
+            topics.append(ResponseTopicData("", topic_id, partitions))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(AlterPartitionResponse, (throttle_time_ms, error_code, topics)), p
+        return AlterPartitionResponse(throttle_time_ms, error_code, topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/alter_partition", "response", 2, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, error_code, topics = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    topics = message.topics
     topics_count = len(topics) + 1
     parts.append((pack_ihB(throttle_time_ms, error_code, topics_count) if topics_count < 128 else pack_ih(throttle_time_ms, error_code) + unsigned_varint(topics_count)))
-    for _, topic_id, partitions in topics:
+    for topics_item in topics:
+        topic_id = topics_item.topic_id
+        partitions = topics_item.partitions
         partitions_count = len(partitions) + 1
         parts.append((pack_uB(topic_id, partitions_count) if partitions_count < 128 else pack_u(topic_id) + unsigned_varint(partitions_count)))
-        for partition_index, error_code_2, leader_id, leader_epoch, isr, leader_recovery_state, partition_epoch in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            error_code_2 = partitions_item.error_code
+            leader_id = partitions_item.leader_id
+            leader_epoch = partitions_item.leader_epoch
+            isr = partitions_item.isr
+            leader_recovery_state = partitions_item.leader_recovery_state
+            partition_epoch = partitions_item.partition_epoch
             parts += (pack_ihii(partition_index, error_code_2, leader_id, leader_epoch), (compact_packers_i[isr_count](isr_count + 1, *isr) if (isr_count := len(isr)) < 64 else pack_many_compact("i", isr)), pack_bix(leader_recovery_state, partition_epoch))
         parts.append(b"\0")
     parts.append(b"\0")

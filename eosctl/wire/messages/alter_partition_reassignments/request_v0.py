@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.alter_partition_reassignments import AlterPartitionReassignmentsRequest, ReassignablePartition, ReassignableTopic
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, skip_tags, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_i = compact_packers("i")
 pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
@@ -51,32 +50,37 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                partitions.append(new(ReassignablePartition, (partition_index, replicas)))
+                partitions.append(ReassignablePartition(partition_index, replicas))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(ReassignableTopic, (name, partitions)))
+            topics.append(ReassignableTopic(name, partitions))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(AlterPartitionReassignmentsRequest, (timeout_ms, True, topics)), p
+        return AlterPartitionReassignmentsRequest(timeout_ms, True, topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/alter_partition_reassignments", "request", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    timeout_ms, _, topics = message
+    timeout_ms = message.timeout_ms
+    topics = message.topics
     topics_count = len(topics) + 1
     parts.append((pack_iB(timeout_ms, topics_count) if topics_count < 128 else pack_i(timeout_ms) + unsigned_varint(topics_count)))
-    for name, partitions in topics:
+    for topics_item in topics:
+        name = topics_item.name
+        partitions = topics_item.partitions
         name_bytes = name.encode()
         name_size = len(name_bytes) + 1
         partitions_count = len(partitions) + 1
         parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (LENGTHS[partitions_count] if partitions_count < 128 else unsigned_varint(partitions_count)))
-        for partition_index, replicas in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            replicas = partitions_item.replicas
             parts += (pack_i(partition_index), (b"\0" if replicas is None else compact_packers_i[replicas_count](replicas_count + 1, *replicas) if (replicas_count := len(replicas)) < 64 else pack_many_compact("i", replicas)), b"\0")
         parts.append(b"\0")
     parts.append(b"\0")

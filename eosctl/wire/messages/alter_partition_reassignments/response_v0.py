@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.alter_partition_reassignments import AlterPartitionReassignmentsResponse, ReassignablePartitionResponse, ReassignableTopicResponse
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_ih = Struct(">ih").pack
 pack_ihB = Struct(">ihB").pack
 unpack_ihB = Struct(">ihB").unpack_from
@@ -59,24 +58,27 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                partitions.append(new(ReassignablePartitionResponse, (partition_index, error_code_2, error_message_2)))
+                partitions.append(ReassignablePartitionResponse(partition_index, error_code_2, error_message_2))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            responses.append(new(ReassignableTopicResponse, (name, partitions)))
+            responses.append(ReassignableTopicResponse(name, partitions))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(AlterPartitionReassignmentsResponse, (throttle_time_ms, True, error_code, error_message, responses)), p
+        return AlterPartitionReassignmentsResponse(throttle_time_ms, True, error_code, error_message, responses), p
     except (IndexError, LengthError, StructError):
         raise explain("api/alter_partition_reassignments", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, _, error_code, error_message, responses = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    error_message = message.error_message
+    responses = message.responses
     if error_message is None:
         error_message_bytes = b""
         error_message_size = 0
@@ -85,12 +87,17 @@ def encode(message):
         error_message_size = len(error_message_bytes) + 1
     responses_count = len(responses) + 1
     parts += ((pack_ihB(throttle_time_ms, error_code, error_message_size) if error_message_size < 128 else pack_ih(throttle_time_ms, error_code) + unsigned_varint(error_message_size)), error_message_bytes, (LENGTHS[responses_count] if responses_count < 128 else unsigned_varint(responses_count)))
-    for name, partitions in responses:
+    for responses_item in responses:
+        name = responses_item.name
+        partitions = responses_item.partitions
         name_bytes = name.encode()
         name_size = len(name_bytes) + 1
         partitions_count = len(partitions) + 1
         parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (LENGTHS[partitions_count] if partitions_count < 128 else unsigned_varint(partitions_count)))
-        for partition_index, error_code_2, error_message_2 in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            error_code_2 = partitions_item.error_code
+            error_message_2 = partitions_item.error_message
             if error_message_2 is None:
                 error_message_2_bytes = b""
                 error_message_2_size = 0

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.alter_replica_log_dirs import AlterReplicaLogDir, AlterReplicaLogDirTopic, AlterReplicaLogDirsRequest
 from eosctl.wire.runtime import LengthError, check_count, explain, pack_many, packers, read_many, unpackers
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 packers_i = packers("i")
@@ -51,24 +50,28 @@ def decode(buffer, position=0):
                     p += 4 * n
                 else:
                     partitions, p = read_many("i", buffer, p, n)
-                topics.append(new(AlterReplicaLogDirTopic, (name, partitions)))
-            dirs.append(new(AlterReplicaLogDir, (path, topics)))
-        return new(AlterReplicaLogDirsRequest, (dirs,)), p
+                topics.append(AlterReplicaLogDirTopic(name, partitions))
+            dirs.append(AlterReplicaLogDir(path, topics))
+        return AlterReplicaLogDirsRequest(dirs), p
     except (IndexError, LengthError, StructError):
         raise explain("api/alter_replica_log_dirs", "request", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    dirs, = message
+    dirs = message.dirs
     dirs_count = len(dirs)
     parts.append(pack_i(dirs_count))
-    for path, topics in dirs:
+    for dirs_item in dirs:
+        path = dirs_item.path
+        topics = dirs_item.topics
         path_bytes = path.encode()
         path_size = len(path_bytes)
         topics_count = len(topics)
         parts += (pack_h(path_size), path_bytes, pack_i(topics_count))
-        for name, partitions in topics:
+        for topics_item in topics:
+            name = topics_item.name
+            partitions = topics_item.partitions
             name_bytes = name.encode()
             name_size = len(name_bytes)
             parts += (pack_h(name_size), name_bytes, (packers_i[partitions_count](partitions_count, *partitions) if (partitions_count := len(partitions)) < 64 else pack_many("i", partitions)))

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.alter_replica_log_dirs import AlterReplicaLogDir, AlterReplicaLogDirTopic, AlterReplicaLogDirsRequest
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, skip_tags, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_i = compact_packers("i")
 unpackers_i = unpackers("i")
 
@@ -48,32 +47,36 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                topics.append(new(AlterReplicaLogDirTopic, (name, partitions)))
+                topics.append(AlterReplicaLogDirTopic(name, partitions))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            dirs.append(new(AlterReplicaLogDir, (path, topics)))
+            dirs.append(AlterReplicaLogDir(path, topics))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(AlterReplicaLogDirsRequest, (dirs,)), p
+        return AlterReplicaLogDirsRequest(dirs), p
     except (IndexError, LengthError, StructError):
         raise explain("api/alter_replica_log_dirs", "request", 2, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    dirs, = message
+    dirs = message.dirs
     dirs_count = len(dirs) + 1
     parts.append((LENGTHS[dirs_count] if dirs_count < 128 else unsigned_varint(dirs_count)))
-    for path, topics in dirs:
+    for dirs_item in dirs:
+        path = dirs_item.path
+        topics = dirs_item.topics
         path_bytes = path.encode()
         path_size = len(path_bytes) + 1
         topics_count = len(topics) + 1
         parts += ((LENGTHS[path_size] if path_size < 128 else unsigned_varint(path_size)), path_bytes, (LENGTHS[topics_count] if topics_count < 128 else unsigned_varint(topics_count)))
-        for name, partitions in topics:
+        for topics_item in topics:
+            name = topics_item.name
+            partitions = topics_item.partitions
             name_bytes = name.encode()
             name_size = len(name_bytes) + 1
             parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (compact_packers_i[partitions_count](partitions_count + 1, *partitions) if (partitions_count := len(partitions)) < 64 else pack_many_compact("i", partitions)), b"\0")

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.alter_replica_log_dirs import AlterReplicaLogDirPartitionResult, AlterReplicaLogDirTopicResult, AlterReplicaLogDirsResponse
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 pack_ih = Struct(">ih").pack
@@ -41,23 +40,28 @@ def decode(buffer, position=0):
             for _ in range(n):
                 partition_index, error_code = unpack_ih(buffer, p)
                 p += 6
-                partitions.append(new(AlterReplicaLogDirPartitionResult, (partition_index, error_code)))
-            results.append(new(AlterReplicaLogDirTopicResult, (topic_name, partitions)))
-        return new(AlterReplicaLogDirsResponse, (throttle_time_ms, results)), p
+                partitions.append(AlterReplicaLogDirPartitionResult(partition_index, error_code))
+            results.append(AlterReplicaLogDirTopicResult(topic_name, partitions))
+        return AlterReplicaLogDirsResponse(throttle_time_ms, results), p
     except (IndexError, LengthError, StructError):
         raise explain("api/alter_replica_log_dirs", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, results = message
+    throttle_time_ms = message.throttle_time_ms
+    results = message.results
     results_count = len(results)
     parts.append(pack_ii(throttle_time_ms, results_count))
-    for topic_name, partitions in results:
+    for results_item in results:
+        topic_name = results_item.topic_name
+        partitions = results_item.partitions
         topic_name_bytes = topic_name.encode()
         topic_name_size = len(topic_name_bytes)
         partitions_count = len(partitions)
         parts += (pack_h(topic_name_size), topic_name_bytes, pack_i(partitions_count))
-        for partition_index, error_code in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            error_code = partitions_item.error_code
             parts.append(pack_ih(partition_index, error_code))
     return b"".join(parts)

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.alter_replica_log_dirs import AlterReplicaLogDirPartitionResult, AlterReplicaLogDirTopicResult, AlterReplicaLogDirsResponse
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
 pack_ihx = Struct(">ihx").pack
@@ -40,32 +39,37 @@ def decode(buffer, position=0):
                 p += 7
                 if n:
                     p = skip_tags(buffer, p - 1)
-                partitions.append(new(AlterReplicaLogDirPartitionResult, (partition_index, error_code)))
+                partitions.append(AlterReplicaLogDirPartitionResult(partition_index, error_code))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            results.append(new(AlterReplicaLogDirTopicResult, (topic_name, partitions)))
+            results.append(AlterReplicaLogDirTopicResult(topic_name, partitions))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(AlterReplicaLogDirsResponse, (throttle_time_ms, results)), p
+        return AlterReplicaLogDirsResponse(throttle_time_ms, results), p
     except (IndexError, LengthError, StructError):
         raise explain("api/alter_replica_log_dirs", "response", 2, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, results = message
+    throttle_time_ms = message.throttle_time_ms
+    results = message.results
     results_count = len(results) + 1
     parts.append((pack_iB(throttle_time_ms, results_count) if results_count < 128 else pack_i(throttle_time_ms) + unsigned_varint(results_count)))
-    for topic_name, partitions in results:
+    for results_item in results:
+        topic_name = results_item.topic_name
+        partitions = results_item.partitions
         topic_name_bytes = topic_name.encode()
         topic_name_size = len(topic_name_bytes) + 1
         partitions_count = len(partitions) + 1
         parts += ((LENGTHS[topic_name_size] if topic_name_size < 128 else unsigned_varint(topic_name_size)), topic_name_bytes, (LENGTHS[partitions_count] if partitions_count < 128 else unsigned_varint(partitions_count)))
-        for partition_index, error_code in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            error_code = partitions_item.error_code
             parts.append(pack_ihx(partition_index, error_code))
         parts.append(b"\0")
     parts.append(b"\0")

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.alter_share_group_offsets import AlterShareGroupOffsetsRequest, AlterShareGroupOffsetsRequestPartition, AlterShareGroupOffsetsRequestTopic
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_iqx = Struct(">iqx").pack
 unpack_iqB = Struct(">iqB").unpack_from
 
@@ -42,34 +41,39 @@ def decode(buffer, position=0):
                 p += 13
                 if n:
                     p = skip_tags(buffer, p - 1)
-                partitions.append(new(AlterShareGroupOffsetsRequestPartition, (partition_index, start_offset)))
+                partitions.append(AlterShareGroupOffsetsRequestPartition(partition_index, start_offset))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(AlterShareGroupOffsetsRequestTopic, (topic_name, partitions)))
+            topics.append(AlterShareGroupOffsetsRequestTopic(topic_name, partitions))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(AlterShareGroupOffsetsRequest, (group_id, topics)), p
+        return AlterShareGroupOffsetsRequest(group_id, topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/alter_share_group_offsets", "request", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    group_id, topics = message
+    group_id = message.group_id
+    topics = message.topics
     group_id_bytes = group_id.encode()
     group_id_size = len(group_id_bytes) + 1
     topics_count = len(topics) + 1
     parts += ((LENGTHS[group_id_size] if group_id_size < 128 else unsigned_varint(group_id_size)), group_id_bytes, (LENGTHS[topics_count] if topics_count < 128 else unsigned_varint(topics_count)))
-    for topic_name, partitions in topics:
+    for topics_item in topics:
+        topic_name = topics_item.topic_name
+        partitions = topics_item.partitions
         topic_name_bytes = topic_name.encode()
         topic_name_size = len(topic_name_bytes) + 1
         partitions_count = len(partitions) + 1
         parts += ((LENGTHS[topic_name_size] if topic_name_size < 128 else unsigned_varint(topic_name_size)), topic_name_bytes, (LENGTHS[partitions_count] if partitions_count < 128 else unsigned_varint(partitions_count)))
-        for partition_index, start_offset in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            start_offset = partitions_item.start_offset
             parts.append(pack_iqx(partition_index, start_offset))
         parts.append(b"\0")
     parts.append(b"\0")

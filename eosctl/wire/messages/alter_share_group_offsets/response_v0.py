@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.alter_share_group_offsets import AlterShareGroupOffsetsResponse, AlterShareGroupOffsetsResponsePartition, AlterShareGroupOffsetsResponseTopic
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
 pack_ih = Struct(">ih").pack
@@ -63,24 +62,27 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                partitions.append(new(AlterShareGroupOffsetsResponsePartition, (partition_index, error_code_2, error_message_2)))
+                partitions.append(AlterShareGroupOffsetsResponsePartition(partition_index, error_code_2, error_message_2))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            responses.append(new(AlterShareGroupOffsetsResponseTopic, (topic_name, topic_id, partitions)))
+            responses.append(AlterShareGroupOffsetsResponseTopic(topic_name, topic_id, partitions))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(AlterShareGroupOffsetsResponse, (throttle_time_ms, error_code, error_message, responses)), p
+        return AlterShareGroupOffsetsResponse(throttle_time_ms, error_code, error_message, responses), p
     except (IndexError, LengthError, StructError):
         raise explain("api/alter_share_group_offsets", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, error_code, error_message, responses = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    error_message = message.error_message
+    responses = message.responses
     if error_message is None:
         error_message_bytes = b""
         error_message_size = 0
@@ -89,12 +91,18 @@ def encode(message):
         error_message_size = len(error_message_bytes) + 1
     responses_count = len(responses) + 1
     parts += ((pack_ihB(throttle_time_ms, error_code, error_message_size) if error_message_size < 128 else pack_ih(throttle_time_ms, error_code) + unsigned_varint(error_message_size)), error_message_bytes, (LENGTHS[responses_count] if responses_count < 128 else unsigned_varint(responses_count)))
-    for topic_name, topic_id, partitions in responses:
+    for responses_item in responses:
+        topic_name = responses_item.topic_name
+        topic_id = responses_item.topic_id
+        partitions = responses_item.partitions
         topic_name_bytes = topic_name.encode()
         topic_name_size = len(topic_name_bytes) + 1
         partitions_count = len(partitions) + 1
         parts += ((LENGTHS[topic_name_size] if topic_name_size < 128 else unsigned_varint(topic_name_size)), topic_name_bytes, (pack_uB(topic_id, partitions_count) if partitions_count < 128 else pack_u(topic_id) + unsigned_varint(partitions_count)))
-        for partition_index, error_code_2, error_message_2 in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            error_code_2 = partitions_item.error_code
+            error_message_2 = partitions_item.error_message
             if error_message_2 is None:
                 error_message_2_bytes = b""
                 error_message_2_size = 0

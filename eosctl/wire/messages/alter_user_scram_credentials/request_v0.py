@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.alter_user_scram_credentials import AlterUserScramCredentialsRequest, ScramCredentialDeletion, ScramCredentialUpsertion
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_bi = Struct(">bi").pack
 pack_biB = Struct(">biB").pack
 pack_bx = Struct(">bx").pack
@@ -33,7 +32,7 @@ def decode(buffer, position=0):
             p += 2
             if n:
                 p = skip_tags(buffer, p - 1)
-            deletions.append(new(ScramCredentialDeletion, (name, mechanism)))
+            deletions.append(ScramCredentialDeletion(name, mechanism))
         n = buffer[p]
         if not 0 < n < 128:
             n, p = compact_length(buffer, p)
@@ -63,28 +62,36 @@ def decode(buffer, position=0):
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            upsertions.append(new(ScramCredentialUpsertion, (name_2, mechanism_2, iterations, salt, salted_password)))
+            upsertions.append(ScramCredentialUpsertion(name_2, mechanism_2, iterations, salt, salted_password))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(AlterUserScramCredentialsRequest, (deletions, upsertions)), p
+        return AlterUserScramCredentialsRequest(deletions, upsertions), p
     except (IndexError, LengthError, StructError):
         raise explain("api/alter_user_scram_credentials", "request", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    deletions, upsertions = message
+    deletions = message.deletions
+    upsertions = message.upsertions
     deletions_count = len(deletions) + 1
     parts.append((LENGTHS[deletions_count] if deletions_count < 128 else unsigned_varint(deletions_count)))
-    for name, mechanism in deletions:
+    for deletions_item in deletions:
+        name = deletions_item.name
+        mechanism = deletions_item.mechanism
         name_bytes = name.encode()
         name_size = len(name_bytes) + 1
         parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, pack_bx(mechanism))
     upsertions_count = len(upsertions) + 1
     parts.append((LENGTHS[upsertions_count] if upsertions_count < 128 else unsigned_varint(upsertions_count)))
-    for name_2, mechanism_2, iterations, salt, salted_password in upsertions:
+    for upsertions_item in upsertions:
+        name_2 = upsertions_item.name
+        mechanism_2 = upsertions_item.mechanism
+        iterations = upsertions_item.iterations
+        salt = upsertions_item.salt
+        salted_password = upsertions_item.salted_password
         name_2_bytes = name_2.encode()
         name_2_size = len(name_2_bytes) + 1
         salt_bytes = salt

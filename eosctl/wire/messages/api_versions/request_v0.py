@@ -6,13 +6,12 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.api_versions import ApiVersionsRequest
 from eosctl.wire.runtime import LengthError, explain
 
-new = tuple.__new__
 
 
 def decode(buffer, position=0):
     try:
         p = position
-        return new(ApiVersionsRequest, ("", "")), p
+        return ApiVersionsRequest("", ""), p
     except (IndexError, LengthError, StructError):
         raise explain("api/api_versions", "request", 0, buffer, position) from None
 

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.api_versions import ApiVersionsRequest
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 
 
 def decode(buffer, position=0):
@@ -28,13 +27,14 @@ def decode(buffer, position=0):
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(ApiVersionsRequest, (client_software_name, client_software_version)), p
+        return ApiVersionsRequest(client_software_name, client_software_version), p
     except (IndexError, LengthError, StructError):
         raise explain("api/api_versions", "request", 3, buffer, position) from None
 
 
 def encode(message):
-    client_software_name, client_software_version = message
+    client_software_name = message.client_software_name
+    client_software_version = message.client_software_version
     client_software_name_bytes = client_software_name.encode()
     client_software_name_size = len(client_software_name_bytes) + 1
     client_software_version_bytes = client_software_version.encode()

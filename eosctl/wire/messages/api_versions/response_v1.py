@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.api_versions import ApiVersion, ApiVersionsResponse
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_hhh = Struct(">hhh").pack
 pack_hi = Struct(">hi").pack
 pack_i = Struct(">i").pack
@@ -26,20 +25,25 @@ def decode(buffer, position=0):
         for _ in range(n):
             api_key, min_version, max_version = unpack_hhh(buffer, p)
             p += 6
-            api_keys.append(new(ApiVersion, (api_key, min_version, max_version)))
+            api_keys.append(ApiVersion(api_key, min_version, max_version))
         throttle_time_ms, = unpack_i(buffer, p)
         p += 4
-        return new(ApiVersionsResponse, (error_code, api_keys, throttle_time_ms, (), -1, (), False)), p
+        return ApiVersionsResponse(error_code, api_keys, throttle_time_ms, (), -1, (), False), p
     except (IndexError, LengthError, StructError):
         raise explain("api/api_versions", "response", 1, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    error_code, api_keys, throttle_time_ms, _, _, _, _ = message
+    error_code = message.error_code
+    api_keys = message.api_keys
+    throttle_time_ms = message.throttle_time_ms
     api_keys_count = len(api_keys)
     parts.append(pack_hi(error_code, api_keys_count))
-    for api_key, min_version, max_version in api_keys:
+    for api_keys_item in api_keys:
+        api_key = api_keys_item.api_key
+        min_version = api_keys_item.min_version
+        max_version = api_keys_item.max_version
         parts.append(pack_hhh(api_key, min_version, max_version))
     parts.append(pack_i(throttle_time_ms))
     return b"".join(parts)

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.api_versions import ApiVersion, ApiVersionsResponse, FinalizedFeatureKey, SupportedFeatureKey
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, read_unsigned_varint, skip_tags, tagged_field, unsigned_varint
 
-new = tuple.__new__
 pack_t = Struct(">?").pack
 pack_h = Struct(">h").pack
 pack_hB = Struct(">hB").pack
@@ -37,7 +36,7 @@ def decode(buffer, position=0):
             p += 7
             if n:
                 p = skip_tags(buffer, p - 1)
-            api_keys.append(new(ApiVersion, (api_key, min_version, max_version)))
+            api_keys.append(ApiVersion(api_key, min_version, max_version))
         throttle_time_ms, n = unpack_iB(buffer, p)
         p += 5
         supported_features = ()
@@ -74,7 +73,7 @@ def decode(buffer, position=0):
                         p += 5
                         if n:
                             p = skip_tags(buffer, p - 1)
-                        supported_features_2.append(new(SupportedFeatureKey, (name, min_version_2, max_version_2)))
+                        supported_features_2.append(SupportedFeatureKey(name, min_version_2, max_version_2))
                     supported_features = supported_features_2
                     if p != tag_end:
                         raise LengthError
@@ -100,7 +99,7 @@ def decode(buffer, position=0):
                         p += 5
                         if n:
                             p = skip_tags(buffer, p - 1)
-                        finalized_features_2.append(new(FinalizedFeatureKey, (name_2, max_version_level, min_version_level)))
+                        finalized_features_2.append(FinalizedFeatureKey(name_2, max_version_level, min_version_level))
                     finalized_features = finalized_features_2
                     if p != tag_end:
                         raise LengthError
@@ -110,17 +109,26 @@ def decode(buffer, position=0):
                     if p != tag_end:
                         raise LengthError
                 p = tag_end
-        return new(ApiVersionsResponse, (error_code, api_keys, throttle_time_ms, supported_features, finalized_features_epoch, finalized_features, zk_migration_ready)), p
+        return ApiVersionsResponse(error_code, api_keys, throttle_time_ms, supported_features, finalized_features_epoch, finalized_features, zk_migration_ready), p
     except (IndexError, LengthError, StructError):
         raise explain("api/api_versions", "response", 3, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    error_code, api_keys, throttle_time_ms, supported_features, finalized_features_epoch, finalized_features, zk_migration_ready = message
+    error_code = message.error_code
+    api_keys = message.api_keys
+    throttle_time_ms = message.throttle_time_ms
+    supported_features = message.supported_features
+    finalized_features_epoch = message.finalized_features_epoch
+    finalized_features = message.finalized_features
+    zk_migration_ready = message.zk_migration_ready
     api_keys_count = len(api_keys) + 1
     parts.append((pack_hB(error_code, api_keys_count) if api_keys_count < 128 else pack_h(error_code) + unsigned_varint(api_keys_count)))
-    for api_key, min_version, max_version in api_keys:
+    for api_keys_item in api_keys:
+        api_key = api_keys_item.api_key
+        min_version = api_keys_item.min_version
+        max_version = api_keys_item.max_version
         parts.append(pack_hhhx(api_key, min_version, max_version))
     tag_count = 0
     tagged = b""
@@ -128,7 +136,10 @@ def encode(message):
         inner = []
         supported_features_count = len(supported_features) + 1
         inner.append((LENGTHS[supported_features_count] if supported_features_count < 128 else unsigned_varint(supported_features_count)))
-        for name, min_version_2, max_version_2 in supported_features:
+        for supported_features_item in supported_features:
+            name = supported_features_item.name
+            min_version_2 = supported_features_item.min_version
+            max_version_2 = supported_features_item.max_version
             name_bytes = name.encode()
             name_size = len(name_bytes) + 1
             inner += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, pack_hhx(min_version_2, max_version_2))
@@ -141,7 +152,10 @@ def encode(message):
         inner_3 = []
         finalized_features_count = len(finalized_features) + 1
         inner_3.append((LENGTHS[finalized_features_count] if finalized_features_count < 128 else unsigned_varint(finalized_features_count)))
-        for name_2, max_version_level, min_version_level in finalized_features:
+        for finalized_features_item in finalized_features:
+            name_2 = finalized_features_item.name
+            max_version_level = finalized_features_item.max_version_level
+            min_version_level = finalized_features_item.min_version_level
             name_2_bytes = name_2.encode()
             name_2_size = len(name_2_bytes) + 1
             inner_3 += ((LENGTHS[name_2_size] if name_2_size < 128 else unsigned_varint(name_2_size)), name_2_bytes, pack_hhx(max_version_level, min_version_level))

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.assign_replicas_to_dirs import AssignReplicasToDirsRequest, DirectoryData, PartitionData, TopicData
 from eosctl.wire.runtime import LengthError, compact_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
 pack_iq = Struct(">iq").pack
@@ -45,38 +44,45 @@ def decode(buffer, position=0):
                     p += 5
                     if n:
                         p = skip_tags(buffer, p - 1)
-                    partitions.append(new(PartitionData, (partition_index,)))
+                    partitions.append(PartitionData(partition_index))
                 if buffer[p]:
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                topics.append(new(TopicData, (topic_id, partitions)))
+                topics.append(TopicData(topic_id, partitions))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            directories.append(new(DirectoryData, (id, topics)))
+            directories.append(DirectoryData(id, topics))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(AssignReplicasToDirsRequest, (broker_id, broker_epoch, directories)), p
+        return AssignReplicasToDirsRequest(broker_id, broker_epoch, directories), p
     except (IndexError, LengthError, StructError):
         raise explain("api/assign_replicas_to_dirs", "request", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    broker_id, broker_epoch, directories = message
+    broker_id = message.broker_id
+    broker_epoch = message.broker_epoch
+    directories = message.directories
     directories_count = len(directories) + 1
     parts.append((pack_iqB(broker_id, broker_epoch, directories_count) if directories_count < 128 else pack_iq(broker_id, broker_epoch) + unsigned_varint(directories_count)))
-    for id, topics in directories:
+    for directories_item in directories:
+        id = directories_item.id
+        topics = directories_item.topics
         topics_count = len(topics) + 1
         parts.append((pack_uB(id, topics_count) if topics_count < 128 else pack_u(id) + unsigned_varint(topics_count)))
-        for topic_id, partitions in topics:
+        for topics_item in topics:
+            topic_id = topics_item.topic_id
+            partitions = topics_item.partitions
             partitions_count = len(partitions) + 1
             parts.append((pack_uB(topic_id, partitions_count) if partitions_count < 128 else pack_u(topic_id) + unsigned_varint(partitions_count)))
-            for partition_index, in partitions:
+            for partitions_item in partitions:
+                partition_index = partitions_item.partition_index
                 parts.append(pack_ix(partition_index))
             parts.append(b"\0")
         parts.append(b"\0")

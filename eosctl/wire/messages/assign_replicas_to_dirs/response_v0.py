@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.assign_replicas_to_dirs import AssignReplicasToDirsResponse, ResponseDirectoryData, ResponsePartitionData, ResponseTopicData
 from eosctl.wire.runtime import LengthError, compact_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
 pack_ih = Struct(">ih").pack
@@ -44,38 +43,46 @@ def decode(buffer, position=0):
                     p += 7
                     if n:
                         p = skip_tags(buffer, p - 1)
-                    partitions.append(new(ResponsePartitionData, (partition_index, error_code_2)))
+                    partitions.append(ResponsePartitionData(partition_index, error_code_2))
                 if buffer[p]:
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                topics.append(new(ResponseTopicData, (topic_id, partitions)))
+                topics.append(ResponseTopicData(topic_id, partitions))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            directories.append(new(ResponseDirectoryData, (id, topics)))
+            directories.append(ResponseDirectoryData(id, topics))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(AssignReplicasToDirsResponse, (throttle_time_ms, error_code, directories)), p
+        return AssignReplicasToDirsResponse(throttle_time_ms, error_code, directories), p
     except (IndexError, LengthError, StructError):
         raise explain("api/assign_replicas_to_dirs", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, error_code, directories = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    directories = message.directories
     directories_count = len(directories) + 1
     parts.append((pack_ihB(throttle_time_ms, error_code, directories_count) if directories_count < 128 else pack_ih(throttle_time_ms, error_code) + unsigned_varint(directories_count)))
-    for id, topics in directories:
+    for directories_item in directories:
+        id = directories_item.id
+        topics = directories_item.topics
         topics_count = len(topics) + 1
         parts.append((pack_uB(id, topics_count) if topics_count < 128 else pack_u(id) + unsigned_varint(topics_count)))
-        for topic_id, partitions in topics:
+        for topics_item in topics:
+            topic_id = topics_item.topic_id
+            partitions = topics_item.partitions
             partitions_count = len(partitions) + 1
             parts.append((pack_uB(topic_id, partitions_count) if partitions_count < 128 else pack_u(topic_id) + unsigned_varint(partitions_count)))
-            for partition_index, error_code_2 in partitions:
+            for partitions_item in partitions:
+                partition_index = partitions_item.partition_index
+                error_code_2 = partitions_item.error_code
                 parts.append(pack_ihx(partition_index, error_code_2))
             parts.append(b"\0")
         parts.append(b"\0")

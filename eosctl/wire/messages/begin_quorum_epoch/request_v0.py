@@ -7,7 +7,6 @@ from eosctl.wire.messages.begin_quorum_epoch import BeginQuorumEpochRequest, Req
 from eosctl.wire.runtime import LengthError, check_count, explain
 from eosctl.wire.uuid import ZERO_UUID
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 pack_iii = Struct(">iii").pack
@@ -48,16 +47,17 @@ def decode(buffer, position=0):
             for _ in range(n):
                 partition_index, leader_id, leader_epoch = unpack_iii(buffer, p)
                 p += 12
-                partitions.append(new(RequestPartitionData, (partition_index, ZERO_UUID, leader_id, leader_epoch)))
-            topics.append(new(RequestTopicData, (topic_name, partitions)))
-        return new(BeginQuorumEpochRequest, (cluster_id, -1, topics, ())), p
+                partitions.append(RequestPartitionData(partition_index, ZERO_UUID, leader_id, leader_epoch))
+            topics.append(RequestTopicData(topic_name, partitions))
+        return BeginQuorumEpochRequest(cluster_id, -1, topics, ()), p
     except (IndexError, LengthError, StructError):
         raise explain("api/begin_quorum_epoch", "request", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    cluster_id, _, topics, _ = message
+    cluster_id = message.cluster_id
+    topics = message.topics
     if cluster_id is None:
         cluster_id_bytes = b""
         cluster_id_size = -1
@@ -66,11 +66,16 @@ def encode(message):
         cluster_id_size = len(cluster_id_bytes)
     topics_count = len(topics)
     parts += (pack_h(cluster_id_size), cluster_id_bytes, pack_i(topics_count))
-    for topic_name, partitions in topics:
+    for topics_item in topics:
+        topic_name = topics_item.topic_name
+        partitions = topics_item.partitions
         topic_name_bytes = topic_name.encode()
         topic_name_size = len(topic_name_bytes)
         partitions_count = len(partitions)
         parts += (pack_h(topic_name_size), topic_name_bytes, pack_i(partitions_count))
-        for partition_index, _, leader_id, leader_epoch in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            leader_id = partitions_item.leader_id
+            leader_epoch = partitions_item.leader_epoch
             parts.append(pack_iii(partition_index, leader_id, leader_epoch))
     return b"".join(parts)

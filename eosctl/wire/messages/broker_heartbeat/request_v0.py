@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.broker_heartbeat import BrokerHeartbeatRequest
 from eosctl.wire.runtime import LengthError, explain, skip_tags
 
-new = tuple.__new__
 pack_iqqttx = Struct(">iqq??x").pack
 unpack_iqqttB = Struct(">iqq??B").unpack_from
 
@@ -18,11 +17,15 @@ def decode(buffer, position=0):
         p += 23
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(BrokerHeartbeatRequest, (broker_id, broker_epoch, current_metadata_offset, want_fence, want_shut_down, (), None)), p
+        return BrokerHeartbeatRequest(broker_id, broker_epoch, current_metadata_offset, want_fence, want_shut_down, (), None), p
     except (IndexError, LengthError, StructError):
         raise explain("api/broker_heartbeat", "request", 0, buffer, position) from None
 
 
 def encode(message):
-    broker_id, broker_epoch, current_metadata_offset, want_fence, want_shut_down, _, _ = message
+    broker_id = message.broker_id
+    broker_epoch = message.broker_epoch
+    current_metadata_offset = message.current_metadata_offset
+    want_fence = message.want_fence
+    want_shut_down = message.want_shut_down
     return pack_iqqttx(broker_id, broker_epoch, current_metadata_offset, want_fence, want_shut_down)

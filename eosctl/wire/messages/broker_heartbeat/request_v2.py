@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.broker_heartbeat import BrokerHeartbeatRequest
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, explain, read_unsigned_varint, tagged_field, unsigned_varint
 
-new = tuple.__new__
 pack_iqqtt = Struct(">iqq??").pack
 pack_iqqttB = Struct(">iqq??B").pack
 unpack_u = Struct(">16s").unpack_from
@@ -64,13 +63,19 @@ def decode(buffer, position=0):
                     if p != tag_end:
                         raise LengthError
                 p = tag_end
-        return new(BrokerHeartbeatRequest, (broker_id, broker_epoch, current_metadata_offset, want_fence, want_shut_down, offline_log_dirs, cordoned_log_dirs)), p
+        return BrokerHeartbeatRequest(broker_id, broker_epoch, current_metadata_offset, want_fence, want_shut_down, offline_log_dirs, cordoned_log_dirs), p
     except (IndexError, LengthError, StructError):
         raise explain("api/broker_heartbeat", "request", 2, buffer, position) from None
 
 
 def encode(message):
-    broker_id, broker_epoch, current_metadata_offset, want_fence, want_shut_down, offline_log_dirs, cordoned_log_dirs = message
+    broker_id = message.broker_id
+    broker_epoch = message.broker_epoch
+    current_metadata_offset = message.current_metadata_offset
+    want_fence = message.want_fence
+    want_shut_down = message.want_shut_down
+    offline_log_dirs = message.offline_log_dirs
+    cordoned_log_dirs = message.cordoned_log_dirs
     tag_count = 0
     tagged = b""
     if offline_log_dirs:

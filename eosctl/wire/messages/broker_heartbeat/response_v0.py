@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.broker_heartbeat import BrokerHeartbeatResponse
 from eosctl.wire.runtime import LengthError, explain, skip_tags
 
-new = tuple.__new__
 pack_ihtttx = Struct(">ih???x").pack
 unpack_ihtttB = Struct(">ih???B").unpack_from
 
@@ -18,11 +17,15 @@ def decode(buffer, position=0):
         p += 10
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(BrokerHeartbeatResponse, (throttle_time_ms, error_code, is_caught_up, is_fenced, should_shut_down)), p
+        return BrokerHeartbeatResponse(throttle_time_ms, error_code, is_caught_up, is_fenced, should_shut_down), p
     except (IndexError, LengthError, StructError):
         raise explain("api/broker_heartbeat", "response", 0, buffer, position) from None
 
 
 def encode(message):
-    throttle_time_ms, error_code, is_caught_up, is_fenced, should_shut_down = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    is_caught_up = message.is_caught_up
+    is_fenced = message.is_fenced
+    should_shut_down = message.should_shut_down
     return pack_ihtttx(throttle_time_ms, error_code, is_caught_up, is_fenced, should_shut_down)

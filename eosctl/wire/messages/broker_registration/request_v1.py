@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.broker_registration import BrokerRegistrationRequest, Feature, Listener
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
 pack_tx = Struct(">?x").pack
@@ -54,7 +53,7 @@ def decode(buffer, position=0):
             p += 5
             if n:
                 p = skip_tags(buffer, p - 1)
-            listeners.append(new(Listener, (name, host, port, security_protocol)))
+            listeners.append(Listener(name, host, port, security_protocol))
         n = buffer[p]
         if not 0 < n < 128:
             n, p = compact_length(buffer, p)
@@ -71,7 +70,7 @@ def decode(buffer, position=0):
             p += 5
             if n:
                 p = skip_tags(buffer, p - 1)
-            features.append(new(Feature, (name_2, min_supported_version, max_supported_version)))
+            features.append(Feature(name_2, min_supported_version, max_supported_version))
         n = buffer[p]
         if not n:
             rack = None
@@ -86,19 +85,29 @@ def decode(buffer, position=0):
         p += 2
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(BrokerRegistrationRequest, (broker_id, cluster_id, incarnation_id, listeners, features, rack, is_migrating_zk_broker, (), -1)), p
+        return BrokerRegistrationRequest(broker_id, cluster_id, incarnation_id, listeners, features, rack, is_migrating_zk_broker, (), -1), p
     except (IndexError, LengthError, StructError):
         raise explain("api/broker_registration", "request", 1, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    broker_id, cluster_id, incarnation_id, listeners, features, rack, is_migrating_zk_broker, _, _ = message
+    broker_id = message.broker_id
+    cluster_id = message.cluster_id
+    incarnation_id = message.incarnation_id
+    listeners = message.listeners
+    features = message.features
+    rack = message.rack
+    is_migrating_zk_broker = message.is_migrating_zk_broker
     cluster_id_bytes = cluster_id.encode()
     cluster_id_size = len(cluster_id_bytes) + 1
     listeners_count = len(listeners) + 1
     parts += ((pack_iB(broker_id, cluster_id_size) if cluster_id_size < 128 else pack_i(broker_id) + unsigned_varint(cluster_id_size)), cluster_id_bytes, (pack_uB(incarnation_id, listeners_count) if listeners_count < 128 else pack_u(incarnation_id) + unsigned_varint(listeners_count)))
-    for name, host, port, security_protocol in listeners:
+    for listeners_item in listeners:
+        name = listeners_item.name
+        host = listeners_item.host
+        port = listeners_item.port
+        security_protocol = listeners_item.security_protocol
         name_bytes = name.encode()
         name_size = len(name_bytes) + 1
         host_bytes = host.encode()
@@ -106,7 +115,10 @@ def encode(message):
         parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (LENGTHS[host_size] if host_size < 128 else unsigned_varint(host_size)), host_bytes, pack_Hhx(port, security_protocol))
     features_count = len(features) + 1
     parts.append((LENGTHS[features_count] if features_count < 128 else unsigned_varint(features_count)))
-    for name_2, min_supported_version, max_supported_version in features:
+    for features_item in features:
+        name_2 = features_item.name
+        min_supported_version = features_item.min_supported_version
+        max_supported_version = features_item.max_supported_version
         name_2_bytes = name_2.encode()
         name_2_size = len(name_2_bytes) + 1
         parts += ((LENGTHS[name_2_size] if name_2_size < 128 else unsigned_varint(name_2_size)), name_2_bytes, pack_hhx(min_supported_version, max_supported_version))

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.broker_registration import BrokerRegistrationResponse
 from eosctl.wire.runtime import LengthError, explain, skip_tags
 
-new = tuple.__new__
 pack_ihqx = Struct(">ihqx").pack
 unpack_ihqB = Struct(">ihqB").unpack_from
 
@@ -18,11 +17,13 @@ def decode(buffer, position=0):
         p += 15
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(BrokerRegistrationResponse, (throttle_time_ms, error_code, broker_epoch)), p
+        return BrokerRegistrationResponse(throttle_time_ms, error_code, broker_epoch), p
     except (IndexError, LengthError, StructError):
         raise explain("api/broker_registration", "response", 0, buffer, position) from None
 
 
 def encode(message):
-    throttle_time_ms, error_code, broker_epoch = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    broker_epoch = message.broker_epoch
     return pack_ihqx(throttle_time_ms, error_code, broker_epoch)

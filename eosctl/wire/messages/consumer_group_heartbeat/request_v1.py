@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest, TopicPartitions
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, skip_tags, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_i = compact_packers("i")
 pack_u = Struct(">16s").pack
 pack_i = Struct(">i").pack
@@ -111,19 +110,28 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                topic_partitions.append(new(TopicPartitions, (topic_id, partitions)))
+                topic_partitions.append(TopicPartitions(topic_id, partitions))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(ConsumerGroupHeartbeatRequest, (group_id, member_id, member_epoch, instance_id, rack_id, rebalance_timeout_ms, subscribed_topic_names, subscribed_topic_regex, server_assignor, topic_partitions)), p
+        return ConsumerGroupHeartbeatRequest(group_id, member_id, member_epoch, instance_id, rack_id, rebalance_timeout_ms, subscribed_topic_names, subscribed_topic_regex, server_assignor, topic_partitions), p
     except (IndexError, LengthError, StructError):
         raise explain("api/consumer_group_heartbeat", "request", 1, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    group_id, member_id, member_epoch, instance_id, rack_id, rebalance_timeout_ms, subscribed_topic_names, subscribed_topic_regex, server_assignor, topic_partitions = message
+    group_id = message.group_id
+    member_id = message.member_id
+    member_epoch = message.member_epoch
+    instance_id = message.instance_id
+    rack_id = message.rack_id
+    rebalance_timeout_ms = message.rebalance_timeout_ms
+    subscribed_topic_names = message.subscribed_topic_names
+    subscribed_topic_regex = message.subscribed_topic_regex
+    server_assignor = message.server_assignor
+    topic_partitions = message.topic_partitions
     group_id_bytes = group_id.encode()
     group_id_size = len(group_id_bytes) + 1
     member_id_bytes = member_id.encode()
@@ -160,7 +168,9 @@ def encode(message):
         server_assignor_size = len(server_assignor_bytes) + 1
     topic_partitions_count = 0 if topic_partitions is None else len(topic_partitions) + 1
     parts += ((LENGTHS[subscribed_topic_regex_size] if subscribed_topic_regex_size < 128 else unsigned_varint(subscribed_topic_regex_size)), subscribed_topic_regex_bytes, (LENGTHS[server_assignor_size] if server_assignor_size < 128 else unsigned_varint(server_assignor_size)), server_assignor_bytes, (LENGTHS[topic_partitions_count] if topic_partitions_count < 128 else unsigned_varint(topic_partitions_count)))
-    for topic_id, partitions in topic_partitions or ():
+    for topic_partitions_item in topic_partitions or ():
+        topic_id = topic_partitions_item.topic_id
+        partitions = topic_partitions_item.partitions
         parts += (pack_u(topic_id), (compact_packers_i[partitions_count](partitions_count + 1, *partitions) if (partitions_count := len(partitions)) < 64 else pack_many_compact("i", partitions)), b"\0")
     parts.append(b"\0")
     return b"".join(parts)

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.create_acls import AclCreation, CreateAclsRequest
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_bb = Struct(">bb").pack
 pack_bh = Struct(">bh").pack
 pack_h = Struct(">h").pack
@@ -49,18 +48,24 @@ def decode(buffer, position=0):
             p = q
             operation, permission_type = unpack_bb(buffer, p)
             p += 2
-            creations.append(new(AclCreation, (resource_type, resource_name, 3, principal, host, operation, permission_type)))
-        return new(CreateAclsRequest, (creations,)), p
+            creations.append(AclCreation(resource_type, resource_name, 3, principal, host, operation, permission_type))
+        return CreateAclsRequest(creations), p
     except (IndexError, LengthError, StructError):
         raise explain("api/create_acls", "request", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    creations, = message
+    creations = message.creations
     creations_count = len(creations)
     parts.append(pack_i(creations_count))
-    for resource_type, resource_name, _, principal, host, operation, permission_type in creations:
+    for creations_item in creations:
+        resource_type = creations_item.resource_type
+        resource_name = creations_item.resource_name
+        principal = creations_item.principal
+        host = creations_item.host
+        operation = creations_item.operation
+        permission_type = creations_item.permission_type
         resource_name_bytes = resource_name.encode()
         resource_name_size = len(resource_name_bytes)
         principal_bytes = principal.encode()

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.create_acls import AclCreation, CreateAclsRequest
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_b = Struct(">b").pack
 pack_bB = Struct(">bB").pack
 pack_bbx = Struct(">bbx").pack
@@ -47,22 +46,29 @@ def decode(buffer, position=0):
             p += 3
             if n:
                 p = skip_tags(buffer, p - 1)
-            creations.append(new(AclCreation, (resource_type, resource_name, resource_pattern_type, principal, host, operation, permission_type)))
+            creations.append(AclCreation(resource_type, resource_name, resource_pattern_type, principal, host, operation, permission_type))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(CreateAclsRequest, (creations,)), p
+        return CreateAclsRequest(creations), p
     except (IndexError, LengthError, StructError):
         raise explain("api/create_acls", "request", 2, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    creations, = message
+    creations = message.creations
     creations_count = len(creations) + 1
     parts.append((LENGTHS[creations_count] if creations_count < 128 else unsigned_varint(creations_count)))
-    for resource_type, resource_name, resource_pattern_type, principal, host, operation, permission_type in creations:
+    for creations_item in creations:
+        resource_type = creations_item.resource_type
+        resource_name = creations_item.resource_name
+        resource_pattern_type = creations_item.resource_pattern_type
+        principal = creations_item.principal
+        host = creations_item.host
+        operation = creations_item.operation
+        permission_type = creations_item.permission_type
         resource_name_bytes = resource_name.encode()
         resource_name_size = len(resource_name_bytes) + 1
         principal_bytes = principal.encode()

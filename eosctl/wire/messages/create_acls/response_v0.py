@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.create_acls import AclCreationResult, CreateAclsResponse
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_hh = Struct(">hh").pack
 pack_ii = Struct(">ii").pack
 unpack_hh = Struct(">hh").unpack_from
@@ -30,20 +29,23 @@ def decode(buffer, position=0):
                 q = p + n
                 error_message = buffer[p:q].decode("utf-8", "replace")
                 p = q
-            results.append(new(AclCreationResult, (error_code, error_message)))
+            results.append(AclCreationResult(error_code, error_message))
         if p > len(buffer):
             raise LengthError
-        return new(CreateAclsResponse, (throttle_time_ms, results)), p
+        return CreateAclsResponse(throttle_time_ms, results), p
     except (IndexError, LengthError, StructError):
         raise explain("api/create_acls", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, results = message
+    throttle_time_ms = message.throttle_time_ms
+    results = message.results
     results_count = len(results)
     parts.append(pack_ii(throttle_time_ms, results_count))
-    for error_code, error_message in results:
+    for results_item in results:
+        error_code = results_item.error_code
+        error_message = results_item.error_message
         if error_message is None:
             error_message_bytes = b""
             error_message_size = -1

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.create_acls import AclCreationResult, CreateAclsResponse
 from eosctl.wire.runtime import LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_hB = Struct(">hB").pack
 pack_i = Struct(">i").pack
@@ -40,22 +39,25 @@ def decode(buffer, position=0):
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            results.append(new(AclCreationResult, (error_code, error_message)))
+            results.append(AclCreationResult(error_code, error_message))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(CreateAclsResponse, (throttle_time_ms, results)), p
+        return CreateAclsResponse(throttle_time_ms, results), p
     except (IndexError, LengthError, StructError):
         raise explain("api/create_acls", "response", 2, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, results = message
+    throttle_time_ms = message.throttle_time_ms
+    results = message.results
     results_count = len(results) + 1
     parts.append((pack_iB(throttle_time_ms, results_count) if results_count < 128 else pack_i(throttle_time_ms) + unsigned_varint(results_count)))
-    for error_code, error_message in results:
+    for results_item in results:
+        error_code = results_item.error_code
+        error_message = results_item.error_message
         if error_message is None:
             error_message_bytes = b""
             error_message_size = 0

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.create_delegation_token import CreatableRenewers, CreateDelegationTokenRequest
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 pack_q = Struct(">q").pack
@@ -38,20 +37,23 @@ def decode(buffer, position=0):
             q = p + n
             principal_name = buffer[p:q].decode("utf-8", "replace")
             p = q
-            renewers.append(new(CreatableRenewers, (principal_type, principal_name)))
+            renewers.append(CreatableRenewers(principal_type, principal_name))
         max_lifetime_ms, = unpack_q(buffer, p)
         p += 8
-        return new(CreateDelegationTokenRequest, ("", "", renewers, max_lifetime_ms)), p
+        return CreateDelegationTokenRequest("", "", renewers, max_lifetime_ms), p
     except (IndexError, LengthError, StructError):
         raise explain("api/create_delegation_token", "request", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    _, _, renewers, max_lifetime_ms = message
+    renewers = message.renewers
+    max_lifetime_ms = message.max_lifetime_ms
     renewers_count = len(renewers)
     parts.append(pack_i(renewers_count))
-    for principal_type, principal_name in renewers:
+    for renewers_item in renewers:
+        principal_type = renewers_item.principal_type
+        principal_name = renewers_item.principal_name
         principal_type_bytes = principal_type.encode()
         principal_type_size = len(principal_type_bytes)
         principal_name_bytes = principal_name.encode()

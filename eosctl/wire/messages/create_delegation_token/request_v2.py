@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.create_delegation_token import CreatableRenewers, CreateDelegationTokenRequest
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_qx = Struct(">qx").pack
 unpack_qB = Struct(">qB").unpack_from
 
@@ -36,22 +35,25 @@ def decode(buffer, position=0):
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            renewers.append(new(CreatableRenewers, (principal_type, principal_name)))
+            renewers.append(CreatableRenewers(principal_type, principal_name))
         max_lifetime_ms, n = unpack_qB(buffer, p)
         p += 9
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(CreateDelegationTokenRequest, ("", "", renewers, max_lifetime_ms)), p
+        return CreateDelegationTokenRequest("", "", renewers, max_lifetime_ms), p
     except (IndexError, LengthError, StructError):
         raise explain("api/create_delegation_token", "request", 2, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    _, _, renewers, max_lifetime_ms = message
+    renewers = message.renewers
+    max_lifetime_ms = message.max_lifetime_ms
     renewers_count = len(renewers) + 1
     parts.append((LENGTHS[renewers_count] if renewers_count < 128 else unsigned_varint(renewers_count)))
-    for principal_type, principal_name in renewers:
+    for renewers_item in renewers:
+        principal_type = renewers_item.principal_type
+        principal_name = renewers_item.principal_name
         principal_type_bytes = principal_type.encode()
         principal_type_size = len(principal_type_bytes) + 1
         principal_name_bytes = principal_name.encode()

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.create_delegation_token import CreateDelegationTokenResponse
 from eosctl.wire.runtime import LengthError, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_hh = Struct(">hh").pack
 pack_i = Struct(">i").pack
@@ -50,13 +49,21 @@ def decode(buffer, position=0):
         p = q
         throttle_time_ms, = unpack_i(buffer, p)
         p += 4
-        return new(CreateDelegationTokenResponse, (error_code, principal_type, principal_name, "", "", issue_timestamp_ms, expiry_timestamp_ms, max_timestamp_ms, token_id, hmac, throttle_time_ms)), p
+        return CreateDelegationTokenResponse(error_code, principal_type, principal_name, "", "", issue_timestamp_ms, expiry_timestamp_ms, max_timestamp_ms, token_id, hmac, throttle_time_ms), p
     except (IndexError, LengthError, StructError):
         raise explain("api/create_delegation_token", "response", 0, buffer, position) from None
 
 
 def encode(message):
-    error_code, principal_type, principal_name, _, _, issue_timestamp_ms, expiry_timestamp_ms, max_timestamp_ms, token_id, hmac, throttle_time_ms = message
+    error_code = message.error_code
+    principal_type = message.principal_type
+    principal_name = message.principal_name
+    issue_timestamp_ms = message.issue_timestamp_ms
+    expiry_timestamp_ms = message.expiry_timestamp_ms
+    max_timestamp_ms = message.max_timestamp_ms
+    token_id = message.token_id
+    hmac = message.hmac
+    throttle_time_ms = message.throttle_time_ms
     principal_type_bytes = principal_type.encode()
     principal_type_size = len(principal_type_bytes)
     principal_name_bytes = principal_name.encode()

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.create_delegation_token import CreateDelegationTokenResponse
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_hB = Struct(">hB").pack
 pack_ix = Struct(">ix").pack
@@ -50,13 +49,21 @@ def decode(buffer, position=0):
         p += 5
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(CreateDelegationTokenResponse, (error_code, principal_type, principal_name, "", "", issue_timestamp_ms, expiry_timestamp_ms, max_timestamp_ms, token_id, hmac, throttle_time_ms)), p
+        return CreateDelegationTokenResponse(error_code, principal_type, principal_name, "", "", issue_timestamp_ms, expiry_timestamp_ms, max_timestamp_ms, token_id, hmac, throttle_time_ms), p
     except (IndexError, LengthError, StructError):
         raise explain("api/create_delegation_token", "response", 2, buffer, position) from None
 
 
 def encode(message):
-    error_code, principal_type, principal_name, _, _, issue_timestamp_ms, expiry_timestamp_ms, max_timestamp_ms, token_id, hmac, throttle_time_ms = message
+    error_code = message.error_code
+    principal_type = message.principal_type
+    principal_name = message.principal_name
+    issue_timestamp_ms = message.issue_timestamp_ms
+    expiry_timestamp_ms = message.expiry_timestamp_ms
+    max_timestamp_ms = message.max_timestamp_ms
+    token_id = message.token_id
+    hmac = message.hmac
+    throttle_time_ms = message.throttle_time_ms
     principal_type_bytes = principal_type.encode()
     principal_type_size = len(principal_type_bytes) + 1
     principal_name_bytes = principal_name.encode()

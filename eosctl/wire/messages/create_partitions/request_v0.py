@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.create_partitions import CreatePartitionsAssignment, CreatePartitionsRequest, CreatePartitionsTopic
 from eosctl.wire.runtime import LengthError, check_count, explain, pack_many, packers, read_many, unpackers
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 pack_it = Struct(">i?").pack
@@ -51,26 +50,32 @@ def decode(buffer, position=0):
                         p += 4 * n
                     else:
                         broker_ids, p = read_many("i", buffer, p, n)
-                    assignments.append(new(CreatePartitionsAssignment, (broker_ids,)))
-            topics.append(new(CreatePartitionsTopic, (name, count, assignments)))
+                    assignments.append(CreatePartitionsAssignment(broker_ids))
+            topics.append(CreatePartitionsTopic(name, count, assignments))
         timeout_ms, validate_only = unpack_it(buffer, p)
         p += 5
-        return new(CreatePartitionsRequest, (topics, timeout_ms, validate_only)), p
+        return CreatePartitionsRequest(topics, timeout_ms, validate_only), p
     except (IndexError, LengthError, StructError):
         raise explain("api/create_partitions", "request", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    topics, timeout_ms, validate_only = message
+    topics = message.topics
+    timeout_ms = message.timeout_ms
+    validate_only = message.validate_only
     topics_count = len(topics)
     parts.append(pack_i(topics_count))
-    for name, count, assignments in topics:
+    for topics_item in topics:
+        name = topics_item.name
+        count = topics_item.count
+        assignments = topics_item.assignments
         name_bytes = name.encode()
         name_size = len(name_bytes)
         assignments_count = -1 if assignments is None else len(assignments)
         parts += (pack_h(name_size), name_bytes, pack_ii(count, assignments_count))
-        for broker_ids, in assignments or ():
+        for assignments_item in assignments or ():
+            broker_ids = assignments_item.broker_ids
             parts.append((packers_i[broker_ids_count](broker_ids_count, *broker_ids) if (broker_ids_count := len(broker_ids)) < 64 else pack_many("i", broker_ids)))
     parts.append(pack_it(timeout_ms, validate_only))
     return b"".join(parts)

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.create_partitions import CreatePartitionsAssignment, CreatePartitionsRequest, CreatePartitionsTopic
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, skip_tags, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_i = compact_packers("i")
 pack_i = Struct(">i").pack
 pack_itx = Struct(">i?x").pack
@@ -52,32 +51,38 @@ def decode(buffer, position=0):
                         p = skip_tags(buffer, p)
                     else:
                         p += 1
-                    assignments.append(new(CreatePartitionsAssignment, (broker_ids,)))
+                    assignments.append(CreatePartitionsAssignment(broker_ids))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(CreatePartitionsTopic, (name, count, assignments)))
+            topics.append(CreatePartitionsTopic(name, count, assignments))
         timeout_ms, validate_only, n = unpack_itB(buffer, p)
         p += 6
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(CreatePartitionsRequest, (topics, timeout_ms, validate_only)), p
+        return CreatePartitionsRequest(topics, timeout_ms, validate_only), p
     except (IndexError, LengthError, StructError):
         raise explain("api/create_partitions", "request", 2, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    topics, timeout_ms, validate_only = message
+    topics = message.topics
+    timeout_ms = message.timeout_ms
+    validate_only = message.validate_only
     topics_count = len(topics) + 1
     parts.append((LENGTHS[topics_count] if topics_count < 128 else unsigned_varint(topics_count)))
-    for name, count, assignments in topics:
+    for topics_item in topics:
+        name = topics_item.name
+        count = topics_item.count
+        assignments = topics_item.assignments
         name_bytes = name.encode()
         name_size = len(name_bytes) + 1
         assignments_count = 0 if assignments is None else len(assignments) + 1
         parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (pack_iB(count, assignments_count) if assignments_count < 128 else pack_i(count) + unsigned_varint(assignments_count)))
-        for broker_ids, in assignments or ():
+        for assignments_item in assignments or ():
+            broker_ids = assignments_item.broker_ids
             parts += ((compact_packers_i[broker_ids_count](broker_ids_count + 1, *broker_ids) if (broker_ids_count := len(broker_ids)) < 64 else pack_many_compact("i", broker_ids)), b"\0")
         parts.append(b"\0")
     parts.append(pack_itx(timeout_ms, validate_only))

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.create_partitions import CreatePartitionsResponse, CreatePartitionsTopicResult
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_hh = Struct(">hh").pack
 pack_ii = Struct(">ii").pack
@@ -39,20 +38,24 @@ def decode(buffer, position=0):
                 q = p + n
                 error_message = buffer[p:q].decode("utf-8", "replace")
                 p = q
-            results.append(new(CreatePartitionsTopicResult, (name, error_code, error_message)))
+            results.append(CreatePartitionsTopicResult(name, error_code, error_message))
         if p > len(buffer):
             raise LengthError
-        return new(CreatePartitionsResponse, (throttle_time_ms, results)), p
+        return CreatePartitionsResponse(throttle_time_ms, results), p
     except (IndexError, LengthError, StructError):
         raise explain("api/create_partitions", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, results = message
+    throttle_time_ms = message.throttle_time_ms
+    results = message.results
     results_count = len(results)
     parts.append(pack_ii(throttle_time_ms, results_count))
-    for name, error_code, error_message in results:
+    for results_item in results:
+        name = results_item.name
+        error_code = results_item.error_code
+        error_message = results_item.error_message
         name_bytes = name.encode()
         name_size = len(name_bytes)
         if error_message is None:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.create_partitions import CreatePartitionsResponse, CreatePartitionsTopicResult
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_hB = Struct(">hB").pack
 pack_i = Struct(">i").pack
@@ -46,22 +45,26 @@ def decode(buffer, position=0):
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            results.append(new(CreatePartitionsTopicResult, (name, error_code, error_message)))
+            results.append(CreatePartitionsTopicResult(name, error_code, error_message))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(CreatePartitionsResponse, (throttle_time_ms, results)), p
+        return CreatePartitionsResponse(throttle_time_ms, results), p
     except (IndexError, LengthError, StructError):
         raise explain("api/create_partitions", "response", 2, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, results = message
+    throttle_time_ms = message.throttle_time_ms
+    results = message.results
     results_count = len(results) + 1
     parts.append((pack_iB(throttle_time_ms, results_count) if results_count < 128 else pack_i(throttle_time_ms) + unsigned_varint(results_count)))
-    for name, error_code, error_message in results:
+    for results_item in results:
+        name = results_item.name
+        error_code = results_item.error_code
+        error_message = results_item.error_message
         name_bytes = name.encode()
         name_size = len(name_bytes) + 1
         if error_message is None:

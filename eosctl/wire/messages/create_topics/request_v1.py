@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.create_topics import CreatableReplicaAssignment, CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
 from eosctl.wire.runtime import LengthError, check_count, explain, pack_many, packers, read_many, unpackers
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 pack_it = Struct(">i?").pack
@@ -49,7 +48,7 @@ def decode(buffer, position=0):
                     p += 4 * n
                 else:
                     broker_ids, p = read_many("i", buffer, p, n)
-                assignments.append(new(CreatableReplicaAssignment, (partition_index, broker_ids)))
+                assignments.append(CreatableReplicaAssignment(partition_index, broker_ids))
             n, = unpack_i(buffer, p)
             p += 4
             if not 0 <= n < 128:
@@ -71,30 +70,41 @@ def decode(buffer, position=0):
                     q = p + n
                     value = buffer[p:q].decode("utf-8", "replace")
                     p = q
-                configs.append(new(CreatableTopicConfig, (name_2, value)))
-            topics.append(new(CreatableTopic, (name, num_partitions, replication_factor, assignments, configs)))
+                configs.append(CreatableTopicConfig(name_2, value))
+            topics.append(CreatableTopic(name, num_partitions, replication_factor, assignments, configs))
         timeout_ms, validate_only = unpack_it(buffer, p)
         p += 5
-        return new(CreateTopicsRequest, (topics, timeout_ms, validate_only)), p
+        return CreateTopicsRequest(topics, timeout_ms, validate_only), p
     except (IndexError, LengthError, StructError):
         raise explain("api/create_topics", "request", 1, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    topics, timeout_ms, validate_only = message
+    topics = message.topics
+    timeout_ms = message.timeout_ms
+    validate_only = message.validate_only
     topics_count = len(topics)
     parts.append(pack_i(topics_count))
-    for name, num_partitions, replication_factor, assignments, configs in topics:
+    for topics_item in topics:
+        name = topics_item.name
+        num_partitions = topics_item.num_partitions
+        replication_factor = topics_item.replication_factor
+        assignments = topics_item.assignments
+        configs = topics_item.configs
         name_bytes = name.encode()
         name_size = len(name_bytes)
         assignments_count = len(assignments)
         parts += (pack_h(name_size), name_bytes, pack_ihi(num_partitions, replication_factor, assignments_count))
-        for partition_index, broker_ids in assignments:
+        for assignments_item in assignments:
+            partition_index = assignments_item.partition_index
+            broker_ids = assignments_item.broker_ids
             parts += (pack_i(partition_index), (packers_i[broker_ids_count](broker_ids_count, *broker_ids) if (broker_ids_count := len(broker_ids)) < 64 else pack_many("i", broker_ids)))
         configs_count = len(configs)
         parts.append(pack_i(configs_count))
-        for name_2, value in configs:
+        for configs_item in configs:
+            name_2 = configs_item.name
+            value = configs_item.value
             name_2_bytes = name_2.encode()
             name_2_size = len(name_2_bytes)
             if value is None:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.create_topics import CreatableReplicaAssignment, CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, skip_tags, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_i = compact_packers("i")
 pack_i = Struct(">i").pack
 pack_itx = Struct(">i?x").pack
@@ -51,7 +50,7 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                assignments.append(new(CreatableReplicaAssignment, (partition_index, broker_ids)))
+                assignments.append(CreatableReplicaAssignment(partition_index, broker_ids))
             n = buffer[p]
             if not 0 < n < 128:
                 n, p = compact_length(buffer, p)
@@ -78,36 +77,47 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                configs.append(new(CreatableTopicConfig, (name_2, value)))
+                configs.append(CreatableTopicConfig(name_2, value))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(CreatableTopic, (name, num_partitions, replication_factor, assignments, configs)))
+            topics.append(CreatableTopic(name, num_partitions, replication_factor, assignments, configs))
         timeout_ms, validate_only, n = unpack_itB(buffer, p)
         p += 6
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(CreateTopicsRequest, (topics, timeout_ms, validate_only)), p
+        return CreateTopicsRequest(topics, timeout_ms, validate_only), p
     except (IndexError, LengthError, StructError):
         raise explain("api/create_topics", "request", 5, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    topics, timeout_ms, validate_only = message
+    topics = message.topics
+    timeout_ms = message.timeout_ms
+    validate_only = message.validate_only
     topics_count = len(topics) + 1
     parts.append((LENGTHS[topics_count] if topics_count < 128 else unsigned_varint(topics_count)))
-    for name, num_partitions, replication_factor, assignments, configs in topics:
+    for topics_item in topics:
+        name = topics_item.name
+        num_partitions = topics_item.num_partitions
+        replication_factor = topics_item.replication_factor
+        assignments = topics_item.assignments
+        configs = topics_item.configs
         name_bytes = name.encode()
         name_size = len(name_bytes) + 1
         assignments_count = len(assignments) + 1
         parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (pack_ihB(num_partitions, replication_factor, assignments_count) if assignments_count < 128 else pack_ih(num_partitions, replication_factor) + unsigned_varint(assignments_count)))
-        for partition_index, broker_ids in assignments:
+        for assignments_item in assignments:
+            partition_index = assignments_item.partition_index
+            broker_ids = assignments_item.broker_ids
             parts += (pack_i(partition_index), (compact_packers_i[broker_ids_count](broker_ids_count + 1, *broker_ids) if (broker_ids_count := len(broker_ids)) < 64 else pack_many_compact("i", broker_ids)), b"\0")
         configs_count = len(configs) + 1
         parts.append((LENGTHS[configs_count] if configs_count < 128 else unsigned_varint(configs_count)))
-        for name_2, value in configs:
+        for configs_item in configs:
+            name_2 = configs_item.name
+            value = configs_item.value
             name_2_bytes = name_2.encode()
             name_2_size = len(name_2_bytes) + 1
             if value is None:

@@ -7,7 +7,6 @@ from eosctl.wire.messages.create_topics import CreatableTopicResult, CreateTopic
 from eosctl.wire.runtime import LengthError, check_count, explain
 from eosctl.wire.uuid import ZERO_UUID
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 unpack_h = Struct(">h").unpack_from
@@ -32,18 +31,20 @@ def decode(buffer, position=0):
             p = q
             error_code, = unpack_h(buffer, p)
             p += 2
-            topics.append(new(CreatableTopicResult, (name, ZERO_UUID, error_code, "", -1, -1, (), 0)))
-        return new(CreateTopicsResponse, (0, topics)), p
+            topics.append(CreatableTopicResult(name, ZERO_UUID, error_code, "", -1, -1, (), 0))
+        return CreateTopicsResponse(0, topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/create_topics", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    _, topics = message
+    topics = message.topics
     topics_count = len(topics)
     parts.append(pack_i(topics_count))
-    for name, _, error_code, _, _, _, _, _ in topics:
+    for topics_item in topics:
+        name = topics_item.name
+        error_code = topics_item.error_code
         name_bytes = name.encode()
         name_size = len(name_bytes)
         parts += (pack_h(name_size), name_bytes, pack_h(error_code))

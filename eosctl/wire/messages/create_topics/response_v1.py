@@ -7,7 +7,6 @@ from eosctl.wire.messages.create_topics import CreatableTopicResult, CreateTopic
 from eosctl.wire.runtime import LengthError, check_count, explain
 from eosctl.wire.uuid import ZERO_UUID
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_hh = Struct(">hh").pack
 pack_i = Struct(">i").pack
@@ -40,20 +39,23 @@ def decode(buffer, position=0):
                 q = p + n
                 error_message = buffer[p:q].decode("utf-8", "replace")
                 p = q
-            topics.append(new(CreatableTopicResult, (name, ZERO_UUID, error_code, error_message, -1, -1, (), 0)))
+            topics.append(CreatableTopicResult(name, ZERO_UUID, error_code, error_message, -1, -1, (), 0))
         if p > len(buffer):
             raise LengthError
-        return new(CreateTopicsResponse, (0, topics)), p
+        return CreateTopicsResponse(0, topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/create_topics", "response", 1, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    _, topics = message
+    topics = message.topics
     topics_count = len(topics)
     parts.append(pack_i(topics_count))
-    for name, _, error_code, error_message, _, _, _, _ in topics:
+    for topics_item in topics:
+        name = topics_item.name
+        error_code = topics_item.error_code
+        error_message = topics_item.error_message
         name_bytes = name.encode()
         name_size = len(name_bytes)
         if error_message is None:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.create_topics import CreatableTopicConfigs, CreatableTopicResult, CreateTopicsResponse
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, read_unsigned_varint, skip_tags, tagged_field, unsigned_varint
 
-new = tuple.__new__
 pack_uh = Struct(">16sh").pack
 pack_uhB = Struct(">16shB").pack
 pack_tbtx = Struct(">?b?x").pack
@@ -80,7 +79,7 @@ def decode(buffer, position=0):
                     p += 4
                     if n:
                         p = skip_tags(buffer, p - 1)
-                    configs.append(new(CreatableTopicConfigs, (name_2, value, read_only, config_source, is_sensitive)))
+                    configs.append(CreatableTopicConfigs(name_2, value, read_only, config_source, is_sensitive))
             n = buffer[p]
             p += 1
             topic_config_error_code = 0
@@ -103,22 +102,31 @@ def decode(buffer, position=0):
                         if p != tag_end:
                             raise LengthError
                     p = tag_end
-            topics.append(new(CreatableTopicResult, (name, topic_id, error_code, error_message, num_partitions, replication_factor, configs, topic_config_error_code)))
+            topics.append(CreatableTopicResult(name, topic_id, error_code, error_message, num_partitions, replication_factor, configs, topic_config_error_code))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(CreateTopicsResponse, (throttle_time_ms, topics)), p
+        return CreateTopicsResponse(throttle_time_ms, topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/create_topics", "response", 7, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, topics = message
+    throttle_time_ms = message.throttle_time_ms
+    topics = message.topics
     topics_count = len(topics) + 1
     parts.append((pack_iB(throttle_time_ms, topics_count) if topics_count < 128 else pack_i(throttle_time_ms) + unsigned_varint(topics_count)))
-    for name, topic_id, error_code, error_message, num_partitions, replication_factor, configs, topic_config_error_code in topics:
+    for topics_item in topics:
+        name = topics_item.name
+        topic_id = topics_item.topic_id
+        error_code = topics_item.error_code
+        error_message = topics_item.error_message
+        num_partitions = topics_item.num_partitions
+        replication_factor = topics_item.replication_factor
+        configs = topics_item.configs
+        topic_config_error_code = topics_item.topic_config_error_code
         name_bytes = name.encode()
         name_size = len(name_bytes) + 1
         if error_message is None:
@@ -129,7 +137,12 @@ def encode(message):
             error_message_size = len(error_message_bytes) + 1
         configs_count = 0 if configs is None else len(configs) + 1
         parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (pack_uhB(topic_id, error_code, error_message_size) if error_message_size < 128 else pack_uh(topic_id, error_code) + unsigned_varint(error_message_size)), error_message_bytes, (pack_ihB(num_partitions, replication_factor, configs_count) if configs_count < 128 else pack_ih(num_partitions, replication_factor) + unsigned_varint(configs_count)))
-        for name_2, value, read_only, config_source, is_sensitive in configs or ():
+        for configs_item in configs or ():
+            name_2 = configs_item.name
+            value = configs_item.value
+            read_only = configs_item.read_only
+            config_source = configs_item.config_source
+            is_sensitive = configs_item.is_sensitive
             name_2_bytes = name_2.encode()
             name_2_size = len(name_2_bytes) + 1
             if value is None:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_bb = Struct(">bb").pack
 pack_bh = Struct(">bh").pack
 pack_h = Struct(">h").pack
@@ -52,18 +51,25 @@ def decode(buffer, position=0):
                 p = q
             operation, permission_type = unpack_bb(buffer, p)
             p += 2
-            filters.append(new(DeleteAclsFilter, (resource_type_filter, resource_name_filter, pattern_type_filter, principal_filter, host_filter, operation, permission_type)))
-        return new(DeleteAclsRequest, (filters,)), p
+            filters.append(DeleteAclsFilter(resource_type_filter, resource_name_filter, pattern_type_filter, principal_filter, host_filter, operation, permission_type))
+        return DeleteAclsRequest(filters), p
     except (IndexError, LengthError, StructError):
         raise explain("api/delete_acls", "request", 1, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    filters, = message
+    filters = message.filters
     filters_count = len(filters)
     parts.append(pack_i(filters_count))
-    for resource_type_filter, resource_name_filter, pattern_type_filter, principal_filter, host_filter, operation, permission_type in filters:
+    for filters_item in filters:
+        resource_type_filter = filters_item.resource_type_filter
+        resource_name_filter = filters_item.resource_name_filter
+        pattern_type_filter = filters_item.pattern_type_filter
+        principal_filter = filters_item.principal_filter
+        host_filter = filters_item.host_filter
+        operation = filters_item.operation
+        permission_type = filters_item.permission_type
         if resource_name_filter is None:
             resource_name_filter_bytes = b""
             resource_name_filter_size = -1

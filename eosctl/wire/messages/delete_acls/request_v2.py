@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_b = Struct(">b").pack
 pack_bB = Struct(">bB").pack
 pack_bbx = Struct(">bbx").pack
@@ -59,22 +58,29 @@ def decode(buffer, position=0):
             p += 3
             if n:
                 p = skip_tags(buffer, p - 1)
-            filters.append(new(DeleteAclsFilter, (resource_type_filter, resource_name_filter, pattern_type_filter, principal_filter, host_filter, operation, permission_type)))
+            filters.append(DeleteAclsFilter(resource_type_filter, resource_name_filter, pattern_type_filter, principal_filter, host_filter, operation, permission_type))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(DeleteAclsRequest, (filters,)), p
+        return DeleteAclsRequest(filters), p
     except (IndexError, LengthError, StructError):
         raise explain("api/delete_acls", "request", 2, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    filters, = message
+    filters = message.filters
     filters_count = len(filters) + 1
     parts.append((LENGTHS[filters_count] if filters_count < 128 else unsigned_varint(filters_count)))
-    for resource_type_filter, resource_name_filter, pattern_type_filter, principal_filter, host_filter, operation, permission_type in filters:
+    for filters_item in filters:
+        resource_type_filter = filters_item.resource_type_filter
+        resource_name_filter = filters_item.resource_name_filter
+        pattern_type_filter = filters_item.pattern_type_filter
+        principal_filter = filters_item.principal_filter
+        host_filter = filters_item.host_filter
+        operation = filters_item.operation
+        permission_type = filters_item.permission_type
         if resource_name_filter is None:
             resource_name_filter_bytes = b""
             resource_name_filter_size = 0

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.delete_acls import DeleteAclsFilterResult, DeleteAclsMatchingAcl, DeleteAclsResponse
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_bb = Struct(">bb").pack
 pack_bh = Struct(">bh").pack
 pack_h = Struct(">h").pack
@@ -75,19 +74,23 @@ def decode(buffer, position=0):
                 p = q
                 operation, permission_type = unpack_bb(buffer, p)
                 p += 2
-                matching_acls.append(new(DeleteAclsMatchingAcl, (error_code_2, error_message_2, resource_type, resource_name, pattern_type, principal, host, operation, permission_type)))
-            filter_results.append(new(DeleteAclsFilterResult, (error_code, error_message, matching_acls)))
-        return new(DeleteAclsResponse, (throttle_time_ms, filter_results)), p
+                matching_acls.append(DeleteAclsMatchingAcl(error_code_2, error_message_2, resource_type, resource_name, pattern_type, principal, host, operation, permission_type))
+            filter_results.append(DeleteAclsFilterResult(error_code, error_message, matching_acls))
+        return DeleteAclsResponse(throttle_time_ms, filter_results), p
     except (IndexError, LengthError, StructError):
         raise explain("api/delete_acls", "response", 1, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, filter_results = message
+    throttle_time_ms = message.throttle_time_ms
+    filter_results = message.filter_results
     filter_results_count = len(filter_results)
     parts.append(pack_ii(throttle_time_ms, filter_results_count))
-    for error_code, error_message, matching_acls in filter_results:
+    for filter_results_item in filter_results:
+        error_code = filter_results_item.error_code
+        error_message = filter_results_item.error_message
+        matching_acls = filter_results_item.matching_acls
         if error_message is None:
             error_message_bytes = b""
             error_message_size = -1
@@ -96,7 +99,16 @@ def encode(message):
             error_message_size = len(error_message_bytes)
         matching_acls_count = len(matching_acls)
         parts += (pack_hh(error_code, error_message_size), error_message_bytes, pack_i(matching_acls_count))
-        for error_code_2, error_message_2, resource_type, resource_name, pattern_type, principal, host, operation, permission_type in matching_acls:
+        for matching_acls_item in matching_acls:
+            error_code_2 = matching_acls_item.error_code
+            error_message_2 = matching_acls_item.error_message
+            resource_type = matching_acls_item.resource_type
+            resource_name = matching_acls_item.resource_name
+            pattern_type = matching_acls_item.pattern_type
+            principal = matching_acls_item.principal
+            host = matching_acls_item.host
+            operation = matching_acls_item.operation
+            permission_type = matching_acls_item.permission_type
             if error_message_2 is None:
                 error_message_2_bytes = b""
                 error_message_2_size = -1

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.delete_acls import DeleteAclsFilterResult, DeleteAclsMatchingAcl, DeleteAclsResponse
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_b = Struct(">b").pack
 pack_bB = Struct(">bB").pack
 pack_bbx = Struct(">bbx").pack
@@ -82,27 +81,31 @@ def decode(buffer, position=0):
                 p += 3
                 if n:
                     p = skip_tags(buffer, p - 1)
-                matching_acls.append(new(DeleteAclsMatchingAcl, (error_code_2, error_message_2, resource_type, resource_name, pattern_type, principal, host, operation, permission_type)))
+                matching_acls.append(DeleteAclsMatchingAcl(error_code_2, error_message_2, resource_type, resource_name, pattern_type, principal, host, operation, permission_type))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            filter_results.append(new(DeleteAclsFilterResult, (error_code, error_message, matching_acls)))
+            filter_results.append(DeleteAclsFilterResult(error_code, error_message, matching_acls))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(DeleteAclsResponse, (throttle_time_ms, filter_results)), p
+        return DeleteAclsResponse(throttle_time_ms, filter_results), p
     except (IndexError, LengthError, StructError):
         raise explain("api/delete_acls", "response", 2, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, filter_results = message
+    throttle_time_ms = message.throttle_time_ms
+    filter_results = message.filter_results
     filter_results_count = len(filter_results) + 1
     parts.append((pack_iB(throttle_time_ms, filter_results_count) if filter_results_count < 128 else pack_i(throttle_time_ms) + unsigned_varint(filter_results_count)))
-    for error_code, error_message, matching_acls in filter_results:
+    for filter_results_item in filter_results:
+        error_code = filter_results_item.error_code
+        error_message = filter_results_item.error_message
+        matching_acls = filter_results_item.matching_acls
         if error_message is None:
             error_message_bytes = b""
             error_message_size = 0
@@ -111,7 +114,16 @@ def encode(message):
             error_message_size = len(error_message_bytes) + 1
         matching_acls_count = len(matching_acls) + 1
         parts += ((pack_hB(error_code, error_message_size) if error_message_size < 128 else pack_h(error_code) + unsigned_varint(error_message_size)), error_message_bytes, (LENGTHS[matching_acls_count] if matching_acls_count < 128 else unsigned_varint(matching_acls_count)))
-        for error_code_2, error_message_2, resource_type, resource_name, pattern_type, principal, host, operation, permission_type in matching_acls:
+        for matching_acls_item in matching_acls:
+            error_code_2 = matching_acls_item.error_code
+            error_message_2 = matching_acls_item.error_message
+            resource_type = matching_acls_item.resource_type
+            resource_name = matching_acls_item.resource_name
+            pattern_type = matching_acls_item.pattern_type
+            principal = matching_acls_item.principal
+            host = matching_acls_item.host
+            operation = matching_acls_item.operation
+            permission_type = matching_acls_item.permission_type
             if error_message_2 is None:
                 error_message_2_bytes = b""
                 error_message_2_size = 0

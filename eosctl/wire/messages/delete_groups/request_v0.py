@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.delete_groups import DeleteGroupsRequest
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 unpack_h = Struct(">h").unpack_from
@@ -32,14 +31,14 @@ def decode(buffer, position=0):
             groups_names.append(groups_names_item)
         if p > len(buffer):
             raise LengthError
-        return new(DeleteGroupsRequest, (groups_names,)), p
+        return DeleteGroupsRequest(groups_names), p
     except (IndexError, LengthError, StructError):
         raise explain("api/delete_groups", "request", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    groups_names, = message
+    groups_names = message.groups_names
     groups_names_count = len(groups_names)
     parts.append(pack_i(groups_names_count))
     for groups_names_item in groups_names:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.delete_groups import DeleteGroupsRequest
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 
 
 def decode(buffer, position=0):
@@ -29,14 +28,14 @@ def decode(buffer, position=0):
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(DeleteGroupsRequest, (groups_names,)), p
+        return DeleteGroupsRequest(groups_names), p
     except (IndexError, LengthError, StructError):
         raise explain("api/delete_groups", "request", 2, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    groups_names, = message
+    groups_names = message.groups_names
     groups_names_count = len(groups_names) + 1
     parts.append((LENGTHS[groups_names_count] if groups_names_count < 128 else unsigned_varint(groups_names_count)))
     for groups_names_item in groups_names:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.delete_groups import DeletableGroupResult, DeleteGroupsResponse
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_ii = Struct(">ii").pack
 unpack_h = Struct(">h").unpack_from
@@ -31,18 +30,21 @@ def decode(buffer, position=0):
             p = q
             error_code, = unpack_h(buffer, p)
             p += 2
-            results.append(new(DeletableGroupResult, (group_id, error_code)))
-        return new(DeleteGroupsResponse, (throttle_time_ms, results)), p
+            results.append(DeletableGroupResult(group_id, error_code))
+        return DeleteGroupsResponse(throttle_time_ms, results), p
     except (IndexError, LengthError, StructError):
         raise explain("api/delete_groups", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, results = message
+    throttle_time_ms = message.throttle_time_ms
+    results = message.results
     results_count = len(results)
     parts.append(pack_ii(throttle_time_ms, results_count))
-    for group_id, error_code in results:
+    for results_item in results:
+        group_id = results_item.group_id
+        error_code = results_item.error_code
         group_id_bytes = group_id.encode()
         group_id_size = len(group_id_bytes)
         parts += (pack_h(group_id_size), group_id_bytes, pack_h(error_code))

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.delete_groups import DeletableGroupResult, DeleteGroupsResponse
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_hx = Struct(">hx").pack
 pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
@@ -34,22 +33,25 @@ def decode(buffer, position=0):
             p += 3
             if n:
                 p = skip_tags(buffer, p - 1)
-            results.append(new(DeletableGroupResult, (group_id, error_code)))
+            results.append(DeletableGroupResult(group_id, error_code))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(DeleteGroupsResponse, (throttle_time_ms, results)), p
+        return DeleteGroupsResponse(throttle_time_ms, results), p
     except (IndexError, LengthError, StructError):
         raise explain("api/delete_groups", "response", 2, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, results = message
+    throttle_time_ms = message.throttle_time_ms
+    results = message.results
     results_count = len(results) + 1
     parts.append((pack_iB(throttle_time_ms, results_count) if results_count < 128 else pack_i(throttle_time_ms) + unsigned_varint(results_count)))
-    for group_id, error_code in results:
+    for results_item in results:
+        group_id = results_item.group_id
+        error_code = results_item.error_code
         group_id_bytes = group_id.encode()
         group_id_size = len(group_id_bytes) + 1
         parts += ((LENGTHS[group_id_size] if group_id_size < 128 else unsigned_varint(group_id_size)), group_id_bytes, pack_hx(error_code))

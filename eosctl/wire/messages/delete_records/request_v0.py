@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.delete_records import DeleteRecordsPartition, DeleteRecordsRequest, DeleteRecordsTopic
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 pack_iq = Struct(">iq").pack
@@ -39,26 +38,31 @@ def decode(buffer, position=0):
             for _ in range(n):
                 partition_index, offset = unpack_iq(buffer, p)
                 p += 12
-                partitions.append(new(DeleteRecordsPartition, (partition_index, offset)))
-            topics.append(new(DeleteRecordsTopic, (name, partitions)))
+                partitions.append(DeleteRecordsPartition(partition_index, offset))
+            topics.append(DeleteRecordsTopic(name, partitions))
         timeout_ms, = unpack_i(buffer, p)
         p += 4
-        return new(DeleteRecordsRequest, (topics, timeout_ms)), p
+        return DeleteRecordsRequest(topics, timeout_ms), p
     except (IndexError, LengthError, StructError):
         raise explain("api/delete_records", "request", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    topics, timeout_ms = message
+    topics = message.topics
+    timeout_ms = message.timeout_ms
     topics_count = len(topics)
     parts.append(pack_i(topics_count))
-    for name, partitions in topics:
+    for topics_item in topics:
+        name = topics_item.name
+        partitions = topics_item.partitions
         name_bytes = name.encode()
         name_size = len(name_bytes)
         partitions_count = len(partitions)
         parts += (pack_h(name_size), name_bytes, pack_i(partitions_count))
-        for partition_index, offset in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            offset = partitions_item.offset
             parts.append(pack_iq(partition_index, offset))
     parts.append(pack_i(timeout_ms))
     return b"".join(parts)

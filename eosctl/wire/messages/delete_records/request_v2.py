@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.delete_records import DeleteRecordsPartition, DeleteRecordsRequest, DeleteRecordsTopic
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_iqx = Struct(">iqx").pack
 pack_ix = Struct(">ix").pack
 unpack_iB = Struct(">iB").unpack_from
@@ -38,32 +37,37 @@ def decode(buffer, position=0):
                 p += 13
                 if n:
                     p = skip_tags(buffer, p - 1)
-                partitions.append(new(DeleteRecordsPartition, (partition_index, offset)))
+                partitions.append(DeleteRecordsPartition(partition_index, offset))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(DeleteRecordsTopic, (name, partitions)))
+            topics.append(DeleteRecordsTopic(name, partitions))
         timeout_ms, n = unpack_iB(buffer, p)
         p += 5
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(DeleteRecordsRequest, (topics, timeout_ms)), p
+        return DeleteRecordsRequest(topics, timeout_ms), p
     except (IndexError, LengthError, StructError):
         raise explain("api/delete_records", "request", 2, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    topics, timeout_ms = message
+    topics = message.topics
+    timeout_ms = message.timeout_ms
     topics_count = len(topics) + 1
     parts.append((LENGTHS[topics_count] if topics_count < 128 else unsigned_varint(topics_count)))
-    for name, partitions in topics:
+    for topics_item in topics:
+        name = topics_item.name
+        partitions = topics_item.partitions
         name_bytes = name.encode()
         name_size = len(name_bytes) + 1
         partitions_count = len(partitions) + 1
         parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (LENGTHS[partitions_count] if partitions_count < 128 else unsigned_varint(partitions_count)))
-        for partition_index, offset in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            offset = partitions_item.offset
             parts.append(pack_iqx(partition_index, offset))
         parts.append(b"\0")
     parts.append(pack_ix(timeout_ms))

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.delete_records import DeleteRecordsPartitionResult, DeleteRecordsResponse, DeleteRecordsTopicResult
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 pack_ii = Struct(">ii").pack
@@ -41,23 +40,29 @@ def decode(buffer, position=0):
             for _ in range(n):
                 partition_index, low_watermark, error_code = unpack_iqh(buffer, p)
                 p += 14
-                partitions.append(new(DeleteRecordsPartitionResult, (partition_index, low_watermark, error_code)))
-            topics.append(new(DeleteRecordsTopicResult, (name, partitions)))
-        return new(DeleteRecordsResponse, (throttle_time_ms, topics)), p
+                partitions.append(DeleteRecordsPartitionResult(partition_index, low_watermark, error_code))
+            topics.append(DeleteRecordsTopicResult(name, partitions))
+        return DeleteRecordsResponse(throttle_time_ms, topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/delete_records", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, topics = message
+    throttle_time_ms = message.throttle_time_ms
+    topics = message.topics
     topics_count = len(topics)
     parts.append(pack_ii(throttle_time_ms, topics_count))
-    for name, partitions in topics:
+    for topics_item in topics:
+        name = topics_item.name
+        partitions = topics_item.partitions
         name_bytes = name.encode()
         name_size = len(name_bytes)
         partitions_count = len(partitions)
         parts += (pack_h(name_size), name_bytes, pack_i(partitions_count))
-        for partition_index, low_watermark, error_code in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            low_watermark = partitions_item.low_watermark
+            error_code = partitions_item.error_code
             parts.append(pack_iqh(partition_index, low_watermark, error_code))
     return b"".join(parts)

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.delete_records import DeleteRecordsPartitionResult, DeleteRecordsResponse, DeleteRecordsTopicResult
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
 pack_iqhx = Struct(">iqhx").pack
@@ -40,32 +39,38 @@ def decode(buffer, position=0):
                 p += 15
                 if n:
                     p = skip_tags(buffer, p - 1)
-                partitions.append(new(DeleteRecordsPartitionResult, (partition_index, low_watermark, error_code)))
+                partitions.append(DeleteRecordsPartitionResult(partition_index, low_watermark, error_code))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(DeleteRecordsTopicResult, (name, partitions)))
+            topics.append(DeleteRecordsTopicResult(name, partitions))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(DeleteRecordsResponse, (throttle_time_ms, topics)), p
+        return DeleteRecordsResponse(throttle_time_ms, topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/delete_records", "response", 2, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, topics = message
+    throttle_time_ms = message.throttle_time_ms
+    topics = message.topics
     topics_count = len(topics) + 1
     parts.append((pack_iB(throttle_time_ms, topics_count) if topics_count < 128 else pack_i(throttle_time_ms) + unsigned_varint(topics_count)))
-    for name, partitions in topics:
+    for topics_item in topics:
+        name = topics_item.name
+        partitions = topics_item.partitions
         name_bytes = name.encode()
         name_size = len(name_bytes) + 1
         partitions_count = len(partitions) + 1
         parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (LENGTHS[partitions_count] if partitions_count < 128 else unsigned_varint(partitions_count)))
-        for partition_index, low_watermark, error_code in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            low_watermark = partitions_item.low_watermark
+            error_code = partitions_item.error_code
             parts.append(pack_iqhx(partition_index, low_watermark, error_code))
         parts.append(b"\0")
     parts.append(b"\0")

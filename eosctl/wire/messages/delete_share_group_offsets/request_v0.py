@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.delete_share_group_offsets import DeleteShareGroupOffsetsRequest, DeleteShareGroupOffsetsRequestTopic
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 
 
 def decode(buffer, position=0):
@@ -34,24 +33,26 @@ def decode(buffer, position=0):
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(DeleteShareGroupOffsetsRequestTopic, (topic_name,)))
+            topics.append(DeleteShareGroupOffsetsRequestTopic(topic_name))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(DeleteShareGroupOffsetsRequest, (group_id, topics)), p
+        return DeleteShareGroupOffsetsRequest(group_id, topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/delete_share_group_offsets", "request", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    group_id, topics = message
+    group_id = message.group_id
+    topics = message.topics
     group_id_bytes = group_id.encode()
     group_id_size = len(group_id_bytes) + 1
     topics_count = len(topics) + 1
     parts += ((LENGTHS[group_id_size] if group_id_size < 128 else unsigned_varint(group_id_size)), group_id_bytes, (LENGTHS[topics_count] if topics_count < 128 else unsigned_varint(topics_count)))
-    for topic_name, in topics:
+    for topics_item in topics:
+        topic_name = topics_item.topic_name
         topic_name_bytes = topic_name.encode()
         topic_name_size = len(topic_name_bytes) + 1
         parts += ((LENGTHS[topic_name_size] if topic_name_size < 128 else unsigned_varint(topic_name_size)), topic_name_bytes, b"\0")

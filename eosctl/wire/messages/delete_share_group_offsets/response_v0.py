@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.delete_share_group_offsets import DeleteShareGroupOffsetsResponse, DeleteShareGroupOffsetsResponseTopic
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_uh = Struct(">16sh").pack
 pack_uhB = Struct(">16shB").pack
 pack_ih = Struct(">ih").pack
@@ -56,19 +55,22 @@ def decode(buffer, position=0):
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            responses.append(new(DeleteShareGroupOffsetsResponseTopic, (topic_name, topic_id, error_code_2, error_message_2)))
+            responses.append(DeleteShareGroupOffsetsResponseTopic(topic_name, topic_id, error_code_2, error_message_2))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(DeleteShareGroupOffsetsResponse, (throttle_time_ms, error_code, error_message, responses)), p
+        return DeleteShareGroupOffsetsResponse(throttle_time_ms, error_code, error_message, responses), p
     except (IndexError, LengthError, StructError):
         raise explain("api/delete_share_group_offsets", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, error_code, error_message, responses = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    error_message = message.error_message
+    responses = message.responses
     if error_message is None:
         error_message_bytes = b""
         error_message_size = 0
@@ -77,7 +79,11 @@ def encode(message):
         error_message_size = len(error_message_bytes) + 1
     responses_count = len(responses) + 1
     parts += ((pack_ihB(throttle_time_ms, error_code, error_message_size) if error_message_size < 128 else pack_ih(throttle_time_ms, error_code) + unsigned_varint(error_message_size)), error_message_bytes, (LENGTHS[responses_count] if responses_count < 128 else unsigned_varint(responses_count)))
-    for topic_name, topic_id, error_code_2, error_message_2 in responses:
+    for responses_item in responses:
+        topic_name = responses_item.topic_name
+        topic_id = responses_item.topic_id
+        error_code_2 = responses_item.error_code
+        error_message_2 = responses_item.error_message
         topic_name_bytes = topic_name.encode()
         topic_name_size = len(topic_name_bytes) + 1
         if error_message_2 is None:

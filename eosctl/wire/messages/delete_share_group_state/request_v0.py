@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.delete_share_group_state import DeleteShareGroupStateRequest, DeleteStateData, PartitionData
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
 pack_ix = Struct(">ix").pack
@@ -40,32 +39,36 @@ def decode(buffer, position=0):
                 p += 5
                 if n:
                     p = skip_tags(buffer, p - 1)
-                partitions.append(new(PartitionData, (partition,)))
+                partitions.append(PartitionData(partition))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(DeleteStateData, (topic_id, partitions)))
+            topics.append(DeleteStateData(topic_id, partitions))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(DeleteShareGroupStateRequest, (group_id, topics)), p
+        return DeleteShareGroupStateRequest(group_id, topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/delete_share_group_state", "request", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    group_id, topics = message
+    group_id = message.group_id
+    topics = message.topics
     group_id_bytes = group_id.encode()
     group_id_size = len(group_id_bytes) + 1
     topics_count = len(topics) + 1
     parts += ((LENGTHS[group_id_size] if group_id_size < 128 else unsigned_varint(group_id_size)), group_id_bytes, (LENGTHS[topics_count] if topics_count < 128 else unsigned_varint(topics_count)))
-    for topic_id, partitions in topics:
+    for topics_item in topics:
+        topic_id = topics_item.topic_id
+        partitions = topics_item.partitions
         partitions_count = len(partitions) + 1
         parts.append((pack_uB(topic_id, partitions_count) if partitions_count < 128 else pack_u(topic_id) + unsigned_varint(partitions_count)))
-        for partition, in partitions:
+        for partitions_item in partitions:
+            partition = partitions_item.partition
             parts.append(pack_ix(partition))
         parts.append(b"\0")
     parts.append(b"\0")

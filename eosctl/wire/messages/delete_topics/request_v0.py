@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.delete_topics import DeleteTopicsRequest
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 unpack_h = Struct(">h").unpack_from
@@ -32,14 +31,15 @@ def decode(buffer, position=0):
             topic_names.append(topic_names_item)
         timeout_ms, = unpack_i(buffer, p)
         p += 4
-        return new(DeleteTopicsRequest, (topic_names, (), timeout_ms)), p
+        return DeleteTopicsRequest(topic_names, (), timeout_ms), p
     except (IndexError, LengthError, StructError):
         raise explain("api/delete_topics", "request", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    topic_names, _, timeout_ms = message
+    topic_names = message.topic_names
+    timeout_ms = message.timeout_ms
     topic_names_count = len(topic_names)
     parts.append(pack_i(topic_names_count))
     for topic_names_item in topic_names:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.delete_topics import DeleteTopicsRequest
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_ix = Struct(">ix").pack
 unpack_iB = Struct(">iB").unpack_from
 
@@ -31,14 +30,15 @@ def decode(buffer, position=0):
         p += 5
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(DeleteTopicsRequest, (topic_names, (), timeout_ms)), p
+        return DeleteTopicsRequest(topic_names, (), timeout_ms), p
     except (IndexError, LengthError, StructError):
         raise explain("api/delete_topics", "request", 4, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    topic_names, _, timeout_ms = message
+    topic_names = message.topic_names
+    timeout_ms = message.timeout_ms
     topic_names_count = len(topic_names) + 1
     parts.append((LENGTHS[topic_names_count] if topic_names_count < 128 else unsigned_varint(topic_names_count)))
     for topic_names_item in topic_names:

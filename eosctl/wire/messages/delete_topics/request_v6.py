@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.delete_topics import DeleteTopicState, DeleteTopicsRequest
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_ux = Struct(">16sx").pack
 pack_ix = Struct(">ix").pack
 unpack_uB = Struct(">16sB").unpack_from
@@ -36,22 +35,25 @@ def decode(buffer, position=0):
             p += 17
             if n:
                 p = skip_tags(buffer, p - 1)
-            topics.append(new(DeleteTopicState, (name, topic_id)))
+            topics.append(DeleteTopicState(name, topic_id))
         timeout_ms, n = unpack_iB(buffer, p)
         p += 5
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(DeleteTopicsRequest, ((), topics, timeout_ms)), p
+        return DeleteTopicsRequest((), topics, timeout_ms), p
     except (IndexError, LengthError, StructError):
         raise explain("api/delete_topics", "request", 6, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    _, topics, timeout_ms = message
+    topics = message.topics
+    timeout_ms = message.timeout_ms
     topics_count = len(topics) + 1
     parts.append((LENGTHS[topics_count] if topics_count < 128 else unsigned_varint(topics_count)))
-    for name, topic_id in topics:
+    for topics_item in topics:
+        name = topics_item.name
+        topic_id = topics_item.topic_id
         if name is None:
             name_bytes = b""
             name_size = 0

@@ -7,7 +7,6 @@ from eosctl.wire.messages.delete_topics import DeletableTopicResult, DeleteTopic
 from eosctl.wire.runtime import LengthError, check_count, explain
 from eosctl.wire.uuid import ZERO_UUID
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_ii = Struct(">ii").pack
 unpack_h = Struct(">h").unpack_from
@@ -32,18 +31,21 @@ def decode(buffer, position=0):
             p = q
             error_code, = unpack_h(buffer, p)
             p += 2
-            responses.append(new(DeletableTopicResult, (name, ZERO_UUID, error_code, None)))
-        return new(DeleteTopicsResponse, (throttle_time_ms, responses)), p
+            responses.append(DeletableTopicResult(name, ZERO_UUID, error_code, None))
+        return DeleteTopicsResponse(throttle_time_ms, responses), p
     except (IndexError, LengthError, StructError):
         raise explain("api/delete_topics", "response", 1, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, responses = message
+    throttle_time_ms = message.throttle_time_ms
+    responses = message.responses
     responses_count = len(responses)
     parts.append(pack_ii(throttle_time_ms, responses_count))
-    for name, _, error_code, _ in responses:
+    for responses_item in responses:
+        name = responses_item.name
+        error_code = responses_item.error_code
         name_bytes = name.encode()
         name_size = len(name_bytes)
         parts += (pack_h(name_size), name_bytes, pack_h(error_code))

@@ -7,7 +7,6 @@ from eosctl.wire.messages.delete_topics import DeletableTopicResult, DeleteTopic
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 from eosctl.wire.uuid import ZERO_UUID
 
-new = tuple.__new__
 pack_hx = Struct(">hx").pack
 pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
@@ -35,22 +34,25 @@ def decode(buffer, position=0):
             p += 3
             if n:
                 p = skip_tags(buffer, p - 1)
-            responses.append(new(DeletableTopicResult, (name, ZERO_UUID, error_code, None)))
+            responses.append(DeletableTopicResult(name, ZERO_UUID, error_code, None))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(DeleteTopicsResponse, (throttle_time_ms, responses)), p
+        return DeleteTopicsResponse(throttle_time_ms, responses), p
     except (IndexError, LengthError, StructError):
         raise explain("api/delete_topics", "response", 4, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, responses = message
+    throttle_time_ms = message.throttle_time_ms
+    responses = message.responses
     responses_count = len(responses) + 1
     parts.append((pack_iB(throttle_time_ms, responses_count) if responses_count < 128 else pack_i(throttle_time_ms) + unsigned_varint(responses_count)))
-    for name, _, error_code, _ in responses:
+    for responses_item in responses:
+        name = responses_item.name
+        error_code = responses_item.error_code
         name_bytes = name.encode()
         name_size = len(name_bytes) + 1
         parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, pack_hx(error_code))

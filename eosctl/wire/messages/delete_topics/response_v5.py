@@ -7,7 +7,6 @@ from eosctl.wire.messages.delete_topics import DeletableTopicResult, DeleteTopic
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 from eosctl.wire.uuid import ZERO_UUID
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_hB = Struct(">hB").pack
 pack_i = Struct(">i").pack
@@ -47,22 +46,26 @@ def decode(buffer, position=0):
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            responses.append(new(DeletableTopicResult, (name, ZERO_UUID, error_code, error_message)))
+            responses.append(DeletableTopicResult(name, ZERO_UUID, error_code, error_message))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(DeleteTopicsResponse, (throttle_time_ms, responses)), p
+        return DeleteTopicsResponse(throttle_time_ms, responses), p
     except (IndexError, LengthError, StructError):
         raise explain("api/delete_topics", "response", 5, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, responses = message
+    throttle_time_ms = message.throttle_time_ms
+    responses = message.responses
     responses_count = len(responses) + 1
     parts.append((pack_iB(throttle_time_ms, responses_count) if responses_count < 128 else pack_i(throttle_time_ms) + unsigned_varint(responses_count)))
-    for name, _, error_code, error_message in responses:
+    for responses_item in responses:
+        name = responses_item.name
+        error_code = responses_item.error_code
+        error_message = responses_item.error_message
         name_bytes = name.encode()
         name_size = len(name_bytes) + 1
         if error_message is None:

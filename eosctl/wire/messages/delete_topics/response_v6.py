@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.delete_topics import DeletableTopicResult, DeleteTopicsResponse
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_uh = Struct(">16sh").pack
 pack_uhB = Struct(">16shB").pack
 pack_i = Struct(">i").pack
@@ -50,22 +49,27 @@ def decode(buffer, position=0):
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            responses.append(new(DeletableTopicResult, (name, topic_id, error_code, error_message)))
+            responses.append(DeletableTopicResult(name, topic_id, error_code, error_message))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(DeleteTopicsResponse, (throttle_time_ms, responses)), p
+        return DeleteTopicsResponse(throttle_time_ms, responses), p
     except (IndexError, LengthError, StructError):
         raise explain("api/delete_topics", "response", 6, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, responses = message
+    throttle_time_ms = message.throttle_time_ms
+    responses = message.responses
     responses_count = len(responses) + 1
     parts.append((pack_iB(throttle_time_ms, responses_count) if responses_count < 128 else pack_i(throttle_time_ms) + unsigned_varint(responses_count)))
-    for name, topic_id, error_code, error_message in responses:
+    for responses_item in responses:
+        name = responses_item.name
+        topic_id = responses_item.topic_id
+        error_code = responses_item.error_code
+        error_message = responses_item.error_message
         if name is None:
             name_bytes = b""
             name_size = 0

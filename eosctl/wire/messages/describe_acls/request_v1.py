@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_acls import DescribeAclsRequest
 from eosctl.wire.runtime import LengthError, explain
 
-new = tuple.__new__
 pack_bb = Struct(">bb").pack
 pack_bh = Struct(">bh").pack
 pack_h = Struct(">h").pack
@@ -44,13 +43,19 @@ def decode(buffer, position=0):
             p = q
         operation, permission_type = unpack_bb(buffer, p)
         p += 2
-        return new(DescribeAclsRequest, (resource_type_filter, resource_name_filter, pattern_type_filter, principal_filter, host_filter, operation, permission_type)), p
+        return DescribeAclsRequest(resource_type_filter, resource_name_filter, pattern_type_filter, principal_filter, host_filter, operation, permission_type), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_acls", "request", 1, buffer, position) from None
 
 
 def encode(message):
-    resource_type_filter, resource_name_filter, pattern_type_filter, principal_filter, host_filter, operation, permission_type = message
+    resource_type_filter = message.resource_type_filter
+    resource_name_filter = message.resource_name_filter
+    pattern_type_filter = message.pattern_type_filter
+    principal_filter = message.principal_filter
+    host_filter = message.host_filter
+    operation = message.operation
+    permission_type = message.permission_type
     if resource_name_filter is None:
         resource_name_filter_bytes = b""
         resource_name_filter_size = -1

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_acls import DescribeAclsRequest
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_b = Struct(">b").pack
 pack_bB = Struct(">bB").pack
 pack_bbx = Struct(">bbx").pack
@@ -53,13 +52,19 @@ def decode(buffer, position=0):
         p += 3
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(DescribeAclsRequest, (resource_type_filter, resource_name_filter, pattern_type_filter, principal_filter, host_filter, operation, permission_type)), p
+        return DescribeAclsRequest(resource_type_filter, resource_name_filter, pattern_type_filter, principal_filter, host_filter, operation, permission_type), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_acls", "request", 2, buffer, position) from None
 
 
 def encode(message):
-    resource_type_filter, resource_name_filter, pattern_type_filter, principal_filter, host_filter, operation, permission_type = message
+    resource_type_filter = message.resource_type_filter
+    resource_name_filter = message.resource_name_filter
+    pattern_type_filter = message.pattern_type_filter
+    principal_filter = message.principal_filter
+    host_filter = message.host_filter
+    operation = message.operation
+    permission_type = message.permission_type
     if resource_name_filter is None:
         resource_name_filter_bytes = b""
         resource_name_filter_size = 0

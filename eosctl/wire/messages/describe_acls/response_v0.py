@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_acls import AclDescription, DescribeAclsResource, DescribeAclsResponse
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_bb = Struct(">bb").pack
 pack_bh = Struct(">bh").pack
 pack_h = Struct(">h").pack
@@ -65,16 +64,19 @@ def decode(buffer, position=0):
                 p = q
                 operation, permission_type = unpack_bb(buffer, p)
                 p += 2
-                acls.append(new(AclDescription, (principal, host, operation, permission_type)))
-            resources.append(new(DescribeAclsResource, (resource_type, resource_name, 3, acls)))
-        return new(DescribeAclsResponse, (throttle_time_ms, error_code, error_message, resources)), p
+                acls.append(AclDescription(principal, host, operation, permission_type))
+            resources.append(DescribeAclsResource(resource_type, resource_name, 3, acls))
+        return DescribeAclsResponse(throttle_time_ms, error_code, error_message, resources), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_acls", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, error_code, error_message, resources = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    error_message = message.error_message
+    resources = message.resources
     if error_message is None:
         error_message_bytes = b""
         error_message_size = -1
@@ -83,12 +85,19 @@ def encode(message):
         error_message_size = len(error_message_bytes)
     resources_count = len(resources)
     parts += (pack_ihh(throttle_time_ms, error_code, error_message_size), error_message_bytes, pack_i(resources_count))
-    for resource_type, resource_name, _, acls in resources:
+    for resources_item in resources:
+        resource_type = resources_item.resource_type
+        resource_name = resources_item.resource_name
+        acls = resources_item.acls
         resource_name_bytes = resource_name.encode()
         resource_name_size = len(resource_name_bytes)
         acls_count = len(acls)
         parts += (pack_bh(resource_type, resource_name_size), resource_name_bytes, pack_i(acls_count))
-        for principal, host, operation, permission_type in acls:
+        for acls_item in acls:
+            principal = acls_item.principal
+            host = acls_item.host
+            operation = acls_item.operation
+            permission_type = acls_item.permission_type
             principal_bytes = principal.encode()
             principal_size = len(principal_bytes)
             host_bytes = host.encode()

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_acls import AclDescription, DescribeAclsResource, DescribeAclsResponse
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_b = Struct(">b").pack
 pack_bB = Struct(">bB").pack
 pack_bbx = Struct(">bbx").pack
@@ -67,24 +66,27 @@ def decode(buffer, position=0):
                 p += 3
                 if n:
                     p = skip_tags(buffer, p - 1)
-                acls.append(new(AclDescription, (principal, host, operation, permission_type)))
+                acls.append(AclDescription(principal, host, operation, permission_type))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            resources.append(new(DescribeAclsResource, (resource_type, resource_name, pattern_type, acls)))
+            resources.append(DescribeAclsResource(resource_type, resource_name, pattern_type, acls))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(DescribeAclsResponse, (throttle_time_ms, error_code, error_message, resources)), p
+        return DescribeAclsResponse(throttle_time_ms, error_code, error_message, resources), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_acls", "response", 2, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, error_code, error_message, resources = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    error_message = message.error_message
+    resources = message.resources
     if error_message is None:
         error_message_bytes = b""
         error_message_size = 0
@@ -93,12 +95,20 @@ def encode(message):
         error_message_size = len(error_message_bytes) + 1
     resources_count = len(resources) + 1
     parts += ((pack_ihB(throttle_time_ms, error_code, error_message_size) if error_message_size < 128 else pack_ih(throttle_time_ms, error_code) + unsigned_varint(error_message_size)), error_message_bytes, (LENGTHS[resources_count] if resources_count < 128 else unsigned_varint(resources_count)))
-    for resource_type, resource_name, pattern_type, acls in resources:
+    for resources_item in resources:
+        resource_type = resources_item.resource_type
+        resource_name = resources_item.resource_name
+        pattern_type = resources_item.pattern_type
+        acls = resources_item.acls
         resource_name_bytes = resource_name.encode()
         resource_name_size = len(resource_name_bytes) + 1
         acls_count = len(acls) + 1
         parts += ((pack_bB(resource_type, resource_name_size) if resource_name_size < 128 else pack_b(resource_type) + unsigned_varint(resource_name_size)), resource_name_bytes, (pack_bB(pattern_type, acls_count) if acls_count < 128 else pack_b(pattern_type) + unsigned_varint(acls_count)))
-        for principal, host, operation, permission_type in acls:
+        for acls_item in acls:
+            principal = acls_item.principal
+            host = acls_item.host
+            operation = acls_item.operation
+            permission_type = acls_item.permission_type
             principal_bytes = principal.encode()
             principal_size = len(principal_bytes) + 1
             host_bytes = host.encode()

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_client_quotas import ComponentData, DescribeClientQuotasRequest
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_t = Struct(">?").pack
 pack_bh = Struct(">bh").pack
 pack_h = Struct(">h").pack
@@ -41,20 +40,24 @@ def decode(buffer, position=0):
                 q = p + n
                 match = buffer[p:q].decode("utf-8", "replace")
                 p = q
-            components.append(new(ComponentData, (entity_type, match_type, match)))
+            components.append(ComponentData(entity_type, match_type, match))
         strict, = unpack_t(buffer, p)
         p += 1
-        return new(DescribeClientQuotasRequest, (components, strict)), p
+        return DescribeClientQuotasRequest(components, strict), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_client_quotas", "request", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    components, strict = message
+    components = message.components
+    strict = message.strict
     components_count = len(components)
     parts.append(pack_i(components_count))
-    for entity_type, match_type, match in components:
+    for components_item in components:
+        entity_type = components_item.entity_type
+        match_type = components_item.match_type
+        match = components_item.match
         entity_type_bytes = entity_type.encode()
         entity_type_size = len(entity_type_bytes)
         if match is None:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_client_quotas import ComponentData, DescribeClientQuotasRequest
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_tx = Struct(">?x").pack
 pack_b = Struct(">b").pack
 pack_bB = Struct(">bB").pack
@@ -44,22 +43,26 @@ def decode(buffer, position=0):
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            components.append(new(ComponentData, (entity_type, match_type, match)))
+            components.append(ComponentData(entity_type, match_type, match))
         strict, n = unpack_tB(buffer, p)
         p += 2
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(DescribeClientQuotasRequest, (components, strict)), p
+        return DescribeClientQuotasRequest(components, strict), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_client_quotas", "request", 1, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    components, strict = message
+    components = message.components
+    strict = message.strict
     components_count = len(components) + 1
     parts.append((LENGTHS[components_count] if components_count < 128 else unsigned_varint(components_count)))
-    for entity_type, match_type, match in components:
+    for components_item in components:
+        entity_type = components_item.entity_type
+        match_type = components_item.match_type
+        match = components_item.match
         entity_type_bytes = entity_type.encode()
         entity_type_size = len(entity_type_bytes) + 1
         if match is None:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_client_quotas import DescribeClientQuotasResponse, EntityData, EntryData, ValueData
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_d = Struct(">d").pack
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
@@ -58,7 +57,7 @@ def decode(buffer, position=0):
                         q = p + n
                         entity_name = buffer[p:q].decode("utf-8", "replace")
                         p = q
-                    entity.append(new(EntityData, (entity_type, entity_name)))
+                    entity.append(EntityData(entity_type, entity_name))
                 n, = unpack_i(buffer, p)
                 p += 4
                 if not 0 <= n < 128:
@@ -74,16 +73,19 @@ def decode(buffer, position=0):
                     p = q
                     value, = unpack_d(buffer, p)
                     p += 8
-                    values.append(new(ValueData, (key, value)))
-                entries.append(new(EntryData, (entity, values)))
-        return new(DescribeClientQuotasResponse, (throttle_time_ms, error_code, error_message, entries)), p
+                    values.append(ValueData(key, value))
+                entries.append(EntryData(entity, values))
+        return DescribeClientQuotasResponse(throttle_time_ms, error_code, error_message, entries), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_client_quotas", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, error_code, error_message, entries = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    error_message = message.error_message
+    entries = message.entries
     if error_message is None:
         error_message_bytes = b""
         error_message_size = -1
@@ -92,10 +94,14 @@ def encode(message):
         error_message_size = len(error_message_bytes)
     entries_count = -1 if entries is None else len(entries)
     parts += (pack_ihh(throttle_time_ms, error_code, error_message_size), error_message_bytes, pack_i(entries_count))
-    for entity, values in entries or ():
+    for entries_item in entries or ():
+        entity = entries_item.entity
+        values = entries_item.values
         entity_count = len(entity)
         parts.append(pack_i(entity_count))
-        for entity_type, entity_name in entity:
+        for entity_item in entity:
+            entity_type = entity_item.entity_type
+            entity_name = entity_item.entity_name
             entity_type_bytes = entity_type.encode()
             entity_type_size = len(entity_type_bytes)
             if entity_name is None:
@@ -107,7 +113,9 @@ def encode(message):
             parts += (pack_h(entity_type_size), entity_type_bytes, pack_h(entity_name_size), entity_name_bytes)
         values_count = len(values)
         parts.append(pack_i(values_count))
-        for key, value in values:
+        for values_item in values:
+            key = values_item.key
+            value = values_item.value
             key_bytes = key.encode()
             key_size = len(key_bytes)
             parts += (pack_h(key_size), key_bytes, pack_d(value))

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_client_quotas import DescribeClientQuotasResponse, EntityData, EntryData, ValueData
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_dx = Struct(">dx").pack
 pack_ih = Struct(">ih").pack
 pack_ihB = Struct(">ihB").pack
@@ -64,7 +63,7 @@ def decode(buffer, position=0):
                         p = skip_tags(buffer, p)
                     else:
                         p += 1
-                    entity.append(new(EntityData, (entity_type, entity_name)))
+                    entity.append(EntityData(entity_type, entity_name))
                 n = buffer[p]
                 if not 0 < n < 128:
                     n, p = compact_length(buffer, p)
@@ -81,24 +80,27 @@ def decode(buffer, position=0):
                     p += 9
                     if n:
                         p = skip_tags(buffer, p - 1)
-                    values.append(new(ValueData, (key, value)))
+                    values.append(ValueData(key, value))
                 if buffer[p]:
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                entries.append(new(EntryData, (entity, values)))
+                entries.append(EntryData(entity, values))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(DescribeClientQuotasResponse, (throttle_time_ms, error_code, error_message, entries)), p
+        return DescribeClientQuotasResponse(throttle_time_ms, error_code, error_message, entries), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_client_quotas", "response", 1, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, error_code, error_message, entries = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    error_message = message.error_message
+    entries = message.entries
     if error_message is None:
         error_message_bytes = b""
         error_message_size = 0
@@ -107,10 +109,14 @@ def encode(message):
         error_message_size = len(error_message_bytes) + 1
     entries_count = 0 if entries is None else len(entries) + 1
     parts += ((pack_ihB(throttle_time_ms, error_code, error_message_size) if error_message_size < 128 else pack_ih(throttle_time_ms, error_code) + unsigned_varint(error_message_size)), error_message_bytes, (LENGTHS[entries_count] if entries_count < 128 else unsigned_varint(entries_count)))
-    for entity, values in entries or ():
+    for entries_item in entries or ():
+        entity = entries_item.entity
+        values = entries_item.values
         entity_count = len(entity) + 1
         parts.append((LENGTHS[entity_count] if entity_count < 128 else unsigned_varint(entity_count)))
-        for entity_type, entity_name in entity:
+        for entity_item in entity:
+            entity_type = entity_item.entity_type
+            entity_name = entity_item.entity_name
             entity_type_bytes = entity_type.encode()
             entity_type_size = len(entity_type_bytes) + 1
             if entity_name is None:
@@ -122,7 +128,9 @@ def encode(message):
             parts += ((LENGTHS[entity_type_size] if entity_type_size < 128 else unsigned_varint(entity_type_size)), entity_type_bytes, (LENGTHS[entity_name_size] if entity_name_size < 128 else unsigned_varint(entity_name_size)), entity_name_bytes, b"\0")
         values_count = len(values) + 1
         parts.append((LENGTHS[values_count] if values_count < 128 else unsigned_varint(values_count)))
-        for key, value in values:
+        for values_item in values:
+            key = values_item.key
+            value = values_item.value
             key_bytes = key.encode()
             key_size = len(key_bytes) + 1
             parts += ((LENGTHS[key_size] if key_size < 128 else unsigned_varint(key_size)), key_bytes, pack_dx(value))

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_cluster import DescribeClusterRequest
 from eosctl.wire.runtime import LengthError, explain, skip_tags
 
-new = tuple.__new__
 pack_tx = Struct(">?x").pack
 unpack_tB = Struct(">?B").unpack_from
 
@@ -18,11 +17,11 @@ def decode(buffer, position=0):
         p += 2
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(DescribeClusterRequest, (include_cluster_authorized_operations, 1, False)), p
+        return DescribeClusterRequest(include_cluster_authorized_operations, 1, False), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_cluster", "request", 0, buffer, position) from None
 
 
 def encode(message):
-    include_cluster_authorized_operations, _, _ = message
+    include_cluster_authorized_operations = message.include_cluster_authorized_operations
     return pack_tx(include_cluster_authorized_operations)

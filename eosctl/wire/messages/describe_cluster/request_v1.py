@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_cluster import DescribeClusterRequest
 from eosctl.wire.runtime import LengthError, explain, skip_tags
 
-new = tuple.__new__
 pack_tbx = Struct(">?bx").pack
 unpack_tbB = Struct(">?bB").unpack_from
 
@@ -18,11 +17,12 @@ def decode(buffer, position=0):
         p += 3
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(DescribeClusterRequest, (include_cluster_authorized_operations, endpoint_type, False)), p
+        return DescribeClusterRequest(include_cluster_authorized_operations, endpoint_type, False), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_cluster", "request", 1, buffer, position) from None
 
 
 def encode(message):
-    include_cluster_authorized_operations, endpoint_type, _ = message
+    include_cluster_authorized_operations = message.include_cluster_authorized_operations
+    endpoint_type = message.endpoint_type
     return pack_tbx(include_cluster_authorized_operations, endpoint_type)

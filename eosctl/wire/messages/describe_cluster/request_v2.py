@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_cluster import DescribeClusterRequest
 from eosctl.wire.runtime import LengthError, explain, skip_tags
 
-new = tuple.__new__
 pack_tbtx = Struct(">?b?x").pack
 unpack_tbtB = Struct(">?b?B").unpack_from
 
@@ -18,11 +17,13 @@ def decode(buffer, position=0):
         p += 4
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(DescribeClusterRequest, (include_cluster_authorized_operations, endpoint_type, include_fenced_brokers)), p
+        return DescribeClusterRequest(include_cluster_authorized_operations, endpoint_type, include_fenced_brokers), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_cluster", "request", 2, buffer, position) from None
 
 
 def encode(message):
-    include_cluster_authorized_operations, endpoint_type, include_fenced_brokers = message
+    include_cluster_authorized_operations = message.include_cluster_authorized_operations
+    endpoint_type = message.endpoint_type
+    include_fenced_brokers = message.include_fenced_brokers
     return pack_tbtx(include_cluster_authorized_operations, endpoint_type, include_fenced_brokers)

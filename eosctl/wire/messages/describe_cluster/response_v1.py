@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_cluster import DescribeClusterBroker, DescribeClusterResponse
 from eosctl.wire.runtime import LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_b = Struct(">b").pack
 pack_bB = Struct(">bB").pack
 pack_i = Struct(">i").pack
@@ -69,19 +68,26 @@ def decode(buffer, position=0):
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            brokers.append(new(DescribeClusterBroker, (broker_id, host, port, rack, False)))
+            brokers.append(DescribeClusterBroker(broker_id, host, port, rack, False))
         cluster_authorized_operations, n = unpack_iB(buffer, p)
         p += 5
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(DescribeClusterResponse, (throttle_time_ms, error_code, error_message, endpoint_type, cluster_id, controller_id, brokers, cluster_authorized_operations)), p
+        return DescribeClusterResponse(throttle_time_ms, error_code, error_message, endpoint_type, cluster_id, controller_id, brokers, cluster_authorized_operations), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_cluster", "response", 1, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, error_code, error_message, endpoint_type, cluster_id, controller_id, brokers, cluster_authorized_operations = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    error_message = message.error_message
+    endpoint_type = message.endpoint_type
+    cluster_id = message.cluster_id
+    controller_id = message.controller_id
+    brokers = message.brokers
+    cluster_authorized_operations = message.cluster_authorized_operations
     if error_message is None:
         error_message_bytes = b""
         error_message_size = 0
@@ -92,7 +98,11 @@ def encode(message):
     cluster_id_size = len(cluster_id_bytes) + 1
     brokers_count = len(brokers) + 1
     parts += ((pack_ihB(throttle_time_ms, error_code, error_message_size) if error_message_size < 128 else pack_ih(throttle_time_ms, error_code) + unsigned_varint(error_message_size)), error_message_bytes, (pack_bB(endpoint_type, cluster_id_size) if cluster_id_size < 128 else pack_b(endpoint_type) + unsigned_varint(cluster_id_size)), cluster_id_bytes, (pack_iB(controller_id, brokers_count) if brokers_count < 128 else pack_i(controller_id) + unsigned_varint(brokers_count)))
-    for broker_id, host, port, rack, _ in brokers:
+    for brokers_item in brokers:
+        broker_id = brokers_item.broker_id
+        host = brokers_item.host
+        port = brokers_item.port
+        rack = brokers_item.rack
         host_bytes = host.encode()
         host_size = len(host_bytes) + 1
         if rack is None:

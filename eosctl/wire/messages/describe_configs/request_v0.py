@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_bh = Struct(">bh").pack
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
@@ -48,20 +47,23 @@ def decode(buffer, position=0):
                     configuration_keys_item = buffer[p:q].decode("utf-8", "replace")
                     p = q
                     configuration_keys.append(configuration_keys_item)
-            resources.append(new(DescribeConfigsResource, (resource_type, resource_name, configuration_keys)))
+            resources.append(DescribeConfigsResource(resource_type, resource_name, configuration_keys))
         if p > len(buffer):
             raise LengthError
-        return new(DescribeConfigsRequest, (resources, False, False)), p
+        return DescribeConfigsRequest(resources, False, False), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_configs", "request", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    resources, _, _ = message
+    resources = message.resources
     resources_count = len(resources)
     parts.append(pack_i(resources_count))
-    for resource_type, resource_name, configuration_keys in resources:
+    for resources_item in resources:
+        resource_type = resources_item.resource_type
+        resource_name = resources_item.resource_name
+        configuration_keys = resources_item.configuration_keys
         resource_name_bytes = resource_name.encode()
         resource_name_size = len(resource_name_bytes)
         configuration_keys_count = -1 if configuration_keys is None else len(configuration_keys)

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_ttx = Struct(">??x").pack
 pack_b = Struct(">b").pack
 pack_bB = Struct(">bB").pack
@@ -51,22 +50,27 @@ def decode(buffer, position=0):
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            resources.append(new(DescribeConfigsResource, (resource_type, resource_name, configuration_keys)))
+            resources.append(DescribeConfigsResource(resource_type, resource_name, configuration_keys))
         include_synonyms, include_documentation, n = unpack_ttB(buffer, p)
         p += 3
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(DescribeConfigsRequest, (resources, include_synonyms, include_documentation)), p
+        return DescribeConfigsRequest(resources, include_synonyms, include_documentation), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_configs", "request", 4, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    resources, include_synonyms, include_documentation = message
+    resources = message.resources
+    include_synonyms = message.include_synonyms
+    include_documentation = message.include_documentation
     resources_count = len(resources) + 1
     parts.append((LENGTHS[resources_count] if resources_count < 128 else unsigned_varint(resources_count)))
-    for resource_type, resource_name, configuration_keys in resources:
+    for resources_item in resources:
+        resource_type = resources_item.resource_type
+        resource_name = resources_item.resource_name
+        configuration_keys = resources_item.configuration_keys
         resource_name_bytes = resource_name.encode()
         resource_name_size = len(resource_name_bytes) + 1
         configuration_keys_count = 0 if configuration_keys is None else len(configuration_keys) + 1

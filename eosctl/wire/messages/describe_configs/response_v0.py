@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_configs import DescribeConfigsResourceResult, DescribeConfigsResponse, DescribeConfigsResult
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_ttt = Struct(">???").pack
 pack_bh = Struct(">bh").pack
 pack_h = Struct(">h").pack
@@ -68,19 +67,25 @@ def decode(buffer, position=0):
                     p = q
                 read_only, is_default, is_sensitive = unpack_ttt(buffer, p)
                 p += 3
-                configs.append(new(DescribeConfigsResourceResult, (name, value, read_only, is_default, -1, is_sensitive, (), 0, "")))
-            results.append(new(DescribeConfigsResult, (error_code, error_message, resource_type, resource_name, configs)))
-        return new(DescribeConfigsResponse, (throttle_time_ms, results)), p
+                configs.append(DescribeConfigsResourceResult(name, value, read_only, is_default, -1, is_sensitive, (), 0, ""))
+            results.append(DescribeConfigsResult(error_code, error_message, resource_type, resource_name, configs))
+        return DescribeConfigsResponse(throttle_time_ms, results), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_configs", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, results = message
+    throttle_time_ms = message.throttle_time_ms
+    results = message.results
     results_count = len(results)
     parts.append(pack_ii(throttle_time_ms, results_count))
-    for error_code, error_message, resource_type, resource_name, configs in results:
+    for results_item in results:
+        error_code = results_item.error_code
+        error_message = results_item.error_message
+        resource_type = results_item.resource_type
+        resource_name = results_item.resource_name
+        configs = results_item.configs
         if error_message is None:
             error_message_bytes = b""
             error_message_size = -1
@@ -91,7 +96,12 @@ def encode(message):
         resource_name_size = len(resource_name_bytes)
         configs_count = len(configs)
         parts += (pack_hh(error_code, error_message_size), error_message_bytes, pack_bh(resource_type, resource_name_size), resource_name_bytes, pack_i(configs_count))
-        for name, value, read_only, is_default, _, is_sensitive, _, _, _ in configs:
+        for configs_item in configs:
+            name = configs_item.name
+            value = configs_item.value
+            read_only = configs_item.read_only
+            is_default = configs_item.is_default
+            is_sensitive = configs_item.is_sensitive
             name_bytes = name.encode()
             name_size = len(name_bytes)
             if value is None:

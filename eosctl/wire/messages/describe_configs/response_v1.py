@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_configs import DescribeConfigsResourceResult, DescribeConfigsResponse, DescribeConfigsResult, DescribeConfigsSynonym
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_tbti = Struct(">?b?i").pack
 pack_b = Struct(">b").pack
 pack_bh = Struct(">bh").pack
@@ -91,20 +90,26 @@ def decode(buffer, position=0):
                         p = q
                     source, = unpack_b(buffer, p)
                     p += 1
-                    synonyms.append(new(DescribeConfigsSynonym, (name_2, value_2, source)))
-                configs.append(new(DescribeConfigsResourceResult, (name, value, read_only, False, config_source, is_sensitive, synonyms, 0, "")))
-            results.append(new(DescribeConfigsResult, (error_code, error_message, resource_type, resource_name, configs)))
-        return new(DescribeConfigsResponse, (throttle_time_ms, results)), p
+                    synonyms.append(DescribeConfigsSynonym(name_2, value_2, source))
+                configs.append(DescribeConfigsResourceResult(name, value, read_only, False, config_source, is_sensitive, synonyms, 0, ""))
+            results.append(DescribeConfigsResult(error_code, error_message, resource_type, resource_name, configs))
+        return DescribeConfigsResponse(throttle_time_ms, results), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_configs", "response", 1, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, results = message
+    throttle_time_ms = message.throttle_time_ms
+    results = message.results
     results_count = len(results)
     parts.append(pack_ii(throttle_time_ms, results_count))
-    for error_code, error_message, resource_type, resource_name, configs in results:
+    for results_item in results:
+        error_code = results_item.error_code
+        error_message = results_item.error_message
+        resource_type = results_item.resource_type
+        resource_name = results_item.resource_name
+        configs = results_item.configs
         if error_message is None:
             error_message_bytes = b""
             error_message_size = -1
@@ -115,7 +120,13 @@ def encode(message):
         resource_name_size = len(resource_name_bytes)
         configs_count = len(configs)
         parts += (pack_hh(error_code, error_message_size), error_message_bytes, pack_bh(resource_type, resource_name_size), resource_name_bytes, pack_i(configs_count))
-        for name, value, read_only, _, config_source, is_sensitive, synonyms, _, _ in configs:
+        for configs_item in configs:
+            name = configs_item.name
+            value = configs_item.value
+            read_only = configs_item.read_only
+            config_source = configs_item.config_source
+            is_sensitive = configs_item.is_sensitive
+            synonyms = configs_item.synonyms
             name_bytes = name.encode()
             name_size = len(name_bytes)
             if value is None:
@@ -126,7 +137,10 @@ def encode(message):
                 value_size = len(value_bytes)
             synonyms_count = len(synonyms)
             parts += (pack_h(name_size), name_bytes, pack_h(value_size), value_bytes, pack_tbti(read_only, config_source, is_sensitive, synonyms_count))
-            for name_2, value_2, source in synonyms:
+            for synonyms_item in synonyms:
+                name_2 = synonyms_item.name
+                value_2 = synonyms_item.value
+                source = synonyms_item.source
                 name_2_bytes = name_2.encode()
                 name_2_size = len(name_2_bytes)
                 if value_2 is None:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_configs import DescribeConfigsResourceResult, DescribeConfigsResponse, DescribeConfigsResult, DescribeConfigsSynonym
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_tbt = Struct(">?b?").pack
 pack_tbtB = Struct(">?b?B").pack
 pack_b = Struct(">b").pack
@@ -99,7 +98,7 @@ def decode(buffer, position=0):
                     p += 2
                     if n:
                         p = skip_tags(buffer, p - 1)
-                    synonyms.append(new(DescribeConfigsSynonym, (name_2, value_2, source)))
+                    synonyms.append(DescribeConfigsSynonym(name_2, value_2, source))
                 config_type, n = unpack_bB(buffer, p)
                 p += 1
                 if not n:
@@ -115,27 +114,33 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                configs.append(new(DescribeConfigsResourceResult, (name, value, read_only, False, config_source, is_sensitive, synonyms, config_type, documentation)))
+                configs.append(DescribeConfigsResourceResult(name, value, read_only, False, config_source, is_sensitive, synonyms, config_type, documentation))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            results.append(new(DescribeConfigsResult, (error_code, error_message, resource_type, resource_name, configs)))
+            results.append(DescribeConfigsResult(error_code, error_message, resource_type, resource_name, configs))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(DescribeConfigsResponse, (throttle_time_ms, results)), p
+        return DescribeConfigsResponse(throttle_time_ms, results), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_configs", "response", 4, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, results = message
+    throttle_time_ms = message.throttle_time_ms
+    results = message.results
     results_count = len(results) + 1
     parts.append((pack_iB(throttle_time_ms, results_count) if results_count < 128 else pack_i(throttle_time_ms) + unsigned_varint(results_count)))
-    for error_code, error_message, resource_type, resource_name, configs in results:
+    for results_item in results:
+        error_code = results_item.error_code
+        error_message = results_item.error_message
+        resource_type = results_item.resource_type
+        resource_name = results_item.resource_name
+        configs = results_item.configs
         if error_message is None:
             error_message_bytes = b""
             error_message_size = 0
@@ -146,7 +151,15 @@ def encode(message):
         resource_name_size = len(resource_name_bytes) + 1
         configs_count = len(configs) + 1
         parts += ((pack_hB(error_code, error_message_size) if error_message_size < 128 else pack_h(error_code) + unsigned_varint(error_message_size)), error_message_bytes, (pack_bB(resource_type, resource_name_size) if resource_name_size < 128 else pack_b(resource_type) + unsigned_varint(resource_name_size)), resource_name_bytes, (LENGTHS[configs_count] if configs_count < 128 else unsigned_varint(configs_count)))
-        for name, value, read_only, _, config_source, is_sensitive, synonyms, config_type, documentation in configs:
+        for configs_item in configs:
+            name = configs_item.name
+            value = configs_item.value
+            read_only = configs_item.read_only
+            config_source = configs_item.config_source
+            is_sensitive = configs_item.is_sensitive
+            synonyms = configs_item.synonyms
+            config_type = configs_item.config_type
+            documentation = configs_item.documentation
             name_bytes = name.encode()
             name_size = len(name_bytes) + 1
             if value is None:
@@ -157,7 +170,10 @@ def encode(message):
                 value_size = len(value_bytes) + 1
             synonyms_count = len(synonyms) + 1
             parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (LENGTHS[value_size] if value_size < 128 else unsigned_varint(value_size)), value_bytes, (pack_tbtB(read_only, config_source, is_sensitive, synonyms_count) if synonyms_count < 128 else pack_tbt(read_only, config_source, is_sensitive) + unsigned_varint(synonyms_count)))
-            for name_2, value_2, source in synonyms:
+            for synonyms_item in synonyms:
+                name_2 = synonyms_item.name
+                value_2 = synonyms_item.value
+                source = synonyms_item.source
                 name_2_bytes = name_2.encode()
                 name_2_size = len(name_2_bytes) + 1
                 if value_2 is None:

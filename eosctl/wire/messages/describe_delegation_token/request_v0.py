@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_delegation_token import DescribeDelegationTokenOwner, DescribeDelegationTokenRequest
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 unpack_h = Struct(">h").unpack_from
@@ -39,20 +38,22 @@ def decode(buffer, position=0):
                 q = p + n
                 principal_name = buffer[p:q].decode("utf-8", "replace")
                 p = q
-                owners.append(new(DescribeDelegationTokenOwner, (principal_type, principal_name)))
+                owners.append(DescribeDelegationTokenOwner(principal_type, principal_name))
         if p > len(buffer):
             raise LengthError
-        return new(DescribeDelegationTokenRequest, (owners,)), p
+        return DescribeDelegationTokenRequest(owners), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_delegation_token", "request", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    owners, = message
+    owners = message.owners
     owners_count = -1 if owners is None else len(owners)
     parts.append(pack_i(owners_count))
-    for principal_type, principal_name in owners or ():
+    for owners_item in owners or ():
+        principal_type = owners_item.principal_type
+        principal_name = owners_item.principal_name
         principal_type_bytes = principal_type.encode()
         principal_type_size = len(principal_type_bytes)
         principal_name_bytes = principal_name.encode()

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_delegation_token import DescribeDelegationTokenOwner, DescribeDelegationTokenRequest
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 
 
 def decode(buffer, position=0):
@@ -38,22 +37,24 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                owners.append(new(DescribeDelegationTokenOwner, (principal_type, principal_name)))
+                owners.append(DescribeDelegationTokenOwner(principal_type, principal_name))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(DescribeDelegationTokenRequest, (owners,)), p
+        return DescribeDelegationTokenRequest(owners), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_delegation_token", "request", 2, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    owners, = message
+    owners = message.owners
     owners_count = 0 if owners is None else len(owners) + 1
     parts.append((LENGTHS[owners_count] if owners_count < 128 else unsigned_varint(owners_count)))
-    for principal_type, principal_name in owners or ():
+    for owners_item in owners or ():
+        principal_type = owners_item.principal_type
+        principal_name = owners_item.principal_name
         principal_type_bytes = principal_type.encode()
         principal_type_size = len(principal_type_bytes) + 1
         principal_name_bytes = principal_name.encode()

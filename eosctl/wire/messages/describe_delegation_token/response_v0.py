@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_delegation_token import DescribeDelegationTokenResponse, DescribedDelegationToken, DescribedDelegationTokenRenewer
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_hi = Struct(">hi").pack
 pack_i = Struct(">i").pack
@@ -74,21 +73,31 @@ def decode(buffer, position=0):
                 q = p + n
                 principal_name_2 = buffer[p:q].decode("utf-8", "replace")
                 p = q
-                renewers.append(new(DescribedDelegationTokenRenewer, (principal_type_2, principal_name_2)))
-            tokens.append(new(DescribedDelegationToken, (principal_type, principal_name, "", "", issue_timestamp, expiry_timestamp, max_timestamp, token_id, hmac, renewers)))
+                renewers.append(DescribedDelegationTokenRenewer(principal_type_2, principal_name_2))
+            tokens.append(DescribedDelegationToken(principal_type, principal_name, "", "", issue_timestamp, expiry_timestamp, max_timestamp, token_id, hmac, renewers))
         throttle_time_ms, = unpack_i(buffer, p)
         p += 4
-        return new(DescribeDelegationTokenResponse, (error_code, tokens, throttle_time_ms)), p
+        return DescribeDelegationTokenResponse(error_code, tokens, throttle_time_ms), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_delegation_token", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    error_code, tokens, throttle_time_ms = message
+    error_code = message.error_code
+    tokens = message.tokens
+    throttle_time_ms = message.throttle_time_ms
     tokens_count = len(tokens)
     parts.append(pack_hi(error_code, tokens_count))
-    for principal_type, principal_name, _, _, issue_timestamp, expiry_timestamp, max_timestamp, token_id, hmac, renewers in tokens:
+    for tokens_item in tokens:
+        principal_type = tokens_item.principal_type
+        principal_name = tokens_item.principal_name
+        issue_timestamp = tokens_item.issue_timestamp
+        expiry_timestamp = tokens_item.expiry_timestamp
+        max_timestamp = tokens_item.max_timestamp
+        token_id = tokens_item.token_id
+        hmac = tokens_item.hmac
+        renewers = tokens_item.renewers
         principal_type_bytes = principal_type.encode()
         principal_type_size = len(principal_type_bytes)
         principal_name_bytes = principal_name.encode()
@@ -99,7 +108,9 @@ def encode(message):
         hmac_size = len(hmac_bytes)
         renewers_count = len(renewers)
         parts += (pack_h(principal_type_size), principal_type_bytes, pack_h(principal_name_size), principal_name_bytes, pack_qqqh(issue_timestamp, expiry_timestamp, max_timestamp, token_id_size), token_id_bytes, pack_i(hmac_size), hmac_bytes, pack_i(renewers_count))
-        for principal_type_2, principal_name_2 in renewers:
+        for renewers_item in renewers:
+            principal_type_2 = renewers_item.principal_type
+            principal_name_2 = renewers_item.principal_name
             principal_type_2_bytes = principal_type_2.encode()
             principal_type_2_size = len(principal_type_2_bytes)
             principal_name_2_bytes = principal_name_2.encode()

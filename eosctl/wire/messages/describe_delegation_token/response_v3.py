@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_delegation_token import DescribeDelegationTokenResponse, DescribedDelegationToken, DescribedDelegationTokenRenewer
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_hB = Struct(">hB").pack
 pack_ix = Struct(">ix").pack
@@ -86,27 +85,39 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                renewers.append(new(DescribedDelegationTokenRenewer, (principal_type_2, principal_name_2)))
+                renewers.append(DescribedDelegationTokenRenewer(principal_type_2, principal_name_2))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            tokens.append(new(DescribedDelegationToken, (principal_type, principal_name, token_requester_principal_type, token_requester_principal_name, issue_timestamp, expiry_timestamp, max_timestamp, token_id, hmac, renewers)))
+            tokens.append(DescribedDelegationToken(principal_type, principal_name, token_requester_principal_type, token_requester_principal_name, issue_timestamp, expiry_timestamp, max_timestamp, token_id, hmac, renewers))
         throttle_time_ms, n = unpack_iB(buffer, p)
         p += 5
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(DescribeDelegationTokenResponse, (error_code, tokens, throttle_time_ms)), p
+        return DescribeDelegationTokenResponse(error_code, tokens, throttle_time_ms), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_delegation_token", "response", 3, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    error_code, tokens, throttle_time_ms = message
+    error_code = message.error_code
+    tokens = message.tokens
+    throttle_time_ms = message.throttle_time_ms
     tokens_count = len(tokens) + 1
     parts.append((pack_hB(error_code, tokens_count) if tokens_count < 128 else pack_h(error_code) + unsigned_varint(tokens_count)))
-    for principal_type, principal_name, token_requester_principal_type, token_requester_principal_name, issue_timestamp, expiry_timestamp, max_timestamp, token_id, hmac, renewers in tokens:
+    for tokens_item in tokens:
+        principal_type = tokens_item.principal_type
+        principal_name = tokens_item.principal_name
+        token_requester_principal_type = tokens_item.token_requester_principal_type
+        token_requester_principal_name = tokens_item.token_requester_principal_name
+        issue_timestamp = tokens_item.issue_timestamp
+        expiry_timestamp = tokens_item.expiry_timestamp
+        max_timestamp = tokens_item.max_timestamp
+        token_id = tokens_item.token_id
+        hmac = tokens_item.hmac
+        renewers = tokens_item.renewers
         principal_type_bytes = principal_type.encode()
         principal_type_size = len(principal_type_bytes) + 1
         principal_name_bytes = principal_name.encode()
@@ -121,7 +132,9 @@ def encode(message):
         hmac_size = len(hmac_bytes) + 1
         renewers_count = len(renewers) + 1
         parts += ((LENGTHS[principal_type_size] if principal_type_size < 128 else unsigned_varint(principal_type_size)), principal_type_bytes, (LENGTHS[principal_name_size] if principal_name_size < 128 else unsigned_varint(principal_name_size)), principal_name_bytes, (LENGTHS[token_requester_principal_type_size] if token_requester_principal_type_size < 128 else unsigned_varint(token_requester_principal_type_size)), token_requester_principal_type_bytes, (LENGTHS[token_requester_principal_name_size] if token_requester_principal_name_size < 128 else unsigned_varint(token_requester_principal_name_size)), token_requester_principal_name_bytes, (pack_qqqB(issue_timestamp, expiry_timestamp, max_timestamp, token_id_size) if token_id_size < 128 else pack_qqq(issue_timestamp, expiry_timestamp, max_timestamp) + unsigned_varint(token_id_size)), token_id_bytes, (LENGTHS[hmac_size] if hmac_size < 128 else unsigned_varint(hmac_size)), hmac_bytes, (LENGTHS[renewers_count] if renewers_count < 128 else unsigned_varint(renewers_count)))
-        for principal_type_2, principal_name_2 in renewers:
+        for renewers_item in renewers:
+            principal_type_2 = renewers_item.principal_type
+            principal_name_2 = renewers_item.principal_name
             principal_type_2_bytes = principal_type_2.encode()
             principal_type_2_size = len(principal_type_2_bytes) + 1
             principal_name_2_bytes = principal_name_2.encode()

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_groups import DescribeGroupsRequest
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 unpack_h = Struct(">h").unpack_from
@@ -32,14 +31,14 @@ def decode(buffer, position=0):
             groups.append(groups_item)
         if p > len(buffer):
             raise LengthError
-        return new(DescribeGroupsRequest, (groups, False)), p
+        return DescribeGroupsRequest(groups, False), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_groups", "request", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    groups, _ = message
+    groups = message.groups
     groups_count = len(groups)
     parts.append(pack_i(groups_count))
     for groups_item in groups:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_groups import DescribeGroupsRequest
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_t = Struct(">?").pack
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
@@ -34,14 +33,15 @@ def decode(buffer, position=0):
             groups.append(groups_item)
         include_authorized_operations, = unpack_t(buffer, p)
         p += 1
-        return new(DescribeGroupsRequest, (groups, include_authorized_operations)), p
+        return DescribeGroupsRequest(groups, include_authorized_operations), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_groups", "request", 3, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    groups, include_authorized_operations = message
+    groups = message.groups
+    include_authorized_operations = message.include_authorized_operations
     groups_count = len(groups)
     parts.append(pack_i(groups_count))
     for groups_item in groups:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_groups import DescribeGroupsRequest
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_tx = Struct(">?x").pack
 unpack_tB = Struct(">?B").unpack_from
 
@@ -31,14 +30,15 @@ def decode(buffer, position=0):
         p += 2
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(DescribeGroupsRequest, (groups, include_authorized_operations)), p
+        return DescribeGroupsRequest(groups, include_authorized_operations), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_groups", "request", 5, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    groups, include_authorized_operations = message
+    groups = message.groups
+    include_authorized_operations = message.include_authorized_operations
     groups_count = len(groups) + 1
     parts.append((LENGTHS[groups_count] if groups_count < 128 else unsigned_varint(groups_count)))
     for groups_item in groups:

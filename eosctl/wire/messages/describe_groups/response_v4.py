@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_groups import DescribeGroupsResponse, DescribedGroup, DescribedGroupMember
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_hh = Struct(">hh").pack
 pack_i = Struct(">i").pack
@@ -103,21 +102,29 @@ def decode(buffer, position=0):
                 q = p + n
                 member_assignment = buffer[p:q]
                 p = q
-                members.append(new(DescribedGroupMember, (member_id, group_instance_id, client_id, client_host, member_metadata, member_assignment)))
+                members.append(DescribedGroupMember(member_id, group_instance_id, client_id, client_host, member_metadata, member_assignment))
             authorized_operations, = unpack_i(buffer, p)
             p += 4
-            groups.append(new(DescribedGroup, (error_code, None, group_id, group_state, protocol_type, protocol_data, members, authorized_operations)))
-        return new(DescribeGroupsResponse, (throttle_time_ms, groups)), p
+            groups.append(DescribedGroup(error_code, None, group_id, group_state, protocol_type, protocol_data, members, authorized_operations))
+        return DescribeGroupsResponse(throttle_time_ms, groups), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_groups", "response", 4, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, groups = message
+    throttle_time_ms = message.throttle_time_ms
+    groups = message.groups
     groups_count = len(groups)
     parts.append(pack_ii(throttle_time_ms, groups_count))
-    for error_code, _, group_id, group_state, protocol_type, protocol_data, members, authorized_operations in groups:
+    for groups_item in groups:
+        error_code = groups_item.error_code
+        group_id = groups_item.group_id
+        group_state = groups_item.group_state
+        protocol_type = groups_item.protocol_type
+        protocol_data = groups_item.protocol_data
+        members = groups_item.members
+        authorized_operations = groups_item.authorized_operations
         group_id_bytes = group_id.encode()
         group_id_size = len(group_id_bytes)
         group_state_bytes = group_state.encode()
@@ -128,7 +135,13 @@ def encode(message):
         protocol_data_size = len(protocol_data_bytes)
         members_count = len(members)
         parts += (pack_hh(error_code, group_id_size), group_id_bytes, pack_h(group_state_size), group_state_bytes, pack_h(protocol_type_size), protocol_type_bytes, pack_h(protocol_data_size), protocol_data_bytes, pack_i(members_count))
-        for member_id, group_instance_id, client_id, client_host, member_metadata, member_assignment in members:
+        for members_item in members:
+            member_id = members_item.member_id
+            group_instance_id = members_item.group_instance_id
+            client_id = members_item.client_id
+            client_host = members_item.client_host
+            member_metadata = members_item.member_metadata
+            member_assignment = members_item.member_assignment
             member_id_bytes = member_id.encode()
             member_id_size = len(member_id_bytes)
             if group_instance_id is None:

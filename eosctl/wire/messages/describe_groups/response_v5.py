@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_groups import DescribeGroupsResponse, DescribedGroup, DescribedGroupMember
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_hB = Struct(">hB").pack
 pack_i = Struct(">i").pack
@@ -101,27 +100,35 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                members.append(new(DescribedGroupMember, (member_id, group_instance_id, client_id, client_host, member_metadata, member_assignment)))
+                members.append(DescribedGroupMember(member_id, group_instance_id, client_id, client_host, member_metadata, member_assignment))
             authorized_operations, n = unpack_iB(buffer, p)
             p += 5
             if n:
                 p = skip_tags(buffer, p - 1)
-            groups.append(new(DescribedGroup, (error_code, None, group_id, group_state, protocol_type, protocol_data, members, authorized_operations)))
+            groups.append(DescribedGroup(error_code, None, group_id, group_state, protocol_type, protocol_data, members, authorized_operations))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(DescribeGroupsResponse, (throttle_time_ms, groups)), p
+        return DescribeGroupsResponse(throttle_time_ms, groups), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_groups", "response", 5, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, groups = message
+    throttle_time_ms = message.throttle_time_ms
+    groups = message.groups
     groups_count = len(groups) + 1
     parts.append((pack_iB(throttle_time_ms, groups_count) if groups_count < 128 else pack_i(throttle_time_ms) + unsigned_varint(groups_count)))
-    for error_code, _, group_id, group_state, protocol_type, protocol_data, members, authorized_operations in groups:
+    for groups_item in groups:
+        error_code = groups_item.error_code
+        group_id = groups_item.group_id
+        group_state = groups_item.group_state
+        protocol_type = groups_item.protocol_type
+        protocol_data = groups_item.protocol_data
+        members = groups_item.members
+        authorized_operations = groups_item.authorized_operations
         group_id_bytes = group_id.encode()
         group_id_size = len(group_id_bytes) + 1
         group_state_bytes = group_state.encode()
@@ -132,7 +139,13 @@ def encode(message):
         protocol_data_size = len(protocol_data_bytes) + 1
         members_count = len(members) + 1
         parts += ((pack_hB(error_code, group_id_size) if group_id_size < 128 else pack_h(error_code) + unsigned_varint(group_id_size)), group_id_bytes, (LENGTHS[group_state_size] if group_state_size < 128 else unsigned_varint(group_state_size)), group_state_bytes, (LENGTHS[protocol_type_size] if protocol_type_size < 128 else unsigned_varint(protocol_type_size)), protocol_type_bytes, (LENGTHS[protocol_data_size] if protocol_data_size < 128 else unsigned_varint(protocol_data_size)), protocol_data_bytes, (LENGTHS[members_count] if members_count < 128 else unsigned_varint(members_count)))
-        for member_id, group_instance_id, client_id, client_host, member_metadata, member_assignment in members:
+        for members_item in members:
+            member_id = members_item.member_id
+            group_instance_id = members_item.group_instance_id
+            client_id = members_item.client_id
+            client_host = members_item.client_host
+            member_metadata = members_item.member_metadata
+            member_assignment = members_item.member_assignment
             member_id_bytes = member_id.encode()
             member_id_size = len(member_id_bytes) + 1
             if group_instance_id is None:

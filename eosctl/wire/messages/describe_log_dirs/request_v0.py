@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_log_dirs import DescribableLogDirTopic, DescribeLogDirsRequest
 from eosctl.wire.runtime import LengthError, check_count, explain, pack_many, packers, read_many, unpackers
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 packers_i = packers("i")
@@ -41,18 +40,20 @@ def decode(buffer, position=0):
                     p += 4 * n
                 else:
                     partitions, p = read_many("i", buffer, p, n)
-                topics.append(new(DescribableLogDirTopic, (topic, partitions)))
-        return new(DescribeLogDirsRequest, (topics,)), p
+                topics.append(DescribableLogDirTopic(topic, partitions))
+        return DescribeLogDirsRequest(topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_log_dirs", "request", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    topics, = message
+    topics = message.topics
     topics_count = -1 if topics is None else len(topics)
     parts.append(pack_i(topics_count))
-    for topic, partitions in topics or ():
+    for topics_item in topics or ():
+        topic = topics_item.topic
+        partitions = topics_item.partitions
         topic_bytes = topic.encode()
         topic_size = len(topic_bytes)
         parts += (pack_h(topic_size), topic_bytes, (packers_i[partitions_count](partitions_count, *partitions) if (partitions_count := len(partitions)) < 64 else pack_many("i", partitions)))

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_log_dirs import DescribableLogDirTopic, DescribeLogDirsRequest
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, skip_tags, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_i = compact_packers("i")
 unpackers_i = unpackers("i")
 
@@ -40,22 +39,24 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                topics.append(new(DescribableLogDirTopic, (topic, partitions)))
+                topics.append(DescribableLogDirTopic(topic, partitions))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(DescribeLogDirsRequest, (topics,)), p
+        return DescribeLogDirsRequest(topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_log_dirs", "request", 2, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    topics, = message
+    topics = message.topics
     topics_count = 0 if topics is None else len(topics) + 1
     parts.append((LENGTHS[topics_count] if topics_count < 128 else unsigned_varint(topics_count)))
-    for topic, partitions in topics or ():
+    for topics_item in topics or ():
+        topic = topics_item.topic
+        partitions = topics_item.partitions
         topic_bytes = topic.encode()
         topic_size = len(topic_bytes) + 1
         parts += ((LENGTHS[topic_size] if topic_size < 128 else unsigned_varint(topic_size)), topic_bytes, (compact_packers_i[partitions_count](partitions_count + 1, *partitions) if (partitions_count := len(partitions)) < 64 else pack_many_compact("i", partitions)), b"\0")

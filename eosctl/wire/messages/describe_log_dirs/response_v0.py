@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_log_dirs import DescribeLogDirsPartition, DescribeLogDirsResponse, DescribeLogDirsResult, DescribeLogDirsTopic
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_hh = Struct(">hh").pack
 pack_i = Struct(">i").pack
@@ -56,29 +55,39 @@ def decode(buffer, position=0):
                 for _ in range(n):
                     partition_index, partition_size, offset_lag, is_future_key = unpack_iqqt(buffer, p)
                     p += 21
-                    partitions.append(new(DescribeLogDirsPartition, (partition_index, partition_size, offset_lag, is_future_key)))
-                topics.append(new(DescribeLogDirsTopic, (name, partitions)))
-            results.append(new(DescribeLogDirsResult, (error_code, log_dir, topics, -1, -1, False)))
-        return new(DescribeLogDirsResponse, (throttle_time_ms, 0, results)), p
+                    partitions.append(DescribeLogDirsPartition(partition_index, partition_size, offset_lag, is_future_key))
+                topics.append(DescribeLogDirsTopic(name, partitions))
+            results.append(DescribeLogDirsResult(error_code, log_dir, topics, -1, -1, False))
+        return DescribeLogDirsResponse(throttle_time_ms, 0, results), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_log_dirs", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, _, results = message
+    throttle_time_ms = message.throttle_time_ms
+    results = message.results
     results_count = len(results)
     parts.append(pack_ii(throttle_time_ms, results_count))
-    for error_code, log_dir, topics, _, _, _ in results:
+    for results_item in results:
+        error_code = results_item.error_code
+        log_dir = results_item.log_dir
+        topics = results_item.topics
         log_dir_bytes = log_dir.encode()
         log_dir_size = len(log_dir_bytes)
         topics_count = len(topics)
         parts += (pack_hh(error_code, log_dir_size), log_dir_bytes, pack_i(topics_count))
-        for name, partitions in topics:
+        for topics_item in topics:
+            name = topics_item.name
+            partitions = topics_item.partitions
             name_bytes = name.encode()
             name_size = len(name_bytes)
             partitions_count = len(partitions)
             parts += (pack_h(name_size), name_bytes, pack_i(partitions_count))
-            for partition_index, partition_size, offset_lag, is_future_key in partitions:
+            for partitions_item in partitions:
+                partition_index = partitions_item.partition_index
+                partition_size = partitions_item.partition_size
+                offset_lag = partitions_item.offset_lag
+                is_future_key = partitions_item.is_future_key
                 parts.append(pack_iqqt(partition_index, partition_size, offset_lag, is_future_key))
     return b"".join(parts)

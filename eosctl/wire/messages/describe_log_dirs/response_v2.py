@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_log_dirs import DescribeLogDirsPartition, DescribeLogDirsResponse, DescribeLogDirsResult, DescribeLogDirsTopic
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_hB = Struct(">hB").pack
 pack_i = Struct(">i").pack
@@ -56,42 +55,52 @@ def decode(buffer, position=0):
                     p += 22
                     if n:
                         p = skip_tags(buffer, p - 1)
-                    partitions.append(new(DescribeLogDirsPartition, (partition_index, partition_size, offset_lag, is_future_key)))
+                    partitions.append(DescribeLogDirsPartition(partition_index, partition_size, offset_lag, is_future_key))
                 if buffer[p]:
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                topics.append(new(DescribeLogDirsTopic, (name, partitions)))
+                topics.append(DescribeLogDirsTopic(name, partitions))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            results.append(new(DescribeLogDirsResult, (error_code, log_dir, topics, -1, -1, False)))
+            results.append(DescribeLogDirsResult(error_code, log_dir, topics, -1, -1, False))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(DescribeLogDirsResponse, (throttle_time_ms, 0, results)), p
+        return DescribeLogDirsResponse(throttle_time_ms, 0, results), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_log_dirs", "response", 2, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, _, results = message
+    throttle_time_ms = message.throttle_time_ms
+    results = message.results
     results_count = len(results) + 1
     parts.append((pack_iB(throttle_time_ms, results_count) if results_count < 128 else pack_i(throttle_time_ms) + unsigned_varint(results_count)))
-    for error_code, log_dir, topics, _, _, _ in results:
+    for results_item in results:
+        error_code = results_item.error_code
+        log_dir = results_item.log_dir
+        topics = results_item.topics
         log_dir_bytes = log_dir.encode()
         log_dir_size = len(log_dir_bytes) + 1
         topics_count = len(topics) + 1
         parts += ((pack_hB(error_code, log_dir_size) if log_dir_size < 128 else pack_h(error_code) + unsigned_varint(log_dir_size)), log_dir_bytes, (LENGTHS[topics_count] if topics_count < 128 else unsigned_varint(topics_count)))
-        for name, partitions in topics:
+        for topics_item in topics:
+            name = topics_item.name
+            partitions = topics_item.partitions
             name_bytes = name.encode()
             name_size = len(name_bytes) + 1
             partitions_count = len(partitions) + 1
             parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (LENGTHS[partitions_count] if partitions_count < 128 else unsigned_varint(partitions_count)))
-            for partition_index, partition_size, offset_lag, is_future_key in partitions:
+            for partitions_item in partitions:
+                partition_index = partitions_item.partition_index
+                partition_size = partitions_item.partition_size
+                offset_lag = partitions_item.offset_lag
+                is_future_key = partitions_item.is_future_key
                 parts.append(pack_iqqtx(partition_index, partition_size, offset_lag, is_future_key))
             parts.append(b"\0")
         parts.append(b"\0")

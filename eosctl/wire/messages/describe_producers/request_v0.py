@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_producers import DescribeProducersRequest, TopicRequest
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, skip_tags, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_i = compact_packers("i")
 unpackers_i = unpackers("i")
 
@@ -36,22 +35,24 @@ def decode(buffer, position=0):
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(TopicRequest, (name, partition_indexes)))
+            topics.append(TopicRequest(name, partition_indexes))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(DescribeProducersRequest, (topics,)), p
+        return DescribeProducersRequest(topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_producers", "request", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    topics, = message
+    topics = message.topics
     topics_count = len(topics) + 1
     parts.append((LENGTHS[topics_count] if topics_count < 128 else unsigned_varint(topics_count)))
-    for name, partition_indexes in topics:
+    for topics_item in topics:
+        name = topics_item.name
+        partition_indexes = topics_item.partition_indexes
         name_bytes = name.encode()
         name_size = len(name_bytes) + 1
         parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (compact_packers_i[partition_indexes_count](partition_indexes_count + 1, *partition_indexes) if (partition_indexes_count := len(partition_indexes)) < 64 else pack_many_compact("i", partition_indexes)), b"\0")

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_producers import DescribeProducersResponse, PartitionResponse, ProducerState, TopicResponse
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
 pack_ih = Struct(">ih").pack
@@ -60,37 +59,44 @@ def decode(buffer, position=0):
                     p += 37
                     if n:
                         p = skip_tags(buffer, p - 1)
-                    active_producers.append(new(ProducerState, (producer_id, producer_epoch, last_sequence, last_timestamp, coordinator_epoch, current_txn_start_offset)))
+                    active_producers.append(ProducerState(producer_id, producer_epoch, last_sequence, last_timestamp, coordinator_epoch, current_txn_start_offset))
                 if buffer[p]:
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                partitions.append(new(PartitionResponse, (partition_index, error_code, error_message, active_producers)))
+                partitions.append(PartitionResponse(partition_index, error_code, error_message, active_producers))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(TopicResponse, (name, partitions)))
+            topics.append(TopicResponse(name, partitions))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(DescribeProducersResponse, (throttle_time_ms, topics)), p
+        return DescribeProducersResponse(throttle_time_ms, topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_producers", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, topics = message
+    throttle_time_ms = message.throttle_time_ms
+    topics = message.topics
     topics_count = len(topics) + 1
     parts.append((pack_iB(throttle_time_ms, topics_count) if topics_count < 128 else pack_i(throttle_time_ms) + unsigned_varint(topics_count)))
-    for name, partitions in topics:
+    for topics_item in topics:
+        name = topics_item.name
+        partitions = topics_item.partitions
         name_bytes = name.encode()
         name_size = len(name_bytes) + 1
         partitions_count = len(partitions) + 1
         parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (LENGTHS[partitions_count] if partitions_count < 128 else unsigned_varint(partitions_count)))
-        for partition_index, error_code, error_message, active_producers in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            error_code = partitions_item.error_code
+            error_message = partitions_item.error_message
+            active_producers = partitions_item.active_producers
             if error_message is None:
                 error_message_bytes = b""
                 error_message_size = 0
@@ -99,7 +105,13 @@ def encode(message):
                 error_message_size = len(error_message_bytes) + 1
             active_producers_count = len(active_producers) + 1
             parts += ((pack_ihB(partition_index, error_code, error_message_size) if error_message_size < 128 else pack_ih(partition_index, error_code) + unsigned_varint(error_message_size)), error_message_bytes, (LENGTHS[active_producers_count] if active_producers_count < 128 else unsigned_varint(active_producers_count)))
-            for producer_id, producer_epoch, last_sequence, last_timestamp, coordinator_epoch, current_txn_start_offset in active_producers:
+            for active_producers_item in active_producers:
+                producer_id = active_producers_item.producer_id
+                producer_epoch = active_producers_item.producer_epoch
+                last_sequence = active_producers_item.last_sequence
+                last_timestamp = active_producers_item.last_timestamp
+                coordinator_epoch = active_producers_item.coordinator_epoch
+                current_txn_start_offset = active_producers_item.current_txn_start_offset
                 parts.append(pack_qiiqiqx(producer_id, producer_epoch, last_sequence, last_timestamp, coordinator_epoch, current_txn_start_offset))
             parts.append(b"\0")
         parts.append(b"\0")

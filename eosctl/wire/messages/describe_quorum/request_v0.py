@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_quorum import DescribeQuorumRequest, RequestPartitionData, RequestTopicData
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_ix = Struct(">ix").pack
 unpack_iB = Struct(">iB").unpack_from
 
@@ -36,32 +35,35 @@ def decode(buffer, position=0):
                 p += 5
                 if n:
                     p = skip_tags(buffer, p - 1)
-                partitions.append(new(RequestPartitionData, (partition_index,)))
+                partitions.append(RequestPartitionData(partition_index))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(RequestTopicData, (topic_name, partitions)))
+            topics.append(RequestTopicData(topic_name, partitions))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(DescribeQuorumRequest, (topics,)), p
+        return DescribeQuorumRequest(topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_quorum", "request", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    topics, = message
+    topics = message.topics
     topics_count = len(topics) + 1
     parts.append((LENGTHS[topics_count] if topics_count < 128 else unsigned_varint(topics_count)))
-    for topic_name, partitions in topics:
+    for topics_item in topics:
+        topic_name = topics_item.topic_name
+        partitions = topics_item.partitions
         topic_name_bytes = topic_name.encode()
         topic_name_size = len(topic_name_bytes) + 1
         partitions_count = len(partitions) + 1
         parts += ((LENGTHS[topic_name_size] if topic_name_size < 128 else unsigned_varint(topic_name_size)), topic_name_bytes, (LENGTHS[partitions_count] if partitions_count < 128 else unsigned_varint(partitions_count)))
-        for partition_index, in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
             parts.append(pack_ix(partition_index))
         parts.append(b"\0")
     parts.append(b"\0")

@@ -7,7 +7,6 @@ from eosctl.wire.messages.describe_quorum import DescribeQuorumResponse, Replica
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 from eosctl.wire.uuid import ZERO_UUID
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_hB = Struct(">hB").pack
 pack_ihiiq = Struct(">ihiiq").pack
@@ -51,7 +50,7 @@ def decode(buffer, position=0):
                     p += 13
                     if n:
                         p = skip_tags(buffer, p - 1)
-                    current_voters.append(new(ReplicaState, (replica_id, ZERO_UUID, log_end_offset, -1, -1)))
+                    current_voters.append(ReplicaState(replica_id, ZERO_UUID, log_end_offset, -1, -1))
                 n = buffer[p]
                 if not 0 < n < 128:
                     n, p = compact_length(buffer, p)
@@ -62,44 +61,58 @@ def decode(buffer, position=0):
                     p += 13
                     if n:
                         p = skip_tags(buffer, p - 1)
-                    observers.append(new(ReplicaState, (replica_id_2, ZERO_UUID, log_end_offset_2, -1, -1)))
+                    observers.append(ReplicaState(replica_id_2, ZERO_UUID, log_end_offset_2, -1, -1))
                 if buffer[p]:
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                partitions.append(new(ResponsePartitionData, (partition_index, error_code_2, "", leader_id, leader_epoch, high_watermark, current_voters, observers)))
+                partitions.append(ResponsePartitionData(partition_index, error_code_2, "", leader_id, leader_epoch, high_watermark, current_voters, observers))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(ResponseTopicData, (topic_name, partitions)))
+            topics.append(ResponseTopicData(topic_name, partitions))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(DescribeQuorumResponse, (error_code, "", topics, ())), p
+        return DescribeQuorumResponse(error_code, "", topics, ()), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_quorum", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    error_code, _, topics, _ = message
+    error_code = message.error_code
+    topics = message.topics
     topics_count = len(topics) + 1
     parts.append((pack_hB(error_code, topics_count) if topics_count < 128 else pack_h(error_code) + unsigned_varint(topics_count)))
-    for topic_name, partitions in topics:
+    for topics_item in topics:
+        topic_name = topics_item.topic_name
+        partitions = topics_item.partitions
         topic_name_bytes = topic_name.encode()
         topic_name_size = len(topic_name_bytes) + 1
         partitions_count = len(partitions) + 1
         parts += ((LENGTHS[topic_name_size] if topic_name_size < 128 else unsigned_varint(topic_name_size)), topic_name_bytes, (LENGTHS[partitions_count] if partitions_count < 128 else unsigned_varint(partitions_count)))
-        for partition_index, error_code_2, _, leader_id, leader_epoch, high_watermark, current_voters, observers in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            error_code_2 = partitions_item.error_code
+            leader_id = partitions_item.leader_id
+            leader_epoch = partitions_item.leader_epoch
+            high_watermark = partitions_item.high_watermark
+            current_voters = partitions_item.current_voters
+            observers = partitions_item.observers
             current_voters_count = len(current_voters) + 1
             parts.append((pack_ihiiqB(partition_index, error_code_2, leader_id, leader_epoch, high_watermark, current_voters_count) if current_voters_count < 128 else pack_ihiiq(partition_index, error_code_2, leader_id, leader_epoch, high_watermark) + unsigned_varint(current_voters_count)))
-            for replica_id, _, log_end_offset, _, _ in current_voters:
+            for current_voters_item in current_voters:
+                replica_id = current_voters_item.replica_id
+                log_end_offset = current_voters_item.log_end_offset
                 parts.append(pack_iqx(replica_id, log_end_offset))
             observers_count = len(observers) + 1
             parts.append((LENGTHS[observers_count] if observers_count < 128 else unsigned_varint(observers_count)))
-            for replica_id_2, _, log_end_offset_2, _, _ in observers:
+            for observers_item in observers:
+                replica_id_2 = observers_item.replica_id
+                log_end_offset_2 = observers_item.log_end_offset
                 parts.append(pack_iqx(replica_id_2, log_end_offset_2))
             parts.append(b"\0")
         parts.append(b"\0")

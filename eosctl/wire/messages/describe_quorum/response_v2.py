@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_quorum import DescribeQuorumResponse, Listener, Node, ReplicaState, ResponsePartitionData, ResponseTopicData
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_Hx = Struct(">Hx").pack
 pack_h = Struct(">h").pack
 pack_hB = Struct(">hB").pack
@@ -79,7 +78,7 @@ def decode(buffer, position=0):
                     p += 45
                     if n:
                         p = skip_tags(buffer, p - 1)
-                    current_voters.append(new(ReplicaState, (replica_id, replica_directory_id, log_end_offset, last_fetch_timestamp, last_caught_up_timestamp)))
+                    current_voters.append(ReplicaState(replica_id, replica_directory_id, log_end_offset, last_fetch_timestamp, last_caught_up_timestamp))
                 n = buffer[p]
                 if not 0 < n < 128:
                     n, p = compact_length(buffer, p)
@@ -90,17 +89,17 @@ def decode(buffer, position=0):
                     p += 45
                     if n:
                         p = skip_tags(buffer, p - 1)
-                    observers.append(new(ReplicaState, (replica_id_2, replica_directory_id_2, log_end_offset_2, last_fetch_timestamp_2, last_caught_up_timestamp_2)))
+                    observers.append(ReplicaState(replica_id_2, replica_directory_id_2, log_end_offset_2, last_fetch_timestamp_2, last_caught_up_timestamp_2))
                 if buffer[p]:
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                partitions.append(new(ResponsePartitionData, (partition_index, error_code_2, error_message_2, leader_id, leader_epoch, high_watermark, current_voters, observers)))
+                partitions.append(ResponsePartitionData(partition_index, error_code_2, error_message_2, leader_id, leader_epoch, high_watermark, current_voters, observers))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(ResponseTopicData, (topic_name, partitions)))
+            topics.append(ResponseTopicData(topic_name, partitions))
         n = buffer[p]
         if not 0 < n < 128:
             n, p = compact_length(buffer, p)
@@ -130,24 +129,27 @@ def decode(buffer, position=0):
                 p += 3
                 if n:
                     p = skip_tags(buffer, p - 1)
-                listeners.append(new(Listener, (name, host, port)))
+                listeners.append(Listener(name, host, port))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            nodes.append(new(Node, (node_id, listeners)))
+            nodes.append(Node(node_id, listeners))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(DescribeQuorumResponse, (error_code, error_message, topics, nodes)), p
+        return DescribeQuorumResponse(error_code, error_message, topics, nodes), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_quorum", "response", 2, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    error_code, error_message, topics, nodes = message
+    error_code = message.error_code
+    error_message = message.error_message
+    topics = message.topics
+    nodes = message.nodes
     if error_message is None:
         error_message_bytes = b""
         error_message_size = 0
@@ -156,12 +158,22 @@ def encode(message):
         error_message_size = len(error_message_bytes) + 1
     topics_count = len(topics) + 1
     parts += ((pack_hB(error_code, error_message_size) if error_message_size < 128 else pack_h(error_code) + unsigned_varint(error_message_size)), error_message_bytes, (LENGTHS[topics_count] if topics_count < 128 else unsigned_varint(topics_count)))
-    for topic_name, partitions in topics:
+    for topics_item in topics:
+        topic_name = topics_item.topic_name
+        partitions = topics_item.partitions
         topic_name_bytes = topic_name.encode()
         topic_name_size = len(topic_name_bytes) + 1
         partitions_count = len(partitions) + 1
         parts += ((LENGTHS[topic_name_size] if topic_name_size < 128 else unsigned_varint(topic_name_size)), topic_name_bytes, (LENGTHS[partitions_count] if partitions_count < 128 else unsigned_varint(partitions_count)))
-        for partition_index, error_code_2, error_message_2, leader_id, leader_epoch, high_watermark, current_voters, observers in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            error_code_2 = partitions_item.error_code
+            error_message_2 = partitions_item.error_message
+            leader_id = partitions_item.leader_id
+            leader_epoch = partitions_item.leader_epoch
+            high_watermark = partitions_item.high_watermark
+            current_voters = partitions_item.current_voters
+            observers = partitions_item.observers
             if error_message_2 is None:
                 error_message_2_bytes = b""
                 error_message_2_size = 0
@@ -170,20 +182,35 @@ def encode(message):
                 error_message_2_size = len(error_message_2_bytes) + 1
             current_voters_count = len(current_voters) + 1
             parts += ((pack_ihB(partition_index, error_code_2, error_message_2_size) if error_message_2_size < 128 else pack_ih(partition_index, error_code_2) + unsigned_varint(error_message_2_size)), error_message_2_bytes, (pack_iiqB(leader_id, leader_epoch, high_watermark, current_voters_count) if current_voters_count < 128 else pack_iiq(leader_id, leader_epoch, high_watermark) + unsigned_varint(current_voters_count)))
-            for replica_id, replica_directory_id, log_end_offset, last_fetch_timestamp, last_caught_up_timestamp in current_voters:
+            for current_voters_item in current_voters:
+                replica_id = current_voters_item.replica_id
+                replica_directory_id = current_voters_item.replica_directory_id
+                log_end_offset = current_voters_item.log_end_offset
+                last_fetch_timestamp = current_voters_item.last_fetch_timestamp
+                last_caught_up_timestamp = current_voters_item.last_caught_up_timestamp
                 parts.append(pack_iuqqqx(replica_id, replica_directory_id, log_end_offset, last_fetch_timestamp, last_caught_up_timestamp))
             observers_count = len(observers) + 1
             parts.append((LENGTHS[observers_count] if observers_count < 128 else unsigned_varint(observers_count)))
-            for replica_id_2, replica_directory_id_2, log_end_offset_2, last_fetch_timestamp_2, last_caught_up_timestamp_2 in observers:
+            for observers_item in observers:
+                replica_id_2 = observers_item.replica_id
+                replica_directory_id_2 = observers_item.replica_directory_id
+                log_end_offset_2 = observers_item.log_end_offset
+                last_fetch_timestamp_2 = observers_item.last_fetch_timestamp
+                last_caught_up_timestamp_2 = observers_item.last_caught_up_timestamp
                 parts.append(pack_iuqqqx(replica_id_2, replica_directory_id_2, log_end_offset_2, last_fetch_timestamp_2, last_caught_up_timestamp_2))
             parts.append(b"\0")
         parts.append(b"\0")
     nodes_count = len(nodes) + 1
     parts.append((LENGTHS[nodes_count] if nodes_count < 128 else unsigned_varint(nodes_count)))
-    for node_id, listeners in nodes:
+    for nodes_item in nodes:
+        node_id = nodes_item.node_id
+        listeners = nodes_item.listeners
         listeners_count = len(listeners) + 1
         parts.append((pack_iB(node_id, listeners_count) if listeners_count < 128 else pack_i(node_id) + unsigned_varint(listeners_count)))
-        for name, host, port in listeners:
+        for listeners_item in listeners:
+            name = listeners_item.name
+            host = listeners_item.host
+            port = listeners_item.port
             name_bytes = name.encode()
             name_size = len(name_bytes) + 1
             host_bytes = host.encode()

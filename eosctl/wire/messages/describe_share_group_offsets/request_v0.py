@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_share_group_offsets import DescribeShareGroupOffsetsRequest, DescribeShareGroupOffsetsRequestGroup, DescribeShareGroupOffsetsRequestTopic
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, skip_tags, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_i = compact_packers("i")
 unpackers_i = unpackers("i")
 
@@ -52,32 +51,36 @@ def decode(buffer, position=0):
                         p = skip_tags(buffer, p)
                     else:
                         p += 1
-                    topics.append(new(DescribeShareGroupOffsetsRequestTopic, (topic_name, partitions)))
+                    topics.append(DescribeShareGroupOffsetsRequestTopic(topic_name, partitions))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            groups.append(new(DescribeShareGroupOffsetsRequestGroup, (group_id, topics)))
+            groups.append(DescribeShareGroupOffsetsRequestGroup(group_id, topics))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(DescribeShareGroupOffsetsRequest, (groups,)), p
+        return DescribeShareGroupOffsetsRequest(groups), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_share_group_offsets", "request", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    groups, = message
+    groups = message.groups
     groups_count = len(groups) + 1
     parts.append((LENGTHS[groups_count] if groups_count < 128 else unsigned_varint(groups_count)))
-    for group_id, topics in groups:
+    for groups_item in groups:
+        group_id = groups_item.group_id
+        topics = groups_item.topics
         group_id_bytes = group_id.encode()
         group_id_size = len(group_id_bytes) + 1
         topics_count = 0 if topics is None else len(topics) + 1
         parts += ((LENGTHS[group_id_size] if group_id_size < 128 else unsigned_varint(group_id_size)), group_id_bytes, (LENGTHS[topics_count] if topics_count < 128 else unsigned_varint(topics_count)))
-        for topic_name, partitions in topics or ():
+        for topics_item in topics or ():
+            topic_name = topics_item.topic_name
+            partitions = topics_item.partitions
             topic_name_bytes = topic_name.encode()
             topic_name_size = len(topic_name_bytes) + 1
             parts += ((LENGTHS[topic_name_size] if topic_name_size < 128 else unsigned_varint(topic_name_size)), topic_name_bytes, (compact_packers_i[partitions_count](partitions_count + 1, *partitions) if (partitions_count := len(partitions)) < 64 else pack_many_compact("i", partitions)), b"\0")

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_share_group_offsets import DescribeShareGroupOffsetsResponse, DescribeShareGroupOffsetsResponseGroup, DescribeShareGroupOffsetsResponsePartition, DescribeShareGroupOffsetsResponseTopic
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
 pack_h = Struct(">h").pack
@@ -71,12 +70,12 @@ def decode(buffer, position=0):
                         p = skip_tags(buffer, p)
                     else:
                         p += 1
-                    partitions.append(new(DescribeShareGroupOffsetsResponsePartition, (partition_index, start_offset, leader_epoch, lag, error_code, error_message)))
+                    partitions.append(DescribeShareGroupOffsetsResponsePartition(partition_index, start_offset, leader_epoch, lag, error_code, error_message))
                 if buffer[p]:
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                topics.append(new(DescribeShareGroupOffsetsResponseTopic, (topic_name, topic_id, partitions)))
+                topics.append(DescribeShareGroupOffsetsResponseTopic(topic_name, topic_id, partitions))
             error_code_2, n = unpack_hB(buffer, p)
             p += 2
             if not n:
@@ -92,32 +91,46 @@ def decode(buffer, position=0):
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            groups.append(new(DescribeShareGroupOffsetsResponseGroup, (group_id, topics, error_code_2, error_message_2)))
+            groups.append(DescribeShareGroupOffsetsResponseGroup(group_id, topics, error_code_2, error_message_2))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(DescribeShareGroupOffsetsResponse, (throttle_time_ms, groups)), p
+        return DescribeShareGroupOffsetsResponse(throttle_time_ms, groups), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_share_group_offsets", "response", 1, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, groups = message
+    throttle_time_ms = message.throttle_time_ms
+    groups = message.groups
     groups_count = len(groups) + 1
     parts.append((pack_iB(throttle_time_ms, groups_count) if groups_count < 128 else pack_i(throttle_time_ms) + unsigned_varint(groups_count)))
-    for group_id, topics, error_code, error_message in groups:
+    for groups_item in groups:
+        group_id = groups_item.group_id
+        topics = groups_item.topics
+        error_code = groups_item.error_code
+        error_message = groups_item.error_message
         group_id_bytes = group_id.encode()
         group_id_size = len(group_id_bytes) + 1
         topics_count = len(topics) + 1
         parts += ((LENGTHS[group_id_size] if group_id_size < 128 else unsigned_varint(group_id_size)), group_id_bytes, (LENGTHS[topics_count] if topics_count < 128 else unsigned_varint(topics_count)))
-        for topic_name, topic_id, partitions in topics:
+        for topics_item in topics:
+            topic_name = topics_item.topic_name
+            topic_id = topics_item.topic_id
+            partitions = topics_item.partitions
             topic_name_bytes = topic_name.encode()
             topic_name_size = len(topic_name_bytes) + 1
             partitions_count = len(partitions) + 1
             parts += ((LENGTHS[topic_name_size] if topic_name_size < 128 else unsigned_varint(topic_name_size)), topic_name_bytes, (pack_uB(topic_id, partitions_count) if partitions_count < 128 else pack_u(topic_id) + unsigned_varint(partitions_count)))
-            for partition_index, start_offset, leader_epoch, lag, error_code_2, error_message_2 in partitions:
+            for partitions_item in partitions:
+                partition_index = partitions_item.partition_index
+                start_offset = partitions_item.start_offset
+                leader_epoch = partitions_item.leader_epoch
+                lag = partitions_item.lag
+                error_code_2 = partitions_item.error_code
+                error_message_2 = partitions_item.error_message
                 if error_message_2 is None:
                     error_message_2_bytes = b""
                     error_message_2_size = 0

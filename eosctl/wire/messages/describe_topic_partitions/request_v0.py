@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_topic_partitions import Cursor, DescribeTopicPartitionsRequest, TopicRequest
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_b = Struct(">b").pack
 pack_bB = Struct(">bB").pack
 pack_i = Struct(">i").pack
@@ -34,7 +33,7 @@ def decode(buffer, position=0):
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(TopicRequest, (name,)))
+            topics.append(TopicRequest(name))
         response_partition_limit, n = unpack_ib(buffer, p)
         p += 5
         if n < 0:
@@ -50,22 +49,25 @@ def decode(buffer, position=0):
             p += 5
             if n:
                 p = skip_tags(buffer, p - 1)
-            cursor = new(Cursor, (topic_name, partition_index))
+            cursor = Cursor(topic_name, partition_index)
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(DescribeTopicPartitionsRequest, (topics, response_partition_limit, cursor)), p
+        return DescribeTopicPartitionsRequest(topics, response_partition_limit, cursor), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_topic_partitions", "request", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    topics, response_partition_limit, cursor = message
+    topics = message.topics
+    response_partition_limit = message.response_partition_limit
+    cursor = message.cursor
     topics_count = len(topics) + 1
     parts.append((LENGTHS[topics_count] if topics_count < 128 else unsigned_varint(topics_count)))
-    for name, in topics:
+    for topics_item in topics:
+        name = topics_item.name
         name_bytes = name.encode()
         name_size = len(name_bytes) + 1
         parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, b"\0")
@@ -73,7 +75,8 @@ def encode(message):
     if cursor is None:
         parts.append(b"\xff")
     else:
-        topic_name, partition_index = cursor
+        topic_name = cursor.topic_name
+        partition_index = cursor.partition_index
         topic_name_bytes = topic_name.encode()
         topic_name_size = len(topic_name_bytes) + 1
         parts += ((pack_bB(1, topic_name_size) if topic_name_size < 128 else pack_b(1) + unsigned_varint(topic_name_size)), topic_name_bytes, pack_ix(partition_index))

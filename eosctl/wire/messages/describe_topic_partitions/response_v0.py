@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_topic_partitions import Cursor, DescribeTopicPartitionsResponse, DescribeTopicPartitionsResponsePartition, DescribeTopicPartitionsResponseTopic
 from eosctl.wire.runtime import LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, skip_tags, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_i = compact_packers("i")
 pack_ut = Struct(">16s?").pack
 pack_utB = Struct(">16s?B").pack
@@ -97,12 +96,12 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                partitions.append(new(DescribeTopicPartitionsResponsePartition, (error_code_2, partition_index, leader_id, leader_epoch, replica_nodes, isr_nodes, eligible_leader_replicas, last_known_elr, offline_replicas)))
+                partitions.append(DescribeTopicPartitionsResponsePartition(error_code_2, partition_index, leader_id, leader_epoch, replica_nodes, isr_nodes, eligible_leader_replicas, last_known_elr, offline_replicas))
             topic_authorized_operations, n = unpack_iB(buffer, p)
             p += 5
             if n:
                 p = skip_tags(buffer, p - 1)
-            topics.append(new(DescribeTopicPartitionsResponseTopic, (error_code, name, topic_id, is_internal, partitions, topic_authorized_operations)))
+            topics.append(DescribeTopicPartitionsResponseTopic(error_code, name, topic_id, is_internal, partitions, topic_authorized_operations))
         n, = unpack_b(buffer, p)
         p += 1
         if n < 0:
@@ -118,22 +117,30 @@ def decode(buffer, position=0):
             p += 5
             if n:
                 p = skip_tags(buffer, p - 1)
-            next_cursor = new(Cursor, (topic_name, partition_index_2))
+            next_cursor = Cursor(topic_name, partition_index_2)
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(DescribeTopicPartitionsResponse, (throttle_time_ms, topics, next_cursor)), p
+        return DescribeTopicPartitionsResponse(throttle_time_ms, topics, next_cursor), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_topic_partitions", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, topics, next_cursor = message
+    throttle_time_ms = message.throttle_time_ms
+    topics = message.topics
+    next_cursor = message.next_cursor
     topics_count = len(topics) + 1
     parts.append((pack_iB(throttle_time_ms, topics_count) if topics_count < 128 else pack_i(throttle_time_ms) + unsigned_varint(topics_count)))
-    for error_code, name, topic_id, is_internal, partitions, topic_authorized_operations in topics:
+    for topics_item in topics:
+        error_code = topics_item.error_code
+        name = topics_item.name
+        topic_id = topics_item.topic_id
+        is_internal = topics_item.is_internal
+        partitions = topics_item.partitions
+        topic_authorized_operations = topics_item.topic_authorized_operations
         if name is None:
             name_bytes = b""
             name_size = 0
@@ -142,13 +149,23 @@ def encode(message):
             name_size = len(name_bytes) + 1
         partitions_count = len(partitions) + 1
         parts += ((pack_hB(error_code, name_size) if name_size < 128 else pack_h(error_code) + unsigned_varint(name_size)), name_bytes, (pack_utB(topic_id, is_internal, partitions_count) if partitions_count < 128 else pack_ut(topic_id, is_internal) + unsigned_varint(partitions_count)))
-        for error_code_2, partition_index, leader_id, leader_epoch, replica_nodes, isr_nodes, eligible_leader_replicas, last_known_elr, offline_replicas in partitions:
+        for partitions_item in partitions:
+            error_code_2 = partitions_item.error_code
+            partition_index = partitions_item.partition_index
+            leader_id = partitions_item.leader_id
+            leader_epoch = partitions_item.leader_epoch
+            replica_nodes = partitions_item.replica_nodes
+            isr_nodes = partitions_item.isr_nodes
+            eligible_leader_replicas = partitions_item.eligible_leader_replicas
+            last_known_elr = partitions_item.last_known_elr
+            offline_replicas = partitions_item.offline_replicas
             parts += (pack_hiii(error_code_2, partition_index, leader_id, leader_epoch), (compact_packers_i[replica_nodes_count](replica_nodes_count + 1, *replica_nodes) if (replica_nodes_count := len(replica_nodes)) < 64 else pack_many_compact("i", replica_nodes)), (compact_packers_i[isr_nodes_count](isr_nodes_count + 1, *isr_nodes) if (isr_nodes_count := len(isr_nodes)) < 64 else pack_many_compact("i", isr_nodes)), (b"\0" if eligible_leader_replicas is None else compact_packers_i[eligible_leader_replicas_count](eligible_leader_replicas_count + 1, *eligible_leader_replicas) if (eligible_leader_replicas_count := len(eligible_leader_replicas)) < 64 else pack_many_compact("i", eligible_leader_replicas)), (b"\0" if last_known_elr is None else compact_packers_i[last_known_elr_count](last_known_elr_count + 1, *last_known_elr) if (last_known_elr_count := len(last_known_elr)) < 64 else pack_many_compact("i", last_known_elr)), (compact_packers_i[offline_replicas_count](offline_replicas_count + 1, *offline_replicas) if (offline_replicas_count := len(offline_replicas)) < 64 else pack_many_compact("i", offline_replicas)), b"\0")
         parts.append(pack_ix(topic_authorized_operations))
     if next_cursor is None:
         parts.append(b"\xff")
     else:
-        topic_name, partition_index_2 = next_cursor
+        topic_name = next_cursor.topic_name
+        partition_index_2 = next_cursor.partition_index
         topic_name_bytes = topic_name.encode()
         topic_name_size = len(topic_name_bytes) + 1
         parts += ((pack_bB(1, topic_name_size) if topic_name_size < 128 else pack_b(1) + unsigned_varint(topic_name_size)), topic_name_bytes, pack_ix(partition_index_2))

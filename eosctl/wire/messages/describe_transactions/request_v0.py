@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_transactions import DescribeTransactionsRequest
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 
 
 def decode(buffer, position=0):
@@ -29,14 +28,14 @@ def decode(buffer, position=0):
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(DescribeTransactionsRequest, (transactional_ids,)), p
+        return DescribeTransactionsRequest(transactional_ids), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_transactions", "request", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    transactional_ids, = message
+    transactional_ids = message.transactional_ids
     transactional_ids_count = len(transactional_ids) + 1
     parts.append((LENGTHS[transactional_ids_count] if transactional_ids_count < 128 else unsigned_varint(transactional_ids_count)))
     for transactional_ids_item in transactional_ids:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_transactions import DescribeTransactionsResponse, TopicData, TransactionState
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, skip_tags, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_i = compact_packers("i")
 pack_h = Struct(">h").pack
 pack_hB = Struct(">hB").pack
@@ -66,34 +65,45 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                topics.append(new(TopicData, (topic, partitions)))
+                topics.append(TopicData(topic, partitions))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            transaction_states.append(new(TransactionState, (error_code, transactional_id, transaction_state, transaction_timeout_ms, transaction_start_time_ms, producer_id, producer_epoch, topics)))
+            transaction_states.append(TransactionState(error_code, transactional_id, transaction_state, transaction_timeout_ms, transaction_start_time_ms, producer_id, producer_epoch, topics))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(DescribeTransactionsResponse, (throttle_time_ms, transaction_states)), p
+        return DescribeTransactionsResponse(throttle_time_ms, transaction_states), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_transactions", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, transaction_states = message
+    throttle_time_ms = message.throttle_time_ms
+    transaction_states = message.transaction_states
     transaction_states_count = len(transaction_states) + 1
     parts.append((pack_iB(throttle_time_ms, transaction_states_count) if transaction_states_count < 128 else pack_i(throttle_time_ms) + unsigned_varint(transaction_states_count)))
-    for error_code, transactional_id, transaction_state, transaction_timeout_ms, transaction_start_time_ms, producer_id, producer_epoch, topics in transaction_states:
+    for transaction_states_item in transaction_states:
+        error_code = transaction_states_item.error_code
+        transactional_id = transaction_states_item.transactional_id
+        transaction_state = transaction_states_item.transaction_state
+        transaction_timeout_ms = transaction_states_item.transaction_timeout_ms
+        transaction_start_time_ms = transaction_states_item.transaction_start_time_ms
+        producer_id = transaction_states_item.producer_id
+        producer_epoch = transaction_states_item.producer_epoch
+        topics = transaction_states_item.topics
         transactional_id_bytes = transactional_id.encode()
         transactional_id_size = len(transactional_id_bytes) + 1
         transaction_state_bytes = transaction_state.encode()
         transaction_state_size = len(transaction_state_bytes) + 1
         topics_count = len(topics) + 1
         parts += ((pack_hB(error_code, transactional_id_size) if transactional_id_size < 128 else pack_h(error_code) + unsigned_varint(transactional_id_size)), transactional_id_bytes, (LENGTHS[transaction_state_size] if transaction_state_size < 128 else unsigned_varint(transaction_state_size)), transaction_state_bytes, (pack_iqqhB(transaction_timeout_ms, transaction_start_time_ms, producer_id, producer_epoch, topics_count) if topics_count < 128 else pack_iqqh(transaction_timeout_ms, transaction_start_time_ms, producer_id, producer_epoch) + unsigned_varint(topics_count)))
-        for topic, partitions in topics:
+        for topics_item in topics:
+            topic = topics_item.topic
+            partitions = topics_item.partitions
             topic_bytes = topic.encode()
             topic_size = len(topic_bytes) + 1
             parts += ((LENGTHS[topic_size] if topic_size < 128 else unsigned_varint(topic_size)), topic_bytes, (compact_packers_i[partitions_count](partitions_count + 1, *partitions) if (partitions_count := len(partitions)) < 64 else pack_many_compact("i", partitions)), b"\0")

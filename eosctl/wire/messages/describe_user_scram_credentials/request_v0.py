@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_user_scram_credentials import DescribeUserScramCredentialsRequest, UserName
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 
 
 def decode(buffer, position=0):
@@ -32,22 +31,23 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                users.append(new(UserName, (name,)))
+                users.append(UserName(name))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(DescribeUserScramCredentialsRequest, (users,)), p
+        return DescribeUserScramCredentialsRequest(users), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_user_scram_credentials", "request", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    users, = message
+    users = message.users
     users_count = 0 if users is None else len(users) + 1
     parts.append((LENGTHS[users_count] if users_count < 128 else unsigned_varint(users_count)))
-    for name, in users or ():
+    for users_item in users or ():
+        name = users_item.name
         name_bytes = name.encode()
         name_size = len(name_bytes) + 1
         parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, b"\0")

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.describe_user_scram_credentials import CredentialInfo, DescribeUserScramCredentialsResponse, DescribeUserScramCredentialsResult
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_bix = Struct(">bix").pack
 pack_h = Struct(">h").pack
 pack_hB = Struct(">hB").pack
@@ -64,24 +63,27 @@ def decode(buffer, position=0):
                 p += 6
                 if n:
                     p = skip_tags(buffer, p - 1)
-                credential_infos.append(new(CredentialInfo, (mechanism, iterations)))
+                credential_infos.append(CredentialInfo(mechanism, iterations))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            results.append(new(DescribeUserScramCredentialsResult, (user, error_code_2, error_message_2, credential_infos)))
+            results.append(DescribeUserScramCredentialsResult(user, error_code_2, error_message_2, credential_infos))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(DescribeUserScramCredentialsResponse, (throttle_time_ms, error_code, error_message, results)), p
+        return DescribeUserScramCredentialsResponse(throttle_time_ms, error_code, error_message, results), p
     except (IndexError, LengthError, StructError):
         raise explain("api/describe_user_scram_credentials", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, error_code, error_message, results = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    error_message = message.error_message
+    results = message.results
     if error_message is None:
         error_message_bytes = b""
         error_message_size = 0
@@ -90,7 +92,11 @@ def encode(message):
         error_message_size = len(error_message_bytes) + 1
     results_count = len(results) + 1
     parts += ((pack_ihB(throttle_time_ms, error_code, error_message_size) if error_message_size < 128 else pack_ih(throttle_time_ms, error_code) + unsigned_varint(error_message_size)), error_message_bytes, (LENGTHS[results_count] if results_count < 128 else unsigned_varint(results_count)))
-    for user, error_code_2, error_message_2, credential_infos in results:
+    for results_item in results:
+        user = results_item.user
+        error_code_2 = results_item.error_code
+        error_message_2 = results_item.error_message
+        credential_infos = results_item.credential_infos
         user_bytes = user.encode()
         user_size = len(user_bytes) + 1
         if error_message_2 is None:
@@ -101,7 +107,9 @@ def encode(message):
             error_message_2_size = len(error_message_2_bytes) + 1
         credential_infos_count = len(credential_infos) + 1
         parts += ((LENGTHS[user_size] if user_size < 128 else unsigned_varint(user_size)), user_bytes, (pack_hB(error_code_2, error_message_2_size) if error_message_2_size < 128 else pack_h(error_code_2) + unsigned_varint(error_message_2_size)), error_message_2_bytes, (LENGTHS[credential_infos_count] if credential_infos_count < 128 else unsigned_varint(credential_infos_count)))
-        for mechanism, iterations in credential_infos:
+        for credential_infos_item in credential_infos:
+            mechanism = credential_infos_item.mechanism
+            iterations = credential_infos_item.iterations
             parts.append(pack_bix(mechanism, iterations))
         parts.append(b"\0")
     parts.append(b"\0")

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
 from eosctl.wire.runtime import LengthError, check_count, explain, pack_many, packers, read_many, unpackers
 
-new = tuple.__new__
 pack_bi = Struct(">bi").pack
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
@@ -43,20 +42,24 @@ def decode(buffer, position=0):
                     p += 4 * n
                 else:
                     partitions, p = read_many("i", buffer, p, n)
-                topic_partitions.append(new(TopicPartitions, (topic, partitions)))
+                topic_partitions.append(TopicPartitions(topic, partitions))
         timeout_ms, = unpack_i(buffer, p)
         p += 4
-        return new(ElectLeadersRequest, (election_type, topic_partitions, timeout_ms)), p
+        return ElectLeadersRequest(election_type, topic_partitions, timeout_ms), p
     except (IndexError, LengthError, StructError):
         raise explain("api/elect_leaders", "request", 1, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    election_type, topic_partitions, timeout_ms = message
+    election_type = message.election_type
+    topic_partitions = message.topic_partitions
+    timeout_ms = message.timeout_ms
     topic_partitions_count = -1 if topic_partitions is None else len(topic_partitions)
     parts.append(pack_bi(election_type, topic_partitions_count))
-    for topic, partitions in topic_partitions or ():
+    for topic_partitions_item in topic_partitions or ():
+        topic = topic_partitions_item.topic
+        partitions = topic_partitions_item.partitions
         topic_bytes = topic.encode()
         topic_size = len(topic_bytes)
         parts += (pack_h(topic_size), topic_bytes, (packers_i[partitions_count](partitions_count, *partitions) if (partitions_count := len(partitions)) < 64 else pack_many("i", partitions)))

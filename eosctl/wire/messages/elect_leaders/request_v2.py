@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, skip_tags, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_i = compact_packers("i")
 pack_b = Struct(">b").pack
 pack_bB = Struct(">bB").pack
@@ -46,22 +45,26 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                topic_partitions.append(new(TopicPartitions, (topic, partitions)))
+                topic_partitions.append(TopicPartitions(topic, partitions))
         timeout_ms, n = unpack_iB(buffer, p)
         p += 5
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(ElectLeadersRequest, (election_type, topic_partitions, timeout_ms)), p
+        return ElectLeadersRequest(election_type, topic_partitions, timeout_ms), p
     except (IndexError, LengthError, StructError):
         raise explain("api/elect_leaders", "request", 2, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    election_type, topic_partitions, timeout_ms = message
+    election_type = message.election_type
+    topic_partitions = message.topic_partitions
+    timeout_ms = message.timeout_ms
     topic_partitions_count = 0 if topic_partitions is None else len(topic_partitions) + 1
     parts.append((pack_bB(election_type, topic_partitions_count) if topic_partitions_count < 128 else pack_b(election_type) + unsigned_varint(topic_partitions_count)))
-    for topic, partitions in topic_partitions or ():
+    for topic_partitions_item in topic_partitions or ():
+        topic = topic_partitions_item.topic
+        partitions = topic_partitions_item.partitions
         topic_bytes = topic.encode()
         topic_size = len(topic_bytes) + 1
         parts += ((LENGTHS[topic_size] if topic_size < 128 else unsigned_varint(topic_size)), topic_bytes, (compact_packers_i[partitions_count](partitions_count + 1, *partitions) if (partitions_count := len(partitions)) < 64 else pack_many_compact("i", partitions)), b"\0")

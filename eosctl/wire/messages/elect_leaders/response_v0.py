@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.elect_leaders import ElectLeadersResponse, PartitionResult, ReplicaElectionResult
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 pack_ihh = Struct(">ihh").pack
@@ -47,26 +46,32 @@ def decode(buffer, position=0):
                     q = p + n
                     error_message = buffer[p:q].decode("utf-8", "replace")
                     p = q
-                partition_result.append(new(PartitionResult, (partition_id, error_code, error_message)))
-            replica_election_results.append(new(ReplicaElectionResult, (topic, partition_result)))
+                partition_result.append(PartitionResult(partition_id, error_code, error_message))
+            replica_election_results.append(ReplicaElectionResult(topic, partition_result))
         if p > len(buffer):
             raise LengthError
-        return new(ElectLeadersResponse, (throttle_time_ms, 0, replica_election_results)), p
+        return ElectLeadersResponse(throttle_time_ms, 0, replica_election_results), p
     except (IndexError, LengthError, StructError):
         raise explain("api/elect_leaders", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, _, replica_election_results = message
+    throttle_time_ms = message.throttle_time_ms
+    replica_election_results = message.replica_election_results
     replica_election_results_count = len(replica_election_results)
     parts.append(pack_ii(throttle_time_ms, replica_election_results_count))
-    for topic, partition_result in replica_election_results:
+    for replica_election_results_item in replica_election_results:
+        topic = replica_election_results_item.topic
+        partition_result = replica_election_results_item.partition_result
         topic_bytes = topic.encode()
         topic_size = len(topic_bytes)
         partition_result_count = len(partition_result)
         parts += (pack_h(topic_size), topic_bytes, pack_i(partition_result_count))
-        for partition_id, error_code, error_message in partition_result:
+        for partition_result_item in partition_result:
+            partition_id = partition_result_item.partition_id
+            error_code = partition_result_item.error_code
+            error_message = partition_result_item.error_message
             if error_message is None:
                 error_message_bytes = b""
                 error_message_size = -1

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.elect_leaders import ElectLeadersResponse, PartitionResult, ReplicaElectionResult
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_ih = Struct(">ih").pack
 pack_ihB = Struct(">ihB").pack
 unpack_ihB = Struct(">ihB").unpack_from
@@ -49,32 +48,39 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                partition_result.append(new(PartitionResult, (partition_id, error_code_2, error_message)))
+                partition_result.append(PartitionResult(partition_id, error_code_2, error_message))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            replica_election_results.append(new(ReplicaElectionResult, (topic, partition_result)))
+            replica_election_results.append(ReplicaElectionResult(topic, partition_result))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(ElectLeadersResponse, (throttle_time_ms, error_code, replica_election_results)), p
+        return ElectLeadersResponse(throttle_time_ms, error_code, replica_election_results), p
     except (IndexError, LengthError, StructError):
         raise explain("api/elect_leaders", "response", 2, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, error_code, replica_election_results = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    replica_election_results = message.replica_election_results
     replica_election_results_count = len(replica_election_results) + 1
     parts.append((pack_ihB(throttle_time_ms, error_code, replica_election_results_count) if replica_election_results_count < 128 else pack_ih(throttle_time_ms, error_code) + unsigned_varint(replica_election_results_count)))
-    for topic, partition_result in replica_election_results:
+    for replica_election_results_item in replica_election_results:
+        topic = replica_election_results_item.topic
+        partition_result = replica_election_results_item.partition_result
         topic_bytes = topic.encode()
         topic_size = len(topic_bytes) + 1
         partition_result_count = len(partition_result) + 1
         parts += ((LENGTHS[topic_size] if topic_size < 128 else unsigned_varint(topic_size)), topic_bytes, (LENGTHS[partition_result_count] if partition_result_count < 128 else unsigned_varint(partition_result_count)))
-        for partition_id, error_code_2, error_message in partition_result:
+        for partition_result_item in partition_result:
+            partition_id = partition_result_item.partition_id
+            error_code_2 = partition_result_item.error_code
+            error_message = partition_result_item.error_message
             if error_message is None:
                 error_message_bytes = b""
                 error_message_size = 0

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.end_quorum_epoch import EndQuorumEpochRequest, RequestPartitionData, RequestTopicData
 from eosctl.wire.runtime import LengthError, check_count, explain, pack_many, packers, read_many, unpackers
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 pack_iii = Struct(">iii").pack
@@ -54,16 +53,17 @@ def decode(buffer, position=0):
                     p += 4 * n
                 else:
                     preferred_successors, p = read_many("i", buffer, p, n)
-                partitions.append(new(RequestPartitionData, (partition_index, leader_id, leader_epoch, preferred_successors, ())))
-            topics.append(new(RequestTopicData, (topic_name, partitions)))
-        return new(EndQuorumEpochRequest, (cluster_id, topics, ())), p
+                partitions.append(RequestPartitionData(partition_index, leader_id, leader_epoch, preferred_successors, ()))
+            topics.append(RequestTopicData(topic_name, partitions))
+        return EndQuorumEpochRequest(cluster_id, topics, ()), p
     except (IndexError, LengthError, StructError):
         raise explain("api/end_quorum_epoch", "request", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    cluster_id, topics, _ = message
+    cluster_id = message.cluster_id
+    topics = message.topics
     if cluster_id is None:
         cluster_id_bytes = b""
         cluster_id_size = -1
@@ -72,11 +72,17 @@ def encode(message):
         cluster_id_size = len(cluster_id_bytes)
     topics_count = len(topics)
     parts += (pack_h(cluster_id_size), cluster_id_bytes, pack_i(topics_count))
-    for topic_name, partitions in topics:
+    for topics_item in topics:
+        topic_name = topics_item.topic_name
+        partitions = topics_item.partitions
         topic_name_bytes = topic_name.encode()
         topic_name_size = len(topic_name_bytes)
         partitions_count = len(partitions)
         parts += (pack_h(topic_name_size), topic_name_bytes, pack_i(partitions_count))
-        for partition_index, leader_id, leader_epoch, preferred_successors, _ in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            leader_id = partitions_item.leader_id
+            leader_epoch = partitions_item.leader_epoch
+            preferred_successors = partitions_item.preferred_successors
             parts += (pack_iii(partition_index, leader_id, leader_epoch), (packers_i[preferred_successors_count](preferred_successors_count, *preferred_successors) if (preferred_successors_count := len(preferred_successors)) < 64 else pack_many("i", preferred_successors)))
     return b"".join(parts)

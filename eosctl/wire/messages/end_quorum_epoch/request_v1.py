@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.end_quorum_epoch import EndQuorumEpochRequest, LeaderEndpoint, ReplicaInfo, RequestPartitionData, RequestTopicData
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_Hx = Struct(">Hx").pack
 pack_iux = Struct(">i16sx").pack
 pack_iii = Struct(">iii").pack
@@ -58,17 +57,17 @@ def decode(buffer, position=0):
                     p += 21
                     if n:
                         p = skip_tags(buffer, p - 1)
-                    preferred_candidates.append(new(ReplicaInfo, (candidate_id, candidate_directory_id)))
+                    preferred_candidates.append(ReplicaInfo(candidate_id, candidate_directory_id))
                 if buffer[p]:
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                partitions.append(new(RequestPartitionData, (partition_index, leader_id, leader_epoch, (), preferred_candidates)))
+                partitions.append(RequestPartitionData(partition_index, leader_id, leader_epoch, (), preferred_candidates))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(RequestTopicData, (topic_name, partitions)))
+            topics.append(RequestTopicData(topic_name, partitions))
         n = buffer[p]
         if not 0 < n < 128:
             n, p = compact_length(buffer, p)
@@ -91,19 +90,21 @@ def decode(buffer, position=0):
             p += 3
             if n:
                 p = skip_tags(buffer, p - 1)
-            leader_endpoints.append(new(LeaderEndpoint, (name, host, port)))
+            leader_endpoints.append(LeaderEndpoint(name, host, port))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(EndQuorumEpochRequest, (cluster_id, topics, leader_endpoints)), p
+        return EndQuorumEpochRequest(cluster_id, topics, leader_endpoints), p
     except (IndexError, LengthError, StructError):
         raise explain("api/end_quorum_epoch", "request", 1, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    cluster_id, topics, leader_endpoints = message
+    cluster_id = message.cluster_id
+    topics = message.topics
+    leader_endpoints = message.leader_endpoints
     if cluster_id is None:
         cluster_id_bytes = b""
         cluster_id_size = 0
@@ -112,21 +113,32 @@ def encode(message):
         cluster_id_size = len(cluster_id_bytes) + 1
     topics_count = len(topics) + 1
     parts += ((LENGTHS[cluster_id_size] if cluster_id_size < 128 else unsigned_varint(cluster_id_size)), cluster_id_bytes, (LENGTHS[topics_count] if topics_count < 128 else unsigned_varint(topics_count)))
-    for topic_name, partitions in topics:
+    for topics_item in topics:
+        topic_name = topics_item.topic_name
+        partitions = topics_item.partitions
         topic_name_bytes = topic_name.encode()
         topic_name_size = len(topic_name_bytes) + 1
         partitions_count = len(partitions) + 1
         parts += ((LENGTHS[topic_name_size] if topic_name_size < 128 else unsigned_varint(topic_name_size)), topic_name_bytes, (LENGTHS[partitions_count] if partitions_count < 128 else unsigned_varint(partitions_count)))
-        for partition_index, leader_id, leader_epoch, _, preferred_candidates in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            leader_id = partitions_item.leader_id
+            leader_epoch = partitions_item.leader_epoch
+            preferred_candidates = partitions_item.preferred_candidates
             preferred_candidates_count = len(preferred_candidates) + 1
             parts.append((pack_iiiB(partition_index, leader_id, leader_epoch, preferred_candidates_count) if preferred_candidates_count < 128 else pack_iii(partition_index, leader_id, leader_epoch) + unsigned_varint(preferred_candidates_count)))
-            for candidate_id, candidate_directory_id in preferred_candidates:
+            for preferred_candidates_item in preferred_candidates:
+                candidate_id = preferred_candidates_item.candidate_id
+                candidate_directory_id = preferred_candidates_item.candidate_directory_id
                 parts.append(pack_iux(candidate_id, candidate_directory_id))
             parts.append(b"\0")
         parts.append(b"\0")
     leader_endpoints_count = len(leader_endpoints) + 1
     parts.append((LENGTHS[leader_endpoints_count] if leader_endpoints_count < 128 else unsigned_varint(leader_endpoints_count)))
-    for name, host, port in leader_endpoints:
+    for leader_endpoints_item in leader_endpoints:
+        name = leader_endpoints_item.name
+        host = leader_endpoints_item.host
+        port = leader_endpoints_item.port
         name_bytes = name.encode()
         name_size = len(name_bytes) + 1
         host_bytes = host.encode()

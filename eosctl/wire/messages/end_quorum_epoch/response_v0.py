@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.end_quorum_epoch import EndQuorumEpochResponse, ResponsePartitionData, ResponseTopicData
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_hi = Struct(">hi").pack
 pack_i = Struct(">i").pack
@@ -41,23 +40,30 @@ def decode(buffer, position=0):
             for _ in range(n):
                 partition_index, error_code_2, leader_id, leader_epoch = unpack_ihii(buffer, p)
                 p += 14
-                partitions.append(new(ResponsePartitionData, (partition_index, error_code_2, leader_id, leader_epoch)))
-            topics.append(new(ResponseTopicData, (topic_name, partitions)))
-        return new(EndQuorumEpochResponse, (error_code, topics, ())), p
+                partitions.append(ResponsePartitionData(partition_index, error_code_2, leader_id, leader_epoch))
+            topics.append(ResponseTopicData(topic_name, partitions))
+        return EndQuorumEpochResponse(error_code, topics, ()), p
     except (IndexError, LengthError, StructError):
         raise explain("api/end_quorum_epoch", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    error_code, topics, _ = message
+    error_code = message.error_code
+    topics = message.topics
     topics_count = len(topics)
     parts.append(pack_hi(error_code, topics_count))
-    for topic_name, partitions in topics:
+    for topics_item in topics:
+        topic_name = topics_item.topic_name
+        partitions = topics_item.partitions
         topic_name_bytes = topic_name.encode()
         topic_name_size = len(topic_name_bytes)
         partitions_count = len(partitions)
         parts += (pack_h(topic_name_size), topic_name_bytes, pack_i(partitions_count))
-        for partition_index, error_code_2, leader_id, leader_epoch in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            error_code_2 = partitions_item.error_code
+            leader_id = partitions_item.leader_id
+            leader_epoch = partitions_item.leader_epoch
             parts.append(pack_ihii(partition_index, error_code_2, leader_id, leader_epoch))
     return b"".join(parts)

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.end_txn import EndTxnRequest
 from eosctl.wire.runtime import LengthError, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_qht = Struct(">qh?").pack
 unpack_h = Struct(">h").unpack_from
@@ -25,13 +24,16 @@ def decode(buffer, position=0):
         p = q
         producer_id, producer_epoch, committed = unpack_qht(buffer, p)
         p += 11
-        return new(EndTxnRequest, (transactional_id, producer_id, producer_epoch, committed)), p
+        return EndTxnRequest(transactional_id, producer_id, producer_epoch, committed), p
     except (IndexError, LengthError, StructError):
         raise explain("api/end_txn", "request", 0, buffer, position) from None
 
 
 def encode(message):
-    transactional_id, producer_id, producer_epoch, committed = message
+    transactional_id = message.transactional_id
+    producer_id = message.producer_id
+    producer_epoch = message.producer_epoch
+    committed = message.committed
     transactional_id_bytes = transactional_id.encode()
     transactional_id_size = len(transactional_id_bytes)
     return pack_h(transactional_id_size) + transactional_id_bytes + pack_qht(producer_id, producer_epoch, committed)

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.end_txn import EndTxnRequest
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_qhtx = Struct(">qh?x").pack
 unpack_qhtB = Struct(">qh?B").unpack_from
 
@@ -24,13 +23,16 @@ def decode(buffer, position=0):
         p += 12
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(EndTxnRequest, (transactional_id, producer_id, producer_epoch, committed)), p
+        return EndTxnRequest(transactional_id, producer_id, producer_epoch, committed), p
     except (IndexError, LengthError, StructError):
         raise explain("api/end_txn", "request", 3, buffer, position) from None
 
 
 def encode(message):
-    transactional_id, producer_id, producer_epoch, committed = message
+    transactional_id = message.transactional_id
+    producer_id = message.producer_id
+    producer_epoch = message.producer_epoch
+    committed = message.committed
     transactional_id_bytes = transactional_id.encode()
     transactional_id_size = len(transactional_id_bytes) + 1
     return (LENGTHS[transactional_id_size] if transactional_id_size < 128 else unsigned_varint(transactional_id_size)) + transactional_id_bytes + pack_qhtx(producer_id, producer_epoch, committed)

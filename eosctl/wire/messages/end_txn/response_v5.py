@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.end_txn import EndTxnResponse
 from eosctl.wire.runtime import LengthError, explain, skip_tags
 
-new = tuple.__new__
 pack_ihqhx = Struct(">ihqhx").pack
 unpack_ihqhB = Struct(">ihqhB").unpack_from
 
@@ -18,11 +17,14 @@ def decode(buffer, position=0):
         p += 17
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(EndTxnResponse, (throttle_time_ms, error_code, producer_id, producer_epoch)), p
+        return EndTxnResponse(throttle_time_ms, error_code, producer_id, producer_epoch), p
     except (IndexError, LengthError, StructError):
         raise explain("api/end_txn", "response", 5, buffer, position) from None
 
 
 def encode(message):
-    throttle_time_ms, error_code, producer_id, producer_epoch = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    producer_id = message.producer_id
+    producer_epoch = message.producer_epoch
     return pack_ihqhx(throttle_time_ms, error_code, producer_id, producer_epoch)

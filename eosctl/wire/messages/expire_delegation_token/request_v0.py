@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.expire_delegation_token import ExpireDelegationTokenRequest
 from eosctl.wire.runtime import LengthError, explain
 
-new = tuple.__new__
 pack_i = Struct(">i").pack
 pack_q = Struct(">q").pack
 unpack_i = Struct(">i").unpack_from
@@ -25,13 +24,14 @@ def decode(buffer, position=0):
         p = q
         expiry_time_period_ms, = unpack_q(buffer, p)
         p += 8
-        return new(ExpireDelegationTokenRequest, (hmac, expiry_time_period_ms)), p
+        return ExpireDelegationTokenRequest(hmac, expiry_time_period_ms), p
     except (IndexError, LengthError, StructError):
         raise explain("api/expire_delegation_token", "request", 0, buffer, position) from None
 
 
 def encode(message):
-    hmac, expiry_time_period_ms = message
+    hmac = message.hmac
+    expiry_time_period_ms = message.expiry_time_period_ms
     hmac_bytes = hmac
     hmac_size = len(hmac_bytes)
     return pack_i(hmac_size) + hmac_bytes + pack_q(expiry_time_period_ms)

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.expire_delegation_token import ExpireDelegationTokenResponse
 from eosctl.wire.runtime import LengthError, explain
 
-new = tuple.__new__
 pack_hqi = Struct(">hqi").pack
 unpack_hqi = Struct(">hqi").unpack_from
 
@@ -16,11 +15,13 @@ def decode(buffer, position=0):
         p = position
         error_code, expiry_timestamp_ms, throttle_time_ms = unpack_hqi(buffer, p)
         p += 14
-        return new(ExpireDelegationTokenResponse, (error_code, expiry_timestamp_ms, throttle_time_ms)), p
+        return ExpireDelegationTokenResponse(error_code, expiry_timestamp_ms, throttle_time_ms), p
     except (IndexError, LengthError, StructError):
         raise explain("api/expire_delegation_token", "response", 0, buffer, position) from None
 
 
 def encode(message):
-    error_code, expiry_timestamp_ms, throttle_time_ms = message
+    error_code = message.error_code
+    expiry_timestamp_ms = message.expiry_timestamp_ms
+    throttle_time_ms = message.throttle_time_ms
     return pack_hqi(error_code, expiry_timestamp_ms, throttle_time_ms)

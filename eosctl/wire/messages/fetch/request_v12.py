@@ -7,7 +7,6 @@ from eosctl.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic,
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, read_unsigned_varint, skip_tags, tagged_field, unpackers, unsigned_varint
 from eosctl.wire.uuid import ZERO_UUID
 
-new = tuple.__new__
 DEFAULT_ReplicaState = ReplicaState()
 compact_packers_i = compact_packers("i")
 pack_iiiibii = Struct(">iiiibii").pack
@@ -44,12 +43,12 @@ def decode(buffer, position=0):
                 p += 33
                 if n:
                     p = skip_tags(buffer, p - 1)
-                partitions.append(new(FetchPartition, (partition, current_leader_epoch, fetch_offset, last_fetched_epoch, log_start_offset, partition_max_bytes, ZERO_UUID, 9223372036854775807)))
+                partitions.append(FetchPartition(partition, current_leader_epoch, fetch_offset, last_fetched_epoch, log_start_offset, partition_max_bytes, ZERO_UUID, 9223372036854775807))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(FetchTopic, (topic, ZERO_UUID, partitions)))
+            topics.append(FetchTopic(topic, ZERO_UUID, partitions))
         n = buffer[p]
         if not 0 < n < 128:
             n, p = compact_length(buffer, p)
@@ -72,7 +71,7 @@ def decode(buffer, position=0):
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            forgotten_topics_data.append(new(ForgottenTopic, (topic_2, ZERO_UUID, partitions_2)))
+            forgotten_topics_data.append(ForgottenTopic(topic_2, ZERO_UUID, partitions_2))
         n = buffer[p]
         if not 0 < n < 128:
             n, p = compact_string_length(buffer, p)
@@ -111,27 +110,47 @@ def decode(buffer, position=0):
                 p = tag_end
         if p > len(buffer):
             raise LengthError
-        return new(FetchRequest, (replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, topics, forgotten_topics_data, rack_id, cluster_id, DEFAULT_ReplicaState)), p
+        return FetchRequest(replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, topics, forgotten_topics_data, rack_id, cluster_id, DEFAULT_ReplicaState), p
     except (IndexError, LengthError, StructError):
         raise explain("api/fetch", "request", 12, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, topics, forgotten_topics_data, rack_id, cluster_id, _ = message
+    replica_id = message.replica_id
+    max_wait_ms = message.max_wait_ms
+    min_bytes = message.min_bytes
+    max_bytes = message.max_bytes
+    isolation_level = message.isolation_level
+    session_id = message.session_id
+    session_epoch = message.session_epoch
+    topics = message.topics
+    forgotten_topics_data = message.forgotten_topics_data
+    rack_id = message.rack_id
+    cluster_id = message.cluster_id
     topics_count = len(topics) + 1
     parts.append((pack_iiiibiiB(replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, topics_count) if topics_count < 128 else pack_iiiibii(replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch) + unsigned_varint(topics_count)))
-    for topic, _, partitions in topics:
+    for topics_item in topics:
+        topic = topics_item.topic
+        partitions = topics_item.partitions
         topic_bytes = topic.encode()
         topic_size = len(topic_bytes) + 1
         partitions_count = len(partitions) + 1
         parts += ((LENGTHS[topic_size] if topic_size < 128 else unsigned_varint(topic_size)), topic_bytes, (LENGTHS[partitions_count] if partitions_count < 128 else unsigned_varint(partitions_count)))
-        for partition, current_leader_epoch, fetch_offset, last_fetched_epoch, log_start_offset, partition_max_bytes, _, _ in partitions:
+        for partitions_item in partitions:
+            partition = partitions_item.partition
+            current_leader_epoch = partitions_item.current_leader_epoch
+            fetch_offset = partitions_item.fetch_offset
+            last_fetched_epoch = partitions_item.last_fetched_epoch
+            log_start_offset = partitions_item.log_start_offset
+            partition_max_bytes = partitions_item.partition_max_bytes
             parts.append(pack_iiqiqix(partition, current_leader_epoch, fetch_offset, last_fetched_epoch, log_start_offset, partition_max_bytes))
         parts.append(b"\0")
     forgotten_topics_data_count = len(forgotten_topics_data) + 1
     parts.append((LENGTHS[forgotten_topics_data_count] if forgotten_topics_data_count < 128 else unsigned_varint(forgotten_topics_data_count)))
-    for topic_2, _, partitions_2 in forgotten_topics_data:
+    for forgotten_topics_data_item in forgotten_topics_data:
+        topic_2 = forgotten_topics_data_item.topic
+        partitions_2 = forgotten_topics_data_item.partitions
         topic_2_bytes = topic_2.encode()
         topic_2_size = len(topic_2_bytes) + 1
         parts += ((LENGTHS[topic_2_size] if topic_2_size < 128 else unsigned_varint(topic_2_size)), topic_2_bytes, (compact_packers_i[partitions_2_count](partitions_2_count + 1, *partitions_2) if (partitions_2_count := len(partitions_2)) < 64 else pack_many_compact("i", partitions_2)), b"\0")

@@ -7,7 +7,6 @@ from eosctl.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic,
 from eosctl.wire.runtime import LengthError, check_count, explain
 from eosctl.wire.uuid import ZERO_UUID
 
-new = tuple.__new__
 DEFAULT_ReplicaState = ReplicaState()
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
@@ -43,23 +42,32 @@ def decode(buffer, position=0):
             for _ in range(n):
                 partition, fetch_offset, partition_max_bytes = unpack_iqi(buffer, p)
                 p += 16
-                partitions.append(new(FetchPartition, (partition, -1, fetch_offset, -1, -1, partition_max_bytes, ZERO_UUID, 9223372036854775807)))
-            topics.append(new(FetchTopic, (topic, ZERO_UUID, partitions)))
-        return new(FetchRequest, (replica_id, max_wait_ms, min_bytes, max_bytes, 0, 0, -1, topics, (), "", None, DEFAULT_ReplicaState)), p
+                partitions.append(FetchPartition(partition, -1, fetch_offset, -1, -1, partition_max_bytes, ZERO_UUID, 9223372036854775807))
+            topics.append(FetchTopic(topic, ZERO_UUID, partitions))
+        return FetchRequest(replica_id, max_wait_ms, min_bytes, max_bytes, 0, 0, -1, topics, (), "", None, DEFAULT_ReplicaState), p
     except (IndexError, LengthError, StructError):
         raise explain("api/fetch", "request", 3, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    replica_id, max_wait_ms, min_bytes, max_bytes, _, _, _, topics, _, _, _, _ = message
+    replica_id = message.replica_id
+    max_wait_ms = message.max_wait_ms
+    min_bytes = message.min_bytes
+    max_bytes = message.max_bytes
+    topics = message.topics
     topics_count = len(topics)
     parts.append(pack_iiiii(replica_id, max_wait_ms, min_bytes, max_bytes, topics_count))
-    for topic, _, partitions in topics:
+    for topics_item in topics:
+        topic = topics_item.topic
+        partitions = topics_item.partitions
         topic_bytes = topic.encode()
         topic_size = len(topic_bytes)
         partitions_count = len(partitions)
         parts += (pack_h(topic_size), topic_bytes, pack_i(partitions_count))
-        for partition, _, fetch_offset, _, _, partition_max_bytes, _, _ in partitions:
+        for partitions_item in partitions:
+            partition = partitions_item.partition
+            fetch_offset = partitions_item.fetch_offset
+            partition_max_bytes = partitions_item.partition_max_bytes
             parts.append(pack_iqi(partition, fetch_offset, partition_max_bytes))
     return b"".join(parts)

@@ -7,7 +7,6 @@ from eosctl.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic,
 from eosctl.wire.runtime import LengthError, check_count, explain, pack_many, packers, read_many, unpackers
 from eosctl.wire.uuid import ZERO_UUID
 
-new = tuple.__new__
 DEFAULT_ReplicaState = ReplicaState()
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
@@ -45,8 +44,8 @@ def decode(buffer, position=0):
             for _ in range(n):
                 partition, current_leader_epoch, fetch_offset, log_start_offset, partition_max_bytes = unpack_iiqqi(buffer, p)
                 p += 28
-                partitions.append(new(FetchPartition, (partition, current_leader_epoch, fetch_offset, -1, log_start_offset, partition_max_bytes, ZERO_UUID, 9223372036854775807)))
-            topics.append(new(FetchTopic, (topic, ZERO_UUID, partitions)))
+                partitions.append(FetchPartition(partition, current_leader_epoch, fetch_offset, -1, log_start_offset, partition_max_bytes, ZERO_UUID, 9223372036854775807))
+            topics.append(FetchTopic(topic, ZERO_UUID, partitions))
         n, = unpack_i(buffer, p)
         p += 4
         if not 0 <= n < 128:
@@ -67,27 +66,44 @@ def decode(buffer, position=0):
                 p += 4 * n
             else:
                 partitions_2, p = read_many("i", buffer, p, n)
-            forgotten_topics_data.append(new(ForgottenTopic, (topic_2, ZERO_UUID, partitions_2)))
-        return new(FetchRequest, (replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, topics, forgotten_topics_data, "", None, DEFAULT_ReplicaState)), p
+            forgotten_topics_data.append(ForgottenTopic(topic_2, ZERO_UUID, partitions_2))
+        return FetchRequest(replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, topics, forgotten_topics_data, "", None, DEFAULT_ReplicaState), p
     except (IndexError, LengthError, StructError):
         raise explain("api/fetch", "request", 9, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, topics, forgotten_topics_data, _, _, _ = message
+    replica_id = message.replica_id
+    max_wait_ms = message.max_wait_ms
+    min_bytes = message.min_bytes
+    max_bytes = message.max_bytes
+    isolation_level = message.isolation_level
+    session_id = message.session_id
+    session_epoch = message.session_epoch
+    topics = message.topics
+    forgotten_topics_data = message.forgotten_topics_data
     topics_count = len(topics)
     parts.append(pack_iiiibiii(replica_id, max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch, topics_count))
-    for topic, _, partitions in topics:
+    for topics_item in topics:
+        topic = topics_item.topic
+        partitions = topics_item.partitions
         topic_bytes = topic.encode()
         topic_size = len(topic_bytes)
         partitions_count = len(partitions)
         parts += (pack_h(topic_size), topic_bytes, pack_i(partitions_count))
-        for partition, current_leader_epoch, fetch_offset, _, log_start_offset, partition_max_bytes, _, _ in partitions:
+        for partitions_item in partitions:
+            partition = partitions_item.partition
+            current_leader_epoch = partitions_item.current_leader_epoch
+            fetch_offset = partitions_item.fetch_offset
+            log_start_offset = partitions_item.log_start_offset
+            partition_max_bytes = partitions_item.partition_max_bytes
             parts.append(pack_iiqqi(partition, current_leader_epoch, fetch_offset, log_start_offset, partition_max_bytes))
     forgotten_topics_data_count = len(forgotten_topics_data)
     parts.append(pack_i(forgotten_topics_data_count))
-    for topic_2, _, partitions_2 in forgotten_topics_data:
+    for forgotten_topics_data_item in forgotten_topics_data:
+        topic_2 = forgotten_topics_data_item.topic
+        partitions_2 = forgotten_topics_data_item.partitions
         topic_2_bytes = topic_2.encode()
         topic_2_size = len(topic_2_bytes)
         parts += (pack_h(topic_2_size), topic_2_bytes, (packers_i[partitions_2_count](partitions_2_count, *partitions_2) if (partitions_2_count := len(partitions_2)) < 64 else pack_many("i", partitions_2)))

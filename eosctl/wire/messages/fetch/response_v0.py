@@ -7,7 +7,6 @@ from eosctl.wire.messages.fetch import EpochEndOffset, FetchResponse, FetchableT
 from eosctl.wire.runtime import LengthError, check_count, explain
 from eosctl.wire.uuid import ZERO_UUID
 
-new = tuple.__new__
 DEFAULT_EpochEndOffset = EpochEndOffset()
 DEFAULT_LeaderIdAndEpoch = LeaderIdAndEpoch()
 DEFAULT_SnapshotId = SnapshotId()
@@ -49,26 +48,32 @@ def decode(buffer, position=0):
                     q = p + n
                     records = buffer[p:q]
                     p = q
-                partitions.append(new(PartitionData, (partition_index, error_code, high_watermark, -1, -1, (), -1, records, DEFAULT_EpochEndOffset, DEFAULT_LeaderIdAndEpoch, DEFAULT_SnapshotId)))
-            responses.append(new(FetchableTopicResponse, (topic, ZERO_UUID, partitions)))
+                partitions.append(PartitionData(partition_index, error_code, high_watermark, -1, -1, (), -1, records, DEFAULT_EpochEndOffset, DEFAULT_LeaderIdAndEpoch, DEFAULT_SnapshotId))
+            responses.append(FetchableTopicResponse(topic, ZERO_UUID, partitions))
         if p > len(buffer):
             raise LengthError
-        return new(FetchResponse, (0, 0, 0, responses, ())), p
+        return FetchResponse(0, 0, 0, responses, ()), p
     except (IndexError, LengthError, StructError):
         raise explain("api/fetch", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    _, _, _, responses, _ = message
+    responses = message.responses
     responses_count = len(responses)
     parts.append(pack_i(responses_count))
-    for topic, _, partitions in responses:
+    for responses_item in responses:
+        topic = responses_item.topic
+        partitions = responses_item.partitions
         topic_bytes = topic.encode()
         topic_size = len(topic_bytes)
         partitions_count = len(partitions)
         parts += (pack_h(topic_size), topic_bytes, pack_i(partitions_count))
-        for partition_index, error_code, high_watermark, _, _, _, _, records, _, _, _ in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            error_code = partitions_item.error_code
+            high_watermark = partitions_item.high_watermark
+            records = partitions_item.records
             if records is None:
                 records_bytes = b""
                 records_size = -1

@@ -7,7 +7,6 @@ from eosctl.wire.messages.fetch import AbortedTransaction, EpochEndOffset, Fetch
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, read_unsigned_varint, skip_tags, tagged_field, unsigned_varint
 from eosctl.wire.uuid import ZERO_UUID
 
-new = tuple.__new__
 DEFAULT_EpochEndOffset = EpochEndOffset()
 DEFAULT_LeaderIdAndEpoch = LeaderIdAndEpoch()
 DEFAULT_SnapshotId = SnapshotId()
@@ -67,7 +66,7 @@ def decode(buffer, position=0):
                         p += 17
                         if n:
                             p = skip_tags(buffer, p - 1)
-                        aborted_transactions.append(new(AbortedTransaction, (producer_id, first_offset)))
+                        aborted_transactions.append(AbortedTransaction(producer_id, first_offset))
                 preferred_read_replica, n = unpack_iB(buffer, p)
                 p += 4
                 if not n:
@@ -102,7 +101,7 @@ def decode(buffer, position=0):
                             p += 13
                             if n:
                                 p = skip_tags(buffer, p - 1)
-                            diverging_epoch = new(EpochEndOffset, (epoch, end_offset))
+                            diverging_epoch = EpochEndOffset(epoch, end_offset)
                             if p != tag_end:
                                 raise LengthError
                         elif tag_number == 1:
@@ -110,7 +109,7 @@ def decode(buffer, position=0):
                             p += 9
                             if n:
                                 p = skip_tags(buffer, p - 1)
-                            current_leader = new(LeaderIdAndEpoch, (leader_id, leader_epoch))
+                            current_leader = LeaderIdAndEpoch(leader_id, leader_epoch)
                             if p != tag_end:
                                 raise LengthError
                         elif tag_number == 2:
@@ -118,39 +117,57 @@ def decode(buffer, position=0):
                             p += 13
                             if n:
                                 p = skip_tags(buffer, p - 1)
-                            snapshot_id = new(SnapshotId, (end_offset_2, epoch_2))
+                            snapshot_id = SnapshotId(end_offset_2, epoch_2)
                             if p != tag_end:
                                 raise LengthError
                         p = tag_end
-                partitions.append(new(PartitionData, (partition_index, error_code_2, high_watermark, last_stable_offset, log_start_offset, aborted_transactions, preferred_read_replica, records, diverging_epoch, current_leader, snapshot_id)))
+                partitions.append(PartitionData(partition_index, error_code_2, high_watermark, last_stable_offset, log_start_offset, aborted_transactions, preferred_read_replica, records, diverging_epoch, current_leader, snapshot_id))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            responses.append(new(FetchableTopicResponse, (topic, ZERO_UUID, partitions)))
+            responses.append(FetchableTopicResponse(topic, ZERO_UUID, partitions))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(FetchResponse, (throttle_time_ms, error_code, session_id, responses, ())), p
+        return FetchResponse(throttle_time_ms, error_code, session_id, responses, ()), p
     except (IndexError, LengthError, StructError):
         raise explain("api/fetch", "response", 12, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, error_code, session_id, responses, _ = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    session_id = message.session_id
+    responses = message.responses
     responses_count = len(responses) + 1
     parts.append((pack_ihiB(throttle_time_ms, error_code, session_id, responses_count) if responses_count < 128 else pack_ihi(throttle_time_ms, error_code, session_id) + unsigned_varint(responses_count)))
-    for topic, _, partitions in responses:
+    for responses_item in responses:
+        topic = responses_item.topic
+        partitions = responses_item.partitions
         topic_bytes = topic.encode()
         topic_size = len(topic_bytes) + 1
         partitions_count = len(partitions) + 1
         parts += ((LENGTHS[topic_size] if topic_size < 128 else unsigned_varint(topic_size)), topic_bytes, (LENGTHS[partitions_count] if partitions_count < 128 else unsigned_varint(partitions_count)))
-        for partition_index, error_code_2, high_watermark, last_stable_offset, log_start_offset, aborted_transactions, preferred_read_replica, records, diverging_epoch, current_leader, snapshot_id in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            error_code_2 = partitions_item.error_code
+            high_watermark = partitions_item.high_watermark
+            last_stable_offset = partitions_item.last_stable_offset
+            log_start_offset = partitions_item.log_start_offset
+            aborted_transactions = partitions_item.aborted_transactions
+            preferred_read_replica = partitions_item.preferred_read_replica
+            records = partitions_item.records
+            diverging_epoch = partitions_item.diverging_epoch
+            current_leader = partitions_item.current_leader
+            snapshot_id = partitions_item.snapshot_id
             aborted_transactions_count = 0 if aborted_transactions is None else len(aborted_transactions) + 1
             parts.append((pack_ihqqqB(partition_index, error_code_2, high_watermark, last_stable_offset, log_start_offset, aborted_transactions_count) if aborted_transactions_count < 128 else pack_ihqqq(partition_index, error_code_2, high_watermark, last_stable_offset, log_start_offset) + unsigned_varint(aborted_transactions_count)))
-            for producer_id, first_offset in aborted_transactions or ():
+            for aborted_transactions_item in aborted_transactions or ():
+                producer_id = aborted_transactions_item.producer_id
+                first_offset = aborted_transactions_item.first_offset
                 parts.append(pack_qqx(producer_id, first_offset))
             if records is None:
                 records_bytes = b""
@@ -161,15 +178,18 @@ def encode(message):
             tag_count = 0
             tagged = b""
             if diverging_epoch is not DEFAULT_EpochEndOffset and diverging_epoch != DEFAULT_EpochEndOffset:
-                epoch, end_offset = diverging_epoch
+                epoch = diverging_epoch.epoch
+                end_offset = diverging_epoch.end_offset
                 tagged += tagged_field(0, pack_iqx(epoch, end_offset))
                 tag_count += 1
             if current_leader is not DEFAULT_LeaderIdAndEpoch and current_leader != DEFAULT_LeaderIdAndEpoch:
-                leader_id, leader_epoch = current_leader
+                leader_id = current_leader.leader_id
+                leader_epoch = current_leader.leader_epoch
                 tagged += tagged_field(1, pack_iix(leader_id, leader_epoch))
                 tag_count += 1
             if snapshot_id is not DEFAULT_SnapshotId and snapshot_id != DEFAULT_SnapshotId:
-                end_offset_2, epoch_2 = snapshot_id
+                end_offset_2 = snapshot_id.end_offset
+                epoch_2 = snapshot_id.epoch
                 tagged += tagged_field(2, pack_qix(end_offset_2, epoch_2))
                 tag_count += 1
             parts += ((pack_iB(preferred_read_replica, records_size) if records_size < 128 else pack_i(preferred_read_replica) + unsigned_varint(records_size)), records_bytes, (LENGTHS[tag_count] if tag_count < 128 else unsigned_varint(tag_count)), tagged)

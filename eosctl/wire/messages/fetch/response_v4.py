@@ -7,7 +7,6 @@ from eosctl.wire.messages.fetch import AbortedTransaction, EpochEndOffset, Fetch
 from eosctl.wire.runtime import LengthError, check_count, explain
 from eosctl.wire.uuid import ZERO_UUID
 
-new = tuple.__new__
 DEFAULT_EpochEndOffset = EpochEndOffset()
 DEFAULT_LeaderIdAndEpoch = LeaderIdAndEpoch()
 DEFAULT_SnapshotId = SnapshotId()
@@ -56,7 +55,7 @@ def decode(buffer, position=0):
                     for _ in range(n):
                         producer_id, first_offset = unpack_qq(buffer, p)
                         p += 16
-                        aborted_transactions.append(new(AbortedTransaction, (producer_id, first_offset)))
+                        aborted_transactions.append(AbortedTransaction(producer_id, first_offset))
                 n, = unpack_i(buffer, p)
                 p += 4
                 if n < 0:
@@ -65,29 +64,40 @@ def decode(buffer, position=0):
                     q = p + n
                     records = buffer[p:q]
                     p = q
-                partitions.append(new(PartitionData, (partition_index, error_code, high_watermark, last_stable_offset, -1, aborted_transactions, -1, records, DEFAULT_EpochEndOffset, DEFAULT_LeaderIdAndEpoch, DEFAULT_SnapshotId)))
-            responses.append(new(FetchableTopicResponse, (topic, ZERO_UUID, partitions)))
+                partitions.append(PartitionData(partition_index, error_code, high_watermark, last_stable_offset, -1, aborted_transactions, -1, records, DEFAULT_EpochEndOffset, DEFAULT_LeaderIdAndEpoch, DEFAULT_SnapshotId))
+            responses.append(FetchableTopicResponse(topic, ZERO_UUID, partitions))
         if p > len(buffer):
             raise LengthError
-        return new(FetchResponse, (throttle_time_ms, 0, 0, responses, ())), p
+        return FetchResponse(throttle_time_ms, 0, 0, responses, ()), p
     except (IndexError, LengthError, StructError):
         raise explain("api/fetch", "response", 4, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, _, _, responses, _ = message
+    throttle_time_ms = message.throttle_time_ms
+    responses = message.responses
     responses_count = len(responses)
     parts.append(pack_ii(throttle_time_ms, responses_count))
-    for topic, _, partitions in responses:
+    for responses_item in responses:
+        topic = responses_item.topic
+        partitions = responses_item.partitions
         topic_bytes = topic.encode()
         topic_size = len(topic_bytes)
         partitions_count = len(partitions)
         parts += (pack_h(topic_size), topic_bytes, pack_i(partitions_count))
-        for partition_index, error_code, high_watermark, last_stable_offset, _, aborted_transactions, _, records, _, _, _ in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            error_code = partitions_item.error_code
+            high_watermark = partitions_item.high_watermark
+            last_stable_offset = partitions_item.last_stable_offset
+            aborted_transactions = partitions_item.aborted_transactions
+            records = partitions_item.records
             aborted_transactions_count = -1 if aborted_transactions is None else len(aborted_transactions)
             parts.append(pack_ihqqi(partition_index, error_code, high_watermark, last_stable_offset, aborted_transactions_count))
-            for producer_id, first_offset in aborted_transactions or ():
+            for aborted_transactions_item in aborted_transactions or ():
+                producer_id = aborted_transactions_item.producer_id
+                first_offset = aborted_transactions_item.first_offset
                 parts.append(pack_qq(producer_id, first_offset))
             if records is None:
                 records_bytes = b""

@@ -7,7 +7,6 @@ from eosctl.wire.messages.fetch_snapshot import FetchSnapshotRequest, RequestPar
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, read_unsigned_varint, skip_tags, tagged_field, unsigned_varint
 from eosctl.wire.uuid import ZERO_UUID
 
-new = tuple.__new__
 pack_u = Struct(">16s").pack
 pack_ii = Struct(">ii").pack
 pack_iiB = Struct(">iiB").pack
@@ -67,12 +66,12 @@ def decode(buffer, position=0):
                             if p != tag_end:
                                 raise LengthError
                         p = tag_end
-                partitions.append(new(RequestPartitionSnapshot, (partition, current_leader_epoch, new(SnapshotId, (end_offset, epoch)), position_2, replica_directory_id)))
+                partitions.append(RequestPartitionSnapshot(partition, current_leader_epoch, SnapshotId(end_offset, epoch), position_2, replica_directory_id))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(RequestTopicSnapshot, (name, partitions)))
+            topics.append(RequestTopicSnapshot(name, partitions))
         n = buffer[p]
         p += 1
         cluster_id = None
@@ -105,23 +104,34 @@ def decode(buffer, position=0):
                 p = tag_end_2
         if p > len(buffer):
             raise LengthError
-        return new(FetchSnapshotRequest, (cluster_id, replica_id, max_bytes, topics)), p
+        return FetchSnapshotRequest(cluster_id, replica_id, max_bytes, topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/fetch_snapshot", "request", 1, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    cluster_id, replica_id, max_bytes, topics = message
+    cluster_id = message.cluster_id
+    replica_id = message.replica_id
+    max_bytes = message.max_bytes
+    topics = message.topics
     topics_count = len(topics) + 1
     parts.append((pack_iiB(replica_id, max_bytes, topics_count) if topics_count < 128 else pack_ii(replica_id, max_bytes) + unsigned_varint(topics_count)))
-    for name, partitions in topics:
+    for topics_item in topics:
+        name = topics_item.name
+        partitions = topics_item.partitions
         name_bytes = name.encode()
         name_size = len(name_bytes) + 1
         partitions_count = len(partitions) + 1
         parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (LENGTHS[partitions_count] if partitions_count < 128 else unsigned_varint(partitions_count)))
-        for partition, current_leader_epoch, snapshot_id, position_2, replica_directory_id in partitions:
-            end_offset, epoch = snapshot_id
+        for partitions_item in partitions:
+            partition = partitions_item.partition
+            current_leader_epoch = partitions_item.current_leader_epoch
+            snapshot_id = partitions_item.snapshot_id
+            position_2 = partitions_item.position
+            replica_directory_id = partitions_item.replica_directory_id
+            end_offset = snapshot_id.end_offset
+            epoch = snapshot_id.epoch
             tag_count = 0
             tagged = b""
             if replica_directory_id != ZERO_UUID:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.fetch_snapshot import FetchSnapshotResponse, LeaderIdAndEpoch, ResponsePartitionSnapshot, ResponseTopicSnapshot, SnapshotId
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, read_unsigned_varint, skip_tags, tagged_field, unsigned_varint
 
-new = tuple.__new__
 DEFAULT_LeaderIdAndEpoch = LeaderIdAndEpoch()
 pack_ih = Struct(">ih").pack
 pack_ihB = Struct(">ihB").pack
@@ -77,37 +76,49 @@ def decode(buffer, position=0):
                             p += 9
                             if n:
                                 p = skip_tags(buffer, p - 1)
-                            current_leader = new(LeaderIdAndEpoch, (leader_id, leader_epoch))
+                            current_leader = LeaderIdAndEpoch(leader_id, leader_epoch)
                             if p != tag_end:
                                 raise LengthError
                         p = tag_end
-                partitions.append(new(ResponsePartitionSnapshot, (index, error_code_2, new(SnapshotId, (end_offset, epoch)), current_leader, size, position_2, unaligned_records)))
+                partitions.append(ResponsePartitionSnapshot(index, error_code_2, SnapshotId(end_offset, epoch), current_leader, size, position_2, unaligned_records))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(ResponseTopicSnapshot, (name, partitions)))
+            topics.append(ResponseTopicSnapshot(name, partitions))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(FetchSnapshotResponse, (throttle_time_ms, error_code, topics, ())), p
+        return FetchSnapshotResponse(throttle_time_ms, error_code, topics, ()), p
     except (IndexError, LengthError, StructError):
         raise explain("api/fetch_snapshot", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, error_code, topics, _ = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    topics = message.topics
     topics_count = len(topics) + 1
     parts.append((pack_ihB(throttle_time_ms, error_code, topics_count) if topics_count < 128 else pack_ih(throttle_time_ms, error_code) + unsigned_varint(topics_count)))
-    for name, partitions in topics:
+    for topics_item in topics:
+        name = topics_item.name
+        partitions = topics_item.partitions
         name_bytes = name.encode()
         name_size = len(name_bytes) + 1
         partitions_count = len(partitions) + 1
         parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (LENGTHS[partitions_count] if partitions_count < 128 else unsigned_varint(partitions_count)))
-        for index, error_code_2, snapshot_id, current_leader, size, position_2, unaligned_records in partitions:
-            end_offset, epoch = snapshot_id
+        for partitions_item in partitions:
+            index = partitions_item.index
+            error_code_2 = partitions_item.error_code
+            snapshot_id = partitions_item.snapshot_id
+            current_leader = partitions_item.current_leader
+            size = partitions_item.size
+            position_2 = partitions_item.position
+            unaligned_records = partitions_item.unaligned_records
+            end_offset = snapshot_id.end_offset
+            epoch = snapshot_id.epoch
             if unaligned_records is None:
                 unaligned_records_bytes = b""
                 unaligned_records_size = 0
@@ -117,7 +128,8 @@ def encode(message):
             tag_count = 0
             tagged = b""
             if current_leader is not DEFAULT_LeaderIdAndEpoch and current_leader != DEFAULT_LeaderIdAndEpoch:
-                leader_id, leader_epoch = current_leader
+                leader_id = current_leader.leader_id
+                leader_epoch = current_leader.leader_epoch
                 tagged += tagged_field(0, pack_iix(leader_id, leader_epoch))
                 tag_count += 1
             parts += ((pack_ihqixqqB(index, error_code_2, end_offset, epoch, size, position_2, unaligned_records_size) if unaligned_records_size < 128 else pack_ihqixqq(index, error_code_2, end_offset, epoch, size, position_2) + unsigned_varint(unaligned_records_size)), unaligned_records_bytes, (LENGTHS[tag_count] if tag_count < 128 else unsigned_varint(tag_count)), tagged)

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.fetch_snapshot import FetchSnapshotResponse, LeaderIdAndEpoch, NodeEndpoint, ResponsePartitionSnapshot, ResponseTopicSnapshot, SnapshotId
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, read_unsigned_varint, skip_tags, tagged_field, unsigned_varint
 
-new = tuple.__new__
 DEFAULT_LeaderIdAndEpoch = LeaderIdAndEpoch()
 pack_Hx = Struct(">Hx").pack
 pack_i = Struct(">i").pack
@@ -82,16 +81,16 @@ def decode(buffer, position=0):
                             p += 9
                             if n:
                                 p = skip_tags(buffer, p - 1)
-                            current_leader = new(LeaderIdAndEpoch, (leader_id, leader_epoch))
+                            current_leader = LeaderIdAndEpoch(leader_id, leader_epoch)
                             if p != tag_end:
                                 raise LengthError
                         p = tag_end
-                partitions.append(new(ResponsePartitionSnapshot, (index, error_code_2, new(SnapshotId, (end_offset, epoch)), current_leader, size, position_2, unaligned_records)))
+                partitions.append(ResponsePartitionSnapshot(index, error_code_2, SnapshotId(end_offset, epoch), current_leader, size, position_2, unaligned_records))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(ResponseTopicSnapshot, (name, partitions)))
+            topics.append(ResponseTopicSnapshot(name, partitions))
         n = buffer[p]
         p += 1
         node_endpoints = ()
@@ -126,28 +125,41 @@ def decode(buffer, position=0):
                         p += 3
                         if n:
                             p = skip_tags(buffer, p - 1)
-                        node_endpoints_2.append(new(NodeEndpoint, (node_id, host, port)))
+                        node_endpoints_2.append(NodeEndpoint(node_id, host, port))
                     node_endpoints = node_endpoints_2
                     if p != tag_end_2:
                         raise LengthError
                 p = tag_end_2
-        return new(FetchSnapshotResponse, (throttle_time_ms, error_code, topics, node_endpoints)), p
+        return FetchSnapshotResponse(throttle_time_ms, error_code, topics, node_endpoints), p
     except (IndexError, LengthError, StructError):
         raise explain("api/fetch_snapshot", "response", 1, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, error_code, topics, node_endpoints = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    topics = message.topics
+    node_endpoints = message.node_endpoints
     topics_count = len(topics) + 1
     parts.append((pack_ihB(throttle_time_ms, error_code, topics_count) if topics_count < 128 else pack_ih(throttle_time_ms, error_code) + unsigned_varint(topics_count)))
-    for name, partitions in topics:
+    for topics_item in topics:
+        name = topics_item.name
+        partitions = topics_item.partitions
         name_bytes = name.encode()
         name_size = len(name_bytes) + 1
         partitions_count = len(partitions) + 1
         parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (LENGTHS[partitions_count] if partitions_count < 128 else unsigned_varint(partitions_count)))
-        for index, error_code_2, snapshot_id, current_leader, size, position_2, unaligned_records in partitions:
-            end_offset, epoch = snapshot_id
+        for partitions_item in partitions:
+            index = partitions_item.index
+            error_code_2 = partitions_item.error_code
+            snapshot_id = partitions_item.snapshot_id
+            current_leader = partitions_item.current_leader
+            size = partitions_item.size
+            position_2 = partitions_item.position
+            unaligned_records = partitions_item.unaligned_records
+            end_offset = snapshot_id.end_offset
+            epoch = snapshot_id.epoch
             if unaligned_records is None:
                 unaligned_records_bytes = b""
                 unaligned_records_size = 0
@@ -157,7 +169,8 @@ def encode(message):
             tag_count = 0
             tagged = b""
             if current_leader is not DEFAULT_LeaderIdAndEpoch and current_leader != DEFAULT_LeaderIdAndEpoch:
-                leader_id, leader_epoch = current_leader
+                leader_id = current_leader.leader_id
+                leader_epoch = current_leader.leader_epoch
                 tagged += tagged_field(0, pack_iix(leader_id, leader_epoch))
                 tag_count += 1
             parts += ((pack_ihqixqqB(index, error_code_2, end_offset, epoch, size, position_2, unaligned_records_size) if unaligned_records_size < 128 else pack_ihqixqq(index, error_code_2, end_offset, epoch, size, position_2) + unsigned_varint(unaligned_records_size)), unaligned_records_bytes, (LENGTHS[tag_count] if tag_count < 128 else unsigned_varint(tag_count)), tagged)
@@ -168,7 +181,10 @@ def encode(message):
         inner_2 = []
         node_endpoints_count = len(node_endpoints) + 1
         inner_2.append((LENGTHS[node_endpoints_count] if node_endpoints_count < 128 else unsigned_varint(node_endpoints_count)))
-        for node_id, host, port in node_endpoints:
+        for node_endpoints_item in node_endpoints:
+            node_id = node_endpoints_item.node_id
+            host = node_endpoints_item.host
+            port = node_endpoints_item.port
             host_bytes = host.encode()
             host_size = len(host_bytes) + 1
             inner_2 += ((pack_iB(node_id, host_size) if host_size < 128 else pack_i(node_id) + unsigned_varint(host_size)), host_bytes, pack_Hx(port))

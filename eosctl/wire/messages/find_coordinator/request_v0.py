@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.find_coordinator import FindCoordinatorRequest
 from eosctl.wire.runtime import LengthError, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 unpack_h = Struct(">h").unpack_from
 
@@ -23,13 +22,13 @@ def decode(buffer, position=0):
         p = q
         if p > len(buffer):
             raise LengthError
-        return new(FindCoordinatorRequest, (key, 0, ())), p
+        return FindCoordinatorRequest(key, 0, ()), p
     except (IndexError, LengthError, StructError):
         raise explain("api/find_coordinator", "request", 0, buffer, position) from None
 
 
 def encode(message):
-    key, _, _ = message
+    key = message.key
     key_bytes = key.encode()
     key_size = len(key_bytes)
     return pack_h(key_size) + key_bytes

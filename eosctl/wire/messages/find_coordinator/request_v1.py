@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.find_coordinator import FindCoordinatorRequest
 from eosctl.wire.runtime import LengthError, explain
 
-new = tuple.__new__
 pack_b = Struct(">b").pack
 pack_h = Struct(">h").pack
 unpack_b = Struct(">b").unpack_from
@@ -25,13 +24,14 @@ def decode(buffer, position=0):
         p = q
         key_type, = unpack_b(buffer, p)
         p += 1
-        return new(FindCoordinatorRequest, (key, key_type, ())), p
+        return FindCoordinatorRequest(key, key_type, ()), p
     except (IndexError, LengthError, StructError):
         raise explain("api/find_coordinator", "request", 1, buffer, position) from None
 
 
 def encode(message):
-    key, key_type, _ = message
+    key = message.key
+    key_type = message.key_type
     key_bytes = key.encode()
     key_size = len(key_bytes)
     return pack_h(key_size) + key_bytes + pack_b(key_type)

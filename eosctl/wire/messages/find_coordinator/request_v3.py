@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.find_coordinator import FindCoordinatorRequest
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_bx = Struct(">bx").pack
 unpack_bB = Struct(">bB").unpack_from
 
@@ -24,13 +23,14 @@ def decode(buffer, position=0):
         p += 2
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(FindCoordinatorRequest, (key, key_type, ())), p
+        return FindCoordinatorRequest(key, key_type, ()), p
     except (IndexError, LengthError, StructError):
         raise explain("api/find_coordinator", "request", 3, buffer, position) from None
 
 
 def encode(message):
-    key, key_type, _ = message
+    key = message.key
+    key_type = message.key_type
     key_bytes = key.encode()
     key_size = len(key_bytes) + 1
     return (LENGTHS[key_size] if key_size < 128 else unsigned_varint(key_size)) + key_bytes + pack_bx(key_type)

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.find_coordinator import FindCoordinatorRequest
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_b = Struct(">b").pack
 pack_bB = Struct(">bB").pack
 unpack_bB = Struct(">bB").unpack_from
@@ -33,14 +32,15 @@ def decode(buffer, position=0):
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(FindCoordinatorRequest, ("", key_type, coordinator_keys)), p
+        return FindCoordinatorRequest("", key_type, coordinator_keys), p
     except (IndexError, LengthError, StructError):
         raise explain("api/find_coordinator", "request", 4, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    _, key_type, coordinator_keys = message
+    key_type = message.key_type
+    coordinator_keys = message.coordinator_keys
     coordinator_keys_count = len(coordinator_keys) + 1
     parts.append((pack_bB(key_type, coordinator_keys_count) if coordinator_keys_count < 128 else pack_b(key_type) + unsigned_varint(coordinator_keys_count)))
     for coordinator_keys_item in coordinator_keys:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.find_coordinator import FindCoordinatorResponse
 from eosctl.wire.runtime import LengthError, explain
 
-new = tuple.__new__
 pack_hih = Struct(">hih").pack
 pack_i = Struct(">i").pack
 unpack_hih = Struct(">hih").unpack_from
@@ -25,13 +24,16 @@ def decode(buffer, position=0):
         p = q
         port, = unpack_i(buffer, p)
         p += 4
-        return new(FindCoordinatorResponse, (0, error_code, "", node_id, host, port, ())), p
+        return FindCoordinatorResponse(0, error_code, "", node_id, host, port, ()), p
     except (IndexError, LengthError, StructError):
         raise explain("api/find_coordinator", "response", 0, buffer, position) from None
 
 
 def encode(message):
-    _, error_code, _, node_id, host, port, _ = message
+    error_code = message.error_code
+    node_id = message.node_id
+    host = message.host
+    port = message.port
     host_bytes = host.encode()
     host_size = len(host_bytes)
     return pack_hih(error_code, node_id, host_size) + host_bytes + pack_i(port)

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.find_coordinator import FindCoordinatorResponse
 from eosctl.wire.runtime import LengthError, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
 pack_ih = Struct(">ih").pack
@@ -41,13 +40,18 @@ def decode(buffer, position=0):
         p += 5
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(FindCoordinatorResponse, (throttle_time_ms, error_code, error_message, node_id, host, port, ())), p
+        return FindCoordinatorResponse(throttle_time_ms, error_code, error_message, node_id, host, port, ()), p
     except (IndexError, LengthError, StructError):
         raise explain("api/find_coordinator", "response", 3, buffer, position) from None
 
 
 def encode(message):
-    throttle_time_ms, error_code, error_message, node_id, host, port, _ = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    error_message = message.error_message
+    node_id = message.node_id
+    host = message.host
+    port = message.port
     if error_message is None:
         error_message_bytes = b""
         error_message_size = 0

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.find_coordinator import Coordinator, FindCoordinatorResponse
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
 pack_ih = Struct(">ih").pack
@@ -53,22 +52,29 @@ def decode(buffer, position=0):
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            coordinators.append(new(Coordinator, (key, node_id, host, port, error_code, error_message)))
+            coordinators.append(Coordinator(key, node_id, host, port, error_code, error_message))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(FindCoordinatorResponse, (throttle_time_ms, 0, "", 0, "", 0, coordinators)), p
+        return FindCoordinatorResponse(throttle_time_ms, 0, "", 0, "", 0, coordinators), p
     except (IndexError, LengthError, StructError):
         raise explain("api/find_coordinator", "response", 4, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, _, _, _, _, _, coordinators = message
+    throttle_time_ms = message.throttle_time_ms
+    coordinators = message.coordinators
     coordinators_count = len(coordinators) + 1
     parts.append((pack_iB(throttle_time_ms, coordinators_count) if coordinators_count < 128 else pack_i(throttle_time_ms) + unsigned_varint(coordinators_count)))
-    for key, node_id, host, port, error_code, error_message in coordinators:
+    for coordinators_item in coordinators:
+        key = coordinators_item.key
+        node_id = coordinators_item.node_id
+        host = coordinators_item.host
+        port = coordinators_item.port
+        error_code = coordinators_item.error_code
+        error_message = coordinators_item.error_message
         key_bytes = key.encode()
         key_size = len(key_bytes) + 1
         host_bytes = host.encode()

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.heartbeat import HeartbeatRequest
 from eosctl.wire.runtime import LengthError, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_ih = Struct(">ih").pack
 unpack_h = Struct(">h").unpack_from
@@ -40,13 +39,16 @@ def decode(buffer, position=0):
             p = q
         if p > len(buffer):
             raise LengthError
-        return new(HeartbeatRequest, (group_id, generation_id, member_id, group_instance_id)), p
+        return HeartbeatRequest(group_id, generation_id, member_id, group_instance_id), p
     except (IndexError, LengthError, StructError):
         raise explain("api/heartbeat", "request", 3, buffer, position) from None
 
 
 def encode(message):
-    group_id, generation_id, member_id, group_instance_id = message
+    group_id = message.group_id
+    generation_id = message.generation_id
+    member_id = message.member_id
+    group_instance_id = message.group_instance_id
     group_id_bytes = group_id.encode()
     group_id_size = len(group_id_bytes)
     member_id_bytes = member_id.encode()

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.heartbeat import HeartbeatRequest
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
 unpack_iB = Struct(">iB").unpack_from
@@ -42,13 +41,16 @@ def decode(buffer, position=0):
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(HeartbeatRequest, (group_id, generation_id, member_id, group_instance_id)), p
+        return HeartbeatRequest(group_id, generation_id, member_id, group_instance_id), p
     except (IndexError, LengthError, StructError):
         raise explain("api/heartbeat", "request", 4, buffer, position) from None
 
 
 def encode(message):
-    group_id, generation_id, member_id, group_instance_id = message
+    group_id = message.group_id
+    generation_id = message.generation_id
+    member_id = message.member_id
+    group_instance_id = message.group_instance_id
     group_id_bytes = group_id.encode()
     group_id_size = len(group_id_bytes) + 1
     member_id_bytes = member_id.encode()

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.heartbeat import HeartbeatResponse
 from eosctl.wire.runtime import LengthError, explain
 
-new = tuple.__new__
 pack_ih = Struct(">ih").pack
 unpack_ih = Struct(">ih").unpack_from
 
@@ -16,11 +15,12 @@ def decode(buffer, position=0):
         p = position
         throttle_time_ms, error_code = unpack_ih(buffer, p)
         p += 6
-        return new(HeartbeatResponse, (throttle_time_ms, error_code)), p
+        return HeartbeatResponse(throttle_time_ms, error_code), p
     except (IndexError, LengthError, StructError):
         raise explain("api/heartbeat", "response", 1, buffer, position) from None
 
 
 def encode(message):
-    throttle_time_ms, error_code = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
     return pack_ih(throttle_time_ms, error_code)

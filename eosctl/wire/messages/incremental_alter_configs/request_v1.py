@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.incremental_alter_configs import AlterConfigsResource, AlterableConfig, IncrementalAlterConfigsRequest
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_tx = Struct(">?x").pack
 pack_b = Struct(">b").pack
 pack_bB = Struct(">bB").pack
@@ -57,32 +56,39 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                configs.append(new(AlterableConfig, (name, config_operation, value)))
+                configs.append(AlterableConfig(name, config_operation, value))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            resources.append(new(AlterConfigsResource, (resource_type, resource_name, configs)))
+            resources.append(AlterConfigsResource(resource_type, resource_name, configs))
         validate_only, n = unpack_tB(buffer, p)
         p += 2
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(IncrementalAlterConfigsRequest, (resources, validate_only)), p
+        return IncrementalAlterConfigsRequest(resources, validate_only), p
     except (IndexError, LengthError, StructError):
         raise explain("api/incremental_alter_configs", "request", 1, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    resources, validate_only = message
+    resources = message.resources
+    validate_only = message.validate_only
     resources_count = len(resources) + 1
     parts.append((LENGTHS[resources_count] if resources_count < 128 else unsigned_varint(resources_count)))
-    for resource_type, resource_name, configs in resources:
+    for resources_item in resources:
+        resource_type = resources_item.resource_type
+        resource_name = resources_item.resource_name
+        configs = resources_item.configs
         resource_name_bytes = resource_name.encode()
         resource_name_size = len(resource_name_bytes) + 1
         configs_count = len(configs) + 1
         parts += ((pack_bB(resource_type, resource_name_size) if resource_name_size < 128 else pack_b(resource_type) + unsigned_varint(resource_name_size)), resource_name_bytes, (LENGTHS[configs_count] if configs_count < 128 else unsigned_varint(configs_count)))
-        for name, config_operation, value in configs:
+        for configs_item in configs:
+            name = configs_item.name
+            config_operation = configs_item.config_operation
+            value = configs_item.value
             name_bytes = name.encode()
             name_size = len(name_bytes) + 1
             if value is None:

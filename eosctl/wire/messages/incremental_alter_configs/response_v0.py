@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.incremental_alter_configs import AlterConfigsResourceResponse, IncrementalAlterConfigsResponse
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_bh = Struct(">bh").pack
 pack_hh = Struct(">hh").pack
 pack_ii = Struct(">ii").pack
@@ -39,20 +38,25 @@ def decode(buffer, position=0):
             q = p + n
             resource_name = buffer[p:q].decode("utf-8", "replace")
             p = q
-            responses.append(new(AlterConfigsResourceResponse, (error_code, error_message, resource_type, resource_name)))
+            responses.append(AlterConfigsResourceResponse(error_code, error_message, resource_type, resource_name))
         if p > len(buffer):
             raise LengthError
-        return new(IncrementalAlterConfigsResponse, (throttle_time_ms, responses)), p
+        return IncrementalAlterConfigsResponse(throttle_time_ms, responses), p
     except (IndexError, LengthError, StructError):
         raise explain("api/incremental_alter_configs", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, responses = message
+    throttle_time_ms = message.throttle_time_ms
+    responses = message.responses
     responses_count = len(responses)
     parts.append(pack_ii(throttle_time_ms, responses_count))
-    for error_code, error_message, resource_type, resource_name in responses:
+    for responses_item in responses:
+        error_code = responses_item.error_code
+        error_message = responses_item.error_message
+        resource_type = responses_item.resource_type
+        resource_name = responses_item.resource_name
         if error_message is None:
             error_message_bytes = b""
             error_message_size = -1

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.init_producer_id import InitProducerIdRequest
 from eosctl.wire.runtime import LengthError, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 unpack_h = Struct(">h").unpack_from
@@ -26,13 +25,14 @@ def decode(buffer, position=0):
             p = q
         transaction_timeout_ms, = unpack_i(buffer, p)
         p += 4
-        return new(InitProducerIdRequest, (transactional_id, transaction_timeout_ms, -1, -1, False, False)), p
+        return InitProducerIdRequest(transactional_id, transaction_timeout_ms, -1, -1, False, False), p
     except (IndexError, LengthError, StructError):
         raise explain("api/init_producer_id", "request", 0, buffer, position) from None
 
 
 def encode(message):
-    transactional_id, transaction_timeout_ms, _, _, _, _ = message
+    transactional_id = message.transactional_id
+    transaction_timeout_ms = message.transaction_timeout_ms
     if transactional_id is None:
         transactional_id_bytes = b""
         transactional_id_size = -1

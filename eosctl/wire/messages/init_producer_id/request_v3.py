@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.init_producer_id import InitProducerIdRequest
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_iqhx = Struct(">iqhx").pack
 unpack_iqhB = Struct(">iqhB").unpack_from
 
@@ -28,13 +27,16 @@ def decode(buffer, position=0):
         p += 15
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(InitProducerIdRequest, (transactional_id, transaction_timeout_ms, producer_id, producer_epoch, False, False)), p
+        return InitProducerIdRequest(transactional_id, transaction_timeout_ms, producer_id, producer_epoch, False, False), p
     except (IndexError, LengthError, StructError):
         raise explain("api/init_producer_id", "request", 3, buffer, position) from None
 
 
 def encode(message):
-    transactional_id, transaction_timeout_ms, producer_id, producer_epoch, _, _ = message
+    transactional_id = message.transactional_id
+    transaction_timeout_ms = message.transaction_timeout_ms
+    producer_id = message.producer_id
+    producer_epoch = message.producer_epoch
     if transactional_id is None:
         transactional_id_bytes = b""
         transactional_id_size = 0

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.init_producer_id import InitProducerIdRequest
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_iqhttx = Struct(">iqh??x").pack
 unpack_iqhttB = Struct(">iqh??B").unpack_from
 
@@ -28,13 +27,18 @@ def decode(buffer, position=0):
         p += 17
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(InitProducerIdRequest, (transactional_id, transaction_timeout_ms, producer_id, producer_epoch, enable2_pc, keep_prepared_txn)), p
+        return InitProducerIdRequest(transactional_id, transaction_timeout_ms, producer_id, producer_epoch, enable2_pc, keep_prepared_txn), p
     except (IndexError, LengthError, StructError):
         raise explain("api/init_producer_id", "request", 6, buffer, position) from None
 
 
 def encode(message):
-    transactional_id, transaction_timeout_ms, producer_id, producer_epoch, enable2_pc, keep_prepared_txn = message
+    transactional_id = message.transactional_id
+    transaction_timeout_ms = message.transaction_timeout_ms
+    producer_id = message.producer_id
+    producer_epoch = message.producer_epoch
+    enable2_pc = message.enable2_pc
+    keep_prepared_txn = message.keep_prepared_txn
     if transactional_id is None:
         transactional_id_bytes = b""
         transactional_id_size = 0

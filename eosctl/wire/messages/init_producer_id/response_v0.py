@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.init_producer_id import InitProducerIdResponse
 from eosctl.wire.runtime import LengthError, explain
 
-new = tuple.__new__
 pack_ihqh = Struct(">ihqh").pack
 unpack_ihqh = Struct(">ihqh").unpack_from
 
@@ -16,11 +15,14 @@ def decode(buffer, position=0):
         p = position
         throttle_time_ms, error_code, producer_id, producer_epoch = unpack_ihqh(buffer, p)
         p += 16
-        return new(InitProducerIdResponse, (throttle_time_ms, error_code, producer_id, producer_epoch, -1, -1)), p
+        return InitProducerIdResponse(throttle_time_ms, error_code, producer_id, producer_epoch, -1, -1), p
     except (IndexError, LengthError, StructError):
         raise explain("api/init_producer_id", "response", 0, buffer, position) from None
 
 
 def encode(message):
-    throttle_time_ms, error_code, producer_id, producer_epoch, _, _ = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    producer_id = message.producer_id
+    producer_epoch = message.producer_epoch
     return pack_ihqh(throttle_time_ms, error_code, producer_id, producer_epoch)

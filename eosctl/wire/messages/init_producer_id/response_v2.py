@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.init_producer_id import InitProducerIdResponse
 from eosctl.wire.runtime import LengthError, explain, skip_tags
 
-new = tuple.__new__
 pack_ihqhx = Struct(">ihqhx").pack
 unpack_ihqhB = Struct(">ihqhB").unpack_from
 
@@ -18,11 +17,14 @@ def decode(buffer, position=0):
         p += 17
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(InitProducerIdResponse, (throttle_time_ms, error_code, producer_id, producer_epoch, -1, -1)), p
+        return InitProducerIdResponse(throttle_time_ms, error_code, producer_id, producer_epoch, -1, -1), p
     except (IndexError, LengthError, StructError):
         raise explain("api/init_producer_id", "response", 2, buffer, position) from None
 
 
 def encode(message):
-    throttle_time_ms, error_code, producer_id, producer_epoch, _, _ = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    producer_id = message.producer_id
+    producer_epoch = message.producer_epoch
     return pack_ihqhx(throttle_time_ms, error_code, producer_id, producer_epoch)

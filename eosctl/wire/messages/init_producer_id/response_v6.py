@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.init_producer_id import InitProducerIdResponse
 from eosctl.wire.runtime import LengthError, explain, skip_tags
 
-new = tuple.__new__
 pack_ihqhqhx = Struct(">ihqhqhx").pack
 unpack_ihqhqhB = Struct(">ihqhqhB").unpack_from
 
@@ -18,11 +17,16 @@ def decode(buffer, position=0):
         p += 27
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(InitProducerIdResponse, (throttle_time_ms, error_code, producer_id, producer_epoch, ongoing_txn_producer_id, ongoing_txn_producer_epoch)), p
+        return InitProducerIdResponse(throttle_time_ms, error_code, producer_id, producer_epoch, ongoing_txn_producer_id, ongoing_txn_producer_epoch), p
     except (IndexError, LengthError, StructError):
         raise explain("api/init_producer_id", "response", 6, buffer, position) from None
 
 
 def encode(message):
-    throttle_time_ms, error_code, producer_id, producer_epoch, ongoing_txn_producer_id, ongoing_txn_producer_epoch = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    producer_id = message.producer_id
+    producer_epoch = message.producer_epoch
+    ongoing_txn_producer_id = message.ongoing_txn_producer_id
+    ongoing_txn_producer_epoch = message.ongoing_txn_producer_epoch
     return pack_ihqhqhx(throttle_time_ms, error_code, producer_id, producer_epoch, ongoing_txn_producer_id, ongoing_txn_producer_epoch)

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.initialize_share_group_state import InitializeShareGroupStateResponse, InitializeStateResult, PartitionResult
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
 pack_ih = Struct(">ih").pack
@@ -46,30 +45,35 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                partitions.append(new(PartitionResult, (partition, error_code, error_message)))
+                partitions.append(PartitionResult(partition, error_code, error_message))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            results.append(new(InitializeStateResult, (topic_id, partitions)))
+            results.append(InitializeStateResult(topic_id, partitions))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(InitializeShareGroupStateResponse, (results,)), p
+        return InitializeShareGroupStateResponse(results), p
     except (IndexError, LengthError, StructError):
         raise explain("api/initialize_share_group_state", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    results, = message
+    results = message.results
     results_count = len(results) + 1
     parts.append((LENGTHS[results_count] if results_count < 128 else unsigned_varint(results_count)))
-    for topic_id, partitions in results:
+    for results_item in results:
+        topic_id = results_item.topic_id
+        partitions = results_item.partitions
         partitions_count = len(partitions) + 1
         parts.append((pack_uB(topic_id, partitions_count) if partitions_count < 128 else pack_u(topic_id) + unsigned_varint(partitions_count)))
-        for partition, error_code, error_message in partitions:
+        for partitions_item in partitions:
+            partition = partitions_item.partition
+            error_code = partitions_item.error_code
+            error_message = partitions_item.error_message
             if error_message is None:
                 error_message_bytes = b""
                 error_message_size = 0

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 pack_iih = Struct(">iih").pack
@@ -59,17 +58,22 @@ def decode(buffer, position=0):
             q = p + n
             metadata = buffer[p:q]
             p = q
-            protocols.append(new(JoinGroupRequestProtocol, (name, metadata)))
+            protocols.append(JoinGroupRequestProtocol(name, metadata))
         if p > len(buffer):
             raise LengthError
-        return new(JoinGroupRequest, (group_id, session_timeout_ms, rebalance_timeout_ms, member_id, None, protocol_type, protocols, None)), p
+        return JoinGroupRequest(group_id, session_timeout_ms, rebalance_timeout_ms, member_id, None, protocol_type, protocols, None), p
     except (IndexError, LengthError, StructError):
         raise explain("api/join_group", "request", 1, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    group_id, session_timeout_ms, rebalance_timeout_ms, member_id, _, protocol_type, protocols, _ = message
+    group_id = message.group_id
+    session_timeout_ms = message.session_timeout_ms
+    rebalance_timeout_ms = message.rebalance_timeout_ms
+    member_id = message.member_id
+    protocol_type = message.protocol_type
+    protocols = message.protocols
     group_id_bytes = group_id.encode()
     group_id_size = len(group_id_bytes)
     member_id_bytes = member_id.encode()
@@ -78,7 +82,9 @@ def encode(message):
     protocol_type_size = len(protocol_type_bytes)
     protocols_count = len(protocols)
     parts += (pack_h(group_id_size), group_id_bytes, pack_iih(session_timeout_ms, rebalance_timeout_ms, member_id_size), member_id_bytes, pack_h(protocol_type_size), protocol_type_bytes, pack_i(protocols_count))
-    for name, metadata in protocols:
+    for protocols_item in protocols:
+        name = protocols_item.name
+        metadata = protocols_item.metadata
         name_bytes = name.encode()
         name_size = len(name_bytes)
         metadata_bytes = metadata

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_ii = Struct(">ii").pack
 pack_iiB = Struct(">iiB").pack
 unpack_iiB = Struct(">iiB").unpack_from
@@ -66,19 +65,25 @@ def decode(buffer, position=0):
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            protocols.append(new(JoinGroupRequestProtocol, (name, metadata)))
+            protocols.append(JoinGroupRequestProtocol(name, metadata))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(JoinGroupRequest, (group_id, session_timeout_ms, rebalance_timeout_ms, member_id, group_instance_id, protocol_type, protocols, None)), p
+        return JoinGroupRequest(group_id, session_timeout_ms, rebalance_timeout_ms, member_id, group_instance_id, protocol_type, protocols, None), p
     except (IndexError, LengthError, StructError):
         raise explain("api/join_group", "request", 6, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    group_id, session_timeout_ms, rebalance_timeout_ms, member_id, group_instance_id, protocol_type, protocols, _ = message
+    group_id = message.group_id
+    session_timeout_ms = message.session_timeout_ms
+    rebalance_timeout_ms = message.rebalance_timeout_ms
+    member_id = message.member_id
+    group_instance_id = message.group_instance_id
+    protocol_type = message.protocol_type
+    protocols = message.protocols
     group_id_bytes = group_id.encode()
     group_id_size = len(group_id_bytes) + 1
     member_id_bytes = member_id.encode()
@@ -93,7 +98,9 @@ def encode(message):
     protocol_type_size = len(protocol_type_bytes) + 1
     protocols_count = len(protocols) + 1
     parts += ((LENGTHS[group_id_size] if group_id_size < 128 else unsigned_varint(group_id_size)), group_id_bytes, (pack_iiB(session_timeout_ms, rebalance_timeout_ms, member_id_size) if member_id_size < 128 else pack_ii(session_timeout_ms, rebalance_timeout_ms) + unsigned_varint(member_id_size)), member_id_bytes, (LENGTHS[group_instance_id_size] if group_instance_id_size < 128 else unsigned_varint(group_instance_id_size)), group_instance_id_bytes, (LENGTHS[protocol_type_size] if protocol_type_size < 128 else unsigned_varint(protocol_type_size)), protocol_type_bytes, (LENGTHS[protocols_count] if protocols_count < 128 else unsigned_varint(protocols_count)))
-    for name, metadata in protocols:
+    for protocols_item in protocols:
+        name = protocols_item.name
+        metadata = protocols_item.metadata
         name_bytes = name.encode()
         name_size = len(name_bytes) + 1
         metadata_bytes = metadata

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.join_group import JoinGroupResponse, JoinGroupResponseMember
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_hih = Struct(">hih").pack
 pack_i = Struct(">i").pack
@@ -59,17 +58,22 @@ def decode(buffer, position=0):
             q = p + n
             metadata = buffer[p:q]
             p = q
-            members.append(new(JoinGroupResponseMember, (member_id_2, None, metadata)))
+            members.append(JoinGroupResponseMember(member_id_2, None, metadata))
         if p > len(buffer):
             raise LengthError
-        return new(JoinGroupResponse, (0, error_code, generation_id, None, protocol_name, leader, False, member_id, members)), p
+        return JoinGroupResponse(0, error_code, generation_id, None, protocol_name, leader, False, member_id, members), p
     except (IndexError, LengthError, StructError):
         raise explain("api/join_group", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    _, error_code, generation_id, _, protocol_name, leader, _, member_id, members = message
+    error_code = message.error_code
+    generation_id = message.generation_id
+    protocol_name = message.protocol_name
+    leader = message.leader
+    member_id = message.member_id
+    members = message.members
     protocol_name_bytes = protocol_name.encode()
     protocol_name_size = len(protocol_name_bytes)
     leader_bytes = leader.encode()
@@ -78,7 +82,9 @@ def encode(message):
     member_id_size = len(member_id_bytes)
     members_count = len(members)
     parts += (pack_hih(error_code, generation_id, protocol_name_size), protocol_name_bytes, pack_h(leader_size), leader_bytes, pack_h(member_id_size), member_id_bytes, pack_i(members_count))
-    for member_id_2, _, metadata in members:
+    for members_item in members:
+        member_id_2 = members_item.member_id
+        metadata = members_item.metadata
         member_id_2_bytes = member_id_2.encode()
         member_id_2_size = len(member_id_2_bytes)
         metadata_bytes = metadata

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.join_group import JoinGroupResponse, JoinGroupResponseMember
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_ihi = Struct(">ihi").pack
 pack_ihiB = Struct(">ihiB").pack
 unpack_ihiB = Struct(">ihiB").unpack_from
@@ -80,19 +79,26 @@ def decode(buffer, position=0):
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            members.append(new(JoinGroupResponseMember, (member_id_2, group_instance_id, metadata)))
+            members.append(JoinGroupResponseMember(member_id_2, group_instance_id, metadata))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(JoinGroupResponse, (throttle_time_ms, error_code, generation_id, protocol_type, protocol_name, leader, False, member_id, members)), p
+        return JoinGroupResponse(throttle_time_ms, error_code, generation_id, protocol_type, protocol_name, leader, False, member_id, members), p
     except (IndexError, LengthError, StructError):
         raise explain("api/join_group", "response", 7, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, error_code, generation_id, protocol_type, protocol_name, leader, _, member_id, members = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    generation_id = message.generation_id
+    protocol_type = message.protocol_type
+    protocol_name = message.protocol_name
+    leader = message.leader
+    member_id = message.member_id
+    members = message.members
     if protocol_type is None:
         protocol_type_bytes = b""
         protocol_type_size = 0
@@ -111,7 +117,10 @@ def encode(message):
     member_id_size = len(member_id_bytes) + 1
     members_count = len(members) + 1
     parts += ((pack_ihiB(throttle_time_ms, error_code, generation_id, protocol_type_size) if protocol_type_size < 128 else pack_ihi(throttle_time_ms, error_code, generation_id) + unsigned_varint(protocol_type_size)), protocol_type_bytes, (LENGTHS[protocol_name_size] if protocol_name_size < 128 else unsigned_varint(protocol_name_size)), protocol_name_bytes, (LENGTHS[leader_size] if leader_size < 128 else unsigned_varint(leader_size)), leader_bytes, (LENGTHS[member_id_size] if member_id_size < 128 else unsigned_varint(member_id_size)), member_id_bytes, (LENGTHS[members_count] if members_count < 128 else unsigned_varint(members_count)))
-    for member_id_2, group_instance_id, metadata in members:
+    for members_item in members:
+        member_id_2 = members_item.member_id
+        group_instance_id = members_item.group_instance_id
+        metadata = members_item.metadata
         member_id_2_bytes = member_id_2.encode()
         member_id_2_size = len(member_id_2_bytes) + 1
         if group_instance_id is None:

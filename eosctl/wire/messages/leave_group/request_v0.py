@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.leave_group import LeaveGroupRequest
 from eosctl.wire.runtime import LengthError, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 unpack_h = Struct(">h").unpack_from
 
@@ -30,13 +29,14 @@ def decode(buffer, position=0):
         p = q
         if p > len(buffer):
             raise LengthError
-        return new(LeaveGroupRequest, (group_id, member_id, ())), p
+        return LeaveGroupRequest(group_id, member_id, ()), p
     except (IndexError, LengthError, StructError):
         raise explain("api/leave_group", "request", 0, buffer, position) from None
 
 
 def encode(message):
-    group_id, member_id, _ = message
+    group_id = message.group_id
+    member_id = message.member_id
     group_id_bytes = group_id.encode()
     group_id_size = len(group_id_bytes)
     member_id_bytes = member_id.encode()

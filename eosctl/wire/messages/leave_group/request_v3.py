@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.leave_group import LeaveGroupRequest, MemberIdentity
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 unpack_h = Struct(">h").unpack_from
@@ -44,22 +43,25 @@ def decode(buffer, position=0):
                 q = p + n
                 group_instance_id = buffer[p:q].decode("utf-8", "replace")
                 p = q
-            members.append(new(MemberIdentity, (member_id, group_instance_id, None)))
+            members.append(MemberIdentity(member_id, group_instance_id, None))
         if p > len(buffer):
             raise LengthError
-        return new(LeaveGroupRequest, (group_id, "", members)), p
+        return LeaveGroupRequest(group_id, "", members), p
     except (IndexError, LengthError, StructError):
         raise explain("api/leave_group", "request", 3, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    group_id, _, members = message
+    group_id = message.group_id
+    members = message.members
     group_id_bytes = group_id.encode()
     group_id_size = len(group_id_bytes)
     members_count = len(members)
     parts += (pack_h(group_id_size), group_id_bytes, pack_i(members_count))
-    for member_id, group_instance_id, _ in members:
+    for members_item in members:
+        member_id = members_item.member_id
+        group_instance_id = members_item.group_instance_id
         member_id_bytes = member_id.encode()
         member_id_size = len(member_id_bytes)
         if group_instance_id is None:

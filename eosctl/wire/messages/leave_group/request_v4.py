@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.leave_group import LeaveGroupRequest, MemberIdentity
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 
 
 def decode(buffer, position=0):
@@ -44,24 +43,27 @@ def decode(buffer, position=0):
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            members.append(new(MemberIdentity, (member_id, group_instance_id, None)))
+            members.append(MemberIdentity(member_id, group_instance_id, None))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(LeaveGroupRequest, (group_id, "", members)), p
+        return LeaveGroupRequest(group_id, "", members), p
     except (IndexError, LengthError, StructError):
         raise explain("api/leave_group", "request", 4, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    group_id, _, members = message
+    group_id = message.group_id
+    members = message.members
     group_id_bytes = group_id.encode()
     group_id_size = len(group_id_bytes) + 1
     members_count = len(members) + 1
     parts += ((LENGTHS[group_id_size] if group_id_size < 128 else unsigned_varint(group_id_size)), group_id_bytes, (LENGTHS[members_count] if members_count < 128 else unsigned_varint(members_count)))
-    for member_id, group_instance_id, _ in members:
+    for members_item in members:
+        member_id = members_item.member_id
+        group_instance_id = members_item.group_instance_id
         member_id_bytes = member_id.encode()
         member_id_size = len(member_id_bytes) + 1
         if group_instance_id is None:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.leave_group import LeaveGroupResponse
 from eosctl.wire.runtime import LengthError, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 unpack_h = Struct(">h").unpack_from
 
@@ -16,11 +15,11 @@ def decode(buffer, position=0):
         p = position
         error_code, = unpack_h(buffer, p)
         p += 2
-        return new(LeaveGroupResponse, (0, error_code, ())), p
+        return LeaveGroupResponse(0, error_code, ()), p
     except (IndexError, LengthError, StructError):
         raise explain("api/leave_group", "response", 0, buffer, position) from None
 
 
 def encode(message):
-    _, error_code, _ = message
+    error_code = message.error_code
     return pack_h(error_code)

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.leave_group import LeaveGroupResponse, MemberResponse
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_ihi = Struct(">ihi").pack
 unpack_h = Struct(">h").unpack_from
@@ -39,18 +38,23 @@ def decode(buffer, position=0):
                 p = q
             error_code_2, = unpack_h(buffer, p)
             p += 2
-            members.append(new(MemberResponse, (member_id, group_instance_id, error_code_2)))
-        return new(LeaveGroupResponse, (throttle_time_ms, error_code, members)), p
+            members.append(MemberResponse(member_id, group_instance_id, error_code_2))
+        return LeaveGroupResponse(throttle_time_ms, error_code, members), p
     except (IndexError, LengthError, StructError):
         raise explain("api/leave_group", "response", 3, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, error_code, members = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    members = message.members
     members_count = len(members)
     parts.append(pack_ihi(throttle_time_ms, error_code, members_count))
-    for member_id, group_instance_id, error_code_2 in members:
+    for members_item in members:
+        member_id = members_item.member_id
+        group_instance_id = members_item.group_instance_id
+        error_code_2 = members_item.error_code
         member_id_bytes = member_id.encode()
         member_id_size = len(member_id_bytes)
         if group_instance_id is None:

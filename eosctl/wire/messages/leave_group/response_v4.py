@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.leave_group import LeaveGroupResponse, MemberResponse
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_hx = Struct(">hx").pack
 pack_ih = Struct(">ih").pack
 pack_ihB = Struct(">ihB").pack
@@ -44,22 +43,27 @@ def decode(buffer, position=0):
             p += 3
             if n:
                 p = skip_tags(buffer, p - 1)
-            members.append(new(MemberResponse, (member_id, group_instance_id, error_code_2)))
+            members.append(MemberResponse(member_id, group_instance_id, error_code_2))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(LeaveGroupResponse, (throttle_time_ms, error_code, members)), p
+        return LeaveGroupResponse(throttle_time_ms, error_code, members), p
     except (IndexError, LengthError, StructError):
         raise explain("api/leave_group", "response", 4, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, error_code, members = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    members = message.members
     members_count = len(members) + 1
     parts.append((pack_ihB(throttle_time_ms, error_code, members_count) if members_count < 128 else pack_ih(throttle_time_ms, error_code) + unsigned_varint(members_count)))
-    for member_id, group_instance_id, error_code_2 in members:
+    for members_item in members:
+        member_id = members_item.member_id
+        group_instance_id = members_item.group_instance_id
+        error_code_2 = members_item.error_code
         member_id_bytes = member_id.encode()
         member_id_size = len(member_id_bytes) + 1
         if group_instance_id is None:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.list_config_resources import ListConfigResourcesRequest
 from eosctl.wire.runtime import LengthError, explain, skip_tags
 
-new = tuple.__new__
 
 
 def decode(buffer, position=0):
@@ -16,7 +15,7 @@ def decode(buffer, position=0):
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(ListConfigResourcesRequest, ((),)), p
+        return ListConfigResourcesRequest(()), p
     except (IndexError, LengthError, StructError):
         raise explain("api/list_config_resources", "request", 0, buffer, position) from None
 

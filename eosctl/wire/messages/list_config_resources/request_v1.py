@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.list_config_resources import ListConfigResourcesRequest
 from eosctl.wire.runtime import LengthError, compact_packers, explain, pack_many_compact, read_many_compact, skip_tags, unpackers
 
-new = tuple.__new__
 compact_packers_b = compact_packers("b")
 unpackers_b = unpackers("b")
 
@@ -24,11 +23,11 @@ def decode(buffer, position=0):
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(ListConfigResourcesRequest, (resource_types,)), p
+        return ListConfigResourcesRequest(resource_types), p
     except (IndexError, LengthError, StructError):
         raise explain("api/list_config_resources", "request", 1, buffer, position) from None
 
 
 def encode(message):
-    resource_types, = message
+    resource_types = message.resource_types
     return (compact_packers_b[resource_types_count](resource_types_count + 1, *resource_types) if (resource_types_count := len(resource_types)) < 64 else pack_many_compact("b", resource_types)) + b"\0"

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.list_config_resources import ConfigResource, ListConfigResourcesResponse
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_ih = Struct(">ih").pack
 pack_ihB = Struct(">ihB").pack
 unpack_ihB = Struct(">ihB").unpack_from
@@ -32,22 +31,25 @@ def decode(buffer, position=0):
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            config_resources.append(new(ConfigResource, (resource_name, 16)))
+            config_resources.append(ConfigResource(resource_name, 16))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(ListConfigResourcesResponse, (throttle_time_ms, error_code, config_resources)), p
+        return ListConfigResourcesResponse(throttle_time_ms, error_code, config_resources), p
     except (IndexError, LengthError, StructError):
         raise explain("api/list_config_resources", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, error_code, config_resources = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    config_resources = message.config_resources
     config_resources_count = len(config_resources) + 1
     parts.append((pack_ihB(throttle_time_ms, error_code, config_resources_count) if config_resources_count < 128 else pack_ih(throttle_time_ms, error_code) + unsigned_varint(config_resources_count)))
-    for resource_name, _ in config_resources:
+    for config_resources_item in config_resources:
+        resource_name = config_resources_item.resource_name
         resource_name_bytes = resource_name.encode()
         resource_name_size = len(resource_name_bytes) + 1
         parts += ((LENGTHS[resource_name_size] if resource_name_size < 128 else unsigned_varint(resource_name_size)), resource_name_bytes, b"\0")

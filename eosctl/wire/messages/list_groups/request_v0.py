@@ -6,13 +6,12 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.list_groups import ListGroupsRequest
 from eosctl.wire.runtime import LengthError, explain
 
-new = tuple.__new__
 
 
 def decode(buffer, position=0):
     try:
         p = position
-        return new(ListGroupsRequest, ((), ())), p
+        return ListGroupsRequest((), ()), p
     except (IndexError, LengthError, StructError):
         raise explain("api/list_groups", "request", 0, buffer, position) from None
 

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.list_groups import ListGroupsRequest
 from eosctl.wire.runtime import LengthError, explain, skip_tags
 
-new = tuple.__new__
 
 
 def decode(buffer, position=0):
@@ -16,7 +15,7 @@ def decode(buffer, position=0):
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(ListGroupsRequest, ((), ())), p
+        return ListGroupsRequest((), ()), p
     except (IndexError, LengthError, StructError):
         raise explain("api/list_groups", "request", 3, buffer, position) from None
 

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.list_groups import ListGroupsRequest
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 
 
 def decode(buffer, position=0):
@@ -42,14 +41,15 @@ def decode(buffer, position=0):
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(ListGroupsRequest, (states_filter, types_filter)), p
+        return ListGroupsRequest(states_filter, types_filter), p
     except (IndexError, LengthError, StructError):
         raise explain("api/list_groups", "request", 5, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    states_filter, types_filter = message
+    states_filter = message.states_filter
+    types_filter = message.types_filter
     states_filter_count = len(states_filter) + 1
     parts.append((LENGTHS[states_filter_count] if states_filter_count < 128 else unsigned_varint(states_filter_count)))
     for states_filter_item in states_filter:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.list_groups import ListGroupsResponse, ListedGroup
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_hi = Struct(">hi").pack
 unpack_h = Struct(">h").unpack_from
@@ -36,20 +35,23 @@ def decode(buffer, position=0):
             q = p + n
             protocol_type = buffer[p:q].decode("utf-8", "replace")
             p = q
-            groups.append(new(ListedGroup, (group_id, protocol_type, "", "")))
+            groups.append(ListedGroup(group_id, protocol_type, "", ""))
         if p > len(buffer):
             raise LengthError
-        return new(ListGroupsResponse, (0, error_code, groups)), p
+        return ListGroupsResponse(0, error_code, groups), p
     except (IndexError, LengthError, StructError):
         raise explain("api/list_groups", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    _, error_code, groups = message
+    error_code = message.error_code
+    groups = message.groups
     groups_count = len(groups)
     parts.append(pack_hi(error_code, groups_count))
-    for group_id, protocol_type, _, _ in groups:
+    for groups_item in groups:
+        group_id = groups_item.group_id
+        protocol_type = groups_item.protocol_type
         group_id_bytes = group_id.encode()
         group_id_size = len(group_id_bytes)
         protocol_type_bytes = protocol_type.encode()

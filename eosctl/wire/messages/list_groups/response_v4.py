@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.list_groups import ListGroupsResponse, ListedGroup
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_ih = Struct(">ih").pack
 pack_ihB = Struct(">ihB").pack
 unpack_ihB = Struct(">ihB").unpack_from
@@ -44,22 +43,27 @@ def decode(buffer, position=0):
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            groups.append(new(ListedGroup, (group_id, protocol_type, group_state, "")))
+            groups.append(ListedGroup(group_id, protocol_type, group_state, ""))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(ListGroupsResponse, (throttle_time_ms, error_code, groups)), p
+        return ListGroupsResponse(throttle_time_ms, error_code, groups), p
     except (IndexError, LengthError, StructError):
         raise explain("api/list_groups", "response", 4, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, error_code, groups = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    groups = message.groups
     groups_count = len(groups) + 1
     parts.append((pack_ihB(throttle_time_ms, error_code, groups_count) if groups_count < 128 else pack_ih(throttle_time_ms, error_code) + unsigned_varint(groups_count)))
-    for group_id, protocol_type, group_state, _ in groups:
+    for groups_item in groups:
+        group_id = groups_item.group_id
+        protocol_type = groups_item.protocol_type
+        group_state = groups_item.group_state
         group_id_bytes = group_id.encode()
         group_id_size = len(group_id_bytes) + 1
         protocol_type_bytes = protocol_type.encode()

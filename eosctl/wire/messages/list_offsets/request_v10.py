@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_ib = Struct(">ib").pack
 pack_ibB = Struct(">ibB").pack
 pack_iiqx = Struct(">iiqx").pack
@@ -42,32 +41,40 @@ def decode(buffer, position=0):
                 p += 17
                 if n:
                     p = skip_tags(buffer, p - 1)
-                partitions.append(new(ListOffsetsPartition, (partition_index, current_leader_epoch, timestamp, 1)))
+                partitions.append(ListOffsetsPartition(partition_index, current_leader_epoch, timestamp, 1))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(ListOffsetsTopic, (name, partitions)))
+            topics.append(ListOffsetsTopic(name, partitions))
         timeout_ms, n = unpack_iB(buffer, p)
         p += 5
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(ListOffsetsRequest, (replica_id, isolation_level, topics, timeout_ms)), p
+        return ListOffsetsRequest(replica_id, isolation_level, topics, timeout_ms), p
     except (IndexError, LengthError, StructError):
         raise explain("api/list_offsets", "request", 10, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    replica_id, isolation_level, topics, timeout_ms = message
+    replica_id = message.replica_id
+    isolation_level = message.isolation_level
+    topics = message.topics
+    timeout_ms = message.timeout_ms
     topics_count = len(topics) + 1
     parts.append((pack_ibB(replica_id, isolation_level, topics_count) if topics_count < 128 else pack_ib(replica_id, isolation_level) + unsigned_varint(topics_count)))
-    for name, partitions in topics:
+    for topics_item in topics:
+        name = topics_item.name
+        partitions = topics_item.partitions
         name_bytes = name.encode()
         name_size = len(name_bytes) + 1
         partitions_count = len(partitions) + 1
         parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (LENGTHS[partitions_count] if partitions_count < 128 else unsigned_varint(partitions_count)))
-        for partition_index, current_leader_epoch, timestamp, _ in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            current_leader_epoch = partitions_item.current_leader_epoch
+            timestamp = partitions_item.timestamp
             parts.append(pack_iiqx(partition_index, current_leader_epoch, timestamp))
         parts.append(b"\0")
     parts.append(pack_ix(timeout_ms))

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 pack_ibi = Struct(">ibi").pack
@@ -41,23 +40,29 @@ def decode(buffer, position=0):
             for _ in range(n):
                 partition_index, timestamp = unpack_iq(buffer, p)
                 p += 12
-                partitions.append(new(ListOffsetsPartition, (partition_index, -1, timestamp, 1)))
-            topics.append(new(ListOffsetsTopic, (name, partitions)))
-        return new(ListOffsetsRequest, (replica_id, isolation_level, topics, 0)), p
+                partitions.append(ListOffsetsPartition(partition_index, -1, timestamp, 1))
+            topics.append(ListOffsetsTopic(name, partitions))
+        return ListOffsetsRequest(replica_id, isolation_level, topics, 0), p
     except (IndexError, LengthError, StructError):
         raise explain("api/list_offsets", "request", 2, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    replica_id, isolation_level, topics, _ = message
+    replica_id = message.replica_id
+    isolation_level = message.isolation_level
+    topics = message.topics
     topics_count = len(topics)
     parts.append(pack_ibi(replica_id, isolation_level, topics_count))
-    for name, partitions in topics:
+    for topics_item in topics:
+        name = topics_item.name
+        partitions = topics_item.partitions
         name_bytes = name.encode()
         name_size = len(name_bytes)
         partitions_count = len(partitions)
         parts += (pack_h(name_size), name_bytes, pack_i(partitions_count))
-        for partition_index, _, timestamp, _ in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            timestamp = partitions_item.timestamp
             parts.append(pack_iq(partition_index, timestamp))
     return b"".join(parts)

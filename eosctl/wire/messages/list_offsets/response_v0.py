@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.list_offsets import ListOffsetsPartitionResponse, ListOffsetsResponse, ListOffsetsTopicResponse
 from eosctl.wire.runtime import LengthError, check_count, explain, pack_many, packers, read_many, unpackers
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 pack_ih = Struct(">ih").pack
@@ -46,23 +45,28 @@ def decode(buffer, position=0):
                     p += 8 * n
                 else:
                     old_style_offsets, p = read_many("q", buffer, p, n)
-                partitions.append(new(ListOffsetsPartitionResponse, (partition_index, error_code, old_style_offsets, -1, -1, -1)))
-            topics.append(new(ListOffsetsTopicResponse, (name, partitions)))
-        return new(ListOffsetsResponse, (0, topics)), p
+                partitions.append(ListOffsetsPartitionResponse(partition_index, error_code, old_style_offsets, -1, -1, -1))
+            topics.append(ListOffsetsTopicResponse(name, partitions))
+        return ListOffsetsResponse(0, topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/list_offsets", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    _, topics = message
+    topics = message.topics
     topics_count = len(topics)
     parts.append(pack_i(topics_count))
-    for name, partitions in topics:
+    for topics_item in topics:
+        name = topics_item.name
+        partitions = topics_item.partitions
         name_bytes = name.encode()
         name_size = len(name_bytes)
         partitions_count = len(partitions)
         parts += (pack_h(name_size), name_bytes, pack_i(partitions_count))
-        for partition_index, error_code, old_style_offsets, _, _, _ in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            error_code = partitions_item.error_code
+            old_style_offsets = partitions_item.old_style_offsets
             parts += (pack_ih(partition_index, error_code), (packers_q[old_style_offsets_count](old_style_offsets_count, *old_style_offsets) if (old_style_offsets_count := len(old_style_offsets)) < 64 else pack_many("q", old_style_offsets)))
     return b"".join(parts)

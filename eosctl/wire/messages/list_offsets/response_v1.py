@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.list_offsets import ListOffsetsPartitionResponse, ListOffsetsResponse, ListOffsetsTopicResponse
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 pack_ihqq = Struct(">ihqq").pack
@@ -39,23 +38,29 @@ def decode(buffer, position=0):
             for _ in range(n):
                 partition_index, error_code, timestamp, offset = unpack_ihqq(buffer, p)
                 p += 22
-                partitions.append(new(ListOffsetsPartitionResponse, (partition_index, error_code, (), timestamp, offset, -1)))
-            topics.append(new(ListOffsetsTopicResponse, (name, partitions)))
-        return new(ListOffsetsResponse, (0, topics)), p
+                partitions.append(ListOffsetsPartitionResponse(partition_index, error_code, (), timestamp, offset, -1))
+            topics.append(ListOffsetsTopicResponse(name, partitions))
+        return ListOffsetsResponse(0, topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/list_offsets", "response", 1, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    _, topics = message
+    topics = message.topics
     topics_count = len(topics)
     parts.append(pack_i(topics_count))
-    for name, partitions in topics:
+    for topics_item in topics:
+        name = topics_item.name
+        partitions = topics_item.partitions
         name_bytes = name.encode()
         name_size = len(name_bytes)
         partitions_count = len(partitions)
         parts += (pack_h(name_size), name_bytes, pack_i(partitions_count))
-        for partition_index, error_code, _, timestamp, offset, _ in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            error_code = partitions_item.error_code
+            timestamp = partitions_item.timestamp
+            offset = partitions_item.offset
             parts.append(pack_ihqq(partition_index, error_code, timestamp, offset))
     return b"".join(parts)

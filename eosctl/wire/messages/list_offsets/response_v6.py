@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.list_offsets import ListOffsetsPartitionResponse, ListOffsetsResponse, ListOffsetsTopicResponse
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
 pack_ihqqix = Struct(">ihqqix").pack
@@ -40,32 +39,40 @@ def decode(buffer, position=0):
                 p += 27
                 if n:
                     p = skip_tags(buffer, p - 1)
-                partitions.append(new(ListOffsetsPartitionResponse, (partition_index, error_code, (), timestamp, offset, leader_epoch)))
+                partitions.append(ListOffsetsPartitionResponse(partition_index, error_code, (), timestamp, offset, leader_epoch))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(ListOffsetsTopicResponse, (name, partitions)))
+            topics.append(ListOffsetsTopicResponse(name, partitions))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(ListOffsetsResponse, (throttle_time_ms, topics)), p
+        return ListOffsetsResponse(throttle_time_ms, topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/list_offsets", "response", 6, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, topics = message
+    throttle_time_ms = message.throttle_time_ms
+    topics = message.topics
     topics_count = len(topics) + 1
     parts.append((pack_iB(throttle_time_ms, topics_count) if topics_count < 128 else pack_i(throttle_time_ms) + unsigned_varint(topics_count)))
-    for name, partitions in topics:
+    for topics_item in topics:
+        name = topics_item.name
+        partitions = topics_item.partitions
         name_bytes = name.encode()
         name_size = len(name_bytes) + 1
         partitions_count = len(partitions) + 1
         parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (LENGTHS[partitions_count] if partitions_count < 128 else unsigned_varint(partitions_count)))
-        for partition_index, error_code, _, timestamp, offset, leader_epoch in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            error_code = partitions_item.error_code
+            timestamp = partitions_item.timestamp
+            offset = partitions_item.offset
+            leader_epoch = partitions_item.leader_epoch
             parts.append(pack_ihqqix(partition_index, error_code, timestamp, offset, leader_epoch))
         parts.append(b"\0")
     parts.append(b"\0")

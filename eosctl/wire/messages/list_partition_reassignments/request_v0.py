@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.list_partition_reassignments import ListPartitionReassignmentsRequest, ListPartitionReassignmentsTopics
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, skip_tags, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_i = compact_packers("i")
 pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
@@ -44,22 +43,25 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                topics.append(new(ListPartitionReassignmentsTopics, (name, partition_indexes)))
+                topics.append(ListPartitionReassignmentsTopics(name, partition_indexes))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(ListPartitionReassignmentsRequest, (timeout_ms, topics)), p
+        return ListPartitionReassignmentsRequest(timeout_ms, topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/list_partition_reassignments", "request", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    timeout_ms, topics = message
+    timeout_ms = message.timeout_ms
+    topics = message.topics
     topics_count = 0 if topics is None else len(topics) + 1
     parts.append((pack_iB(timeout_ms, topics_count) if topics_count < 128 else pack_i(timeout_ms) + unsigned_varint(topics_count)))
-    for name, partition_indexes in topics or ():
+    for topics_item in topics or ():
+        name = topics_item.name
+        partition_indexes = topics_item.partition_indexes
         name_bytes = name.encode()
         name_size = len(name_bytes) + 1
         parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (compact_packers_i[partition_indexes_count](partition_indexes_count + 1, *partition_indexes) if (partition_indexes_count := len(partition_indexes)) < 64 else pack_many_compact("i", partition_indexes)), b"\0")

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.list_partition_reassignments import ListPartitionReassignmentsResponse, OngoingPartitionReassignment, OngoingTopicReassignment
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, skip_tags, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_i = compact_packers("i")
 pack_i = Struct(">i").pack
 pack_ih = Struct(">ih").pack
@@ -71,24 +70,27 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                partitions.append(new(OngoingPartitionReassignment, (partition_index, replicas, adding_replicas, removing_replicas)))
+                partitions.append(OngoingPartitionReassignment(partition_index, replicas, adding_replicas, removing_replicas))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(OngoingTopicReassignment, (name, partitions)))
+            topics.append(OngoingTopicReassignment(name, partitions))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(ListPartitionReassignmentsResponse, (throttle_time_ms, error_code, error_message, topics)), p
+        return ListPartitionReassignmentsResponse(throttle_time_ms, error_code, error_message, topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/list_partition_reassignments", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, error_code, error_message, topics = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    error_message = message.error_message
+    topics = message.topics
     if error_message is None:
         error_message_bytes = b""
         error_message_size = 0
@@ -97,12 +99,18 @@ def encode(message):
         error_message_size = len(error_message_bytes) + 1
     topics_count = len(topics) + 1
     parts += ((pack_ihB(throttle_time_ms, error_code, error_message_size) if error_message_size < 128 else pack_ih(throttle_time_ms, error_code) + unsigned_varint(error_message_size)), error_message_bytes, (LENGTHS[topics_count] if topics_count < 128 else unsigned_varint(topics_count)))
-    for name, partitions in topics:
+    for topics_item in topics:
+        name = topics_item.name
+        partitions = topics_item.partitions
         name_bytes = name.encode()
         name_size = len(name_bytes) + 1
         partitions_count = len(partitions) + 1
         parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (LENGTHS[partitions_count] if partitions_count < 128 else unsigned_varint(partitions_count)))
-        for partition_index, replicas, adding_replicas, removing_replicas in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            replicas = partitions_item.replicas
+            adding_replicas = partitions_item.adding_replicas
+            removing_replicas = partitions_item.removing_replicas
             parts += (pack_i(partition_index), (compact_packers_i[replicas_count](replicas_count + 1, *replicas) if (replicas_count := len(replicas)) < 64 else pack_many_compact("i", replicas)), (compact_packers_i[adding_replicas_count](adding_replicas_count + 1, *adding_replicas) if (adding_replicas_count := len(adding_replicas)) < 64 else pack_many_compact("i", adding_replicas)), (compact_packers_i[removing_replicas_count](removing_replicas_count + 1, *removing_replicas) if (removing_replicas_count := len(removing_replicas)) < 64 else pack_many_compact("i", removing_replicas)), b"\0")
         parts.append(b"\0")
     parts.append(b"\0")

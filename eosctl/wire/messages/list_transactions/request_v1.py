@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.list_transactions import ListTransactionsRequest
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, skip_tags, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_q = compact_packers("q")
 pack_qx = Struct(">qx").pack
 unpack_qB = Struct(">qB").unpack_from
@@ -39,14 +38,16 @@ def decode(buffer, position=0):
         p += 9
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(ListTransactionsRequest, (state_filters, producer_id_filters, duration_filter, None)), p
+        return ListTransactionsRequest(state_filters, producer_id_filters, duration_filter, None), p
     except (IndexError, LengthError, StructError):
         raise explain("api/list_transactions", "request", 1, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    state_filters, producer_id_filters, duration_filter, _ = message
+    state_filters = message.state_filters
+    producer_id_filters = message.producer_id_filters
+    duration_filter = message.duration_filter
     state_filters_count = len(state_filters) + 1
     parts.append((LENGTHS[state_filters_count] if state_filters_count < 128 else unsigned_varint(state_filters_count)))
     for state_filters_item in state_filters:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.list_transactions import ListTransactionsRequest
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, skip_tags, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_q = compact_packers("q")
 pack_q = Struct(">q").pack
 pack_qB = Struct(">qB").pack
@@ -51,14 +50,17 @@ def decode(buffer, position=0):
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(ListTransactionsRequest, (state_filters, producer_id_filters, duration_filter, transactional_id_pattern)), p
+        return ListTransactionsRequest(state_filters, producer_id_filters, duration_filter, transactional_id_pattern), p
     except (IndexError, LengthError, StructError):
         raise explain("api/list_transactions", "request", 2, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    state_filters, producer_id_filters, duration_filter, transactional_id_pattern = message
+    state_filters = message.state_filters
+    producer_id_filters = message.producer_id_filters
+    duration_filter = message.duration_filter
+    transactional_id_pattern = message.transactional_id_pattern
     state_filters_count = len(state_filters) + 1
     parts.append((LENGTHS[state_filters_count] if state_filters_count < 128 else unsigned_varint(state_filters_count)))
     for state_filters_item in state_filters:

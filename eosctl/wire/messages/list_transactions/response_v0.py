@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.list_transactions import ListTransactionsResponse, TransactionState
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_ih = Struct(">ih").pack
 pack_ihB = Struct(">ihB").pack
 pack_q = Struct(">q").pack
@@ -55,19 +54,22 @@ def decode(buffer, position=0):
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            transaction_states.append(new(TransactionState, (transactional_id, producer_id, transaction_state)))
+            transaction_states.append(TransactionState(transactional_id, producer_id, transaction_state))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(ListTransactionsResponse, (throttle_time_ms, error_code, unknown_state_filters, transaction_states)), p
+        return ListTransactionsResponse(throttle_time_ms, error_code, unknown_state_filters, transaction_states), p
     except (IndexError, LengthError, StructError):
         raise explain("api/list_transactions", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, error_code, unknown_state_filters, transaction_states = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    unknown_state_filters = message.unknown_state_filters
+    transaction_states = message.transaction_states
     unknown_state_filters_count = len(unknown_state_filters) + 1
     parts.append((pack_ihB(throttle_time_ms, error_code, unknown_state_filters_count) if unknown_state_filters_count < 128 else pack_ih(throttle_time_ms, error_code) + unsigned_varint(unknown_state_filters_count)))
     for unknown_state_filters_item in unknown_state_filters:
@@ -76,7 +78,10 @@ def encode(message):
         parts += ((LENGTHS[unknown_state_filters_item_size] if unknown_state_filters_item_size < 128 else unsigned_varint(unknown_state_filters_item_size)), unknown_state_filters_item_bytes)
     transaction_states_count = len(transaction_states) + 1
     parts.append((LENGTHS[transaction_states_count] if transaction_states_count < 128 else unsigned_varint(transaction_states_count)))
-    for transactional_id, producer_id, transaction_state in transaction_states:
+    for transaction_states_item in transaction_states:
+        transactional_id = transaction_states_item.transactional_id
+        producer_id = transaction_states_item.producer_id
+        transaction_state = transaction_states_item.transaction_state
         transactional_id_bytes = transactional_id.encode()
         transactional_id_size = len(transactional_id_bytes) + 1
         transaction_state_bytes = transaction_state.encode()

@@ -7,7 +7,6 @@ from eosctl.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from eosctl.wire.runtime import LengthError, check_count, explain
 from eosctl.wire.uuid import ZERO_UUID
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 unpack_h = Struct(">h").unpack_from
@@ -30,20 +29,21 @@ def decode(buffer, position=0):
             q = p + n
             name = buffer[p:q].decode("utf-8", "replace")
             p = q
-            topics.append(new(MetadataRequestTopic, (ZERO_UUID, name)))
+            topics.append(MetadataRequestTopic(ZERO_UUID, name))
         if p > len(buffer):
             raise LengthError
-        return new(MetadataRequest, (topics, True, False, False)), p
+        return MetadataRequest(topics, True, False, False), p
     except (IndexError, LengthError, StructError):
         raise explain("api/metadata", "request", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    topics, _, _, _ = message
+    topics = message.topics
     topics_count = len(topics)
     parts.append(pack_i(topics_count))
-    for _, name in topics:
+    for topics_item in topics:
+        name = topics_item.name
         name_bytes = name.encode()
         name_size = len(name_bytes)
         parts += (pack_h(name_size), name_bytes)

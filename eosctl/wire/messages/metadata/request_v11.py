@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
 pack_ttx = Struct(">??x").pack
@@ -42,22 +41,26 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                topics.append(new(MetadataRequestTopic, (topic_id, name)))
+                topics.append(MetadataRequestTopic(topic_id, name))
         allow_auto_topic_creation, include_topic_authorized_operations, n = unpack_ttB(buffer, p)
         p += 3
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(MetadataRequest, (topics, allow_auto_topic_creation, False, include_topic_authorized_operations)), p
+        return MetadataRequest(topics, allow_auto_topic_creation, False, include_topic_authorized_operations), p
     except (IndexError, LengthError, StructError):
         raise explain("api/metadata", "request", 11, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    topics, allow_auto_topic_creation, _, include_topic_authorized_operations = message
+    topics = message.topics
+    allow_auto_topic_creation = message.allow_auto_topic_creation
+    include_topic_authorized_operations = message.include_topic_authorized_operations
     topics_count = 0 if topics is None else len(topics) + 1
     parts.append((LENGTHS[topics_count] if topics_count < 128 else unsigned_varint(topics_count)))
-    for topic_id, name in topics or ():
+    for topics_item in topics or ():
+        topic_id = topics_item.topic_id
+        name = topics_item.name
         if name is None:
             name_bytes = b""
             name_size = 0

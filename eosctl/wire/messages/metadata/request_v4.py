@@ -7,7 +7,6 @@ from eosctl.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from eosctl.wire.runtime import LengthError, check_count, explain
 from eosctl.wire.uuid import ZERO_UUID
 
-new = tuple.__new__
 pack_t = Struct(">?").pack
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
@@ -35,20 +34,22 @@ def decode(buffer, position=0):
                 q = p + n
                 name = buffer[p:q].decode("utf-8", "replace")
                 p = q
-                topics.append(new(MetadataRequestTopic, (ZERO_UUID, name)))
+                topics.append(MetadataRequestTopic(ZERO_UUID, name))
         allow_auto_topic_creation, = unpack_t(buffer, p)
         p += 1
-        return new(MetadataRequest, (topics, allow_auto_topic_creation, False, False)), p
+        return MetadataRequest(topics, allow_auto_topic_creation, False, False), p
     except (IndexError, LengthError, StructError):
         raise explain("api/metadata", "request", 4, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    topics, allow_auto_topic_creation, _, _ = message
+    topics = message.topics
+    allow_auto_topic_creation = message.allow_auto_topic_creation
     topics_count = -1 if topics is None else len(topics)
     parts.append(pack_i(topics_count))
-    for _, name in topics or ():
+    for topics_item in topics or ():
+        name = topics_item.name
         name_bytes = name.encode()
         name_size = len(name_bytes)
         parts += (pack_h(name_size), name_bytes)

@@ -7,7 +7,6 @@ from eosctl.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from eosctl.wire.runtime import LengthError, check_count, explain
 from eosctl.wire.uuid import ZERO_UUID
 
-new = tuple.__new__
 pack_ttt = Struct(">???").pack
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
@@ -35,20 +34,24 @@ def decode(buffer, position=0):
                 q = p + n
                 name = buffer[p:q].decode("utf-8", "replace")
                 p = q
-                topics.append(new(MetadataRequestTopic, (ZERO_UUID, name)))
+                topics.append(MetadataRequestTopic(ZERO_UUID, name))
         allow_auto_topic_creation, include_cluster_authorized_operations, include_topic_authorized_operations = unpack_ttt(buffer, p)
         p += 3
-        return new(MetadataRequest, (topics, allow_auto_topic_creation, include_cluster_authorized_operations, include_topic_authorized_operations)), p
+        return MetadataRequest(topics, allow_auto_topic_creation, include_cluster_authorized_operations, include_topic_authorized_operations), p
     except (IndexError, LengthError, StructError):
         raise explain("api/metadata", "request", 8, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    topics, allow_auto_topic_creation, include_cluster_authorized_operations, include_topic_authorized_operations = message
+    topics = message.topics
+    allow_auto_topic_creation = message.allow_auto_topic_creation
+    include_cluster_authorized_operations = message.include_cluster_authorized_operations
+    include_topic_authorized_operations = message.include_topic_authorized_operations
     topics_count = -1 if topics is None else len(topics)
     parts.append(pack_i(topics_count))
-    for _, name in topics or ():
+    for topics_item in topics or ():
+        name = topics_item.name
         name_bytes = name.encode()
         name_size = len(name_bytes)
         parts += (pack_h(name_size), name_bytes)

@@ -7,7 +7,6 @@ from eosctl.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 from eosctl.wire.uuid import ZERO_UUID
 
-new = tuple.__new__
 pack_tttx = Struct(">???x").pack
 unpack_tttB = Struct(">???B").unpack_from
 
@@ -35,22 +34,26 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                topics.append(new(MetadataRequestTopic, (ZERO_UUID, name)))
+                topics.append(MetadataRequestTopic(ZERO_UUID, name))
         allow_auto_topic_creation, include_cluster_authorized_operations, include_topic_authorized_operations, n = unpack_tttB(buffer, p)
         p += 4
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(MetadataRequest, (topics, allow_auto_topic_creation, include_cluster_authorized_operations, include_topic_authorized_operations)), p
+        return MetadataRequest(topics, allow_auto_topic_creation, include_cluster_authorized_operations, include_topic_authorized_operations), p
     except (IndexError, LengthError, StructError):
         raise explain("api/metadata", "request", 9, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    topics, allow_auto_topic_creation, include_cluster_authorized_operations, include_topic_authorized_operations = message
+    topics = message.topics
+    allow_auto_topic_creation = message.allow_auto_topic_creation
+    include_cluster_authorized_operations = message.include_cluster_authorized_operations
+    include_topic_authorized_operations = message.include_topic_authorized_operations
     topics_count = 0 if topics is None else len(topics) + 1
     parts.append((LENGTHS[topics_count] if topics_count < 128 else unsigned_varint(topics_count)))
-    for _, name in topics or ():
+    for topics_item in topics or ():
+        name = topics_item.name
         name_bytes = name.encode()
         name_size = len(name_bytes) + 1
         parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, b"\0")

@@ -7,7 +7,6 @@ from eosctl.wire.messages.metadata import MetadataResponse, MetadataResponseBrok
 from eosctl.wire.runtime import LengthError, check_count, explain, pack_many, packers, read_many, unpackers
 from eosctl.wire.uuid import ZERO_UUID
 
-new = tuple.__new__
 pack_hh = Struct(">hh").pack
 pack_hii = Struct(">hii").pack
 pack_i = Struct(">i").pack
@@ -38,7 +37,7 @@ def decode(buffer, position=0):
             p = q
             port, = unpack_i(buffer, p)
             p += 4
-            brokers.append(new(MetadataResponseBroker, (node_id, host, port, None)))
+            brokers.append(MetadataResponseBroker(node_id, host, port, None))
         n, = unpack_i(buffer, p)
         p += 4
         if not 0 <= n < 128:
@@ -72,29 +71,41 @@ def decode(buffer, position=0):
                     p += 4 * n
                 else:
                     isr_nodes, p = read_many("i", buffer, p, n)
-                partitions.append(new(MetadataResponsePartition, (error_code_2, partition_index, leader_id, -1, replica_nodes, isr_nodes, ())))
-            topics.append(new(MetadataResponseTopic, (error_code, name, ZERO_UUID, False, partitions, -2147483648)))
-        return new(MetadataResponse, (0, brokers, None, -1, topics, -2147483648, 0)), p
+                partitions.append(MetadataResponsePartition(error_code_2, partition_index, leader_id, -1, replica_nodes, isr_nodes, ()))
+            topics.append(MetadataResponseTopic(error_code, name, ZERO_UUID, False, partitions, -2147483648))
+        return MetadataResponse(0, brokers, None, -1, topics, -2147483648, 0), p
     except (IndexError, LengthError, StructError):
         raise explain("api/metadata", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    _, brokers, _, _, topics, _, _ = message
+    brokers = message.brokers
+    topics = message.topics
     brokers_count = len(brokers)
     parts.append(pack_i(brokers_count))
-    for node_id, host, port, _ in brokers:
+    for brokers_item in brokers:
+        node_id = brokers_item.node_id
+        host = brokers_item.host
+        port = brokers_item.port
         host_bytes = host.encode()
         host_size = len(host_bytes)
         parts += (pack_ih(node_id, host_size), host_bytes, pack_i(port))
     topics_count = len(topics)
     parts.append(pack_i(topics_count))
-    for error_code, name, _, _, partitions, _ in topics:
+    for topics_item in topics:
+        error_code = topics_item.error_code
+        name = topics_item.name
+        partitions = topics_item.partitions
         name_bytes = name.encode()
         name_size = len(name_bytes)
         partitions_count = len(partitions)
         parts += (pack_hh(error_code, name_size), name_bytes, pack_i(partitions_count))
-        for error_code_2, partition_index, leader_id, _, replica_nodes, isr_nodes, _ in partitions:
+        for partitions_item in partitions:
+            error_code_2 = partitions_item.error_code
+            partition_index = partitions_item.partition_index
+            leader_id = partitions_item.leader_id
+            replica_nodes = partitions_item.replica_nodes
+            isr_nodes = partitions_item.isr_nodes
             parts += (pack_hii(error_code_2, partition_index, leader_id), (packers_i[replica_nodes_count](replica_nodes_count, *replica_nodes) if (replica_nodes_count := len(replica_nodes)) < 64 else pack_many("i", replica_nodes)), (packers_i[isr_nodes_count](isr_nodes_count, *isr_nodes) if (isr_nodes_count := len(isr_nodes)) < 64 else pack_many("i", isr_nodes)))
     return b"".join(parts)

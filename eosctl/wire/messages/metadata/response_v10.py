@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.metadata import MetadataResponse, MetadataResponseBroker, MetadataResponsePartition, MetadataResponseTopic
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, skip_tags, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_i = compact_packers("i")
 pack_ut = Struct(">16s?").pack
 pack_utB = Struct(">16s?B").pack
@@ -55,7 +54,7 @@ def decode(buffer, position=0):
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            brokers.append(new(MetadataResponseBroker, (node_id, host, port, rack)))
+            brokers.append(MetadataResponseBroker(node_id, host, port, rack))
         n = buffer[p]
         if not n:
             cluster_id = None
@@ -110,27 +109,36 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                partitions.append(new(MetadataResponsePartition, (error_code_2, partition_index, leader_id, leader_epoch, replica_nodes, isr_nodes, offline_replicas)))
+                partitions.append(MetadataResponsePartition(error_code_2, partition_index, leader_id, leader_epoch, replica_nodes, isr_nodes, offline_replicas))
             topic_authorized_operations, n = unpack_iB(buffer, p)
             p += 5
             if n:
                 p = skip_tags(buffer, p - 1)
-            topics.append(new(MetadataResponseTopic, (error_code, name, topic_id, is_internal, partitions, topic_authorized_operations)))
+            topics.append(MetadataResponseTopic(error_code, name, topic_id, is_internal, partitions, topic_authorized_operations))
         cluster_authorized_operations, n = unpack_iB(buffer, p)
         p += 5
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(MetadataResponse, (throttle_time_ms, brokers, cluster_id, controller_id, topics, cluster_authorized_operations, 0)), p
+        return MetadataResponse(throttle_time_ms, brokers, cluster_id, controller_id, topics, cluster_authorized_operations, 0), p
     except (IndexError, LengthError, StructError):
         raise explain("api/metadata", "response", 10, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, brokers, cluster_id, controller_id, topics, cluster_authorized_operations, _ = message
+    throttle_time_ms = message.throttle_time_ms
+    brokers = message.brokers
+    cluster_id = message.cluster_id
+    controller_id = message.controller_id
+    topics = message.topics
+    cluster_authorized_operations = message.cluster_authorized_operations
     brokers_count = len(brokers) + 1
     parts.append((pack_iB(throttle_time_ms, brokers_count) if brokers_count < 128 else pack_i(throttle_time_ms) + unsigned_varint(brokers_count)))
-    for node_id, host, port, rack in brokers:
+    for brokers_item in brokers:
+        node_id = brokers_item.node_id
+        host = brokers_item.host
+        port = brokers_item.port
+        rack = brokers_item.rack
         host_bytes = host.encode()
         host_size = len(host_bytes) + 1
         if rack is None:
@@ -148,12 +156,25 @@ def encode(message):
         cluster_id_size = len(cluster_id_bytes) + 1
     topics_count = len(topics) + 1
     parts += ((LENGTHS[cluster_id_size] if cluster_id_size < 128 else unsigned_varint(cluster_id_size)), cluster_id_bytes, (pack_iB(controller_id, topics_count) if topics_count < 128 else pack_i(controller_id) + unsigned_varint(topics_count)))
-    for error_code, name, topic_id, is_internal, partitions, topic_authorized_operations in topics:
+    for topics_item in topics:
+        error_code = topics_item.error_code
+        name = topics_item.name
+        topic_id = topics_item.topic_id
+        is_internal = topics_item.is_internal
+        partitions = topics_item.partitions
+        topic_authorized_operations = topics_item.topic_authorized_operations
         name_bytes = name.encode()
         name_size = len(name_bytes) + 1
         partitions_count = len(partitions) + 1
         parts += ((pack_hB(error_code, name_size) if name_size < 128 else pack_h(error_code) + unsigned_varint(name_size)), name_bytes, (pack_utB(topic_id, is_internal, partitions_count) if partitions_count < 128 else pack_ut(topic_id, is_internal) + unsigned_varint(partitions_count)))
-        for error_code_2, partition_index, leader_id, leader_epoch, replica_nodes, isr_nodes, offline_replicas in partitions:
+        for partitions_item in partitions:
+            error_code_2 = partitions_item.error_code
+            partition_index = partitions_item.partition_index
+            leader_id = partitions_item.leader_id
+            leader_epoch = partitions_item.leader_epoch
+            replica_nodes = partitions_item.replica_nodes
+            isr_nodes = partitions_item.isr_nodes
+            offline_replicas = partitions_item.offline_replicas
             parts += (pack_hiii(error_code_2, partition_index, leader_id, leader_epoch), (compact_packers_i[replica_nodes_count](replica_nodes_count + 1, *replica_nodes) if (replica_nodes_count := len(replica_nodes)) < 64 else pack_many_compact("i", replica_nodes)), (compact_packers_i[isr_nodes_count](isr_nodes_count + 1, *isr_nodes) if (isr_nodes_count := len(isr_nodes)) < 64 else pack_many_compact("i", isr_nodes)), (compact_packers_i[offline_replicas_count](offline_replicas_count + 1, *offline_replicas) if (offline_replicas_count := len(offline_replicas)) < 64 else pack_many_compact("i", offline_replicas)), b"\0")
         parts.append(pack_ix(topic_authorized_operations))
     parts.append(pack_ix(cluster_authorized_operations))

@@ -7,7 +7,6 @@ from eosctl.wire.messages.metadata import MetadataResponse, MetadataResponseBrok
 from eosctl.wire.runtime import LengthError, check_count, explain, pack_many, packers, read_many, unpackers
 from eosctl.wire.uuid import ZERO_UUID
 
-new = tuple.__new__
 pack_ti = Struct(">?i").pack
 pack_h = Struct(">h").pack
 pack_hh = Struct(">hh").pack
@@ -49,7 +48,7 @@ def decode(buffer, position=0):
                 q = p + n
                 rack = buffer[p:q].decode("utf-8", "replace")
                 p = q
-            brokers.append(new(MetadataResponseBroker, (node_id, host, port, rack)))
+            brokers.append(MetadataResponseBroker(node_id, host, port, rack))
         n, = unpack_h(buffer, p)
         p += 2
         if n < 0:
@@ -91,19 +90,27 @@ def decode(buffer, position=0):
                     p += 4 * n
                 else:
                     isr_nodes, p = read_many("i", buffer, p, n)
-                partitions.append(new(MetadataResponsePartition, (error_code_2, partition_index, leader_id, -1, replica_nodes, isr_nodes, ())))
-            topics.append(new(MetadataResponseTopic, (error_code, name, ZERO_UUID, is_internal, partitions, -2147483648)))
-        return new(MetadataResponse, (throttle_time_ms, brokers, cluster_id, controller_id, topics, -2147483648, 0)), p
+                partitions.append(MetadataResponsePartition(error_code_2, partition_index, leader_id, -1, replica_nodes, isr_nodes, ()))
+            topics.append(MetadataResponseTopic(error_code, name, ZERO_UUID, is_internal, partitions, -2147483648))
+        return MetadataResponse(throttle_time_ms, brokers, cluster_id, controller_id, topics, -2147483648, 0), p
     except (IndexError, LengthError, StructError):
         raise explain("api/metadata", "response", 3, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, brokers, cluster_id, controller_id, topics, _, _ = message
+    throttle_time_ms = message.throttle_time_ms
+    brokers = message.brokers
+    cluster_id = message.cluster_id
+    controller_id = message.controller_id
+    topics = message.topics
     brokers_count = len(brokers)
     parts.append(pack_ii(throttle_time_ms, brokers_count))
-    for node_id, host, port, rack in brokers:
+    for brokers_item in brokers:
+        node_id = brokers_item.node_id
+        host = brokers_item.host
+        port = brokers_item.port
+        rack = brokers_item.rack
         host_bytes = host.encode()
         host_size = len(host_bytes)
         if rack is None:
@@ -121,11 +128,20 @@ def encode(message):
         cluster_id_size = len(cluster_id_bytes)
     topics_count = len(topics)
     parts += (pack_h(cluster_id_size), cluster_id_bytes, pack_ii(controller_id, topics_count))
-    for error_code, name, _, is_internal, partitions, _ in topics:
+    for topics_item in topics:
+        error_code = topics_item.error_code
+        name = topics_item.name
+        is_internal = topics_item.is_internal
+        partitions = topics_item.partitions
         name_bytes = name.encode()
         name_size = len(name_bytes)
         partitions_count = len(partitions)
         parts += (pack_hh(error_code, name_size), name_bytes, pack_ti(is_internal, partitions_count))
-        for error_code_2, partition_index, leader_id, _, replica_nodes, isr_nodes, _ in partitions:
+        for partitions_item in partitions:
+            error_code_2 = partitions_item.error_code
+            partition_index = partitions_item.partition_index
+            leader_id = partitions_item.leader_id
+            replica_nodes = partitions_item.replica_nodes
+            isr_nodes = partitions_item.isr_nodes
             parts += (pack_hii(error_code_2, partition_index, leader_id), (packers_i[replica_nodes_count](replica_nodes_count, *replica_nodes) if (replica_nodes_count := len(replica_nodes)) < 64 else pack_many("i", replica_nodes)), (packers_i[isr_nodes_count](isr_nodes_count, *isr_nodes) if (isr_nodes_count := len(isr_nodes)) < 64 else pack_many("i", isr_nodes)))
     return b"".join(parts)

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
 pack_i = Struct(">i").pack
@@ -72,24 +71,28 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                partitions.append(new(OffsetCommitRequestPartition, (partition_index, committed_offset, -1, committed_leader_epoch, committed_metadata)))
+                partitions.append(OffsetCommitRequestPartition(partition_index, committed_offset, -1, committed_leader_epoch, committed_metadata))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(OffsetCommitRequestTopic, ("", topic_id, partitions)))
+            topics.append(OffsetCommitRequestTopic("", topic_id, partitions))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(OffsetCommitRequest, (group_id, generation_id_or_member_epoch, member_id, -1, group_instance_id, topics)), p
+        return OffsetCommitRequest(group_id, generation_id_or_member_epoch, member_id, -1, group_instance_id, topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/offset_commit", "request", 10, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    group_id, generation_id_or_member_epoch, member_id, _, group_instance_id, topics = message
+    group_id = message.group_id
+    generation_id_or_member_epoch = message.generation_id_or_member_epoch
+    member_id = message.member_id
+    group_instance_id = message.group_instance_id
+    topics = message.topics
     group_id_bytes = group_id.encode()
     group_id_size = len(group_id_bytes) + 1
     member_id_bytes = member_id.encode()
@@ -102,10 +105,16 @@ def encode(message):
         group_instance_id_size = len(group_instance_id_bytes) + 1
     topics_count = len(topics) + 1
     parts += ((LENGTHS[group_id_size] if group_id_size < 128 else unsigned_varint(group_id_size)), group_id_bytes, (pack_iB(generation_id_or_member_epoch, member_id_size) if member_id_size < 128 else pack_i(generation_id_or_member_epoch) + unsigned_varint(member_id_size)), member_id_bytes, (LENGTHS[group_instance_id_size] if group_instance_id_size < 128 else unsigned_varint(group_instance_id_size)), group_instance_id_bytes, (LENGTHS[topics_count] if topics_count < 128 else unsigned_varint(topics_count)))
-    for _, topic_id, partitions in topics:
+    for topics_item in topics:
+        topic_id = topics_item.topic_id
+        partitions = topics_item.partitions
         partitions_count = len(partitions) + 1
         parts.append((pack_uB(topic_id, partitions_count) if partitions_count < 128 else pack_u(topic_id) + unsigned_varint(partitions_count)))
-        for partition_index, committed_offset, _, committed_leader_epoch, committed_metadata in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            committed_offset = partitions_item.committed_offset
+            committed_leader_epoch = partitions_item.committed_leader_epoch
+            committed_metadata = partitions_item.committed_metadata
             if committed_metadata is None:
                 committed_metadata_bytes = b""
                 committed_metadata_size = 0

@@ -7,7 +7,6 @@ from eosctl.wire.messages.offset_commit import OffsetCommitRequest, OffsetCommit
 from eosctl.wire.runtime import LengthError, check_count, explain
 from eosctl.wire.uuid import ZERO_UUID
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 pack_ih = Struct(">ih").pack
@@ -62,30 +61,38 @@ def decode(buffer, position=0):
                     q = p + n
                     committed_metadata = buffer[p:q].decode("utf-8", "replace")
                     p = q
-                partitions.append(new(OffsetCommitRequestPartition, (partition_index, committed_offset, -1, -1, committed_metadata)))
-            topics.append(new(OffsetCommitRequestTopic, (name, ZERO_UUID, partitions)))
+                partitions.append(OffsetCommitRequestPartition(partition_index, committed_offset, -1, -1, committed_metadata))
+            topics.append(OffsetCommitRequestTopic(name, ZERO_UUID, partitions))
         if p > len(buffer):
             raise LengthError
-        return new(OffsetCommitRequest, (group_id, generation_id_or_member_epoch, member_id, -1, None, topics)), p
+        return OffsetCommitRequest(group_id, generation_id_or_member_epoch, member_id, -1, None, topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/offset_commit", "request", 5, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    group_id, generation_id_or_member_epoch, member_id, _, _, topics = message
+    group_id = message.group_id
+    generation_id_or_member_epoch = message.generation_id_or_member_epoch
+    member_id = message.member_id
+    topics = message.topics
     group_id_bytes = group_id.encode()
     group_id_size = len(group_id_bytes)
     member_id_bytes = member_id.encode()
     member_id_size = len(member_id_bytes)
     topics_count = len(topics)
     parts += (pack_h(group_id_size), group_id_bytes, pack_ih(generation_id_or_member_epoch, member_id_size), member_id_bytes, pack_i(topics_count))
-    for name, _, partitions in topics:
+    for topics_item in topics:
+        name = topics_item.name
+        partitions = topics_item.partitions
         name_bytes = name.encode()
         name_size = len(name_bytes)
         partitions_count = len(partitions)
         parts += (pack_h(name_size), name_bytes, pack_i(partitions_count))
-        for partition_index, committed_offset, _, _, committed_metadata in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            committed_offset = partitions_item.committed_offset
+            committed_metadata = partitions_item.committed_metadata
             if committed_metadata is None:
                 committed_metadata_bytes = b""
                 committed_metadata_size = -1

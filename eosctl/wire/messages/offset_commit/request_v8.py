@@ -7,7 +7,6 @@ from eosctl.wire.messages.offset_commit import OffsetCommitRequest, OffsetCommit
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 from eosctl.wire.uuid import ZERO_UUID
 
-new = tuple.__new__
 pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
 pack_iqi = Struct(">iqi").pack
@@ -75,24 +74,28 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                partitions.append(new(OffsetCommitRequestPartition, (partition_index, committed_offset, -1, committed_leader_epoch, committed_metadata)))
+                partitions.append(OffsetCommitRequestPartition(partition_index, committed_offset, -1, committed_leader_epoch, committed_metadata))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(OffsetCommitRequestTopic, (name, ZERO_UUID, partitions)))
+            topics.append(OffsetCommitRequestTopic(name, ZERO_UUID, partitions))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(OffsetCommitRequest, (group_id, generation_id_or_member_epoch, member_id, -1, group_instance_id, topics)), p
+        return OffsetCommitRequest(group_id, generation_id_or_member_epoch, member_id, -1, group_instance_id, topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/offset_commit", "request", 8, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    group_id, generation_id_or_member_epoch, member_id, _, group_instance_id, topics = message
+    group_id = message.group_id
+    generation_id_or_member_epoch = message.generation_id_or_member_epoch
+    member_id = message.member_id
+    group_instance_id = message.group_instance_id
+    topics = message.topics
     group_id_bytes = group_id.encode()
     group_id_size = len(group_id_bytes) + 1
     member_id_bytes = member_id.encode()
@@ -105,12 +108,18 @@ def encode(message):
         group_instance_id_size = len(group_instance_id_bytes) + 1
     topics_count = len(topics) + 1
     parts += ((LENGTHS[group_id_size] if group_id_size < 128 else unsigned_varint(group_id_size)), group_id_bytes, (pack_iB(generation_id_or_member_epoch, member_id_size) if member_id_size < 128 else pack_i(generation_id_or_member_epoch) + unsigned_varint(member_id_size)), member_id_bytes, (LENGTHS[group_instance_id_size] if group_instance_id_size < 128 else unsigned_varint(group_instance_id_size)), group_instance_id_bytes, (LENGTHS[topics_count] if topics_count < 128 else unsigned_varint(topics_count)))
-    for name, _, partitions in topics:
+    for topics_item in topics:
+        name = topics_item.name
+        partitions = topics_item.partitions
         name_bytes = name.encode()
         name_size = len(name_bytes) + 1
         partitions_count = len(partitions) + 1
         parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (LENGTHS[partitions_count] if partitions_count < 128 else unsigned_varint(partitions_count)))
-        for partition_index, committed_offset, _, committed_leader_epoch, committed_metadata in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            committed_offset = partitions_item.committed_offset
+            committed_leader_epoch = partitions_item.committed_leader_epoch
+            committed_metadata = partitions_item.committed_metadata
             if committed_metadata is None:
                 committed_metadata_bytes = b""
                 committed_metadata_size = 0

@@ -7,7 +7,6 @@ from eosctl.wire.messages.offset_commit import OffsetCommitResponse, OffsetCommi
 from eosctl.wire.runtime import LengthError, check_count, explain
 from eosctl.wire.uuid import ZERO_UUID
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 pack_ih = Struct(">ih").pack
@@ -40,23 +39,27 @@ def decode(buffer, position=0):
             for _ in range(n):
                 partition_index, error_code = unpack_ih(buffer, p)
                 p += 6
-                partitions.append(new(OffsetCommitResponsePartition, (partition_index, error_code)))
-            topics.append(new(OffsetCommitResponseTopic, (name, ZERO_UUID, partitions)))
-        return new(OffsetCommitResponse, (0, topics)), p
+                partitions.append(OffsetCommitResponsePartition(partition_index, error_code))
+            topics.append(OffsetCommitResponseTopic(name, ZERO_UUID, partitions))
+        return OffsetCommitResponse(0, topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/offset_commit", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    _, topics = message
+    topics = message.topics
     topics_count = len(topics)
     parts.append(pack_i(topics_count))
-    for name, _, partitions in topics:
+    for topics_item in topics:
+        name = topics_item.name
+        partitions = topics_item.partitions
         name_bytes = name.encode()
         name_size = len(name_bytes)
         partitions_count = len(partitions)
         parts += (pack_h(name_size), name_bytes, pack_i(partitions_count))
-        for partition_index, error_code in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            error_code = partitions_item.error_code
             parts.append(pack_ih(partition_index, error_code))
     return b"".join(parts)

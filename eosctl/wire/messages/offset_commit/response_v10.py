@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.offset_commit import OffsetCommitResponse, OffsetCommitResponsePartition, OffsetCommitResponseTopic
 from eosctl.wire.runtime import LengthError, compact_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
 pack_i = Struct(">i").pack
@@ -38,30 +37,35 @@ def decode(buffer, position=0):
                 p += 7
                 if n:
                     p = skip_tags(buffer, p - 1)
-                partitions.append(new(OffsetCommitResponsePartition, (partition_index, error_code)))
+                partitions.append(OffsetCommitResponsePartition(partition_index, error_code))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(OffsetCommitResponseTopic, ("", topic_id, partitions)))
+            topics.append(OffsetCommitResponseTopic("", topic_id, partitions))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(OffsetCommitResponse, (throttle_time_ms, topics)), p
+        return OffsetCommitResponse(throttle_time_ms, topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/offset_commit", "response", 10, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, topics = message
+    throttle_time_ms = message.throttle_time_ms
+    topics = message.topics
     topics_count = len(topics) + 1
     parts.append((pack_iB(throttle_time_ms, topics_count) if topics_count < 128 else pack_i(throttle_time_ms) + unsigned_varint(topics_count)))
-    for _, topic_id, partitions in topics:
+    for topics_item in topics:
+        topic_id = topics_item.topic_id
+        partitions = topics_item.partitions
         partitions_count = len(partitions) + 1
         parts.append((pack_uB(topic_id, partitions_count) if partitions_count < 128 else pack_u(topic_id) + unsigned_varint(partitions_count)))
-        for partition_index, error_code in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            error_code = partitions_item.error_code
             parts.append(pack_ihx(partition_index, error_code))
         parts.append(b"\0")
     parts.append(b"\0")

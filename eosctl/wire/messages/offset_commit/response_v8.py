@@ -7,7 +7,6 @@ from eosctl.wire.messages.offset_commit import OffsetCommitResponse, OffsetCommi
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 from eosctl.wire.uuid import ZERO_UUID
 
-new = tuple.__new__
 pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
 pack_ihx = Struct(">ihx").pack
@@ -41,32 +40,37 @@ def decode(buffer, position=0):
                 p += 7
                 if n:
                     p = skip_tags(buffer, p - 1)
-                partitions.append(new(OffsetCommitResponsePartition, (partition_index, error_code)))
+                partitions.append(OffsetCommitResponsePartition(partition_index, error_code))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(OffsetCommitResponseTopic, (name, ZERO_UUID, partitions)))
+            topics.append(OffsetCommitResponseTopic(name, ZERO_UUID, partitions))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(OffsetCommitResponse, (throttle_time_ms, topics)), p
+        return OffsetCommitResponse(throttle_time_ms, topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/offset_commit", "response", 8, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, topics = message
+    throttle_time_ms = message.throttle_time_ms
+    topics = message.topics
     topics_count = len(topics) + 1
     parts.append((pack_iB(throttle_time_ms, topics_count) if topics_count < 128 else pack_i(throttle_time_ms) + unsigned_varint(topics_count)))
-    for name, _, partitions in topics:
+    for topics_item in topics:
+        name = topics_item.name
+        partitions = topics_item.partitions
         name_bytes = name.encode()
         name_size = len(name_bytes) + 1
         partitions_count = len(partitions) + 1
         parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (LENGTHS[partitions_count] if partitions_count < 128 else unsigned_varint(partitions_count)))
-        for partition_index, error_code in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            error_code = partitions_item.error_code
             parts.append(pack_ihx(partition_index, error_code))
         parts.append(b"\0")
     parts.append(b"\0")

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteRequestPartition, OffsetDeleteRequestTopic
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 unpack_h = Struct(">h").unpack_from
@@ -44,25 +43,29 @@ def decode(buffer, position=0):
             for _ in range(n):
                 partition_index, = unpack_i(buffer, p)
                 p += 4
-                partitions.append(new(OffsetDeleteRequestPartition, (partition_index,)))
-            topics.append(new(OffsetDeleteRequestTopic, (name, partitions)))
-        return new(OffsetDeleteRequest, (group_id, topics)), p
+                partitions.append(OffsetDeleteRequestPartition(partition_index))
+            topics.append(OffsetDeleteRequestTopic(name, partitions))
+        return OffsetDeleteRequest(group_id, topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/offset_delete", "request", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    group_id, topics = message
+    group_id = message.group_id
+    topics = message.topics
     group_id_bytes = group_id.encode()
     group_id_size = len(group_id_bytes)
     topics_count = len(topics)
     parts += (pack_h(group_id_size), group_id_bytes, pack_i(topics_count))
-    for name, partitions in topics:
+    for topics_item in topics:
+        name = topics_item.name
+        partitions = topics_item.partitions
         name_bytes = name.encode()
         name_size = len(name_bytes)
         partitions_count = len(partitions)
         parts += (pack_h(name_size), name_bytes, pack_i(partitions_count))
-        for partition_index, in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
             parts.append(pack_i(partition_index))
     return b"".join(parts)

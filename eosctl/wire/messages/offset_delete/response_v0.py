@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.offset_delete import OffsetDeleteResponse, OffsetDeleteResponsePartition, OffsetDeleteResponseTopic
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_hii = Struct(">hii").pack
 pack_i = Struct(">i").pack
@@ -41,23 +40,29 @@ def decode(buffer, position=0):
             for _ in range(n):
                 partition_index, error_code_2 = unpack_ih(buffer, p)
                 p += 6
-                partitions.append(new(OffsetDeleteResponsePartition, (partition_index, error_code_2)))
-            topics.append(new(OffsetDeleteResponseTopic, (name, partitions)))
-        return new(OffsetDeleteResponse, (error_code, throttle_time_ms, topics)), p
+                partitions.append(OffsetDeleteResponsePartition(partition_index, error_code_2))
+            topics.append(OffsetDeleteResponseTopic(name, partitions))
+        return OffsetDeleteResponse(error_code, throttle_time_ms, topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/offset_delete", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    error_code, throttle_time_ms, topics = message
+    error_code = message.error_code
+    throttle_time_ms = message.throttle_time_ms
+    topics = message.topics
     topics_count = len(topics)
     parts.append(pack_hii(error_code, throttle_time_ms, topics_count))
-    for name, partitions in topics:
+    for topics_item in topics:
+        name = topics_item.name
+        partitions = topics_item.partitions
         name_bytes = name.encode()
         name_size = len(name_bytes)
         partitions_count = len(partitions)
         parts += (pack_h(name_size), name_bytes, pack_i(partitions_count))
-        for partition_index, error_code_2 in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            error_code_2 = partitions_item.error_code
             parts.append(pack_ih(partition_index, error_code_2))
     return b"".join(parts)

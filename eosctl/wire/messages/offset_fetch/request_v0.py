@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestTopic
 from eosctl.wire.runtime import LengthError, check_count, explain, pack_many, packers, read_many, unpackers
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 packers_i = packers("i")
@@ -45,20 +44,23 @@ def decode(buffer, position=0):
                 p += 4 * n
             else:
                 partition_indexes, p = read_many("i", buffer, p, n)
-            topics.append(new(OffsetFetchRequestTopic, (name, partition_indexes)))
-        return new(OffsetFetchRequest, (group_id, topics, (), False)), p
+            topics.append(OffsetFetchRequestTopic(name, partition_indexes))
+        return OffsetFetchRequest(group_id, topics, (), False), p
     except (IndexError, LengthError, StructError):
         raise explain("api/offset_fetch", "request", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    group_id, topics, _, _ = message
+    group_id = message.group_id
+    topics = message.topics
     group_id_bytes = group_id.encode()
     group_id_size = len(group_id_bytes)
     topics_count = len(topics)
     parts += (pack_h(group_id_size), group_id_bytes, pack_i(topics_count))
-    for name, partition_indexes in topics:
+    for topics_item in topics:
+        name = topics_item.name
+        partition_indexes = topics_item.partition_indexes
         name_bytes = name.encode()
         name_size = len(name_bytes)
         parts += (pack_h(name_size), name_bytes, (packers_i[partition_indexes_count](partition_indexes_count, *partition_indexes) if (partition_indexes_count := len(partition_indexes)) < 64 else pack_many("i", partition_indexes)))

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchRequestTopics
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, skip_tags, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_i = compact_packers("i")
 pack_u = Struct(">16s").pack
 pack_tx = Struct(">?x").pack
@@ -65,27 +64,32 @@ def decode(buffer, position=0):
                         p = skip_tags(buffer, p)
                     else:
                         p += 1
-                    topics.append(new(OffsetFetchRequestTopics, ("", topic_id, partition_indexes)))
+                    topics.append(OffsetFetchRequestTopics("", topic_id, partition_indexes))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            groups.append(new(OffsetFetchRequestGroup, (group_id, member_id, member_epoch, topics)))
+            groups.append(OffsetFetchRequestGroup(group_id, member_id, member_epoch, topics))
         require_stable, n = unpack_tB(buffer, p)
         p += 2
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(OffsetFetchRequest, ("", (), groups, require_stable)), p
+        return OffsetFetchRequest("", (), groups, require_stable), p
     except (IndexError, LengthError, StructError):
         raise explain("api/offset_fetch", "request", 10, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    _, _, groups, require_stable = message
+    groups = message.groups
+    require_stable = message.require_stable
     groups_count = len(groups) + 1
     parts.append((LENGTHS[groups_count] if groups_count < 128 else unsigned_varint(groups_count)))
-    for group_id, member_id, member_epoch, topics in groups:
+    for groups_item in groups:
+        group_id = groups_item.group_id
+        member_id = groups_item.member_id
+        member_epoch = groups_item.member_epoch
+        topics = groups_item.topics
         group_id_bytes = group_id.encode()
         group_id_size = len(group_id_bytes) + 1
         if member_id is None:
@@ -96,7 +100,9 @@ def encode(message):
             member_id_size = len(member_id_bytes) + 1
         topics_count = 0 if topics is None else len(topics) + 1
         parts += ((LENGTHS[group_id_size] if group_id_size < 128 else unsigned_varint(group_id_size)), group_id_bytes, (LENGTHS[member_id_size] if member_id_size < 128 else unsigned_varint(member_id_size)), member_id_bytes, (pack_iB(member_epoch, topics_count) if topics_count < 128 else pack_i(member_epoch) + unsigned_varint(topics_count)))
-        for _, topic_id, partition_indexes in topics or ():
+        for topics_item in topics or ():
+            topic_id = topics_item.topic_id
+            partition_indexes = topics_item.partition_indexes
             parts += (pack_u(topic_id), (compact_packers_i[partition_indexes_count](partition_indexes_count + 1, *partition_indexes) if (partition_indexes_count := len(partition_indexes)) < 64 else pack_many_compact("i", partition_indexes)), b"\0")
         parts.append(b"\0")
     parts.append(pack_tx(require_stable))

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestTopic
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, skip_tags, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_i = compact_packers("i")
 unpackers_i = unpackers("i")
 
@@ -46,24 +45,27 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                topics.append(new(OffsetFetchRequestTopic, (name, partition_indexes)))
+                topics.append(OffsetFetchRequestTopic(name, partition_indexes))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(OffsetFetchRequest, (group_id, topics, (), False)), p
+        return OffsetFetchRequest(group_id, topics, (), False), p
     except (IndexError, LengthError, StructError):
         raise explain("api/offset_fetch", "request", 6, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    group_id, topics, _, _ = message
+    group_id = message.group_id
+    topics = message.topics
     group_id_bytes = group_id.encode()
     group_id_size = len(group_id_bytes) + 1
     topics_count = 0 if topics is None else len(topics) + 1
     parts += ((LENGTHS[group_id_size] if group_id_size < 128 else unsigned_varint(group_id_size)), group_id_bytes, (LENGTHS[topics_count] if topics_count < 128 else unsigned_varint(topics_count)))
-    for name, partition_indexes in topics or ():
+    for topics_item in topics or ():
+        name = topics_item.name
+        partition_indexes = topics_item.partition_indexes
         name_bytes = name.encode()
         name_size = len(name_bytes) + 1
         parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (compact_packers_i[partition_indexes_count](partition_indexes_count + 1, *partition_indexes) if (partition_indexes_count := len(partition_indexes)) < 64 else pack_many_compact("i", partition_indexes)), b"\0")

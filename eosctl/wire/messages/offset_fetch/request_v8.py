@@ -7,7 +7,6 @@ from eosctl.wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchReq
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, skip_tags, unpackers, unsigned_varint
 from eosctl.wire.uuid import ZERO_UUID
 
-new = tuple.__new__
 compact_packers_i = compact_packers("i")
 pack_tx = Struct(">?x").pack
 unpack_tB = Struct(">?B").unpack_from
@@ -55,32 +54,37 @@ def decode(buffer, position=0):
                         p = skip_tags(buffer, p)
                     else:
                         p += 1
-                    topics.append(new(OffsetFetchRequestTopics, (name, ZERO_UUID, partition_indexes)))
+                    topics.append(OffsetFetchRequestTopics(name, ZERO_UUID, partition_indexes))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            groups.append(new(OffsetFetchRequestGroup, (group_id, None, -1, topics)))
+            groups.append(OffsetFetchRequestGroup(group_id, None, -1, topics))
         require_stable, n = unpack_tB(buffer, p)
         p += 2
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(OffsetFetchRequest, ("", (), groups, require_stable)), p
+        return OffsetFetchRequest("", (), groups, require_stable), p
     except (IndexError, LengthError, StructError):
         raise explain("api/offset_fetch", "request", 8, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    _, _, groups, require_stable = message
+    groups = message.groups
+    require_stable = message.require_stable
     groups_count = len(groups) + 1
     parts.append((LENGTHS[groups_count] if groups_count < 128 else unsigned_varint(groups_count)))
-    for group_id, _, _, topics in groups:
+    for groups_item in groups:
+        group_id = groups_item.group_id
+        topics = groups_item.topics
         group_id_bytes = group_id.encode()
         group_id_size = len(group_id_bytes) + 1
         topics_count = 0 if topics is None else len(topics) + 1
         parts += ((LENGTHS[group_id_size] if group_id_size < 128 else unsigned_varint(group_id_size)), group_id_bytes, (LENGTHS[topics_count] if topics_count < 128 else unsigned_varint(topics_count)))
-        for name, _, partition_indexes in topics or ():
+        for topics_item in topics or ():
+            name = topics_item.name
+            partition_indexes = topics_item.partition_indexes
             name_bytes = name.encode()
             name_size = len(name_bytes) + 1
             parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (compact_packers_i[partition_indexes_count](partition_indexes_count + 1, *partition_indexes) if (partition_indexes_count := len(partition_indexes)) < 64 else pack_many_compact("i", partition_indexes)), b"\0")

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.offset_fetch import OffsetFetchResponse, OffsetFetchResponsePartition, OffsetFetchResponseTopic
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 pack_iqh = Struct(">iqh").pack
@@ -47,24 +46,30 @@ def decode(buffer, position=0):
                     p = q
                 error_code, = unpack_h(buffer, p)
                 p += 2
-                partitions.append(new(OffsetFetchResponsePartition, (partition_index, committed_offset, -1, metadata, error_code)))
-            topics.append(new(OffsetFetchResponseTopic, (name, partitions)))
-        return new(OffsetFetchResponse, (0, topics, 0, ())), p
+                partitions.append(OffsetFetchResponsePartition(partition_index, committed_offset, -1, metadata, error_code))
+            topics.append(OffsetFetchResponseTopic(name, partitions))
+        return OffsetFetchResponse(0, topics, 0, ()), p
     except (IndexError, LengthError, StructError):
         raise explain("api/offset_fetch", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    _, topics, _, _ = message
+    topics = message.topics
     topics_count = len(topics)
     parts.append(pack_i(topics_count))
-    for name, partitions in topics:
+    for topics_item in topics:
+        name = topics_item.name
+        partitions = topics_item.partitions
         name_bytes = name.encode()
         name_size = len(name_bytes)
         partitions_count = len(partitions)
         parts += (pack_h(name_size), name_bytes, pack_i(partitions_count))
-        for partition_index, committed_offset, _, metadata, error_code in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            committed_offset = partitions_item.committed_offset
+            metadata = partitions_item.metadata
+            error_code = partitions_item.error_code
             if metadata is None:
                 metadata_bytes = b""
                 metadata_size = -1

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.offset_fetch import OffsetFetchResponse, OffsetFetchResponseGroup, OffsetFetchResponsePartitions, OffsetFetchResponseTopics
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
 pack_hx = Struct(">hx").pack
@@ -64,40 +63,51 @@ def decode(buffer, position=0):
                     p += 3
                     if n:
                         p = skip_tags(buffer, p - 1)
-                    partitions.append(new(OffsetFetchResponsePartitions, (partition_index, committed_offset, committed_leader_epoch, metadata, error_code)))
+                    partitions.append(OffsetFetchResponsePartitions(partition_index, committed_offset, committed_leader_epoch, metadata, error_code))
                 if buffer[p]:
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                topics.append(new(OffsetFetchResponseTopics, ("", topic_id, partitions)))
+                topics.append(OffsetFetchResponseTopics("", topic_id, partitions))
             error_code_2, n = unpack_hB(buffer, p)
             p += 3
             if n:
                 p = skip_tags(buffer, p - 1)
-            groups.append(new(OffsetFetchResponseGroup, (group_id, topics, error_code_2)))
+            groups.append(OffsetFetchResponseGroup(group_id, topics, error_code_2))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(OffsetFetchResponse, (throttle_time_ms, (), 0, groups)), p
+        return OffsetFetchResponse(throttle_time_ms, (), 0, groups), p
     except (IndexError, LengthError, StructError):
         raise explain("api/offset_fetch", "response", 10, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, _, _, groups = message
+    throttle_time_ms = message.throttle_time_ms
+    groups = message.groups
     groups_count = len(groups) + 1
     parts.append((pack_iB(throttle_time_ms, groups_count) if groups_count < 128 else pack_i(throttle_time_ms) + unsigned_varint(groups_count)))
-    for group_id, topics, error_code in groups:
+    for groups_item in groups:
+        group_id = groups_item.group_id
+        topics = groups_item.topics
+        error_code = groups_item.error_code
         group_id_bytes = group_id.encode()
         group_id_size = len(group_id_bytes) + 1
         topics_count = len(topics) + 1
         parts += ((LENGTHS[group_id_size] if group_id_size < 128 else unsigned_varint(group_id_size)), group_id_bytes, (LENGTHS[topics_count] if topics_count < 128 else unsigned_varint(topics_count)))
-        for _, topic_id, partitions in topics:
+        for topics_item in topics:
+            topic_id = topics_item.topic_id
+            partitions = topics_item.partitions
             partitions_count = len(partitions) + 1
             parts.append((pack_uB(topic_id, partitions_count) if partitions_count < 128 else pack_u(topic_id) + unsigned_varint(partitions_count)))
-            for partition_index, committed_offset, committed_leader_epoch, metadata, error_code_2 in partitions:
+            for partitions_item in partitions:
+                partition_index = partitions_item.partition_index
+                committed_offset = partitions_item.committed_offset
+                committed_leader_epoch = partitions_item.committed_leader_epoch
+                metadata = partitions_item.metadata
+                error_code_2 = partitions_item.error_code
                 if metadata is None:
                     metadata_bytes = b""
                     metadata_size = 0

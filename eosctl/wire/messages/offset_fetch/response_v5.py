@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.offset_fetch import OffsetFetchResponse, OffsetFetchResponsePartition, OffsetFetchResponseTopic
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 pack_ii = Struct(">ii").pack
@@ -49,26 +48,35 @@ def decode(buffer, position=0):
                     p = q
                 error_code, = unpack_h(buffer, p)
                 p += 2
-                partitions.append(new(OffsetFetchResponsePartition, (partition_index, committed_offset, committed_leader_epoch, metadata, error_code)))
-            topics.append(new(OffsetFetchResponseTopic, (name, partitions)))
+                partitions.append(OffsetFetchResponsePartition(partition_index, committed_offset, committed_leader_epoch, metadata, error_code))
+            topics.append(OffsetFetchResponseTopic(name, partitions))
         error_code_2, = unpack_h(buffer, p)
         p += 2
-        return new(OffsetFetchResponse, (throttle_time_ms, topics, error_code_2, ())), p
+        return OffsetFetchResponse(throttle_time_ms, topics, error_code_2, ()), p
     except (IndexError, LengthError, StructError):
         raise explain("api/offset_fetch", "response", 5, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, topics, error_code, _ = message
+    throttle_time_ms = message.throttle_time_ms
+    topics = message.topics
+    error_code = message.error_code
     topics_count = len(topics)
     parts.append(pack_ii(throttle_time_ms, topics_count))
-    for name, partitions in topics:
+    for topics_item in topics:
+        name = topics_item.name
+        partitions = topics_item.partitions
         name_bytes = name.encode()
         name_size = len(name_bytes)
         partitions_count = len(partitions)
         parts += (pack_h(name_size), name_bytes, pack_i(partitions_count))
-        for partition_index, committed_offset, committed_leader_epoch, metadata, error_code_2 in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            committed_offset = partitions_item.committed_offset
+            committed_leader_epoch = partitions_item.committed_leader_epoch
+            metadata = partitions_item.metadata
+            error_code_2 = partitions_item.error_code
             if metadata is None:
                 metadata_bytes = b""
                 metadata_size = -1

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.offset_fetch import OffsetFetchResponse, OffsetFetchResponsePartition, OffsetFetchResponseTopic
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_hx = Struct(">hx").pack
 pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
@@ -54,32 +53,41 @@ def decode(buffer, position=0):
                 p += 3
                 if n:
                     p = skip_tags(buffer, p - 1)
-                partitions.append(new(OffsetFetchResponsePartition, (partition_index, committed_offset, committed_leader_epoch, metadata, error_code)))
+                partitions.append(OffsetFetchResponsePartition(partition_index, committed_offset, committed_leader_epoch, metadata, error_code))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(OffsetFetchResponseTopic, (name, partitions)))
+            topics.append(OffsetFetchResponseTopic(name, partitions))
         error_code_2, n = unpack_hB(buffer, p)
         p += 3
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(OffsetFetchResponse, (throttle_time_ms, topics, error_code_2, ())), p
+        return OffsetFetchResponse(throttle_time_ms, topics, error_code_2, ()), p
     except (IndexError, LengthError, StructError):
         raise explain("api/offset_fetch", "response", 6, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, topics, error_code, _ = message
+    throttle_time_ms = message.throttle_time_ms
+    topics = message.topics
+    error_code = message.error_code
     topics_count = len(topics) + 1
     parts.append((pack_iB(throttle_time_ms, topics_count) if topics_count < 128 else pack_i(throttle_time_ms) + unsigned_varint(topics_count)))
-    for name, partitions in topics:
+    for topics_item in topics:
+        name = topics_item.name
+        partitions = topics_item.partitions
         name_bytes = name.encode()
         name_size = len(name_bytes) + 1
         partitions_count = len(partitions) + 1
         parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (LENGTHS[partitions_count] if partitions_count < 128 else unsigned_varint(partitions_count)))
-        for partition_index, committed_offset, committed_leader_epoch, metadata, error_code_2 in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            committed_offset = partitions_item.committed_offset
+            committed_leader_epoch = partitions_item.committed_leader_epoch
+            metadata = partitions_item.metadata
+            error_code_2 = partitions_item.error_code
             if metadata is None:
                 metadata_bytes = b""
                 metadata_size = 0

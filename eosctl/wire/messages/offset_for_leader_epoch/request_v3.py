@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.offset_for_leader_epoch import OffsetForLeaderEpochRequest, OffsetForLeaderPartition, OffsetForLeaderTopic
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 pack_ii = Struct(">ii").pack
@@ -41,23 +40,29 @@ def decode(buffer, position=0):
             for _ in range(n):
                 partition, current_leader_epoch, leader_epoch = unpack_iii(buffer, p)
                 p += 12
-                partitions.append(new(OffsetForLeaderPartition, (partition, current_leader_epoch, leader_epoch)))
-            topics.append(new(OffsetForLeaderTopic, (topic, partitions)))
-        return new(OffsetForLeaderEpochRequest, (replica_id, topics)), p
+                partitions.append(OffsetForLeaderPartition(partition, current_leader_epoch, leader_epoch))
+            topics.append(OffsetForLeaderTopic(topic, partitions))
+        return OffsetForLeaderEpochRequest(replica_id, topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/offset_for_leader_epoch", "request", 3, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    replica_id, topics = message
+    replica_id = message.replica_id
+    topics = message.topics
     topics_count = len(topics)
     parts.append(pack_ii(replica_id, topics_count))
-    for topic, partitions in topics:
+    for topics_item in topics:
+        topic = topics_item.topic
+        partitions = topics_item.partitions
         topic_bytes = topic.encode()
         topic_size = len(topic_bytes)
         partitions_count = len(partitions)
         parts += (pack_h(topic_size), topic_bytes, pack_i(partitions_count))
-        for partition, current_leader_epoch, leader_epoch in partitions:
+        for partitions_item in partitions:
+            partition = partitions_item.partition
+            current_leader_epoch = partitions_item.current_leader_epoch
+            leader_epoch = partitions_item.leader_epoch
             parts.append(pack_iii(partition, current_leader_epoch, leader_epoch))
     return b"".join(parts)

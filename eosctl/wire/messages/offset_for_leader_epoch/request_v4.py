@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.offset_for_leader_epoch import OffsetForLeaderEpochRequest, OffsetForLeaderPartition, OffsetForLeaderTopic
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
 pack_iiix = Struct(">iiix").pack
@@ -40,32 +39,38 @@ def decode(buffer, position=0):
                 p += 13
                 if n:
                     p = skip_tags(buffer, p - 1)
-                partitions.append(new(OffsetForLeaderPartition, (partition, current_leader_epoch, leader_epoch)))
+                partitions.append(OffsetForLeaderPartition(partition, current_leader_epoch, leader_epoch))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(OffsetForLeaderTopic, (topic, partitions)))
+            topics.append(OffsetForLeaderTopic(topic, partitions))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(OffsetForLeaderEpochRequest, (replica_id, topics)), p
+        return OffsetForLeaderEpochRequest(replica_id, topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/offset_for_leader_epoch", "request", 4, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    replica_id, topics = message
+    replica_id = message.replica_id
+    topics = message.topics
     topics_count = len(topics) + 1
     parts.append((pack_iB(replica_id, topics_count) if topics_count < 128 else pack_i(replica_id) + unsigned_varint(topics_count)))
-    for topic, partitions in topics:
+    for topics_item in topics:
+        topic = topics_item.topic
+        partitions = topics_item.partitions
         topic_bytes = topic.encode()
         topic_size = len(topic_bytes) + 1
         partitions_count = len(partitions) + 1
         parts += ((LENGTHS[topic_size] if topic_size < 128 else unsigned_varint(topic_size)), topic_bytes, (LENGTHS[partitions_count] if partitions_count < 128 else unsigned_varint(partitions_count)))
-        for partition, current_leader_epoch, leader_epoch in partitions:
+        for partitions_item in partitions:
+            partition = partitions_item.partition
+            current_leader_epoch = partitions_item.current_leader_epoch
+            leader_epoch = partitions_item.leader_epoch
             parts.append(pack_iiix(partition, current_leader_epoch, leader_epoch))
         parts.append(b"\0")
     parts.append(b"\0")

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.offset_for_leader_epoch import EpochEndOffset, OffsetForLeaderEpochResponse, OffsetForLeaderTopicResult
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_hiq = Struct(">hiq").pack
 pack_i = Struct(">i").pack
@@ -39,23 +38,28 @@ def decode(buffer, position=0):
             for _ in range(n):
                 error_code, partition, end_offset = unpack_hiq(buffer, p)
                 p += 14
-                partitions.append(new(EpochEndOffset, (error_code, partition, -1, end_offset)))
-            topics.append(new(OffsetForLeaderTopicResult, (topic, partitions)))
-        return new(OffsetForLeaderEpochResponse, (0, topics)), p
+                partitions.append(EpochEndOffset(error_code, partition, -1, end_offset))
+            topics.append(OffsetForLeaderTopicResult(topic, partitions))
+        return OffsetForLeaderEpochResponse(0, topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/offset_for_leader_epoch", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    _, topics = message
+    topics = message.topics
     topics_count = len(topics)
     parts.append(pack_i(topics_count))
-    for topic, partitions in topics:
+    for topics_item in topics:
+        topic = topics_item.topic
+        partitions = topics_item.partitions
         topic_bytes = topic.encode()
         topic_size = len(topic_bytes)
         partitions_count = len(partitions)
         parts += (pack_h(topic_size), topic_bytes, pack_i(partitions_count))
-        for error_code, partition, _, end_offset in partitions:
+        for partitions_item in partitions:
+            error_code = partitions_item.error_code
+            partition = partitions_item.partition
+            end_offset = partitions_item.end_offset
             parts.append(pack_hiq(error_code, partition, end_offset))
     return b"".join(parts)

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.offset_for_leader_epoch import EpochEndOffset, OffsetForLeaderEpochResponse, OffsetForLeaderTopicResult
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_hiiqx = Struct(">hiiqx").pack
 pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
@@ -40,32 +39,39 @@ def decode(buffer, position=0):
                 p += 19
                 if n:
                     p = skip_tags(buffer, p - 1)
-                partitions.append(new(EpochEndOffset, (error_code, partition, leader_epoch, end_offset)))
+                partitions.append(EpochEndOffset(error_code, partition, leader_epoch, end_offset))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(OffsetForLeaderTopicResult, (topic, partitions)))
+            topics.append(OffsetForLeaderTopicResult(topic, partitions))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(OffsetForLeaderEpochResponse, (throttle_time_ms, topics)), p
+        return OffsetForLeaderEpochResponse(throttle_time_ms, topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/offset_for_leader_epoch", "response", 4, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, topics = message
+    throttle_time_ms = message.throttle_time_ms
+    topics = message.topics
     topics_count = len(topics) + 1
     parts.append((pack_iB(throttle_time_ms, topics_count) if topics_count < 128 else pack_i(throttle_time_ms) + unsigned_varint(topics_count)))
-    for topic, partitions in topics:
+    for topics_item in topics:
+        topic = topics_item.topic
+        partitions = topics_item.partitions
         topic_bytes = topic.encode()
         topic_size = len(topic_bytes) + 1
         partitions_count = len(partitions) + 1
         parts += ((LENGTHS[topic_size] if topic_size < 128 else unsigned_varint(topic_size)), topic_bytes, (LENGTHS[partitions_count] if partitions_count < 128 else unsigned_varint(partitions_count)))
-        for error_code, partition, leader_epoch, end_offset in partitions:
+        for partitions_item in partitions:
+            error_code = partitions_item.error_code
+            partition = partitions_item.partition
+            leader_epoch = partitions_item.leader_epoch
+            end_offset = partitions_item.end_offset
             parts.append(pack_hiiqx(error_code, partition, leader_epoch, end_offset))
         parts.append(b"\0")
     parts.append(b"\0")

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
 pack_hi = Struct(">hi").pack
@@ -60,24 +59,27 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                partition_data.append(new(PartitionProduceData, (index, records)))
+                partition_data.append(PartitionProduceData(index, records))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topic_data.append(new(TopicProduceData, ("", topic_id, partition_data)))
+            topic_data.append(TopicProduceData("", topic_id, partition_data))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(ProduceRequest, (transactional_id, acks, timeout_ms, topic_data)), p
+        return ProduceRequest(transactional_id, acks, timeout_ms, topic_data), p
     except (IndexError, LengthError, StructError):
         raise explain("api/produce", "request", 13, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    transactional_id, acks, timeout_ms, topic_data = message
+    transactional_id = message.transactional_id
+    acks = message.acks
+    timeout_ms = message.timeout_ms
+    topic_data = message.topic_data
     if transactional_id is None:
         transactional_id_bytes = b""
         transactional_id_size = 0
@@ -86,10 +88,14 @@ def encode(message):
         transactional_id_size = len(transactional_id_bytes) + 1
     topic_data_count = len(topic_data) + 1
     parts += ((LENGTHS[transactional_id_size] if transactional_id_size < 128 else unsigned_varint(transactional_id_size)), transactional_id_bytes, (pack_hiB(acks, timeout_ms, topic_data_count) if topic_data_count < 128 else pack_hi(acks, timeout_ms) + unsigned_varint(topic_data_count)))
-    for _, topic_id, partition_data in topic_data:
+    for topic_data_item in topic_data:
+        topic_id = topic_data_item.topic_id
+        partition_data = topic_data_item.partition_data
         partition_data_count = len(partition_data) + 1
         parts.append((pack_uB(topic_id, partition_data_count) if partition_data_count < 128 else pack_u(topic_id) + unsigned_varint(partition_data_count)))
-        for index, records in partition_data:
+        for partition_data_item in partition_data:
+            index = partition_data_item.index
+            records = partition_data_item.records
             if records is None:
                 records_bytes = b""
                 records_size = 0

@@ -7,7 +7,6 @@ from eosctl.wire.messages.produce import PartitionProduceData, ProduceRequest, T
 from eosctl.wire.runtime import LengthError, check_count, explain
 from eosctl.wire.uuid import ZERO_UUID
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_hii = Struct(">hii").pack
 pack_i = Struct(">i").pack
@@ -56,18 +55,21 @@ def decode(buffer, position=0):
                     q = p + n
                     records = buffer[p:q]
                     p = q
-                partition_data.append(new(PartitionProduceData, (index, records)))
-            topic_data.append(new(TopicProduceData, (name, ZERO_UUID, partition_data)))
+                partition_data.append(PartitionProduceData(index, records))
+            topic_data.append(TopicProduceData(name, ZERO_UUID, partition_data))
         if p > len(buffer):
             raise LengthError
-        return new(ProduceRequest, (transactional_id, acks, timeout_ms, topic_data)), p
+        return ProduceRequest(transactional_id, acks, timeout_ms, topic_data), p
     except (IndexError, LengthError, StructError):
         raise explain("api/produce", "request", 3, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    transactional_id, acks, timeout_ms, topic_data = message
+    transactional_id = message.transactional_id
+    acks = message.acks
+    timeout_ms = message.timeout_ms
+    topic_data = message.topic_data
     if transactional_id is None:
         transactional_id_bytes = b""
         transactional_id_size = -1
@@ -76,12 +78,16 @@ def encode(message):
         transactional_id_size = len(transactional_id_bytes)
     topic_data_count = len(topic_data)
     parts += (pack_h(transactional_id_size), transactional_id_bytes, pack_hii(acks, timeout_ms, topic_data_count))
-    for name, _, partition_data in topic_data:
+    for topic_data_item in topic_data:
+        name = topic_data_item.name
+        partition_data = topic_data_item.partition_data
         name_bytes = name.encode()
         name_size = len(name_bytes)
         partition_data_count = len(partition_data)
         parts += (pack_h(name_size), name_bytes, pack_i(partition_data_count))
-        for index, records in partition_data:
+        for partition_data_item in partition_data:
+            index = partition_data_item.index
+            records = partition_data_item.records
             if records is None:
                 records_bytes = b""
                 records_size = -1

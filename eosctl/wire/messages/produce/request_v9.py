@@ -7,7 +7,6 @@ from eosctl.wire.messages.produce import PartitionProduceData, ProduceRequest, T
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 from eosctl.wire.uuid import ZERO_UUID
 
-new = tuple.__new__
 pack_hi = Struct(">hi").pack
 pack_hiB = Struct(">hiB").pack
 pack_i = Struct(">i").pack
@@ -63,24 +62,27 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                partition_data.append(new(PartitionProduceData, (index, records)))
+                partition_data.append(PartitionProduceData(index, records))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topic_data.append(new(TopicProduceData, (name, ZERO_UUID, partition_data)))
+            topic_data.append(TopicProduceData(name, ZERO_UUID, partition_data))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(ProduceRequest, (transactional_id, acks, timeout_ms, topic_data)), p
+        return ProduceRequest(transactional_id, acks, timeout_ms, topic_data), p
     except (IndexError, LengthError, StructError):
         raise explain("api/produce", "request", 9, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    transactional_id, acks, timeout_ms, topic_data = message
+    transactional_id = message.transactional_id
+    acks = message.acks
+    timeout_ms = message.timeout_ms
+    topic_data = message.topic_data
     if transactional_id is None:
         transactional_id_bytes = b""
         transactional_id_size = 0
@@ -89,12 +91,16 @@ def encode(message):
         transactional_id_size = len(transactional_id_bytes) + 1
     topic_data_count = len(topic_data) + 1
     parts += ((LENGTHS[transactional_id_size] if transactional_id_size < 128 else unsigned_varint(transactional_id_size)), transactional_id_bytes, (pack_hiB(acks, timeout_ms, topic_data_count) if topic_data_count < 128 else pack_hi(acks, timeout_ms) + unsigned_varint(topic_data_count)))
-    for name, _, partition_data in topic_data:
+    for topic_data_item in topic_data:
+        name = topic_data_item.name
+        partition_data = topic_data_item.partition_data
         name_bytes = name.encode()
         name_size = len(name_bytes) + 1
         partition_data_count = len(partition_data) + 1
         parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (LENGTHS[partition_data_count] if partition_data_count < 128 else unsigned_varint(partition_data_count)))
-        for index, records in partition_data:
+        for partition_data_item in partition_data:
+            index = partition_data_item.index
+            records = partition_data_item.records
             if records is None:
                 records_bytes = b""
                 records_size = 0

@@ -7,7 +7,6 @@ from eosctl.wire.messages.produce import LeaderIdAndEpoch, PartitionProduceRespo
 from eosctl.wire.runtime import LengthError, check_count, explain
 from eosctl.wire.uuid import ZERO_UUID
 
-new = tuple.__new__
 DEFAULT_LeaderIdAndEpoch = LeaderIdAndEpoch()
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
@@ -41,23 +40,28 @@ def decode(buffer, position=0):
             for _ in range(n):
                 index, error_code, base_offset = unpack_ihq(buffer, p)
                 p += 14
-                partition_responses.append(new(PartitionProduceResponse, (index, error_code, base_offset, -1, -1, (), None, DEFAULT_LeaderIdAndEpoch)))
-            responses.append(new(TopicProduceResponse, (name, ZERO_UUID, partition_responses)))
-        return new(ProduceResponse, (responses, 0, ())), p
+                partition_responses.append(PartitionProduceResponse(index, error_code, base_offset, -1, -1, (), None, DEFAULT_LeaderIdAndEpoch))
+            responses.append(TopicProduceResponse(name, ZERO_UUID, partition_responses))
+        return ProduceResponse(responses, 0, ()), p
     except (IndexError, LengthError, StructError):
         raise explain("api/produce", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    responses, _, _ = message
+    responses = message.responses
     responses_count = len(responses)
     parts.append(pack_i(responses_count))
-    for name, _, partition_responses in responses:
+    for responses_item in responses:
+        name = responses_item.name
+        partition_responses = responses_item.partition_responses
         name_bytes = name.encode()
         name_size = len(name_bytes)
         partition_responses_count = len(partition_responses)
         parts += (pack_h(name_size), name_bytes, pack_i(partition_responses_count))
-        for index, error_code, base_offset, _, _, _, _, _ in partition_responses:
+        for partition_responses_item in partition_responses:
+            index = partition_responses_item.index
+            error_code = partition_responses_item.error_code
+            base_offset = partition_responses_item.base_offset
             parts.append(pack_ihq(index, error_code, base_offset))
     return b"".join(parts)

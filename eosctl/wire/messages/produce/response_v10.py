@@ -7,7 +7,6 @@ from eosctl.wire.messages.produce import BatchIndexAndErrorMessage, LeaderIdAndE
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, read_unsigned_varint, skip_tags, tagged_field, unsigned_varint
 from eosctl.wire.uuid import ZERO_UUID
 
-new = tuple.__new__
 DEFAULT_LeaderIdAndEpoch = LeaderIdAndEpoch()
 pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
@@ -62,7 +61,7 @@ def decode(buffer, position=0):
                         p = skip_tags(buffer, p)
                     else:
                         p += 1
-                    record_errors.append(new(BatchIndexAndErrorMessage, (batch_index, batch_index_error_message)))
+                    record_errors.append(BatchIndexAndErrorMessage(batch_index, batch_index_error_message))
                 n = buffer[p]
                 if not n:
                     error_message = None
@@ -94,16 +93,16 @@ def decode(buffer, position=0):
                             p += 9
                             if n:
                                 p = skip_tags(buffer, p - 1)
-                            current_leader = new(LeaderIdAndEpoch, (leader_id, leader_epoch))
+                            current_leader = LeaderIdAndEpoch(leader_id, leader_epoch)
                             if p != tag_end:
                                 raise LengthError
                         p = tag_end
-                partition_responses.append(new(PartitionProduceResponse, (index, error_code, base_offset, log_append_time_ms, log_start_offset, record_errors, error_message, current_leader)))
+                partition_responses.append(PartitionProduceResponse(index, error_code, base_offset, log_append_time_ms, log_start_offset, record_errors, error_message, current_leader))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            responses.append(new(TopicProduceResponse, (name, ZERO_UUID, partition_responses)))
+            responses.append(TopicProduceResponse(name, ZERO_UUID, partition_responses))
         throttle_time_ms, n = unpack_iB(buffer, p)
         p += 5
         node_endpoints = ()
@@ -149,30 +148,44 @@ def decode(buffer, position=0):
                             p = skip_tags(buffer, p)
                         else:
                             p += 1
-                        node_endpoints_2.append(new(NodeEndpoint, (node_id, host, port, rack)))
+                        node_endpoints_2.append(NodeEndpoint(node_id, host, port, rack))
                     node_endpoints = node_endpoints_2
                     if p != tag_end_2:
                         raise LengthError
                 p = tag_end_2
-        return new(ProduceResponse, (responses, throttle_time_ms, node_endpoints)), p
+        return ProduceResponse(responses, throttle_time_ms, node_endpoints), p
     except (IndexError, LengthError, StructError):
         raise explain("api/produce", "response", 10, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    responses, throttle_time_ms, node_endpoints = message
+    responses = message.responses
+    throttle_time_ms = message.throttle_time_ms
+    node_endpoints = message.node_endpoints
     responses_count = len(responses) + 1
     parts.append((LENGTHS[responses_count] if responses_count < 128 else unsigned_varint(responses_count)))
-    for name, _, partition_responses in responses:
+    for responses_item in responses:
+        name = responses_item.name
+        partition_responses = responses_item.partition_responses
         name_bytes = name.encode()
         name_size = len(name_bytes) + 1
         partition_responses_count = len(partition_responses) + 1
         parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (LENGTHS[partition_responses_count] if partition_responses_count < 128 else unsigned_varint(partition_responses_count)))
-        for index, error_code, base_offset, log_append_time_ms, log_start_offset, record_errors, error_message, current_leader in partition_responses:
+        for partition_responses_item in partition_responses:
+            index = partition_responses_item.index
+            error_code = partition_responses_item.error_code
+            base_offset = partition_responses_item.base_offset
+            log_append_time_ms = partition_responses_item.log_append_time_ms
+            log_start_offset = partition_responses_item.log_start_offset
+            record_errors = partition_responses_item.record_errors
+            error_message = partition_responses_item.error_message
+            current_leader = partition_responses_item.current_leader
             record_errors_count = len(record_errors) + 1
             parts.append((pack_ihqqqB(index, error_code, base_offset, log_append_time_ms, log_start_offset, record_errors_count) if record_errors_count < 128 else pack_ihqqq(index, error_code, base_offset, log_append_time_ms, log_start_offset) + unsigned_varint(record_errors_count)))
-            for batch_index, batch_index_error_message in record_errors:
+            for record_errors_item in record_errors:
+                batch_index = record_errors_item.batch_index
+                batch_index_error_message = record_errors_item.batch_index_error_message
                 if batch_index_error_message is None:
                     batch_index_error_message_bytes = b""
                     batch_index_error_message_size = 0
@@ -189,7 +202,8 @@ def encode(message):
             tag_count = 0
             tagged = b""
             if current_leader is not DEFAULT_LeaderIdAndEpoch and current_leader != DEFAULT_LeaderIdAndEpoch:
-                leader_id, leader_epoch = current_leader
+                leader_id = current_leader.leader_id
+                leader_epoch = current_leader.leader_epoch
                 tagged += tagged_field(0, pack_iix(leader_id, leader_epoch))
                 tag_count += 1
             parts += ((LENGTHS[error_message_size] if error_message_size < 128 else unsigned_varint(error_message_size)), error_message_bytes, (LENGTHS[tag_count] if tag_count < 128 else unsigned_varint(tag_count)), tagged)
@@ -200,7 +214,11 @@ def encode(message):
         inner_2 = []
         node_endpoints_count = len(node_endpoints) + 1
         inner_2.append((LENGTHS[node_endpoints_count] if node_endpoints_count < 128 else unsigned_varint(node_endpoints_count)))
-        for node_id, host, port, rack in node_endpoints:
+        for node_endpoints_item in node_endpoints:
+            node_id = node_endpoints_item.node_id
+            host = node_endpoints_item.host
+            port = node_endpoints_item.port
+            rack = node_endpoints_item.rack
             host_bytes = host.encode()
             host_size = len(host_bytes) + 1
             if rack is None:

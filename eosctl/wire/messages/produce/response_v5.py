@@ -7,7 +7,6 @@ from eosctl.wire.messages.produce import LeaderIdAndEpoch, PartitionProduceRespo
 from eosctl.wire.runtime import LengthError, check_count, explain
 from eosctl.wire.uuid import ZERO_UUID
 
-new = tuple.__new__
 DEFAULT_LeaderIdAndEpoch = LeaderIdAndEpoch()
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
@@ -41,26 +40,34 @@ def decode(buffer, position=0):
             for _ in range(n):
                 index, error_code, base_offset, log_append_time_ms, log_start_offset = unpack_ihqqq(buffer, p)
                 p += 30
-                partition_responses.append(new(PartitionProduceResponse, (index, error_code, base_offset, log_append_time_ms, log_start_offset, (), None, DEFAULT_LeaderIdAndEpoch)))
-            responses.append(new(TopicProduceResponse, (name, ZERO_UUID, partition_responses)))
+                partition_responses.append(PartitionProduceResponse(index, error_code, base_offset, log_append_time_ms, log_start_offset, (), None, DEFAULT_LeaderIdAndEpoch))
+            responses.append(TopicProduceResponse(name, ZERO_UUID, partition_responses))
         throttle_time_ms, = unpack_i(buffer, p)
         p += 4
-        return new(ProduceResponse, (responses, throttle_time_ms, ())), p
+        return ProduceResponse(responses, throttle_time_ms, ()), p
     except (IndexError, LengthError, StructError):
         raise explain("api/produce", "response", 5, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    responses, throttle_time_ms, _ = message
+    responses = message.responses
+    throttle_time_ms = message.throttle_time_ms
     responses_count = len(responses)
     parts.append(pack_i(responses_count))
-    for name, _, partition_responses in responses:
+    for responses_item in responses:
+        name = responses_item.name
+        partition_responses = responses_item.partition_responses
         name_bytes = name.encode()
         name_size = len(name_bytes)
         partition_responses_count = len(partition_responses)
         parts += (pack_h(name_size), name_bytes, pack_i(partition_responses_count))
-        for index, error_code, base_offset, log_append_time_ms, log_start_offset, _, _, _ in partition_responses:
+        for partition_responses_item in partition_responses:
+            index = partition_responses_item.index
+            error_code = partition_responses_item.error_code
+            base_offset = partition_responses_item.base_offset
+            log_append_time_ms = partition_responses_item.log_append_time_ms
+            log_start_offset = partition_responses_item.log_start_offset
             parts.append(pack_ihqqq(index, error_code, base_offset, log_append_time_ms, log_start_offset))
     parts.append(pack_i(throttle_time_ms))
     return b"".join(parts)

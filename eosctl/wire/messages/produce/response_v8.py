@@ -7,7 +7,6 @@ from eosctl.wire.messages.produce import BatchIndexAndErrorMessage, LeaderIdAndE
 from eosctl.wire.runtime import LengthError, check_count, explain
 from eosctl.wire.uuid import ZERO_UUID
 
-new = tuple.__new__
 DEFAULT_LeaderIdAndEpoch = LeaderIdAndEpoch()
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
@@ -55,7 +54,7 @@ def decode(buffer, position=0):
                         q = p + n
                         batch_index_error_message = buffer[p:q].decode("utf-8", "replace")
                         p = q
-                    record_errors.append(new(BatchIndexAndErrorMessage, (batch_index, batch_index_error_message)))
+                    record_errors.append(BatchIndexAndErrorMessage(batch_index, batch_index_error_message))
                 n, = unpack_h(buffer, p)
                 p += 2
                 if n < 0:
@@ -64,29 +63,41 @@ def decode(buffer, position=0):
                     q = p + n
                     error_message = buffer[p:q].decode("utf-8", "replace")
                     p = q
-                partition_responses.append(new(PartitionProduceResponse, (index, error_code, base_offset, log_append_time_ms, log_start_offset, record_errors, error_message, DEFAULT_LeaderIdAndEpoch)))
-            responses.append(new(TopicProduceResponse, (name, ZERO_UUID, partition_responses)))
+                partition_responses.append(PartitionProduceResponse(index, error_code, base_offset, log_append_time_ms, log_start_offset, record_errors, error_message, DEFAULT_LeaderIdAndEpoch))
+            responses.append(TopicProduceResponse(name, ZERO_UUID, partition_responses))
         throttle_time_ms, = unpack_i(buffer, p)
         p += 4
-        return new(ProduceResponse, (responses, throttle_time_ms, ())), p
+        return ProduceResponse(responses, throttle_time_ms, ()), p
     except (IndexError, LengthError, StructError):
         raise explain("api/produce", "response", 8, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    responses, throttle_time_ms, _ = message
+    responses = message.responses
+    throttle_time_ms = message.throttle_time_ms
     responses_count = len(responses)
     parts.append(pack_i(responses_count))
-    for name, _, partition_responses in responses:
+    for responses_item in responses:
+        name = responses_item.name
+        partition_responses = responses_item.partition_responses
         name_bytes = name.encode()
         name_size = len(name_bytes)
         partition_responses_count = len(partition_responses)
         parts += (pack_h(name_size), name_bytes, pack_i(partition_responses_count))
-        for index, error_code, base_offset, log_append_time_ms, log_start_offset, record_errors, error_message, _ in partition_responses:
+        for partition_responses_item in partition_responses:
+            index = partition_responses_item.index
+            error_code = partition_responses_item.error_code
+            base_offset = partition_responses_item.base_offset
+            log_append_time_ms = partition_responses_item.log_append_time_ms
+            log_start_offset = partition_responses_item.log_start_offset
+            record_errors = partition_responses_item.record_errors
+            error_message = partition_responses_item.error_message
             record_errors_count = len(record_errors)
             parts.append(pack_ihqqqi(index, error_code, base_offset, log_append_time_ms, log_start_offset, record_errors_count))
-            for batch_index, batch_index_error_message in record_errors:
+            for record_errors_item in record_errors:
+                batch_index = record_errors_item.batch_index
+                batch_index_error_message = record_errors_item.batch_index_error_message
                 if batch_index_error_message is None:
                     batch_index_error_message_bytes = b""
                     batch_index_error_message_size = -1

@@ -7,7 +7,6 @@ from eosctl.wire.messages.produce import BatchIndexAndErrorMessage, LeaderIdAndE
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 from eosctl.wire.uuid import ZERO_UUID
 
-new = tuple.__new__
 DEFAULT_LeaderIdAndEpoch = LeaderIdAndEpoch()
 pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
@@ -61,7 +60,7 @@ def decode(buffer, position=0):
                         p = skip_tags(buffer, p)
                     else:
                         p += 1
-                    record_errors.append(new(BatchIndexAndErrorMessage, (batch_index, batch_index_error_message)))
+                    record_errors.append(BatchIndexAndErrorMessage(batch_index, batch_index_error_message))
                 n = buffer[p]
                 if not n:
                     error_message = None
@@ -76,35 +75,47 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                partition_responses.append(new(PartitionProduceResponse, (index, error_code, base_offset, log_append_time_ms, log_start_offset, record_errors, error_message, DEFAULT_LeaderIdAndEpoch)))
+                partition_responses.append(PartitionProduceResponse(index, error_code, base_offset, log_append_time_ms, log_start_offset, record_errors, error_message, DEFAULT_LeaderIdAndEpoch))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            responses.append(new(TopicProduceResponse, (name, ZERO_UUID, partition_responses)))
+            responses.append(TopicProduceResponse(name, ZERO_UUID, partition_responses))
         throttle_time_ms, n = unpack_iB(buffer, p)
         p += 5
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(ProduceResponse, (responses, throttle_time_ms, ())), p
+        return ProduceResponse(responses, throttle_time_ms, ()), p
     except (IndexError, LengthError, StructError):
         raise explain("api/produce", "response", 9, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    responses, throttle_time_ms, _ = message
+    responses = message.responses
+    throttle_time_ms = message.throttle_time_ms
     responses_count = len(responses) + 1
     parts.append((LENGTHS[responses_count] if responses_count < 128 else unsigned_varint(responses_count)))
-    for name, _, partition_responses in responses:
+    for responses_item in responses:
+        name = responses_item.name
+        partition_responses = responses_item.partition_responses
         name_bytes = name.encode()
         name_size = len(name_bytes) + 1
         partition_responses_count = len(partition_responses) + 1
         parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (LENGTHS[partition_responses_count] if partition_responses_count < 128 else unsigned_varint(partition_responses_count)))
-        for index, error_code, base_offset, log_append_time_ms, log_start_offset, record_errors, error_message, _ in partition_responses:
+        for partition_responses_item in partition_responses:
+            index = partition_responses_item.index
+            error_code = partition_responses_item.error_code
+            base_offset = partition_responses_item.base_offset
+            log_append_time_ms = partition_responses_item.log_append_time_ms
+            log_start_offset = partition_responses_item.log_start_offset
+            record_errors = partition_responses_item.record_errors
+            error_message = partition_responses_item.error_message
             record_errors_count = len(record_errors) + 1
             parts.append((pack_ihqqqB(index, error_code, base_offset, log_append_time_ms, log_start_offset, record_errors_count) if record_errors_count < 128 else pack_ihqqq(index, error_code, base_offset, log_append_time_ms, log_start_offset) + unsigned_varint(record_errors_count)))
-            for batch_index, batch_index_error_message in record_errors:
+            for record_errors_item in record_errors:
+                batch_index = record_errors_item.batch_index
+                batch_index_error_message = record_errors_item.batch_index_error_message
                 if batch_index_error_message is None:
                     batch_index_error_message_bytes = b""
                     batch_index_error_message_size = 0

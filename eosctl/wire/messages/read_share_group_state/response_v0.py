@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.read_share_group_state import PartitionResult, ReadShareGroupStateResponse, ReadStateResult, StateBatch
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
 pack_ih = Struct(">ih").pack
@@ -58,35 +57,43 @@ def decode(buffer, position=0):
                     p += 20
                     if n:
                         p = skip_tags(buffer, p - 1)
-                    state_batches.append(new(StateBatch, (first_offset, last_offset, delivery_state, delivery_count)))
+                    state_batches.append(StateBatch(first_offset, last_offset, delivery_state, delivery_count))
                 if buffer[p]:
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                partitions.append(new(PartitionResult, (partition, error_code, error_message, state_epoch, start_offset, state_batches)))
+                partitions.append(PartitionResult(partition, error_code, error_message, state_epoch, start_offset, state_batches))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            results.append(new(ReadStateResult, (topic_id, partitions)))
+            results.append(ReadStateResult(topic_id, partitions))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(ReadShareGroupStateResponse, (results,)), p
+        return ReadShareGroupStateResponse(results), p
     except (IndexError, LengthError, StructError):
         raise explain("api/read_share_group_state", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    results, = message
+    results = message.results
     results_count = len(results) + 1
     parts.append((LENGTHS[results_count] if results_count < 128 else unsigned_varint(results_count)))
-    for topic_id, partitions in results:
+    for results_item in results:
+        topic_id = results_item.topic_id
+        partitions = results_item.partitions
         partitions_count = len(partitions) + 1
         parts.append((pack_uB(topic_id, partitions_count) if partitions_count < 128 else pack_u(topic_id) + unsigned_varint(partitions_count)))
-        for partition, error_code, error_message, state_epoch, start_offset, state_batches in partitions:
+        for partitions_item in partitions:
+            partition = partitions_item.partition
+            error_code = partitions_item.error_code
+            error_message = partitions_item.error_message
+            state_epoch = partitions_item.state_epoch
+            start_offset = partitions_item.start_offset
+            state_batches = partitions_item.state_batches
             if error_message is None:
                 error_message_bytes = b""
                 error_message_size = 0
@@ -95,7 +102,11 @@ def encode(message):
                 error_message_size = len(error_message_bytes) + 1
             state_batches_count = len(state_batches) + 1
             parts += ((pack_ihB(partition, error_code, error_message_size) if error_message_size < 128 else pack_ih(partition, error_code) + unsigned_varint(error_message_size)), error_message_bytes, (pack_iqB(state_epoch, start_offset, state_batches_count) if state_batches_count < 128 else pack_iq(state_epoch, start_offset) + unsigned_varint(state_batches_count)))
-            for first_offset, last_offset, delivery_state, delivery_count in state_batches:
+            for state_batches_item in state_batches:
+                first_offset = state_batches_item.first_offset
+                last_offset = state_batches_item.last_offset
+                delivery_state = state_batches_item.delivery_state
+                delivery_count = state_batches_item.delivery_count
                 parts.append(pack_qqbhx(first_offset, last_offset, delivery_state, delivery_count))
             parts.append(b"\0")
         parts.append(b"\0")

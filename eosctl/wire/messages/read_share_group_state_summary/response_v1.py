@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.read_share_group_state_summary import PartitionResult, ReadShareGroupStateSummaryResponse, ReadStateSummaryResult
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
 pack_ih = Struct(">ih").pack
@@ -48,30 +47,39 @@ def decode(buffer, position=0):
                 p += 21
                 if n:
                     p = skip_tags(buffer, p - 1)
-                partitions.append(new(PartitionResult, (partition, error_code, error_message, state_epoch, leader_epoch, start_offset, delivery_complete_count)))
+                partitions.append(PartitionResult(partition, error_code, error_message, state_epoch, leader_epoch, start_offset, delivery_complete_count))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            results.append(new(ReadStateSummaryResult, (topic_id, partitions)))
+            results.append(ReadStateSummaryResult(topic_id, partitions))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(ReadShareGroupStateSummaryResponse, (results,)), p
+        return ReadShareGroupStateSummaryResponse(results), p
     except (IndexError, LengthError, StructError):
         raise explain("api/read_share_group_state_summary", "response", 1, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    results, = message
+    results = message.results
     results_count = len(results) + 1
     parts.append((LENGTHS[results_count] if results_count < 128 else unsigned_varint(results_count)))
-    for topic_id, partitions in results:
+    for results_item in results:
+        topic_id = results_item.topic_id
+        partitions = results_item.partitions
         partitions_count = len(partitions) + 1
         parts.append((pack_uB(topic_id, partitions_count) if partitions_count < 128 else pack_u(topic_id) + unsigned_varint(partitions_count)))
-        for partition, error_code, error_message, state_epoch, leader_epoch, start_offset, delivery_complete_count in partitions:
+        for partitions_item in partitions:
+            partition = partitions_item.partition
+            error_code = partitions_item.error_code
+            error_message = partitions_item.error_message
+            state_epoch = partitions_item.state_epoch
+            leader_epoch = partitions_item.leader_epoch
+            start_offset = partitions_item.start_offset
+            delivery_complete_count = partitions_item.delivery_complete_count
             if error_message is None:
                 error_message_bytes = b""
                 error_message_size = 0

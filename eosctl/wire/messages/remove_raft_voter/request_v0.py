@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.remove_raft_voter import RemoveRaftVoterRequest
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_iux = Struct(">i16sx").pack
 unpack_iuB = Struct(">i16sB").unpack_from
 
@@ -28,13 +27,15 @@ def decode(buffer, position=0):
         p += 21
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(RemoveRaftVoterRequest, (cluster_id, voter_id, voter_directory_id)), p
+        return RemoveRaftVoterRequest(cluster_id, voter_id, voter_directory_id), p
     except (IndexError, LengthError, StructError):
         raise explain("api/remove_raft_voter", "request", 0, buffer, position) from None
 
 
 def encode(message):
-    cluster_id, voter_id, voter_directory_id = message
+    cluster_id = message.cluster_id
+    voter_id = message.voter_id
+    voter_directory_id = message.voter_directory_id
     if cluster_id is None:
         cluster_id_bytes = b""
         cluster_id_size = 0

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.renew_delegation_token import RenewDelegationTokenRequest
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_qx = Struct(">qx").pack
 unpack_qB = Struct(">qB").unpack_from
 
@@ -24,13 +23,14 @@ def decode(buffer, position=0):
         p += 9
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(RenewDelegationTokenRequest, (hmac, renew_period_ms)), p
+        return RenewDelegationTokenRequest(hmac, renew_period_ms), p
     except (IndexError, LengthError, StructError):
         raise explain("api/renew_delegation_token", "request", 2, buffer, position) from None
 
 
 def encode(message):
-    hmac, renew_period_ms = message
+    hmac = message.hmac
+    renew_period_ms = message.renew_period_ms
     hmac_bytes = hmac
     hmac_size = len(hmac_bytes) + 1
     return (LENGTHS[hmac_size] if hmac_size < 128 else unsigned_varint(hmac_size)) + hmac_bytes + pack_qx(renew_period_ms)

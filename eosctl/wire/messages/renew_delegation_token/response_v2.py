@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.renew_delegation_token import RenewDelegationTokenResponse
 from eosctl.wire.runtime import LengthError, explain, skip_tags
 
-new = tuple.__new__
 pack_hqix = Struct(">hqix").pack
 unpack_hqiB = Struct(">hqiB").unpack_from
 
@@ -18,11 +17,13 @@ def decode(buffer, position=0):
         p += 15
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(RenewDelegationTokenResponse, (error_code, expiry_timestamp_ms, throttle_time_ms)), p
+        return RenewDelegationTokenResponse(error_code, expiry_timestamp_ms, throttle_time_ms), p
     except (IndexError, LengthError, StructError):
         raise explain("api/renew_delegation_token", "response", 2, buffer, position) from None
 
 
 def encode(message):
-    error_code, expiry_timestamp_ms, throttle_time_ms = message
+    error_code = message.error_code
+    expiry_timestamp_ms = message.expiry_timestamp_ms
+    throttle_time_ms = message.throttle_time_ms
     return pack_hqix(error_code, expiry_timestamp_ms, throttle_time_ms)

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.sasl_authenticate import SaslAuthenticateRequest
 from eosctl.wire.runtime import LengthError, explain
 
-new = tuple.__new__
 pack_i = Struct(">i").pack
 unpack_i = Struct(">i").unpack_from
 
@@ -23,13 +22,13 @@ def decode(buffer, position=0):
         p = q
         if p > len(buffer):
             raise LengthError
-        return new(SaslAuthenticateRequest, (auth_bytes,)), p
+        return SaslAuthenticateRequest(auth_bytes), p
     except (IndexError, LengthError, StructError):
         raise explain("api/sasl_authenticate", "request", 0, buffer, position) from None
 
 
 def encode(message):
-    auth_bytes, = message
+    auth_bytes = message.auth_bytes
     auth_bytes_bytes = auth_bytes
     auth_bytes_size = len(auth_bytes_bytes)
     return pack_i(auth_bytes_size) + auth_bytes_bytes

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.sasl_authenticate import SaslAuthenticateRequest
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 
 
 def decode(buffer, position=0):
@@ -22,13 +21,13 @@ def decode(buffer, position=0):
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(SaslAuthenticateRequest, (auth_bytes,)), p
+        return SaslAuthenticateRequest(auth_bytes), p
     except (IndexError, LengthError, StructError):
         raise explain("api/sasl_authenticate", "request", 2, buffer, position) from None
 
 
 def encode(message):
-    auth_bytes, = message
+    auth_bytes = message.auth_bytes
     auth_bytes_bytes = auth_bytes
     auth_bytes_size = len(auth_bytes_bytes) + 1
     return (LENGTHS[auth_bytes_size] if auth_bytes_size < 128 else unsigned_varint(auth_bytes_size)) + auth_bytes_bytes + b"\0"

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.sasl_authenticate import SaslAuthenticateResponse
 from eosctl.wire.runtime import LengthError, explain
 
-new = tuple.__new__
 pack_hh = Struct(">hh").pack
 pack_i = Struct(">i").pack
 unpack_hh = Struct(">hh").unpack_from
@@ -33,13 +32,15 @@ def decode(buffer, position=0):
         p = q
         if p > len(buffer):
             raise LengthError
-        return new(SaslAuthenticateResponse, (error_code, error_message, auth_bytes, 0)), p
+        return SaslAuthenticateResponse(error_code, error_message, auth_bytes, 0), p
     except (IndexError, LengthError, StructError):
         raise explain("api/sasl_authenticate", "response", 0, buffer, position) from None
 
 
 def encode(message):
-    error_code, error_message, auth_bytes, _ = message
+    error_code = message.error_code
+    error_message = message.error_message
+    auth_bytes = message.auth_bytes
     if error_message is None:
         error_message_bytes = b""
         error_message_size = -1

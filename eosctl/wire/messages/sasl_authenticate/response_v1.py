@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.sasl_authenticate import SaslAuthenticateResponse
 from eosctl.wire.runtime import LengthError, explain
 
-new = tuple.__new__
 pack_hh = Struct(">hh").pack
 pack_i = Struct(">i").pack
 pack_q = Struct(">q").pack
@@ -35,13 +34,16 @@ def decode(buffer, position=0):
         p = q
         session_lifetime_ms, = unpack_q(buffer, p)
         p += 8
-        return new(SaslAuthenticateResponse, (error_code, error_message, auth_bytes, session_lifetime_ms)), p
+        return SaslAuthenticateResponse(error_code, error_message, auth_bytes, session_lifetime_ms), p
     except (IndexError, LengthError, StructError):
         raise explain("api/sasl_authenticate", "response", 1, buffer, position) from None
 
 
 def encode(message):
-    error_code, error_message, auth_bytes, session_lifetime_ms = message
+    error_code = message.error_code
+    error_message = message.error_message
+    auth_bytes = message.auth_bytes
+    session_lifetime_ms = message.session_lifetime_ms
     if error_message is None:
         error_message_bytes = b""
         error_message_size = -1

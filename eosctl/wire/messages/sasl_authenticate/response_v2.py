@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.sasl_authenticate import SaslAuthenticateResponse
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_hB = Struct(">hB").pack
 pack_qx = Struct(">qx").pack
@@ -38,13 +37,16 @@ def decode(buffer, position=0):
         p += 9
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(SaslAuthenticateResponse, (error_code, error_message, auth_bytes, session_lifetime_ms)), p
+        return SaslAuthenticateResponse(error_code, error_message, auth_bytes, session_lifetime_ms), p
     except (IndexError, LengthError, StructError):
         raise explain("api/sasl_authenticate", "response", 2, buffer, position) from None
 
 
 def encode(message):
-    error_code, error_message, auth_bytes, session_lifetime_ms = message
+    error_code = message.error_code
+    error_message = message.error_message
+    auth_bytes = message.auth_bytes
+    session_lifetime_ms = message.session_lifetime_ms
     if error_message is None:
         error_message_bytes = b""
         error_message_size = 0

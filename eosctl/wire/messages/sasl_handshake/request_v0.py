@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.sasl_handshake import SaslHandshakeRequest
 from eosctl.wire.runtime import LengthError, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 unpack_h = Struct(">h").unpack_from
 
@@ -23,13 +22,13 @@ def decode(buffer, position=0):
         p = q
         if p > len(buffer):
             raise LengthError
-        return new(SaslHandshakeRequest, (mechanism,)), p
+        return SaslHandshakeRequest(mechanism), p
     except (IndexError, LengthError, StructError):
         raise explain("api/sasl_handshake", "request", 0, buffer, position) from None
 
 
 def encode(message):
-    mechanism, = message
+    mechanism = message.mechanism
     mechanism_bytes = mechanism.encode()
     mechanism_size = len(mechanism_bytes)
     return pack_h(mechanism_size) + mechanism_bytes

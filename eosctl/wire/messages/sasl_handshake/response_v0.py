@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.sasl_handshake import SaslHandshakeResponse
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_hi = Struct(">hi").pack
 unpack_h = Struct(">h").unpack_from
@@ -32,14 +31,15 @@ def decode(buffer, position=0):
             mechanisms.append(mechanisms_item)
         if p > len(buffer):
             raise LengthError
-        return new(SaslHandshakeResponse, (error_code, mechanisms)), p
+        return SaslHandshakeResponse(error_code, mechanisms), p
     except (IndexError, LengthError, StructError):
         raise explain("api/sasl_handshake", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    error_code, mechanisms = message
+    error_code = message.error_code
+    mechanisms = message.mechanisms
     mechanisms_count = len(mechanisms)
     parts.append(pack_hi(error_code, mechanisms_count))
     for mechanisms_item in mechanisms:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.share_acknowledge import AcknowledgePartition, AcknowledgeTopic, AcknowledgementBatch, ShareAcknowledgeRequest
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, skip_tags, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_b = compact_packers("b")
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
@@ -77,29 +76,33 @@ def decode(buffer, position=0):
                         p = skip_tags(buffer, p)
                     else:
                         p += 1
-                    acknowledgement_batches.append(new(AcknowledgementBatch, (first_offset, last_offset, acknowledge_types)))
+                    acknowledgement_batches.append(AcknowledgementBatch(first_offset, last_offset, acknowledge_types))
                 if buffer[p]:
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                partitions.append(new(AcknowledgePartition, (partition_index, acknowledgement_batches)))
+                partitions.append(AcknowledgePartition(partition_index, acknowledgement_batches))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(AcknowledgeTopic, (topic_id, partitions)))
+            topics.append(AcknowledgeTopic(topic_id, partitions))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(ShareAcknowledgeRequest, (group_id, member_id, share_session_epoch, is_renew_ack, topics)), p
+        return ShareAcknowledgeRequest(group_id, member_id, share_session_epoch, is_renew_ack, topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/share_acknowledge", "request", 2, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    group_id, member_id, share_session_epoch, is_renew_ack, topics = message
+    group_id = message.group_id
+    member_id = message.member_id
+    share_session_epoch = message.share_session_epoch
+    is_renew_ack = message.is_renew_ack
+    topics = message.topics
     if group_id is None:
         group_id_bytes = b""
         group_id_size = 0
@@ -114,13 +117,20 @@ def encode(message):
         member_id_size = len(member_id_bytes) + 1
     topics_count = len(topics) + 1
     parts += ((LENGTHS[group_id_size] if group_id_size < 128 else unsigned_varint(group_id_size)), group_id_bytes, (LENGTHS[member_id_size] if member_id_size < 128 else unsigned_varint(member_id_size)), member_id_bytes, (pack_itB(share_session_epoch, is_renew_ack, topics_count) if topics_count < 128 else pack_it(share_session_epoch, is_renew_ack) + unsigned_varint(topics_count)))
-    for topic_id, partitions in topics:
+    for topics_item in topics:
+        topic_id = topics_item.topic_id
+        partitions = topics_item.partitions
         partitions_count = len(partitions) + 1
         parts.append((pack_uB(topic_id, partitions_count) if partitions_count < 128 else pack_u(topic_id) + unsigned_varint(partitions_count)))
-        for partition_index, acknowledgement_batches in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            acknowledgement_batches = partitions_item.acknowledgement_batches
             acknowledgement_batches_count = len(acknowledgement_batches) + 1
             parts.append((pack_iB(partition_index, acknowledgement_batches_count) if acknowledgement_batches_count < 128 else pack_i(partition_index) + unsigned_varint(acknowledgement_batches_count)))
-            for first_offset, last_offset, acknowledge_types in acknowledgement_batches:
+            for acknowledgement_batches_item in acknowledgement_batches:
+                first_offset = acknowledgement_batches_item.first_offset
+                last_offset = acknowledgement_batches_item.last_offset
+                acknowledge_types = acknowledgement_batches_item.acknowledge_types
                 parts += (pack_qq(first_offset, last_offset), (compact_packers_b[acknowledge_types_count](acknowledge_types_count + 1, *acknowledge_types) if (acknowledge_types_count := len(acknowledge_types)) < 64 else pack_many_compact("b", acknowledge_types)), b"\0")
             parts.append(b"\0")
         parts.append(b"\0")

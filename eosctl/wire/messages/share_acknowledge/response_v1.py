@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.share_acknowledge import LeaderIdAndEpoch, NodeEndpoint, PartitionData, ShareAcknowledgeResponse, ShareAcknowledgeTopicResponse
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
 pack_i = Struct(">i").pack
@@ -66,12 +65,12 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                partitions.append(new(PartitionData, (partition_index, error_code_2, error_message_2, new(LeaderIdAndEpoch, (leader_id, leader_epoch)))))
+                partitions.append(PartitionData(partition_index, error_code_2, error_message_2, LeaderIdAndEpoch(leader_id, leader_epoch)))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            responses.append(new(ShareAcknowledgeTopicResponse, (topic_id, partitions)))
+            responses.append(ShareAcknowledgeTopicResponse(topic_id, partitions))
         n = buffer[p]
         if not 0 < n < 128:
             n, p = compact_length(buffer, p)
@@ -100,19 +99,23 @@ def decode(buffer, position=0):
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            node_endpoints.append(new(NodeEndpoint, (node_id, host, port, rack)))
+            node_endpoints.append(NodeEndpoint(node_id, host, port, rack))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(ShareAcknowledgeResponse, (throttle_time_ms, error_code, error_message, 0, responses, node_endpoints)), p
+        return ShareAcknowledgeResponse(throttle_time_ms, error_code, error_message, 0, responses, node_endpoints), p
     except (IndexError, LengthError, StructError):
         raise explain("api/share_acknowledge", "response", 1, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, error_code, error_message, _, responses, node_endpoints = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    error_message = message.error_message
+    responses = message.responses
+    node_endpoints = message.node_endpoints
     if error_message is None:
         error_message_bytes = b""
         error_message_size = 0
@@ -121,22 +124,33 @@ def encode(message):
         error_message_size = len(error_message_bytes) + 1
     responses_count = len(responses) + 1
     parts += ((pack_ihB(throttle_time_ms, error_code, error_message_size) if error_message_size < 128 else pack_ih(throttle_time_ms, error_code) + unsigned_varint(error_message_size)), error_message_bytes, (LENGTHS[responses_count] if responses_count < 128 else unsigned_varint(responses_count)))
-    for topic_id, partitions in responses:
+    for responses_item in responses:
+        topic_id = responses_item.topic_id
+        partitions = responses_item.partitions
         partitions_count = len(partitions) + 1
         parts.append((pack_uB(topic_id, partitions_count) if partitions_count < 128 else pack_u(topic_id) + unsigned_varint(partitions_count)))
-        for partition_index, error_code_2, error_message_2, current_leader in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            error_code_2 = partitions_item.error_code
+            error_message_2 = partitions_item.error_message
+            current_leader = partitions_item.current_leader
             if error_message_2 is None:
                 error_message_2_bytes = b""
                 error_message_2_size = 0
             else:
                 error_message_2_bytes = error_message_2.encode()
                 error_message_2_size = len(error_message_2_bytes) + 1
-            leader_id, leader_epoch = current_leader
+            leader_id = current_leader.leader_id
+            leader_epoch = current_leader.leader_epoch
             parts += ((pack_ihB(partition_index, error_code_2, error_message_2_size) if error_message_2_size < 128 else pack_ih(partition_index, error_code_2) + unsigned_varint(error_message_2_size)), error_message_2_bytes, pack_iixx(leader_id, leader_epoch))
         parts.append(b"\0")
     node_endpoints_count = len(node_endpoints) + 1
     parts.append((LENGTHS[node_endpoints_count] if node_endpoints_count < 128 else unsigned_varint(node_endpoints_count)))
-    for node_id, host, port, rack in node_endpoints:
+    for node_endpoints_item in node_endpoints:
+        node_id = node_endpoints_item.node_id
+        host = node_endpoints_item.host
+        port = node_endpoints_item.port
+        rack = node_endpoints_item.rack
         host_bytes = host.encode()
         host_size = len(host_bytes) + 1
         if rack is None:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.share_fetch import AcknowledgementBatch, FetchPartition, FetchTopic, ForgottenTopic, ShareFetchRequest
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, skip_tags, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_b = compact_packers("b")
 compact_packers_i = compact_packers("i")
 pack_u = Struct(">16s").pack
@@ -79,17 +78,17 @@ def decode(buffer, position=0):
                         p = skip_tags(buffer, p)
                     else:
                         p += 1
-                    acknowledgement_batches.append(new(AcknowledgementBatch, (first_offset, last_offset, acknowledge_types)))
+                    acknowledgement_batches.append(AcknowledgementBatch(first_offset, last_offset, acknowledge_types))
                 if buffer[p]:
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                partitions.append(new(FetchPartition, (partition_index, acknowledgement_batches)))
+                partitions.append(FetchPartition(partition_index, acknowledgement_batches))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(FetchTopic, (topic_id, partitions)))
+            topics.append(FetchTopic(topic_id, partitions))
         n = buffer[p]
         if not 0 < n < 128:
             n, p = compact_length(buffer, p)
@@ -107,19 +106,30 @@ def decode(buffer, position=0):
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            forgotten_topics_data.append(new(ForgottenTopic, (topic_id_2, partitions_2)))
+            forgotten_topics_data.append(ForgottenTopic(topic_id_2, partitions_2))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(ShareFetchRequest, (group_id, member_id, share_session_epoch, max_wait_ms, min_bytes, max_bytes, max_records, batch_size, share_acquire_mode, is_renew_ack, topics, forgotten_topics_data)), p
+        return ShareFetchRequest(group_id, member_id, share_session_epoch, max_wait_ms, min_bytes, max_bytes, max_records, batch_size, share_acquire_mode, is_renew_ack, topics, forgotten_topics_data), p
     except (IndexError, LengthError, StructError):
         raise explain("api/share_fetch", "request", 2, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    group_id, member_id, share_session_epoch, max_wait_ms, min_bytes, max_bytes, max_records, batch_size, share_acquire_mode, is_renew_ack, topics, forgotten_topics_data = message
+    group_id = message.group_id
+    member_id = message.member_id
+    share_session_epoch = message.share_session_epoch
+    max_wait_ms = message.max_wait_ms
+    min_bytes = message.min_bytes
+    max_bytes = message.max_bytes
+    max_records = message.max_records
+    batch_size = message.batch_size
+    share_acquire_mode = message.share_acquire_mode
+    is_renew_ack = message.is_renew_ack
+    topics = message.topics
+    forgotten_topics_data = message.forgotten_topics_data
     if group_id is None:
         group_id_bytes = b""
         group_id_size = 0
@@ -134,19 +144,28 @@ def encode(message):
         member_id_size = len(member_id_bytes) + 1
     topics_count = len(topics) + 1
     parts += ((LENGTHS[group_id_size] if group_id_size < 128 else unsigned_varint(group_id_size)), group_id_bytes, (LENGTHS[member_id_size] if member_id_size < 128 else unsigned_varint(member_id_size)), member_id_bytes, (pack_iiiiiibtB(share_session_epoch, max_wait_ms, min_bytes, max_bytes, max_records, batch_size, share_acquire_mode, is_renew_ack, topics_count) if topics_count < 128 else pack_iiiiiibt(share_session_epoch, max_wait_ms, min_bytes, max_bytes, max_records, batch_size, share_acquire_mode, is_renew_ack) + unsigned_varint(topics_count)))
-    for topic_id, partitions in topics:
+    for topics_item in topics:
+        topic_id = topics_item.topic_id
+        partitions = topics_item.partitions
         partitions_count = len(partitions) + 1
         parts.append((pack_uB(topic_id, partitions_count) if partitions_count < 128 else pack_u(topic_id) + unsigned_varint(partitions_count)))
-        for partition_index, acknowledgement_batches in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            acknowledgement_batches = partitions_item.acknowledgement_batches
             acknowledgement_batches_count = len(acknowledgement_batches) + 1
             parts.append((pack_iB(partition_index, acknowledgement_batches_count) if acknowledgement_batches_count < 128 else pack_i(partition_index) + unsigned_varint(acknowledgement_batches_count)))
-            for first_offset, last_offset, acknowledge_types in acknowledgement_batches:
+            for acknowledgement_batches_item in acknowledgement_batches:
+                first_offset = acknowledgement_batches_item.first_offset
+                last_offset = acknowledgement_batches_item.last_offset
+                acknowledge_types = acknowledgement_batches_item.acknowledge_types
                 parts += (pack_qq(first_offset, last_offset), (compact_packers_b[acknowledge_types_count](acknowledge_types_count + 1, *acknowledge_types) if (acknowledge_types_count := len(acknowledge_types)) < 64 else pack_many_compact("b", acknowledge_types)), b"\0")
             parts.append(b"\0")
         parts.append(b"\0")
     forgotten_topics_data_count = len(forgotten_topics_data) + 1
     parts.append((LENGTHS[forgotten_topics_data_count] if forgotten_topics_data_count < 128 else unsigned_varint(forgotten_topics_data_count)))
-    for topic_id_2, partitions_2 in forgotten_topics_data:
+    for forgotten_topics_data_item in forgotten_topics_data:
+        topic_id_2 = forgotten_topics_data_item.topic_id
+        partitions_2 = forgotten_topics_data_item.partitions
         parts += (pack_u(topic_id_2), (compact_packers_i[partitions_2_count](partitions_2_count + 1, *partitions_2) if (partitions_2_count := len(partitions_2)) < 64 else pack_many_compact("i", partitions_2)), b"\0")
     parts.append(b"\0")
     return b"".join(parts)

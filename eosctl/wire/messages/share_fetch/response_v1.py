@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.share_fetch import AcquiredRecords, LeaderIdAndEpoch, NodeEndpoint, PartitionData, ShareFetchResponse, ShareFetchableTopicResponse
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
 pack_h = Struct(">h").pack
@@ -96,17 +95,17 @@ def decode(buffer, position=0):
                     p += 19
                     if n:
                         p = skip_tags(buffer, p - 1)
-                    acquired_records.append(new(AcquiredRecords, (first_offset, last_offset, delivery_count)))
+                    acquired_records.append(AcquiredRecords(first_offset, last_offset, delivery_count))
                 if buffer[p]:
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                partitions.append(new(PartitionData, (partition_index, error_code_2, error_message_2, acknowledge_error_code, acknowledge_error_message, new(LeaderIdAndEpoch, (leader_id, leader_epoch)), records, acquired_records)))
+                partitions.append(PartitionData(partition_index, error_code_2, error_message_2, acknowledge_error_code, acknowledge_error_message, LeaderIdAndEpoch(leader_id, leader_epoch), records, acquired_records))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            responses.append(new(ShareFetchableTopicResponse, (topic_id, partitions)))
+            responses.append(ShareFetchableTopicResponse(topic_id, partitions))
         n = buffer[p]
         if not 0 < n < 128:
             n, p = compact_length(buffer, p)
@@ -135,19 +134,24 @@ def decode(buffer, position=0):
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            node_endpoints.append(new(NodeEndpoint, (node_id, host, port, rack)))
+            node_endpoints.append(NodeEndpoint(node_id, host, port, rack))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(ShareFetchResponse, (throttle_time_ms, error_code, error_message, acquisition_lock_timeout_ms, responses, node_endpoints)), p
+        return ShareFetchResponse(throttle_time_ms, error_code, error_message, acquisition_lock_timeout_ms, responses, node_endpoints), p
     except (IndexError, LengthError, StructError):
         raise explain("api/share_fetch", "response", 1, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, error_code, error_message, acquisition_lock_timeout_ms, responses, node_endpoints = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    error_message = message.error_message
+    acquisition_lock_timeout_ms = message.acquisition_lock_timeout_ms
+    responses = message.responses
+    node_endpoints = message.node_endpoints
     if error_message is None:
         error_message_bytes = b""
         error_message_size = 0
@@ -156,10 +160,20 @@ def encode(message):
         error_message_size = len(error_message_bytes) + 1
     responses_count = len(responses) + 1
     parts += ((pack_ihB(throttle_time_ms, error_code, error_message_size) if error_message_size < 128 else pack_ih(throttle_time_ms, error_code) + unsigned_varint(error_message_size)), error_message_bytes, (pack_iB(acquisition_lock_timeout_ms, responses_count) if responses_count < 128 else pack_i(acquisition_lock_timeout_ms) + unsigned_varint(responses_count)))
-    for topic_id, partitions in responses:
+    for responses_item in responses:
+        topic_id = responses_item.topic_id
+        partitions = responses_item.partitions
         partitions_count = len(partitions) + 1
         parts.append((pack_uB(topic_id, partitions_count) if partitions_count < 128 else pack_u(topic_id) + unsigned_varint(partitions_count)))
-        for partition_index, error_code_2, error_message_2, acknowledge_error_code, acknowledge_error_message, current_leader, records, acquired_records in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            error_code_2 = partitions_item.error_code
+            error_message_2 = partitions_item.error_message
+            acknowledge_error_code = partitions_item.acknowledge_error_code
+            acknowledge_error_message = partitions_item.acknowledge_error_message
+            current_leader = partitions_item.current_leader
+            records = partitions_item.records
+            acquired_records = partitions_item.acquired_records
             if error_message_2 is None:
                 error_message_2_bytes = b""
                 error_message_2_size = 0
@@ -172,18 +186,26 @@ def encode(message):
             else:
                 acknowledge_error_message_bytes = acknowledge_error_message.encode()
                 acknowledge_error_message_size = len(acknowledge_error_message_bytes) + 1
-            leader_id, leader_epoch = current_leader
+            leader_id = current_leader.leader_id
+            leader_epoch = current_leader.leader_epoch
             records_bytes = records
             records_size = len(records_bytes) + 1
             acquired_records_count = len(acquired_records) + 1
             parts += ((pack_ihB(partition_index, error_code_2, error_message_2_size) if error_message_2_size < 128 else pack_ih(partition_index, error_code_2) + unsigned_varint(error_message_2_size)), error_message_2_bytes, (pack_hB(acknowledge_error_code, acknowledge_error_message_size) if acknowledge_error_message_size < 128 else pack_h(acknowledge_error_code) + unsigned_varint(acknowledge_error_message_size)), acknowledge_error_message_bytes, (pack_iixB(leader_id, leader_epoch, records_size) if records_size < 128 else pack_iix(leader_id, leader_epoch) + unsigned_varint(records_size)), records_bytes, (LENGTHS[acquired_records_count] if acquired_records_count < 128 else unsigned_varint(acquired_records_count)))
-            for first_offset, last_offset, delivery_count in acquired_records:
+            for acquired_records_item in acquired_records:
+                first_offset = acquired_records_item.first_offset
+                last_offset = acquired_records_item.last_offset
+                delivery_count = acquired_records_item.delivery_count
                 parts.append(pack_qqhx(first_offset, last_offset, delivery_count))
             parts.append(b"\0")
         parts.append(b"\0")
     node_endpoints_count = len(node_endpoints) + 1
     parts.append((LENGTHS[node_endpoints_count] if node_endpoints_count < 128 else unsigned_varint(node_endpoints_count)))
-    for node_id, host, port, rack in node_endpoints:
+    for node_endpoints_item in node_endpoints:
+        node_id = node_endpoints_item.node_id
+        host = node_endpoints_item.host
+        port = node_endpoints_item.port
+        rack = node_endpoints_item.rack
         host_bytes = host.encode()
         host_size = len(host_bytes) + 1
         if rack is None:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.share_group_describe import ShareGroupDescribeRequest
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_tx = Struct(">?x").pack
 unpack_tB = Struct(">?B").unpack_from
 
@@ -31,14 +30,15 @@ def decode(buffer, position=0):
         p += 2
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(ShareGroupDescribeRequest, (group_ids, include_authorized_operations)), p
+        return ShareGroupDescribeRequest(group_ids, include_authorized_operations), p
     except (IndexError, LengthError, StructError):
         raise explain("api/share_group_describe", "request", 1, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    group_ids, include_authorized_operations = message
+    group_ids = message.group_ids
+    include_authorized_operations = message.include_authorized_operations
     group_ids_count = len(group_ids) + 1
     parts.append((LENGTHS[group_ids_count] if group_ids_count < 128 else unsigned_varint(group_ids_count)))
     for group_ids_item in group_ids:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.share_group_describe import Assignment, DescribedGroup, Member, ShareGroupDescribeResponse, TopicPartitions
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, skip_tags, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_i = compact_packers("i")
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
@@ -136,7 +135,7 @@ def decode(buffer, position=0):
                         p = skip_tags(buffer, p)
                     else:
                         p += 1
-                    topic_partitions.append(new(TopicPartitions, (topic_id, topic_name, partitions)))
+                    topic_partitions.append(TopicPartitions(topic_id, topic_name, partitions))
                 if buffer[p]:
                     p = skip_tags(buffer, p)
                 else:
@@ -145,27 +144,37 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                members.append(new(Member, (member_id, rack_id, member_epoch, client_id, client_host, subscribed_topic_names, new(Assignment, (topic_partitions,)))))
+                members.append(Member(member_id, rack_id, member_epoch, client_id, client_host, subscribed_topic_names, Assignment(topic_partitions)))
             authorized_operations, n = unpack_iB(buffer, p)
             p += 5
             if n:
                 p = skip_tags(buffer, p - 1)
-            groups.append(new(DescribedGroup, (error_code, error_message, group_id, group_state, group_epoch, assignment_epoch, assignor_name, members, authorized_operations)))
+            groups.append(DescribedGroup(error_code, error_message, group_id, group_state, group_epoch, assignment_epoch, assignor_name, members, authorized_operations))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(ShareGroupDescribeResponse, (throttle_time_ms, groups)), p
+        return ShareGroupDescribeResponse(throttle_time_ms, groups), p
     except (IndexError, LengthError, StructError):
         raise explain("api/share_group_describe", "response", 1, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, groups = message
+    throttle_time_ms = message.throttle_time_ms
+    groups = message.groups
     groups_count = len(groups) + 1
     parts.append((pack_iB(throttle_time_ms, groups_count) if groups_count < 128 else pack_i(throttle_time_ms) + unsigned_varint(groups_count)))
-    for error_code, error_message, group_id, group_state, group_epoch, assignment_epoch, assignor_name, members, authorized_operations in groups:
+    for groups_item in groups:
+        error_code = groups_item.error_code
+        error_message = groups_item.error_message
+        group_id = groups_item.group_id
+        group_state = groups_item.group_state
+        group_epoch = groups_item.group_epoch
+        assignment_epoch = groups_item.assignment_epoch
+        assignor_name = groups_item.assignor_name
+        members = groups_item.members
+        authorized_operations = groups_item.authorized_operations
         if error_message is None:
             error_message_bytes = b""
             error_message_size = 0
@@ -180,7 +189,14 @@ def encode(message):
         assignor_name_size = len(assignor_name_bytes) + 1
         members_count = len(members) + 1
         parts += ((pack_hB(error_code, error_message_size) if error_message_size < 128 else pack_h(error_code) + unsigned_varint(error_message_size)), error_message_bytes, (LENGTHS[group_id_size] if group_id_size < 128 else unsigned_varint(group_id_size)), group_id_bytes, (LENGTHS[group_state_size] if group_state_size < 128 else unsigned_varint(group_state_size)), group_state_bytes, (pack_iiB(group_epoch, assignment_epoch, assignor_name_size) if assignor_name_size < 128 else pack_ii(group_epoch, assignment_epoch) + unsigned_varint(assignor_name_size)), assignor_name_bytes, (LENGTHS[members_count] if members_count < 128 else unsigned_varint(members_count)))
-        for member_id, rack_id, member_epoch, client_id, client_host, subscribed_topic_names, assignment in members:
+        for members_item in members:
+            member_id = members_item.member_id
+            rack_id = members_item.rack_id
+            member_epoch = members_item.member_epoch
+            client_id = members_item.client_id
+            client_host = members_item.client_host
+            subscribed_topic_names = members_item.subscribed_topic_names
+            assignment = members_item.assignment
             member_id_bytes = member_id.encode()
             member_id_size = len(member_id_bytes) + 1
             if rack_id is None:
@@ -199,10 +215,13 @@ def encode(message):
                 subscribed_topic_names_item_bytes = subscribed_topic_names_item.encode()
                 subscribed_topic_names_item_size = len(subscribed_topic_names_item_bytes) + 1
                 parts += ((LENGTHS[subscribed_topic_names_item_size] if subscribed_topic_names_item_size < 128 else unsigned_varint(subscribed_topic_names_item_size)), subscribed_topic_names_item_bytes)
-            topic_partitions, = assignment
+            topic_partitions = assignment.topic_partitions
             topic_partitions_count = len(topic_partitions) + 1
             parts.append((LENGTHS[topic_partitions_count] if topic_partitions_count < 128 else unsigned_varint(topic_partitions_count)))
-            for topic_id, topic_name, partitions in topic_partitions:
+            for topic_partitions_item in topic_partitions:
+                topic_id = topic_partitions_item.topic_id
+                topic_name = topic_partitions_item.topic_name
+                partitions = topic_partitions_item.partitions
                 topic_name_bytes = topic_name.encode()
                 topic_name_size = len(topic_name_bytes) + 1
                 parts += ((pack_uB(topic_id, topic_name_size) if topic_name_size < 128 else pack_u(topic_id) + unsigned_varint(topic_name_size)), topic_name_bytes, (compact_packers_i[partitions_count](partitions_count + 1, *partitions) if (partitions_count := len(partitions)) < 64 else pack_many_compact("i", partitions)), b"\0")

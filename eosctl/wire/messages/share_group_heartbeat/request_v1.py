@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
 unpack_iB = Struct(">iB").unpack_from
@@ -59,14 +58,18 @@ def decode(buffer, position=0):
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(ShareGroupHeartbeatRequest, (group_id, member_id, member_epoch, rack_id, subscribed_topic_names)), p
+        return ShareGroupHeartbeatRequest(group_id, member_id, member_epoch, rack_id, subscribed_topic_names), p
     except (IndexError, LengthError, StructError):
         raise explain("api/share_group_heartbeat", "request", 1, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    group_id, member_id, member_epoch, rack_id, subscribed_topic_names = message
+    group_id = message.group_id
+    member_id = message.member_id
+    member_epoch = message.member_epoch
+    rack_id = message.rack_id
+    subscribed_topic_names = message.subscribed_topic_names
     group_id_bytes = group_id.encode()
     group_id_size = len(group_id_bytes) + 1
     member_id_bytes = member_id.encode()

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.share_group_heartbeat import Assignment, ShareGroupHeartbeatResponse, TopicPartitions
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, skip_tags, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_i = compact_packers("i")
 pack_u = Struct(">16s").pack
 pack_b = Struct(">b").pack
@@ -66,24 +65,30 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                topic_partitions.append(new(TopicPartitions, (topic_id, partitions)))
+                topic_partitions.append(TopicPartitions(topic_id, partitions))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            assignment = new(Assignment, (topic_partitions,))
+            assignment = Assignment(topic_partitions)
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(ShareGroupHeartbeatResponse, (throttle_time_ms, error_code, error_message, member_id, member_epoch, heartbeat_interval_ms, assignment)), p
+        return ShareGroupHeartbeatResponse(throttle_time_ms, error_code, error_message, member_id, member_epoch, heartbeat_interval_ms, assignment), p
     except (IndexError, LengthError, StructError):
         raise explain("api/share_group_heartbeat", "response", 1, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, error_code, error_message, member_id, member_epoch, heartbeat_interval_ms, assignment = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    error_message = message.error_message
+    member_id = message.member_id
+    member_epoch = message.member_epoch
+    heartbeat_interval_ms = message.heartbeat_interval_ms
+    assignment = message.assignment
     if error_message is None:
         error_message_bytes = b""
         error_message_size = 0
@@ -100,10 +105,12 @@ def encode(message):
     if assignment is None:
         parts.append(b"\xff")
     else:
-        topic_partitions, = assignment
+        topic_partitions = assignment.topic_partitions
         topic_partitions_count = len(topic_partitions) + 1
         parts.append((pack_bB(1, topic_partitions_count) if topic_partitions_count < 128 else pack_b(1) + unsigned_varint(topic_partitions_count)))
-        for topic_id, partitions in topic_partitions:
+        for topic_partitions_item in topic_partitions:
+            topic_id = topic_partitions_item.topic_id
+            partitions = topic_partitions_item.partitions
             parts += (pack_u(topic_id), (compact_packers_i[partitions_count](partitions_count + 1, *partitions) if (partitions_count := len(partitions)) < 64 else pack_many_compact("i", partitions)), b"\0")
         parts.append(b"\0")
     parts.append(b"\0")

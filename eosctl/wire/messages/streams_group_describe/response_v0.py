@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.streams_group_describe import Assignment, DescribedGroup, Endpoint, KeyValue, Member, StreamsGroupDescribeResponse, Subtopology, TaskIds, TaskOffset, TopicInfo, Topology
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, skip_tags, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_i = compact_packers("i")
 pack_Hx = Struct(">Hx").pack
 pack_b = Struct(">b").pack
@@ -151,12 +150,12 @@ def decode(buffer, position=0):
                                     p = skip_tags(buffer, p)
                                 else:
                                     p += 1
-                                topic_configs.append(new(KeyValue, (key, value)))
+                                topic_configs.append(KeyValue(key, value))
                             if buffer[p]:
                                 p = skip_tags(buffer, p)
                             else:
                                 p += 1
-                            state_changelog_topics.append(new(TopicInfo, (name, partitions, replication_factor, topic_configs)))
+                            state_changelog_topics.append(TopicInfo(name, partitions, replication_factor, topic_configs))
                         n = buffer[p]
                         if not 0 < n < 128:
                             n, p = compact_length(buffer, p)
@@ -192,22 +191,22 @@ def decode(buffer, position=0):
                                     p = skip_tags(buffer, p)
                                 else:
                                     p += 1
-                                topic_configs_2.append(new(KeyValue, (key_2, value_2)))
+                                topic_configs_2.append(KeyValue(key_2, value_2))
                             if buffer[p]:
                                 p = skip_tags(buffer, p)
                             else:
                                 p += 1
-                            repartition_source_topics.append(new(TopicInfo, (name_2, partitions_2, replication_factor_2, topic_configs_2)))
+                            repartition_source_topics.append(TopicInfo(name_2, partitions_2, replication_factor_2, topic_configs_2))
                         if buffer[p]:
                             p = skip_tags(buffer, p)
                         else:
                             p += 1
-                        subtopologies.append(new(Subtopology, (subtopology_id, source_topics, repartition_sink_topics, state_changelog_topics, repartition_source_topics)))
+                        subtopologies.append(Subtopology(subtopology_id, source_topics, repartition_sink_topics, state_changelog_topics, repartition_source_topics))
                 if buffer[p]:
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                topology = new(Topology, (epoch, subtopologies))
+                topology = Topology(epoch, subtopologies)
             n = buffer[p]
             if not 0 < n < 128:
                 n, p = compact_length(buffer, p)
@@ -275,7 +274,7 @@ def decode(buffer, position=0):
                     p += 3
                     if n:
                         p = skip_tags(buffer, p - 1)
-                    user_endpoint = new(Endpoint, (host, port))
+                    user_endpoint = Endpoint(host, port)
                 n = buffer[p]
                 if not 0 < n < 128:
                     n, p = compact_length(buffer, p)
@@ -298,7 +297,7 @@ def decode(buffer, position=0):
                         p = skip_tags(buffer, p)
                     else:
                         p += 1
-                    client_tags.append(new(KeyValue, (key_3, value_3)))
+                    client_tags.append(KeyValue(key_3, value_3))
                 n = buffer[p]
                 if not 0 < n < 128:
                     n, p = compact_length(buffer, p)
@@ -315,7 +314,7 @@ def decode(buffer, position=0):
                     p += 13
                     if n:
                         p = skip_tags(buffer, p - 1)
-                    task_offsets.append(new(TaskOffset, (subtopology_id_2, partition, offset)))
+                    task_offsets.append(TaskOffset(subtopology_id_2, partition, offset))
                 n = buffer[p]
                 if not 0 < n < 128:
                     n, p = compact_length(buffer, p)
@@ -332,7 +331,7 @@ def decode(buffer, position=0):
                     p += 13
                     if n:
                         p = skip_tags(buffer, p - 1)
-                    task_end_offsets.append(new(TaskOffset, (subtopology_id_3, partition_2, offset_2)))
+                    task_end_offsets.append(TaskOffset(subtopology_id_3, partition_2, offset_2))
                 n = buffer[p]
                 if not 0 < n < 128:
                     n, p = compact_length(buffer, p)
@@ -355,7 +354,7 @@ def decode(buffer, position=0):
                         p = skip_tags(buffer, p)
                     else:
                         p += 1
-                    active_tasks.append(new(TaskIds, (subtopology_id_4, partitions_3)))
+                    active_tasks.append(TaskIds(subtopology_id_4, partitions_3))
                 n = buffer[p]
                 if not 0 < n < 128:
                     n, p = compact_length(buffer, p)
@@ -378,7 +377,7 @@ def decode(buffer, position=0):
                         p = skip_tags(buffer, p)
                     else:
                         p += 1
-                    standby_tasks.append(new(TaskIds, (subtopology_id_5, partitions_4)))
+                    standby_tasks.append(TaskIds(subtopology_id_5, partitions_4))
                 n = buffer[p]
                 if not 0 < n < 128:
                     n, p = compact_length(buffer, p)
@@ -401,7 +400,7 @@ def decode(buffer, position=0):
                         p = skip_tags(buffer, p)
                     else:
                         p += 1
-                    warmup_tasks.append(new(TaskIds, (subtopology_id_6, partitions_5)))
+                    warmup_tasks.append(TaskIds(subtopology_id_6, partitions_5))
                 if buffer[p]:
                     p = skip_tags(buffer, p)
                 else:
@@ -428,7 +427,7 @@ def decode(buffer, position=0):
                         p = skip_tags(buffer, p)
                     else:
                         p += 1
-                    active_tasks_2.append(new(TaskIds, (subtopology_id_7, partitions_6)))
+                    active_tasks_2.append(TaskIds(subtopology_id_7, partitions_6))
                 n = buffer[p]
                 if not 0 < n < 128:
                     n, p = compact_length(buffer, p)
@@ -451,7 +450,7 @@ def decode(buffer, position=0):
                         p = skip_tags(buffer, p)
                     else:
                         p += 1
-                    standby_tasks_2.append(new(TaskIds, (subtopology_id_8, partitions_7)))
+                    standby_tasks_2.append(TaskIds(subtopology_id_8, partitions_7))
                 n = buffer[p]
                 if not 0 < n < 128:
                     n, p = compact_length(buffer, p)
@@ -474,7 +473,7 @@ def decode(buffer, position=0):
                         p = skip_tags(buffer, p)
                     else:
                         p += 1
-                    warmup_tasks_2.append(new(TaskIds, (subtopology_id_9, partitions_8)))
+                    warmup_tasks_2.append(TaskIds(subtopology_id_9, partitions_8))
                 if buffer[p]:
                     p = skip_tags(buffer, p)
                 else:
@@ -483,27 +482,37 @@ def decode(buffer, position=0):
                 p += 2
                 if n:
                     p = skip_tags(buffer, p - 1)
-                members.append(new(Member, (member_id, member_epoch, instance_id, rack_id, client_id, client_host, topology_epoch, process_id, user_endpoint, client_tags, task_offsets, task_end_offsets, new(Assignment, (active_tasks, standby_tasks, warmup_tasks)), new(Assignment, (active_tasks_2, standby_tasks_2, warmup_tasks_2)), is_classic)))
+                members.append(Member(member_id, member_epoch, instance_id, rack_id, client_id, client_host, topology_epoch, process_id, user_endpoint, client_tags, task_offsets, task_end_offsets, Assignment(active_tasks, standby_tasks, warmup_tasks), Assignment(active_tasks_2, standby_tasks_2, warmup_tasks_2), is_classic))
             authorized_operations, n = unpack_iB(buffer, p)
             p += 5
             if n:
                 p = skip_tags(buffer, p - 1)
-            groups.append(new(DescribedGroup, (error_code, error_message, group_id, group_state, group_epoch, assignment_epoch, topology, members, authorized_operations)))
+            groups.append(DescribedGroup(error_code, error_message, group_id, group_state, group_epoch, assignment_epoch, topology, members, authorized_operations))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(StreamsGroupDescribeResponse, (throttle_time_ms, groups)), p
+        return StreamsGroupDescribeResponse(throttle_time_ms, groups), p
     except (IndexError, LengthError, StructError):
         raise explain("api/streams_group_describe", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, groups = message
+    throttle_time_ms = message.throttle_time_ms
+    groups = message.groups
     groups_count = len(groups) + 1
     parts.append((pack_iB(throttle_time_ms, groups_count) if groups_count < 128 else pack_i(throttle_time_ms) + unsigned_varint(groups_count)))
-    for error_code, error_message, group_id, group_state, group_epoch, assignment_epoch, topology, members, authorized_operations in groups:
+    for groups_item in groups:
+        error_code = groups_item.error_code
+        error_message = groups_item.error_message
+        group_id = groups_item.group_id
+        group_state = groups_item.group_state
+        group_epoch = groups_item.group_epoch
+        assignment_epoch = groups_item.assignment_epoch
+        topology = groups_item.topology
+        members = groups_item.members
+        authorized_operations = groups_item.authorized_operations
         if error_message is None:
             error_message_bytes = b""
             error_message_size = 0
@@ -518,10 +527,16 @@ def encode(message):
         if topology is None:
             parts.append(b"\xff")
         else:
-            epoch, subtopologies = topology
+            epoch = topology.epoch
+            subtopologies = topology.subtopologies
             subtopologies_count = 0 if subtopologies is None else len(subtopologies) + 1
             parts.append((pack_biB(1, epoch, subtopologies_count) if subtopologies_count < 128 else pack_bi(1, epoch) + unsigned_varint(subtopologies_count)))
-            for subtopology_id, source_topics, repartition_sink_topics, state_changelog_topics, repartition_source_topics in subtopologies or ():
+            for subtopologies_item in subtopologies or ():
+                subtopology_id = subtopologies_item.subtopology_id
+                source_topics = subtopologies_item.source_topics
+                repartition_sink_topics = subtopologies_item.repartition_sink_topics
+                state_changelog_topics = subtopologies_item.state_changelog_topics
+                repartition_source_topics = subtopologies_item.repartition_source_topics
                 subtopology_id_bytes = subtopology_id.encode()
                 subtopology_id_size = len(subtopology_id_bytes) + 1
                 source_topics_count = len(source_topics) + 1
@@ -538,12 +553,18 @@ def encode(message):
                     parts += ((LENGTHS[repartition_sink_topics_item_size] if repartition_sink_topics_item_size < 128 else unsigned_varint(repartition_sink_topics_item_size)), repartition_sink_topics_item_bytes)
                 state_changelog_topics_count = len(state_changelog_topics) + 1
                 parts.append((LENGTHS[state_changelog_topics_count] if state_changelog_topics_count < 128 else unsigned_varint(state_changelog_topics_count)))
-                for name, partitions, replication_factor, topic_configs in state_changelog_topics:
+                for state_changelog_topics_item in state_changelog_topics:
+                    name = state_changelog_topics_item.name
+                    partitions = state_changelog_topics_item.partitions
+                    replication_factor = state_changelog_topics_item.replication_factor
+                    topic_configs = state_changelog_topics_item.topic_configs
                     name_bytes = name.encode()
                     name_size = len(name_bytes) + 1
                     topic_configs_count = len(topic_configs) + 1
                     parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (pack_ihB(partitions, replication_factor, topic_configs_count) if topic_configs_count < 128 else pack_ih(partitions, replication_factor) + unsigned_varint(topic_configs_count)))
-                    for key, value in topic_configs:
+                    for topic_configs_item in topic_configs:
+                        key = topic_configs_item.key
+                        value = topic_configs_item.value
                         key_bytes = key.encode()
                         key_size = len(key_bytes) + 1
                         value_bytes = value.encode()
@@ -552,12 +573,18 @@ def encode(message):
                     parts.append(b"\0")
                 repartition_source_topics_count = len(repartition_source_topics) + 1
                 parts.append((LENGTHS[repartition_source_topics_count] if repartition_source_topics_count < 128 else unsigned_varint(repartition_source_topics_count)))
-                for name_2, partitions_2, replication_factor_2, topic_configs_2 in repartition_source_topics:
+                for repartition_source_topics_item in repartition_source_topics:
+                    name_2 = repartition_source_topics_item.name
+                    partitions_2 = repartition_source_topics_item.partitions
+                    replication_factor_2 = repartition_source_topics_item.replication_factor
+                    topic_configs_2 = repartition_source_topics_item.topic_configs
                     name_2_bytes = name_2.encode()
                     name_2_size = len(name_2_bytes) + 1
                     topic_configs_2_count = len(topic_configs_2) + 1
                     parts += ((LENGTHS[name_2_size] if name_2_size < 128 else unsigned_varint(name_2_size)), name_2_bytes, (pack_ihB(partitions_2, replication_factor_2, topic_configs_2_count) if topic_configs_2_count < 128 else pack_ih(partitions_2, replication_factor_2) + unsigned_varint(topic_configs_2_count)))
-                    for key_2, value_2 in topic_configs_2:
+                    for topic_configs_item_2 in topic_configs_2:
+                        key_2 = topic_configs_item_2.key
+                        value_2 = topic_configs_item_2.value
                         key_2_bytes = key_2.encode()
                         key_2_size = len(key_2_bytes) + 1
                         value_2_bytes = value_2.encode()
@@ -568,7 +595,22 @@ def encode(message):
             parts.append(b"\0")
         members_count = len(members) + 1
         parts.append((LENGTHS[members_count] if members_count < 128 else unsigned_varint(members_count)))
-        for member_id, member_epoch, instance_id, rack_id, client_id, client_host, topology_epoch, process_id, user_endpoint, client_tags, task_offsets, task_end_offsets, assignment, target_assignment, is_classic in members:
+        for members_item in members:
+            member_id = members_item.member_id
+            member_epoch = members_item.member_epoch
+            instance_id = members_item.instance_id
+            rack_id = members_item.rack_id
+            client_id = members_item.client_id
+            client_host = members_item.client_host
+            topology_epoch = members_item.topology_epoch
+            process_id = members_item.process_id
+            user_endpoint = members_item.user_endpoint
+            client_tags = members_item.client_tags
+            task_offsets = members_item.task_offsets
+            task_end_offsets = members_item.task_end_offsets
+            assignment = members_item.assignment
+            target_assignment = members_item.target_assignment
+            is_classic = members_item.is_classic
             member_id_bytes = member_id.encode()
             member_id_size = len(member_id_bytes) + 1
             if instance_id is None:
@@ -593,13 +635,16 @@ def encode(message):
             if user_endpoint is None:
                 parts.append(b"\xff")
             else:
-                host, port = user_endpoint
+                host = user_endpoint.host
+                port = user_endpoint.port
                 host_bytes = host.encode()
                 host_size = len(host_bytes) + 1
                 parts += ((pack_bB(1, host_size) if host_size < 128 else pack_b(1) + unsigned_varint(host_size)), host_bytes, pack_Hx(port))
             client_tags_count = len(client_tags) + 1
             parts.append((LENGTHS[client_tags_count] if client_tags_count < 128 else unsigned_varint(client_tags_count)))
-            for key_3, value_3 in client_tags:
+            for client_tags_item in client_tags:
+                key_3 = client_tags_item.key
+                value_3 = client_tags_item.value
                 key_3_bytes = key_3.encode()
                 key_3_size = len(key_3_bytes) + 1
                 value_3_bytes = value_3.encode()
@@ -607,51 +652,73 @@ def encode(message):
                 parts += ((LENGTHS[key_3_size] if key_3_size < 128 else unsigned_varint(key_3_size)), key_3_bytes, (LENGTHS[value_3_size] if value_3_size < 128 else unsigned_varint(value_3_size)), value_3_bytes, b"\0")
             task_offsets_count = len(task_offsets) + 1
             parts.append((LENGTHS[task_offsets_count] if task_offsets_count < 128 else unsigned_varint(task_offsets_count)))
-            for subtopology_id_2, partition, offset in task_offsets:
+            for task_offsets_item in task_offsets:
+                subtopology_id_2 = task_offsets_item.subtopology_id
+                partition = task_offsets_item.partition
+                offset = task_offsets_item.offset
                 subtopology_id_2_bytes = subtopology_id_2.encode()
                 subtopology_id_2_size = len(subtopology_id_2_bytes) + 1
                 parts += ((LENGTHS[subtopology_id_2_size] if subtopology_id_2_size < 128 else unsigned_varint(subtopology_id_2_size)), subtopology_id_2_bytes, pack_iqx(partition, offset))
             task_end_offsets_count = len(task_end_offsets) + 1
             parts.append((LENGTHS[task_end_offsets_count] if task_end_offsets_count < 128 else unsigned_varint(task_end_offsets_count)))
-            for subtopology_id_3, partition_2, offset_2 in task_end_offsets:
+            for task_end_offsets_item in task_end_offsets:
+                subtopology_id_3 = task_end_offsets_item.subtopology_id
+                partition_2 = task_end_offsets_item.partition
+                offset_2 = task_end_offsets_item.offset
                 subtopology_id_3_bytes = subtopology_id_3.encode()
                 subtopology_id_3_size = len(subtopology_id_3_bytes) + 1
                 parts += ((LENGTHS[subtopology_id_3_size] if subtopology_id_3_size < 128 else unsigned_varint(subtopology_id_3_size)), subtopology_id_3_bytes, pack_iqx(partition_2, offset_2))
-            active_tasks, standby_tasks, warmup_tasks = assignment
+            active_tasks = assignment.active_tasks
+            standby_tasks = assignment.standby_tasks
+            warmup_tasks = assignment.warmup_tasks
             active_tasks_count = len(active_tasks) + 1
             parts.append((LENGTHS[active_tasks_count] if active_tasks_count < 128 else unsigned_varint(active_tasks_count)))
-            for subtopology_id_4, partitions_3 in active_tasks:
+            for active_tasks_item in active_tasks:
+                subtopology_id_4 = active_tasks_item.subtopology_id
+                partitions_3 = active_tasks_item.partitions
                 subtopology_id_4_bytes = subtopology_id_4.encode()
                 subtopology_id_4_size = len(subtopology_id_4_bytes) + 1
                 parts += ((LENGTHS[subtopology_id_4_size] if subtopology_id_4_size < 128 else unsigned_varint(subtopology_id_4_size)), subtopology_id_4_bytes, (compact_packers_i[partitions_3_count](partitions_3_count + 1, *partitions_3) if (partitions_3_count := len(partitions_3)) < 64 else pack_many_compact("i", partitions_3)), b"\0")
             standby_tasks_count = len(standby_tasks) + 1
             parts.append((LENGTHS[standby_tasks_count] if standby_tasks_count < 128 else unsigned_varint(standby_tasks_count)))
-            for subtopology_id_5, partitions_4 in standby_tasks:
+            for standby_tasks_item in standby_tasks:
+                subtopology_id_5 = standby_tasks_item.subtopology_id
+                partitions_4 = standby_tasks_item.partitions
                 subtopology_id_5_bytes = subtopology_id_5.encode()
                 subtopology_id_5_size = len(subtopology_id_5_bytes) + 1
                 parts += ((LENGTHS[subtopology_id_5_size] if subtopology_id_5_size < 128 else unsigned_varint(subtopology_id_5_size)), subtopology_id_5_bytes, (compact_packers_i[partitions_4_count](partitions_4_count + 1, *partitions_4) if (partitions_4_count := len(partitions_4)) < 64 else pack_many_compact("i", partitions_4)), b"\0")
             warmup_tasks_count = len(warmup_tasks) + 1
             parts.append((LENGTHS[warmup_tasks_count] if warmup_tasks_count < 128 else unsigned_varint(warmup_tasks_count)))
-            for subtopology_id_6, partitions_5 in warmup_tasks:
+            for warmup_tasks_item in warmup_tasks:
+                subtopology_id_6 = warmup_tasks_item.subtopology_id
+                partitions_5 = warmup_tasks_item.partitions
                 subtopology_id_6_bytes = subtopology_id_6.encode()
                 subtopology_id_6_size = len(subtopology_id_6_bytes) + 1
                 parts += ((LENGTHS[subtopology_id_6_size] if subtopology_id_6_size < 128 else unsigned_varint(subtopology_id_6_size)), subtopology_id_6_bytes, (compact_packers_i[partitions_5_count](partitions_5_count + 1, *partitions_5) if (partitions_5_count := len(partitions_5)) < 64 else pack_many_compact("i", partitions_5)), b"\0")
-            active_tasks_2, standby_tasks_2, warmup_tasks_2 = target_assignment
+            active_tasks_2 = target_assignment.active_tasks
+            standby_tasks_2 = target_assignment.standby_tasks
+            warmup_tasks_2 = target_assignment.warmup_tasks
             active_tasks_2_count = len(active_tasks_2) + 1
             parts.append((pack_xB(active_tasks_2_count) if active_tasks_2_count < 128 else b"\0" + unsigned_varint(active_tasks_2_count)))
-            for subtopology_id_7, partitions_6 in active_tasks_2:
+            for active_tasks_item_2 in active_tasks_2:
+                subtopology_id_7 = active_tasks_item_2.subtopology_id
+                partitions_6 = active_tasks_item_2.partitions
                 subtopology_id_7_bytes = subtopology_id_7.encode()
                 subtopology_id_7_size = len(subtopology_id_7_bytes) + 1
                 parts += ((LENGTHS[subtopology_id_7_size] if subtopology_id_7_size < 128 else unsigned_varint(subtopology_id_7_size)), subtopology_id_7_bytes, (compact_packers_i[partitions_6_count](partitions_6_count + 1, *partitions_6) if (partitions_6_count := len(partitions_6)) < 64 else pack_many_compact("i", partitions_6)), b"\0")
             standby_tasks_2_count = len(standby_tasks_2) + 1
             parts.append((LENGTHS[standby_tasks_2_count] if standby_tasks_2_count < 128 else unsigned_varint(standby_tasks_2_count)))
-            for subtopology_id_8, partitions_7 in standby_tasks_2:
+            for standby_tasks_item_2 in standby_tasks_2:
+                subtopology_id_8 = standby_tasks_item_2.subtopology_id
+                partitions_7 = standby_tasks_item_2.partitions
                 subtopology_id_8_bytes = subtopology_id_8.encode()
                 subtopology_id_8_size = len(subtopology_id_8_bytes) + 1
                 parts += ((LENGTHS[subtopology_id_8_size] if subtopology_id_8_size < 128 else unsigned_varint(subtopology_id_8_size)), subtopology_id_8_bytes, (compact_packers_i[partitions_7_count](partitions_7_count + 1, *partitions_7) if (partitions_7_count := len(partitions_7)) < 64 else pack_many_compact("i", partitions_7)), b"\0")
             warmup_tasks_2_count = len(warmup_tasks_2) + 1
             parts.append((LENGTHS[warmup_tasks_2_count] if warmup_tasks_2_count < 128 else unsigned_varint(warmup_tasks_2_count)))
-            for subtopology_id_9, partitions_8 in warmup_tasks_2:
+            for warmup_tasks_item_2 in warmup_tasks_2:
+                subtopology_id_9 = warmup_tasks_item_2.subtopology_id
+                partitions_8 = warmup_tasks_item_2.partitions
                 subtopology_id_9_bytes = subtopology_id_9.encode()
                 subtopology_id_9_size = len(subtopology_id_9_bytes) + 1
                 parts += ((LENGTHS[subtopology_id_9_size] if subtopology_id_9_size < 128 else unsigned_varint(subtopology_id_9_size)), subtopology_id_9_bytes, (compact_packers_i[partitions_8_count](partitions_8_count + 1, *partitions_8) if (partitions_8_count := len(partitions_8)) < 64 else pack_many_compact("i", partitions_8)), b"\0")

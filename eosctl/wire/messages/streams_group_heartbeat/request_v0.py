@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.streams_group_heartbeat import CopartitionGroup, Endpoint, KeyValue, StreamsGroupHeartbeatRequest, Subtopology, TaskIds, TaskOffset, TopicInfo, Topology
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, skip_tags, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_h = compact_packers("h")
 compact_packers_i = compact_packers("i")
 pack_tx = Struct(">?x").pack
@@ -148,12 +147,12 @@ def decode(buffer, position=0):
                             p = skip_tags(buffer, p)
                         else:
                             p += 1
-                        topic_configs.append(new(KeyValue, (key, value)))
+                        topic_configs.append(KeyValue(key, value))
                     if buffer[p]:
                         p = skip_tags(buffer, p)
                     else:
                         p += 1
-                    state_changelog_topics.append(new(TopicInfo, (name, partitions, replication_factor, topic_configs)))
+                    state_changelog_topics.append(TopicInfo(name, partitions, replication_factor, topic_configs))
                 n = buffer[p]
                 if not 0 < n < 128:
                     n, p = compact_length(buffer, p)
@@ -202,12 +201,12 @@ def decode(buffer, position=0):
                             p = skip_tags(buffer, p)
                         else:
                             p += 1
-                        topic_configs_2.append(new(KeyValue, (key_2, value_2)))
+                        topic_configs_2.append(KeyValue(key_2, value_2))
                     if buffer[p]:
                         p = skip_tags(buffer, p)
                     else:
                         p += 1
-                    repartition_source_topics.append(new(TopicInfo, (name_2, partitions_2, replication_factor_2, topic_configs_2)))
+                    repartition_source_topics.append(TopicInfo(name_2, partitions_2, replication_factor_2, topic_configs_2))
                 n = buffer[p]
                 if not 0 < n < 128:
                     n, p = compact_length(buffer, p)
@@ -236,17 +235,17 @@ def decode(buffer, position=0):
                         p = skip_tags(buffer, p)
                     else:
                         p += 1
-                    copartition_groups.append(new(CopartitionGroup, (source_topics_2, source_topic_regex_2, repartition_source_topics_2)))
+                    copartition_groups.append(CopartitionGroup(source_topics_2, source_topic_regex_2, repartition_source_topics_2))
                 if buffer[p]:
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                subtopologies.append(new(Subtopology, (subtopology_id, source_topics, source_topic_regex, state_changelog_topics, repartition_sink_topics, repartition_source_topics, copartition_groups)))
+                subtopologies.append(Subtopology(subtopology_id, source_topics, source_topic_regex, state_changelog_topics, repartition_sink_topics, repartition_source_topics, copartition_groups))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topology = new(Topology, (epoch, subtopologies))
+            topology = Topology(epoch, subtopologies)
         n = buffer[p]
         if not n:
             active_tasks = None
@@ -273,7 +272,7 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                active_tasks.append(new(TaskIds, (subtopology_id_2, partitions_3)))
+                active_tasks.append(TaskIds(subtopology_id_2, partitions_3))
         n = buffer[p]
         if not n:
             standby_tasks = None
@@ -300,7 +299,7 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                standby_tasks.append(new(TaskIds, (subtopology_id_3, partitions_4)))
+                standby_tasks.append(TaskIds(subtopology_id_3, partitions_4))
         n = buffer[p]
         if not n:
             warmup_tasks = None
@@ -327,7 +326,7 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                warmup_tasks.append(new(TaskIds, (subtopology_id_4, partitions_5)))
+                warmup_tasks.append(TaskIds(subtopology_id_4, partitions_5))
         n = buffer[p]
         if not n:
             process_id = None
@@ -353,7 +352,7 @@ def decode(buffer, position=0):
             p += 3
             if n:
                 p = skip_tags(buffer, p - 1)
-            user_endpoint = new(Endpoint, (host, port))
+            user_endpoint = Endpoint(host, port)
         n = buffer[p]
         if not n:
             client_tags = None
@@ -380,7 +379,7 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                client_tags.append(new(KeyValue, (key_3, value_3)))
+                client_tags.append(KeyValue(key_3, value_3))
         n = buffer[p]
         if not n:
             task_offsets = None
@@ -401,7 +400,7 @@ def decode(buffer, position=0):
                 p += 13
                 if n:
                     p = skip_tags(buffer, p - 1)
-                task_offsets.append(new(TaskOffset, (subtopology_id_5, partition, offset)))
+                task_offsets.append(TaskOffset(subtopology_id_5, partition, offset))
         n = buffer[p]
         if not n:
             task_end_offsets = None
@@ -422,19 +421,35 @@ def decode(buffer, position=0):
                 p += 13
                 if n:
                     p = skip_tags(buffer, p - 1)
-                task_end_offsets.append(new(TaskOffset, (subtopology_id_6, partition_2, offset_2)))
+                task_end_offsets.append(TaskOffset(subtopology_id_6, partition_2, offset_2))
         shutdown_application, n = unpack_tB(buffer, p)
         p += 2
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(StreamsGroupHeartbeatRequest, (group_id, member_id, member_epoch, endpoint_information_epoch, instance_id, rack_id, rebalance_timeout_ms, topology, active_tasks, standby_tasks, warmup_tasks, process_id, user_endpoint, client_tags, task_offsets, task_end_offsets, shutdown_application)), p
+        return StreamsGroupHeartbeatRequest(group_id, member_id, member_epoch, endpoint_information_epoch, instance_id, rack_id, rebalance_timeout_ms, topology, active_tasks, standby_tasks, warmup_tasks, process_id, user_endpoint, client_tags, task_offsets, task_end_offsets, shutdown_application), p
     except (IndexError, LengthError, StructError):
         raise explain("api/streams_group_heartbeat", "request", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    group_id, member_id, member_epoch, endpoint_information_epoch, instance_id, rack_id, rebalance_timeout_ms, topology, active_tasks, standby_tasks, warmup_tasks, process_id, user_endpoint, client_tags, task_offsets, task_end_offsets, shutdown_application = message
+    group_id = message.group_id
+    member_id = message.member_id
+    member_epoch = message.member_epoch
+    endpoint_information_epoch = message.endpoint_information_epoch
+    instance_id = message.instance_id
+    rack_id = message.rack_id
+    rebalance_timeout_ms = message.rebalance_timeout_ms
+    topology = message.topology
+    active_tasks = message.active_tasks
+    standby_tasks = message.standby_tasks
+    warmup_tasks = message.warmup_tasks
+    process_id = message.process_id
+    user_endpoint = message.user_endpoint
+    client_tags = message.client_tags
+    task_offsets = message.task_offsets
+    task_end_offsets = message.task_end_offsets
+    shutdown_application = message.shutdown_application
     group_id_bytes = group_id.encode()
     group_id_size = len(group_id_bytes) + 1
     member_id_bytes = member_id.encode()
@@ -455,10 +470,18 @@ def encode(message):
     if topology is None:
         parts.append(b"\xff")
     else:
-        epoch, subtopologies = topology
+        epoch = topology.epoch
+        subtopologies = topology.subtopologies
         subtopologies_count = len(subtopologies) + 1
         parts.append((pack_biB(1, epoch, subtopologies_count) if subtopologies_count < 128 else pack_bi(1, epoch) + unsigned_varint(subtopologies_count)))
-        for subtopology_id, source_topics, source_topic_regex, state_changelog_topics, repartition_sink_topics, repartition_source_topics, copartition_groups in subtopologies:
+        for subtopologies_item in subtopologies:
+            subtopology_id = subtopologies_item.subtopology_id
+            source_topics = subtopologies_item.source_topics
+            source_topic_regex = subtopologies_item.source_topic_regex
+            state_changelog_topics = subtopologies_item.state_changelog_topics
+            repartition_sink_topics = subtopologies_item.repartition_sink_topics
+            repartition_source_topics = subtopologies_item.repartition_source_topics
+            copartition_groups = subtopologies_item.copartition_groups
             subtopology_id_bytes = subtopology_id.encode()
             subtopology_id_size = len(subtopology_id_bytes) + 1
             source_topics_count = len(source_topics) + 1
@@ -475,12 +498,18 @@ def encode(message):
                 parts += ((LENGTHS[source_topic_regex_item_size] if source_topic_regex_item_size < 128 else unsigned_varint(source_topic_regex_item_size)), source_topic_regex_item_bytes)
             state_changelog_topics_count = len(state_changelog_topics) + 1
             parts.append((LENGTHS[state_changelog_topics_count] if state_changelog_topics_count < 128 else unsigned_varint(state_changelog_topics_count)))
-            for name, partitions, replication_factor, topic_configs in state_changelog_topics:
+            for state_changelog_topics_item in state_changelog_topics:
+                name = state_changelog_topics_item.name
+                partitions = state_changelog_topics_item.partitions
+                replication_factor = state_changelog_topics_item.replication_factor
+                topic_configs = state_changelog_topics_item.topic_configs
                 name_bytes = name.encode()
                 name_size = len(name_bytes) + 1
                 topic_configs_count = len(topic_configs) + 1
                 parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (pack_ihB(partitions, replication_factor, topic_configs_count) if topic_configs_count < 128 else pack_ih(partitions, replication_factor) + unsigned_varint(topic_configs_count)))
-                for key, value in topic_configs:
+                for topic_configs_item in topic_configs:
+                    key = topic_configs_item.key
+                    value = topic_configs_item.value
                     key_bytes = key.encode()
                     key_size = len(key_bytes) + 1
                     value_bytes = value.encode()
@@ -495,12 +524,18 @@ def encode(message):
                 parts += ((LENGTHS[repartition_sink_topics_item_size] if repartition_sink_topics_item_size < 128 else unsigned_varint(repartition_sink_topics_item_size)), repartition_sink_topics_item_bytes)
             repartition_source_topics_count = len(repartition_source_topics) + 1
             parts.append((LENGTHS[repartition_source_topics_count] if repartition_source_topics_count < 128 else unsigned_varint(repartition_source_topics_count)))
-            for name_2, partitions_2, replication_factor_2, topic_configs_2 in repartition_source_topics:
+            for repartition_source_topics_item in repartition_source_topics:
+                name_2 = repartition_source_topics_item.name
+                partitions_2 = repartition_source_topics_item.partitions
+                replication_factor_2 = repartition_source_topics_item.replication_factor
+                topic_configs_2 = repartition_source_topics_item.topic_configs
                 name_2_bytes = name_2.encode()
                 name_2_size = len(name_2_bytes) + 1
                 topic_configs_2_count = len(topic_configs_2) + 1
                 parts += ((LENGTHS[name_2_size] if name_2_size < 128 else unsigned_varint(name_2_size)), name_2_bytes, (pack_ihB(partitions_2, replication_factor_2, topic_configs_2_count) if topic_configs_2_count < 128 else pack_ih(partitions_2, replication_factor_2) + unsigned_varint(topic_configs_2_count)))
-                for key_2, value_2 in topic_configs_2:
+                for topic_configs_item_2 in topic_configs_2:
+                    key_2 = topic_configs_item_2.key
+                    value_2 = topic_configs_item_2.value
                     key_2_bytes = key_2.encode()
                     key_2_size = len(key_2_bytes) + 1
                     value_2_bytes = value_2.encode()
@@ -509,25 +544,34 @@ def encode(message):
                 parts.append(b"\0")
             copartition_groups_count = len(copartition_groups) + 1
             parts.append((LENGTHS[copartition_groups_count] if copartition_groups_count < 128 else unsigned_varint(copartition_groups_count)))
-            for source_topics_2, source_topic_regex_2, repartition_source_topics_2 in copartition_groups:
+            for copartition_groups_item in copartition_groups:
+                source_topics_2 = copartition_groups_item.source_topics
+                source_topic_regex_2 = copartition_groups_item.source_topic_regex
+                repartition_source_topics_2 = copartition_groups_item.repartition_source_topics
                 parts += ((compact_packers_h[source_topics_2_count](source_topics_2_count + 1, *source_topics_2) if (source_topics_2_count := len(source_topics_2)) < 64 else pack_many_compact("h", source_topics_2)), (compact_packers_h[source_topic_regex_2_count](source_topic_regex_2_count + 1, *source_topic_regex_2) if (source_topic_regex_2_count := len(source_topic_regex_2)) < 64 else pack_many_compact("h", source_topic_regex_2)), (compact_packers_h[repartition_source_topics_2_count](repartition_source_topics_2_count + 1, *repartition_source_topics_2) if (repartition_source_topics_2_count := len(repartition_source_topics_2)) < 64 else pack_many_compact("h", repartition_source_topics_2)), b"\0")
             parts.append(b"\0")
         parts.append(b"\0")
     active_tasks_count = 0 if active_tasks is None else len(active_tasks) + 1
     parts.append((LENGTHS[active_tasks_count] if active_tasks_count < 128 else unsigned_varint(active_tasks_count)))
-    for subtopology_id_2, partitions_3 in active_tasks or ():
+    for active_tasks_item in active_tasks or ():
+        subtopology_id_2 = active_tasks_item.subtopology_id
+        partitions_3 = active_tasks_item.partitions
         subtopology_id_2_bytes = subtopology_id_2.encode()
         subtopology_id_2_size = len(subtopology_id_2_bytes) + 1
         parts += ((LENGTHS[subtopology_id_2_size] if subtopology_id_2_size < 128 else unsigned_varint(subtopology_id_2_size)), subtopology_id_2_bytes, (compact_packers_i[partitions_3_count](partitions_3_count + 1, *partitions_3) if (partitions_3_count := len(partitions_3)) < 64 else pack_many_compact("i", partitions_3)), b"\0")
     standby_tasks_count = 0 if standby_tasks is None else len(standby_tasks) + 1
     parts.append((LENGTHS[standby_tasks_count] if standby_tasks_count < 128 else unsigned_varint(standby_tasks_count)))
-    for subtopology_id_3, partitions_4 in standby_tasks or ():
+    for standby_tasks_item in standby_tasks or ():
+        subtopology_id_3 = standby_tasks_item.subtopology_id
+        partitions_4 = standby_tasks_item.partitions
         subtopology_id_3_bytes = subtopology_id_3.encode()
         subtopology_id_3_size = len(subtopology_id_3_bytes) + 1
         parts += ((LENGTHS[subtopology_id_3_size] if subtopology_id_3_size < 128 else unsigned_varint(subtopology_id_3_size)), subtopology_id_3_bytes, (compact_packers_i[partitions_4_count](partitions_4_count + 1, *partitions_4) if (partitions_4_count := len(partitions_4)) < 64 else pack_many_compact("i", partitions_4)), b"\0")
     warmup_tasks_count = 0 if warmup_tasks is None else len(warmup_tasks) + 1
     parts.append((LENGTHS[warmup_tasks_count] if warmup_tasks_count < 128 else unsigned_varint(warmup_tasks_count)))
-    for subtopology_id_4, partitions_5 in warmup_tasks or ():
+    for warmup_tasks_item in warmup_tasks or ():
+        subtopology_id_4 = warmup_tasks_item.subtopology_id
+        partitions_5 = warmup_tasks_item.partitions
         subtopology_id_4_bytes = subtopology_id_4.encode()
         subtopology_id_4_size = len(subtopology_id_4_bytes) + 1
         parts += ((LENGTHS[subtopology_id_4_size] if subtopology_id_4_size < 128 else unsigned_varint(subtopology_id_4_size)), subtopology_id_4_bytes, (compact_packers_i[partitions_5_count](partitions_5_count + 1, *partitions_5) if (partitions_5_count := len(partitions_5)) < 64 else pack_many_compact("i", partitions_5)), b"\0")
@@ -541,13 +585,16 @@ def encode(message):
     if user_endpoint is None:
         parts.append(b"\xff")
     else:
-        host, port = user_endpoint
+        host = user_endpoint.host
+        port = user_endpoint.port
         host_bytes = host.encode()
         host_size = len(host_bytes) + 1
         parts += ((pack_bB(1, host_size) if host_size < 128 else pack_b(1) + unsigned_varint(host_size)), host_bytes, pack_Hx(port))
     client_tags_count = 0 if client_tags is None else len(client_tags) + 1
     parts.append((LENGTHS[client_tags_count] if client_tags_count < 128 else unsigned_varint(client_tags_count)))
-    for key_3, value_3 in client_tags or ():
+    for client_tags_item in client_tags or ():
+        key_3 = client_tags_item.key
+        value_3 = client_tags_item.value
         key_3_bytes = key_3.encode()
         key_3_size = len(key_3_bytes) + 1
         value_3_bytes = value_3.encode()
@@ -555,13 +602,19 @@ def encode(message):
         parts += ((LENGTHS[key_3_size] if key_3_size < 128 else unsigned_varint(key_3_size)), key_3_bytes, (LENGTHS[value_3_size] if value_3_size < 128 else unsigned_varint(value_3_size)), value_3_bytes, b"\0")
     task_offsets_count = 0 if task_offsets is None else len(task_offsets) + 1
     parts.append((LENGTHS[task_offsets_count] if task_offsets_count < 128 else unsigned_varint(task_offsets_count)))
-    for subtopology_id_5, partition, offset in task_offsets or ():
+    for task_offsets_item in task_offsets or ():
+        subtopology_id_5 = task_offsets_item.subtopology_id
+        partition = task_offsets_item.partition
+        offset = task_offsets_item.offset
         subtopology_id_5_bytes = subtopology_id_5.encode()
         subtopology_id_5_size = len(subtopology_id_5_bytes) + 1
         parts += ((LENGTHS[subtopology_id_5_size] if subtopology_id_5_size < 128 else unsigned_varint(subtopology_id_5_size)), subtopology_id_5_bytes, pack_iqx(partition, offset))
     task_end_offsets_count = 0 if task_end_offsets is None else len(task_end_offsets) + 1
     parts.append((LENGTHS[task_end_offsets_count] if task_end_offsets_count < 128 else unsigned_varint(task_end_offsets_count)))
-    for subtopology_id_6, partition_2, offset_2 in task_end_offsets or ():
+    for task_end_offsets_item in task_end_offsets or ():
+        subtopology_id_6 = task_end_offsets_item.subtopology_id
+        partition_2 = task_end_offsets_item.partition
+        offset_2 = task_end_offsets_item.offset
         subtopology_id_6_bytes = subtopology_id_6.encode()
         subtopology_id_6_size = len(subtopology_id_6_bytes) + 1
         parts += ((LENGTHS[subtopology_id_6_size] if subtopology_id_6_size < 128 else unsigned_varint(subtopology_id_6_size)), subtopology_id_6_bytes, pack_iqx(partition_2, offset_2))

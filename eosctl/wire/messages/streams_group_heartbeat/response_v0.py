@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.streams_group_heartbeat import Endpoint, EndpointToPartitions, Status, StreamsGroupHeartbeatResponse, TaskIds, TopicPartition
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, skip_tags, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_i = compact_packers("i")
 pack_Hx = Struct(">Hx").pack
 pack_HxB = Struct(">HxB").pack
@@ -68,7 +67,7 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                status.append(new(Status, (status_code, status_detail)))
+                status.append(Status(status_code, status_detail))
         n = buffer[p]
         if not n:
             active_tasks = None
@@ -95,7 +94,7 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                active_tasks.append(new(TaskIds, (subtopology_id, partitions)))
+                active_tasks.append(TaskIds(subtopology_id, partitions))
         n = buffer[p]
         if not n:
             standby_tasks = None
@@ -122,7 +121,7 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                standby_tasks.append(new(TaskIds, (subtopology_id_2, partitions_2)))
+                standby_tasks.append(TaskIds(subtopology_id_2, partitions_2))
         n = buffer[p]
         if not n:
             warmup_tasks = None
@@ -149,7 +148,7 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                warmup_tasks.append(new(TaskIds, (subtopology_id_3, partitions_3)))
+                warmup_tasks.append(TaskIds(subtopology_id_3, partitions_3))
         endpoint_information_epoch, n = unpack_iB(buffer, p)
         p += 4
         if not n:
@@ -193,7 +192,7 @@ def decode(buffer, position=0):
                         p = skip_tags(buffer, p)
                     else:
                         p += 1
-                    active_partitions.append(new(TopicPartition, (topic, partitions_4)))
+                    active_partitions.append(TopicPartition(topic, partitions_4))
                 n = buffer[p]
                 if not 0 < n < 128:
                     n, p = compact_length(buffer, p)
@@ -216,24 +215,37 @@ def decode(buffer, position=0):
                         p = skip_tags(buffer, p)
                     else:
                         p += 1
-                    standby_partitions.append(new(TopicPartition, (topic_2, partitions_5)))
+                    standby_partitions.append(TopicPartition(topic_2, partitions_5))
                 if buffer[p]:
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                partitions_by_user_endpoint.append(new(EndpointToPartitions, (new(Endpoint, (host, port)), active_partitions, standby_partitions)))
+                partitions_by_user_endpoint.append(EndpointToPartitions(Endpoint(host, port), active_partitions, standby_partitions))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(StreamsGroupHeartbeatResponse, (throttle_time_ms, error_code, error_message, member_id, member_epoch, heartbeat_interval_ms, acceptable_recovery_lag, task_offset_interval_ms, status, active_tasks, standby_tasks, warmup_tasks, endpoint_information_epoch, partitions_by_user_endpoint)), p
+        return StreamsGroupHeartbeatResponse(throttle_time_ms, error_code, error_message, member_id, member_epoch, heartbeat_interval_ms, acceptable_recovery_lag, task_offset_interval_ms, status, active_tasks, standby_tasks, warmup_tasks, endpoint_information_epoch, partitions_by_user_endpoint), p
     except (IndexError, LengthError, StructError):
         raise explain("api/streams_group_heartbeat", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, error_code, error_message, member_id, member_epoch, heartbeat_interval_ms, acceptable_recovery_lag, task_offset_interval_ms, status, active_tasks, standby_tasks, warmup_tasks, endpoint_information_epoch, partitions_by_user_endpoint = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    error_message = message.error_message
+    member_id = message.member_id
+    member_epoch = message.member_epoch
+    heartbeat_interval_ms = message.heartbeat_interval_ms
+    acceptable_recovery_lag = message.acceptable_recovery_lag
+    task_offset_interval_ms = message.task_offset_interval_ms
+    status = message.status
+    active_tasks = message.active_tasks
+    standby_tasks = message.standby_tasks
+    warmup_tasks = message.warmup_tasks
+    endpoint_information_epoch = message.endpoint_information_epoch
+    partitions_by_user_endpoint = message.partitions_by_user_endpoint
     if error_message is None:
         error_message_bytes = b""
         error_message_size = 0
@@ -244,43 +256,59 @@ def encode(message):
     member_id_size = len(member_id_bytes) + 1
     status_count = 0 if status is None else len(status) + 1
     parts += ((pack_ihB(throttle_time_ms, error_code, error_message_size) if error_message_size < 128 else pack_ih(throttle_time_ms, error_code) + unsigned_varint(error_message_size)), error_message_bytes, (LENGTHS[member_id_size] if member_id_size < 128 else unsigned_varint(member_id_size)), member_id_bytes, (pack_iiiiB(member_epoch, heartbeat_interval_ms, acceptable_recovery_lag, task_offset_interval_ms, status_count) if status_count < 128 else pack_iiii(member_epoch, heartbeat_interval_ms, acceptable_recovery_lag, task_offset_interval_ms) + unsigned_varint(status_count)))
-    for status_code, status_detail in status or ():
+    for status_item in status or ():
+        status_code = status_item.status_code
+        status_detail = status_item.status_detail
         status_detail_bytes = status_detail.encode()
         status_detail_size = len(status_detail_bytes) + 1
         parts += ((pack_bB(status_code, status_detail_size) if status_detail_size < 128 else pack_b(status_code) + unsigned_varint(status_detail_size)), status_detail_bytes, b"\0")
     active_tasks_count = 0 if active_tasks is None else len(active_tasks) + 1
     parts.append((LENGTHS[active_tasks_count] if active_tasks_count < 128 else unsigned_varint(active_tasks_count)))
-    for subtopology_id, partitions in active_tasks or ():
+    for active_tasks_item in active_tasks or ():
+        subtopology_id = active_tasks_item.subtopology_id
+        partitions = active_tasks_item.partitions
         subtopology_id_bytes = subtopology_id.encode()
         subtopology_id_size = len(subtopology_id_bytes) + 1
         parts += ((LENGTHS[subtopology_id_size] if subtopology_id_size < 128 else unsigned_varint(subtopology_id_size)), subtopology_id_bytes, (compact_packers_i[partitions_count](partitions_count + 1, *partitions) if (partitions_count := len(partitions)) < 64 else pack_many_compact("i", partitions)), b"\0")
     standby_tasks_count = 0 if standby_tasks is None else len(standby_tasks) + 1
     parts.append((LENGTHS[standby_tasks_count] if standby_tasks_count < 128 else unsigned_varint(standby_tasks_count)))
-    for subtopology_id_2, partitions_2 in standby_tasks or ():
+    for standby_tasks_item in standby_tasks or ():
+        subtopology_id_2 = standby_tasks_item.subtopology_id
+        partitions_2 = standby_tasks_item.partitions
         subtopology_id_2_bytes = subtopology_id_2.encode()
         subtopology_id_2_size = len(subtopology_id_2_bytes) + 1
         parts += ((LENGTHS[subtopology_id_2_size] if subtopology_id_2_size < 128 else unsigned_varint(subtopology_id_2_size)), subtopology_id_2_bytes, (compact_packers_i[partitions_2_count](partitions_2_count + 1, *partitions_2) if (partitions_2_count := len(partitions_2)) < 64 else pack_many_compact("i", partitions_2)), b"\0")
     warmup_tasks_count = 0 if warmup_tasks is None else len(warmup_tasks) + 1
     parts.append((LENGTHS[warmup_tasks_count] if warmup_tasks_count < 128 else unsigned_varint(warmup_tasks_count)))
-    for subtopology_id_3, partitions_3 in warmup_tasks or ():
+    for warmup_tasks_item in warmup_tasks or ():
+        subtopology_id_3 = warmup_tasks_item.subtopology_id
+        partitions_3 = warmup_tasks_item.partitions
         subtopology_id_3_bytes = subtopology_id_3.encode()
         subtopology_id_3_size = len(subtopology_id_3_bytes) + 1
         parts += ((LENGTHS[subtopology_id_3_size] if subtopology_id_3_size < 128 else unsigned_varint(subtopology_id_3_size)), subtopology_id_3_bytes, (compact_packers_i[partitions_3_count](partitions_3_count + 1, *partitions_3) if (partitions_3_count := len(partitions_3)) < 64 else pack_many_compact("i", partitions_3)), b"\0")
     partitions_by_user_endpoint_count = 0 if partitions_by_user_endpoint is None else len(partitions_by_user_endpoint) + 1
     parts.append((pack_iB(endpoint_information_epoch, partitions_by_user_endpoint_count) if partitions_by_user_endpoint_count < 128 else pack_i(endpoint_information_epoch) + unsigned_varint(partitions_by_user_endpoint_count)))
-    for user_endpoint, active_partitions, standby_partitions in partitions_by_user_endpoint or ():
-        host, port = user_endpoint
+    for partitions_by_user_endpoint_item in partitions_by_user_endpoint or ():
+        user_endpoint = partitions_by_user_endpoint_item.user_endpoint
+        active_partitions = partitions_by_user_endpoint_item.active_partitions
+        standby_partitions = partitions_by_user_endpoint_item.standby_partitions
+        host = user_endpoint.host
+        port = user_endpoint.port
         host_bytes = host.encode()
         host_size = len(host_bytes) + 1
         active_partitions_count = len(active_partitions) + 1
         parts += ((LENGTHS[host_size] if host_size < 128 else unsigned_varint(host_size)), host_bytes, (pack_HxB(port, active_partitions_count) if active_partitions_count < 128 else pack_Hx(port) + unsigned_varint(active_partitions_count)))
-        for topic, partitions_4 in active_partitions:
+        for active_partitions_item in active_partitions:
+            topic = active_partitions_item.topic
+            partitions_4 = active_partitions_item.partitions
             topic_bytes = topic.encode()
             topic_size = len(topic_bytes) + 1
             parts += ((LENGTHS[topic_size] if topic_size < 128 else unsigned_varint(topic_size)), topic_bytes, (compact_packers_i[partitions_4_count](partitions_4_count + 1, *partitions_4) if (partitions_4_count := len(partitions_4)) < 64 else pack_many_compact("i", partitions_4)), b"\0")
         standby_partitions_count = len(standby_partitions) + 1
         parts.append((LENGTHS[standby_partitions_count] if standby_partitions_count < 128 else unsigned_varint(standby_partitions_count)))
-        for topic_2, partitions_5 in standby_partitions:
+        for standby_partitions_item in standby_partitions:
+            topic_2 = standby_partitions_item.topic
+            partitions_5 = standby_partitions_item.partitions
             topic_2_bytes = topic_2.encode()
             topic_2_size = len(topic_2_bytes) + 1
             parts += ((LENGTHS[topic_2_size] if topic_2_size < 128 else unsigned_varint(topic_2_size)), topic_2_bytes, (compact_packers_i[partitions_5_count](partitions_5_count + 1, *partitions_5) if (partitions_5_count := len(partitions_5)) < 64 else pack_many_compact("i", partitions_5)), b"\0")

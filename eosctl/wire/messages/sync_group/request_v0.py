@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 pack_ih = Struct(">ih").pack
@@ -52,24 +51,29 @@ def decode(buffer, position=0):
             q = p + n
             assignment = buffer[p:q]
             p = q
-            assignments.append(new(SyncGroupRequestAssignment, (member_id_2, assignment)))
+            assignments.append(SyncGroupRequestAssignment(member_id_2, assignment))
         if p > len(buffer):
             raise LengthError
-        return new(SyncGroupRequest, (group_id, generation_id, member_id, None, None, None, assignments)), p
+        return SyncGroupRequest(group_id, generation_id, member_id, None, None, None, assignments), p
     except (IndexError, LengthError, StructError):
         raise explain("api/sync_group", "request", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    group_id, generation_id, member_id, _, _, _, assignments = message
+    group_id = message.group_id
+    generation_id = message.generation_id
+    member_id = message.member_id
+    assignments = message.assignments
     group_id_bytes = group_id.encode()
     group_id_size = len(group_id_bytes)
     member_id_bytes = member_id.encode()
     member_id_size = len(member_id_bytes)
     assignments_count = len(assignments)
     parts += (pack_h(group_id_size), group_id_bytes, pack_ih(generation_id, member_id_size), member_id_bytes, pack_i(assignments_count))
-    for member_id_2, assignment in assignments:
+    for assignments_item in assignments:
+        member_id_2 = assignments_item.member_id
+        assignment = assignments_item.assignment
         member_id_2_bytes = member_id_2.encode()
         member_id_2_size = len(member_id_2_bytes)
         assignment_bytes = assignment

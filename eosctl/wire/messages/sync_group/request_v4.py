@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
 unpack_iB = Struct(">iB").unpack_from
@@ -60,19 +59,23 @@ def decode(buffer, position=0):
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            assignments.append(new(SyncGroupRequestAssignment, (member_id_2, assignment)))
+            assignments.append(SyncGroupRequestAssignment(member_id_2, assignment))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(SyncGroupRequest, (group_id, generation_id, member_id, group_instance_id, None, None, assignments)), p
+        return SyncGroupRequest(group_id, generation_id, member_id, group_instance_id, None, None, assignments), p
     except (IndexError, LengthError, StructError):
         raise explain("api/sync_group", "request", 4, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    group_id, generation_id, member_id, group_instance_id, _, _, assignments = message
+    group_id = message.group_id
+    generation_id = message.generation_id
+    member_id = message.member_id
+    group_instance_id = message.group_instance_id
+    assignments = message.assignments
     group_id_bytes = group_id.encode()
     group_id_size = len(group_id_bytes) + 1
     member_id_bytes = member_id.encode()
@@ -85,7 +88,9 @@ def encode(message):
         group_instance_id_size = len(group_instance_id_bytes) + 1
     assignments_count = len(assignments) + 1
     parts += ((LENGTHS[group_id_size] if group_id_size < 128 else unsigned_varint(group_id_size)), group_id_bytes, (pack_iB(generation_id, member_id_size) if member_id_size < 128 else pack_i(generation_id) + unsigned_varint(member_id_size)), member_id_bytes, (LENGTHS[group_instance_id_size] if group_instance_id_size < 128 else unsigned_varint(group_instance_id_size)), group_instance_id_bytes, (LENGTHS[assignments_count] if assignments_count < 128 else unsigned_varint(assignments_count)))
-    for member_id_2, assignment in assignments:
+    for assignments_item in assignments:
+        member_id_2 = assignments_item.member_id
+        assignment = assignments_item.assignment
         member_id_2_bytes = member_id_2.encode()
         member_id_2_size = len(member_id_2_bytes) + 1
         assignment_bytes = assignment

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.sync_group import SyncGroupResponse
 from eosctl.wire.runtime import LengthError, explain
 
-new = tuple.__new__
 pack_hi = Struct(">hi").pack
 unpack_hi = Struct(">hi").unpack_from
 
@@ -23,13 +22,14 @@ def decode(buffer, position=0):
         p = q
         if p > len(buffer):
             raise LengthError
-        return new(SyncGroupResponse, (0, error_code, None, None, assignment)), p
+        return SyncGroupResponse(0, error_code, None, None, assignment), p
     except (IndexError, LengthError, StructError):
         raise explain("api/sync_group", "response", 0, buffer, position) from None
 
 
 def encode(message):
-    _, error_code, _, _, assignment = message
+    error_code = message.error_code
+    assignment = message.assignment
     assignment_bytes = assignment
     assignment_size = len(assignment_bytes)
     return pack_hi(error_code, assignment_size) + assignment_bytes

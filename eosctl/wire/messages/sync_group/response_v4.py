@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.sync_group import SyncGroupResponse
 from eosctl.wire.runtime import LengthError, compact_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_ih = Struct(">ih").pack
 pack_ihB = Struct(">ihB").pack
 unpack_ihB = Struct(">ihB").unpack_from
@@ -26,13 +25,15 @@ def decode(buffer, position=0):
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(SyncGroupResponse, (throttle_time_ms, error_code, None, None, assignment)), p
+        return SyncGroupResponse(throttle_time_ms, error_code, None, None, assignment), p
     except (IndexError, LengthError, StructError):
         raise explain("api/sync_group", "response", 4, buffer, position) from None
 
 
 def encode(message):
-    throttle_time_ms, error_code, _, _, assignment = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    assignment = message.assignment
     assignment_bytes = assignment
     assignment_size = len(assignment_bytes) + 1
     return (pack_ihB(throttle_time_ms, error_code, assignment_size) if assignment_size < 128 else pack_ih(throttle_time_ms, error_code) + unsigned_varint(assignment_size)) + assignment_bytes + b"\0"

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.sync_group import SyncGroupResponse
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_ih = Struct(">ih").pack
 pack_ihB = Struct(">ihB").pack
 unpack_ihB = Struct(">ihB").unpack_from
@@ -46,13 +45,17 @@ def decode(buffer, position=0):
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(SyncGroupResponse, (throttle_time_ms, error_code, protocol_type, protocol_name, assignment)), p
+        return SyncGroupResponse(throttle_time_ms, error_code, protocol_type, protocol_name, assignment), p
     except (IndexError, LengthError, StructError):
         raise explain("api/sync_group", "response", 5, buffer, position) from None
 
 
 def encode(message):
-    throttle_time_ms, error_code, protocol_type, protocol_name, assignment = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    protocol_type = message.protocol_type
+    protocol_name = message.protocol_name
+    assignment = message.assignment
     if protocol_type is None:
         protocol_type_bytes = b""
         protocol_type_size = 0

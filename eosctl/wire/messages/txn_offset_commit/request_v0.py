@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.txn_offset_commit import TxnOffsetCommitRequest, TxnOffsetCommitRequestPartition, TxnOffsetCommitRequestTopic
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 pack_iqh = Struct(">iqh").pack
@@ -61,30 +60,39 @@ def decode(buffer, position=0):
                     q = p + n
                     committed_metadata = buffer[p:q].decode("utf-8", "replace")
                     p = q
-                partitions.append(new(TxnOffsetCommitRequestPartition, (partition_index, committed_offset, -1, committed_metadata)))
-            topics.append(new(TxnOffsetCommitRequestTopic, (name, partitions)))
+                partitions.append(TxnOffsetCommitRequestPartition(partition_index, committed_offset, -1, committed_metadata))
+            topics.append(TxnOffsetCommitRequestTopic(name, partitions))
         if p > len(buffer):
             raise LengthError
-        return new(TxnOffsetCommitRequest, (transactional_id, group_id, producer_id, producer_epoch, -1, "", None, topics)), p
+        return TxnOffsetCommitRequest(transactional_id, group_id, producer_id, producer_epoch, -1, "", None, topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/txn_offset_commit", "request", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    transactional_id, group_id, producer_id, producer_epoch, _, _, _, topics = message
+    transactional_id = message.transactional_id
+    group_id = message.group_id
+    producer_id = message.producer_id
+    producer_epoch = message.producer_epoch
+    topics = message.topics
     transactional_id_bytes = transactional_id.encode()
     transactional_id_size = len(transactional_id_bytes)
     group_id_bytes = group_id.encode()
     group_id_size = len(group_id_bytes)
     topics_count = len(topics)
     parts += (pack_h(transactional_id_size), transactional_id_bytes, pack_h(group_id_size), group_id_bytes, pack_qhi(producer_id, producer_epoch, topics_count))
-    for name, partitions in topics:
+    for topics_item in topics:
+        name = topics_item.name
+        partitions = topics_item.partitions
         name_bytes = name.encode()
         name_size = len(name_bytes)
         partitions_count = len(partitions)
         parts += (pack_h(name_size), name_bytes, pack_i(partitions_count))
-        for partition_index, committed_offset, _, committed_metadata in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            committed_offset = partitions_item.committed_offset
+            committed_metadata = partitions_item.committed_metadata
             if committed_metadata is None:
                 committed_metadata_bytes = b""
                 committed_metadata_size = -1

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.txn_offset_commit import TxnOffsetCommitRequest, TxnOffsetCommitRequestPartition, TxnOffsetCommitRequestTopic
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_iqi = Struct(">iqi").pack
 pack_iqiB = Struct(">iqiB").pack
 pack_qhi = Struct(">qhi").pack
@@ -80,24 +79,31 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                partitions.append(new(TxnOffsetCommitRequestPartition, (partition_index, committed_offset, committed_leader_epoch, committed_metadata)))
+                partitions.append(TxnOffsetCommitRequestPartition(partition_index, committed_offset, committed_leader_epoch, committed_metadata))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(TxnOffsetCommitRequestTopic, (name, partitions)))
+            topics.append(TxnOffsetCommitRequestTopic(name, partitions))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(TxnOffsetCommitRequest, (transactional_id, group_id, producer_id, producer_epoch, generation_id, member_id, group_instance_id, topics)), p
+        return TxnOffsetCommitRequest(transactional_id, group_id, producer_id, producer_epoch, generation_id, member_id, group_instance_id, topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/txn_offset_commit", "request", 3, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    transactional_id, group_id, producer_id, producer_epoch, generation_id, member_id, group_instance_id, topics = message
+    transactional_id = message.transactional_id
+    group_id = message.group_id
+    producer_id = message.producer_id
+    producer_epoch = message.producer_epoch
+    generation_id = message.generation_id
+    member_id = message.member_id
+    group_instance_id = message.group_instance_id
+    topics = message.topics
     transactional_id_bytes = transactional_id.encode()
     transactional_id_size = len(transactional_id_bytes) + 1
     group_id_bytes = group_id.encode()
@@ -112,12 +118,18 @@ def encode(message):
         group_instance_id_size = len(group_instance_id_bytes) + 1
     topics_count = len(topics) + 1
     parts += ((LENGTHS[transactional_id_size] if transactional_id_size < 128 else unsigned_varint(transactional_id_size)), transactional_id_bytes, (LENGTHS[group_id_size] if group_id_size < 128 else unsigned_varint(group_id_size)), group_id_bytes, (pack_qhiB(producer_id, producer_epoch, generation_id, member_id_size) if member_id_size < 128 else pack_qhi(producer_id, producer_epoch, generation_id) + unsigned_varint(member_id_size)), member_id_bytes, (LENGTHS[group_instance_id_size] if group_instance_id_size < 128 else unsigned_varint(group_instance_id_size)), group_instance_id_bytes, (LENGTHS[topics_count] if topics_count < 128 else unsigned_varint(topics_count)))
-    for name, partitions in topics:
+    for topics_item in topics:
+        name = topics_item.name
+        partitions = topics_item.partitions
         name_bytes = name.encode()
         name_size = len(name_bytes) + 1
         partitions_count = len(partitions) + 1
         parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (LENGTHS[partitions_count] if partitions_count < 128 else unsigned_varint(partitions_count)))
-        for partition_index, committed_offset, committed_leader_epoch, committed_metadata in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            committed_offset = partitions_item.committed_offset
+            committed_leader_epoch = partitions_item.committed_leader_epoch
+            committed_metadata = partitions_item.committed_metadata
             if committed_metadata is None:
                 committed_metadata_bytes = b""
                 committed_metadata_size = 0

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.txn_offset_commit import TxnOffsetCommitResponse, TxnOffsetCommitResponsePartition, TxnOffsetCommitResponseTopic
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 pack_ih = Struct(">ih").pack
@@ -41,23 +40,28 @@ def decode(buffer, position=0):
             for _ in range(n):
                 partition_index, error_code = unpack_ih(buffer, p)
                 p += 6
-                partitions.append(new(TxnOffsetCommitResponsePartition, (partition_index, error_code)))
-            topics.append(new(TxnOffsetCommitResponseTopic, (name, partitions)))
-        return new(TxnOffsetCommitResponse, (throttle_time_ms, topics)), p
+                partitions.append(TxnOffsetCommitResponsePartition(partition_index, error_code))
+            topics.append(TxnOffsetCommitResponseTopic(name, partitions))
+        return TxnOffsetCommitResponse(throttle_time_ms, topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/txn_offset_commit", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, topics = message
+    throttle_time_ms = message.throttle_time_ms
+    topics = message.topics
     topics_count = len(topics)
     parts.append(pack_ii(throttle_time_ms, topics_count))
-    for name, partitions in topics:
+    for topics_item in topics:
+        name = topics_item.name
+        partitions = topics_item.partitions
         name_bytes = name.encode()
         name_size = len(name_bytes)
         partitions_count = len(partitions)
         parts += (pack_h(name_size), name_bytes, pack_i(partitions_count))
-        for partition_index, error_code in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            error_code = partitions_item.error_code
             parts.append(pack_ih(partition_index, error_code))
     return b"".join(parts)

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.unregister_broker import UnregisterBrokerRequest
 from eosctl.wire.runtime import LengthError, explain, skip_tags
 
-new = tuple.__new__
 pack_ix = Struct(">ix").pack
 unpack_iB = Struct(">iB").unpack_from
 
@@ -18,11 +17,11 @@ def decode(buffer, position=0):
         p += 5
         if n:
             p = skip_tags(buffer, p - 1)
-        return new(UnregisterBrokerRequest, (broker_id,)), p
+        return UnregisterBrokerRequest(broker_id), p
     except (IndexError, LengthError, StructError):
         raise explain("api/unregister_broker", "request", 0, buffer, position) from None
 
 
 def encode(message):
-    broker_id, = message
+    broker_id = message.broker_id
     return pack_ix(broker_id)

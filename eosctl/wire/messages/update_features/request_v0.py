@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_htx = Struct(">h?x").pack
 pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
@@ -34,22 +33,26 @@ def decode(buffer, position=0):
             p += 4
             if n:
                 p = skip_tags(buffer, p - 1)
-            feature_updates.append(new(FeatureUpdateKey, (feature, max_version_level, allow_downgrade, 1)))
+            feature_updates.append(FeatureUpdateKey(feature, max_version_level, allow_downgrade, 1))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(UpdateFeaturesRequest, (timeout_ms, feature_updates, False)), p
+        return UpdateFeaturesRequest(timeout_ms, feature_updates, False), p
     except (IndexError, LengthError, StructError):
         raise explain("api/update_features", "request", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    timeout_ms, feature_updates, _ = message
+    timeout_ms = message.timeout_ms
+    feature_updates = message.feature_updates
     feature_updates_count = len(feature_updates) + 1
     parts.append((pack_iB(timeout_ms, feature_updates_count) if feature_updates_count < 128 else pack_i(timeout_ms) + unsigned_varint(feature_updates_count)))
-    for feature, max_version_level, allow_downgrade, _ in feature_updates:
+    for feature_updates_item in feature_updates:
+        feature = feature_updates_item.feature
+        max_version_level = feature_updates_item.max_version_level
+        allow_downgrade = feature_updates_item.allow_downgrade
         feature_bytes = feature.encode()
         feature_size = len(feature_bytes) + 1
         parts += ((LENGTHS[feature_size] if feature_size < 128 else unsigned_varint(feature_size)), feature_bytes, pack_htx(max_version_level, allow_downgrade))

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.update_features import UpdatableFeatureResult, UpdateFeaturesResponse
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_hB = Struct(">hB").pack
 pack_ih = Struct(">ih").pack
@@ -56,19 +55,22 @@ def decode(buffer, position=0):
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            results.append(new(UpdatableFeatureResult, (feature, error_code_2, error_message_2)))
+            results.append(UpdatableFeatureResult(feature, error_code_2, error_message_2))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(UpdateFeaturesResponse, (throttle_time_ms, error_code, error_message, results)), p
+        return UpdateFeaturesResponse(throttle_time_ms, error_code, error_message, results), p
     except (IndexError, LengthError, StructError):
         raise explain("api/update_features", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    throttle_time_ms, error_code, error_message, results = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    error_message = message.error_message
+    results = message.results
     if error_message is None:
         error_message_bytes = b""
         error_message_size = 0
@@ -77,7 +79,10 @@ def encode(message):
         error_message_size = len(error_message_bytes) + 1
     results_count = len(results) + 1
     parts += ((pack_ihB(throttle_time_ms, error_code, error_message_size) if error_message_size < 128 else pack_ih(throttle_time_ms, error_code) + unsigned_varint(error_message_size)), error_message_bytes, (LENGTHS[results_count] if results_count < 128 else unsigned_varint(results_count)))
-    for feature, error_code_2, error_message_2 in results:
+    for results_item in results:
+        feature = results_item.feature
+        error_code_2 = results_item.error_code
+        error_message_2 = results_item.error_message
         feature_bytes = feature.encode()
         feature_size = len(feature_bytes) + 1
         if error_message_2 is None:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.update_features import UpdateFeaturesResponse
 from eosctl.wire.runtime import LengthError, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_ih = Struct(">ih").pack
 pack_ihB = Struct(">ihB").pack
 unpack_ihB = Struct(">ihB").unpack_from
@@ -30,13 +29,15 @@ def decode(buffer, position=0):
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(UpdateFeaturesResponse, (throttle_time_ms, error_code, error_message, ())), p
+        return UpdateFeaturesResponse(throttle_time_ms, error_code, error_message, ()), p
     except (IndexError, LengthError, StructError):
         raise explain("api/update_features", "response", 2, buffer, position) from None
 
 
 def encode(message):
-    throttle_time_ms, error_code, error_message, _ = message
+    throttle_time_ms = message.throttle_time_ms
+    error_code = message.error_code
+    error_message = message.error_message
     if error_message is None:
         error_message_bytes = b""
         error_message_size = 0

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.vote import RequestPartitionData, RequestTopicData, VoteRequest
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
 pack_iiiuuiqx = Struct(">iii16s16siqx").pack
@@ -50,24 +49,26 @@ def decode(buffer, position=0):
                 p += 57
                 if n:
                     p = skip_tags(buffer, p - 1)
-                partitions.append(new(RequestPartitionData, (partition_index, replica_epoch, replica_id, replica_directory_id, voter_directory_id, last_offset_epoch, last_offset, False)))
+                partitions.append(RequestPartitionData(partition_index, replica_epoch, replica_id, replica_directory_id, voter_directory_id, last_offset_epoch, last_offset, False))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(RequestTopicData, (topic_name, partitions)))
+            topics.append(RequestTopicData(topic_name, partitions))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(VoteRequest, (cluster_id, voter_id, topics)), p
+        return VoteRequest(cluster_id, voter_id, topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/vote", "request", 1, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    cluster_id, voter_id, topics = message
+    cluster_id = message.cluster_id
+    voter_id = message.voter_id
+    topics = message.topics
     if cluster_id is None:
         cluster_id_bytes = b""
         cluster_id_size = 0
@@ -76,12 +77,21 @@ def encode(message):
         cluster_id_size = len(cluster_id_bytes) + 1
     topics_count = len(topics) + 1
     parts += ((LENGTHS[cluster_id_size] if cluster_id_size < 128 else unsigned_varint(cluster_id_size)), cluster_id_bytes, (pack_iB(voter_id, topics_count) if topics_count < 128 else pack_i(voter_id) + unsigned_varint(topics_count)))
-    for topic_name, partitions in topics:
+    for topics_item in topics:
+        topic_name = topics_item.topic_name
+        partitions = topics_item.partitions
         topic_name_bytes = topic_name.encode()
         topic_name_size = len(topic_name_bytes) + 1
         partitions_count = len(partitions) + 1
         parts += ((LENGTHS[topic_name_size] if topic_name_size < 128 else unsigned_varint(topic_name_size)), topic_name_bytes, (LENGTHS[partitions_count] if partitions_count < 128 else unsigned_varint(partitions_count)))
-        for partition_index, replica_epoch, replica_id, replica_directory_id, voter_directory_id, last_offset_epoch, last_offset, _ in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            replica_epoch = partitions_item.replica_epoch
+            replica_id = partitions_item.replica_id
+            replica_directory_id = partitions_item.replica_directory_id
+            voter_directory_id = partitions_item.voter_directory_id
+            last_offset_epoch = partitions_item.last_offset_epoch
+            last_offset = partitions_item.last_offset
             parts.append(pack_iiiuuiqx(partition_index, replica_epoch, replica_id, replica_directory_id, voter_directory_id, last_offset_epoch, last_offset))
         parts.append(b"\0")
     parts.append(b"\0")

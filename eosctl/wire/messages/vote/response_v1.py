@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.vote import NodeEndpoint, ResponsePartitionData, ResponseTopicData, VoteResponse
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, read_unsigned_varint, skip_tags, tagged_field, unsigned_varint
 
-new = tuple.__new__
 pack_Hx = Struct(">Hx").pack
 pack_h = Struct(">h").pack
 pack_hB = Struct(">hB").pack
@@ -45,12 +44,12 @@ def decode(buffer, position=0):
                 p += 16
                 if n:
                     p = skip_tags(buffer, p - 1)
-                partitions.append(new(ResponsePartitionData, (partition_index, error_code_2, leader_id, leader_epoch, vote_granted)))
+                partitions.append(ResponsePartitionData(partition_index, error_code_2, leader_id, leader_epoch, vote_granted))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(ResponseTopicData, (topic_name, partitions)))
+            topics.append(ResponseTopicData(topic_name, partitions))
         n = buffer[p]
         p += 1
         node_endpoints = ()
@@ -85,27 +84,36 @@ def decode(buffer, position=0):
                         p += 3
                         if n:
                             p = skip_tags(buffer, p - 1)
-                        node_endpoints_2.append(new(NodeEndpoint, (node_id, host, port)))
+                        node_endpoints_2.append(NodeEndpoint(node_id, host, port))
                     node_endpoints = node_endpoints_2
                     if p != tag_end:
                         raise LengthError
                 p = tag_end
-        return new(VoteResponse, (error_code, topics, node_endpoints)), p
+        return VoteResponse(error_code, topics, node_endpoints), p
     except (IndexError, LengthError, StructError):
         raise explain("api/vote", "response", 1, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    error_code, topics, node_endpoints = message
+    error_code = message.error_code
+    topics = message.topics
+    node_endpoints = message.node_endpoints
     topics_count = len(topics) + 1
     parts.append((pack_hB(error_code, topics_count) if topics_count < 128 else pack_h(error_code) + unsigned_varint(topics_count)))
-    for topic_name, partitions in topics:
+    for topics_item in topics:
+        topic_name = topics_item.topic_name
+        partitions = topics_item.partitions
         topic_name_bytes = topic_name.encode()
         topic_name_size = len(topic_name_bytes) + 1
         partitions_count = len(partitions) + 1
         parts += ((LENGTHS[topic_name_size] if topic_name_size < 128 else unsigned_varint(topic_name_size)), topic_name_bytes, (LENGTHS[partitions_count] if partitions_count < 128 else unsigned_varint(partitions_count)))
-        for partition_index, error_code_2, leader_id, leader_epoch, vote_granted in partitions:
+        for partitions_item in partitions:
+            partition_index = partitions_item.partition_index
+            error_code_2 = partitions_item.error_code
+            leader_id = partitions_item.leader_id
+            leader_epoch = partitions_item.leader_epoch
+            vote_granted = partitions_item.vote_granted
             parts.append(pack_ihiitx(partition_index, error_code_2, leader_id, leader_epoch, vote_granted))
         parts.append(b"\0")
     tag_count = 0
@@ -114,7 +122,10 @@ def encode(message):
         inner = []
         node_endpoints_count = len(node_endpoints) + 1
         inner.append((LENGTHS[node_endpoints_count] if node_endpoints_count < 128 else unsigned_varint(node_endpoints_count)))
-        for node_id, host, port in node_endpoints:
+        for node_endpoints_item in node_endpoints:
+            node_id = node_endpoints_item.node_id
+            host = node_endpoints_item.host
+            port = node_endpoints_item.port
             host_bytes = host.encode()
             host_size = len(host_bytes) + 1
             inner += ((pack_iB(node_id, host_size) if host_size < 128 else pack_i(node_id) + unsigned_varint(host_size)), host_bytes, pack_Hx(port))

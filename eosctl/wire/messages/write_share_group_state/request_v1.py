@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.write_share_group_state import PartitionData, StateBatch, WriteShareGroupStateRequest, WriteStateData
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
 pack_iiiqi = Struct(">iiiqi").pack
@@ -50,40 +49,53 @@ def decode(buffer, position=0):
                     p += 20
                     if n:
                         p = skip_tags(buffer, p - 1)
-                    state_batches.append(new(StateBatch, (first_offset, last_offset, delivery_state, delivery_count)))
+                    state_batches.append(StateBatch(first_offset, last_offset, delivery_state, delivery_count))
                 if buffer[p]:
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                partitions.append(new(PartitionData, (partition, state_epoch, leader_epoch, start_offset, delivery_complete_count, state_batches)))
+                partitions.append(PartitionData(partition, state_epoch, leader_epoch, start_offset, delivery_complete_count, state_batches))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            topics.append(new(WriteStateData, (topic_id, partitions)))
+            topics.append(WriteStateData(topic_id, partitions))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(WriteShareGroupStateRequest, (group_id, topics)), p
+        return WriteShareGroupStateRequest(group_id, topics), p
     except (IndexError, LengthError, StructError):
         raise explain("api/write_share_group_state", "request", 1, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    group_id, topics = message
+    group_id = message.group_id
+    topics = message.topics
     group_id_bytes = group_id.encode()
     group_id_size = len(group_id_bytes) + 1
     topics_count = len(topics) + 1
     parts += ((LENGTHS[group_id_size] if group_id_size < 128 else unsigned_varint(group_id_size)), group_id_bytes, (LENGTHS[topics_count] if topics_count < 128 else unsigned_varint(topics_count)))
-    for topic_id, partitions in topics:
+    for topics_item in topics:
+        topic_id = topics_item.topic_id
+        partitions = topics_item.partitions
         partitions_count = len(partitions) + 1
         parts.append((pack_uB(topic_id, partitions_count) if partitions_count < 128 else pack_u(topic_id) + unsigned_varint(partitions_count)))
-        for partition, state_epoch, leader_epoch, start_offset, delivery_complete_count, state_batches in partitions:
+        for partitions_item in partitions:
+            partition = partitions_item.partition
+            state_epoch = partitions_item.state_epoch
+            leader_epoch = partitions_item.leader_epoch
+            start_offset = partitions_item.start_offset
+            delivery_complete_count = partitions_item.delivery_complete_count
+            state_batches = partitions_item.state_batches
             state_batches_count = len(state_batches) + 1
             parts.append((pack_iiiqiB(partition, state_epoch, leader_epoch, start_offset, delivery_complete_count, state_batches_count) if state_batches_count < 128 else pack_iiiqi(partition, state_epoch, leader_epoch, start_offset, delivery_complete_count) + unsigned_varint(state_batches_count)))
-            for first_offset, last_offset, delivery_state, delivery_count in state_batches:
+            for state_batches_item in state_batches:
+                first_offset = state_batches_item.first_offset
+                last_offset = state_batches_item.last_offset
+                delivery_state = state_batches_item.delivery_state
+                delivery_count = state_batches_item.delivery_count
                 parts.append(pack_qqbhx(first_offset, last_offset, delivery_state, delivery_count))
             parts.append(b"\0")
         parts.append(b"\0")

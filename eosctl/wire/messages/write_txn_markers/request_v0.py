@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.write_txn_markers import WritableTxnMarker, WritableTxnMarkerTopic, WriteTxnMarkersRequest
 from eosctl.wire.runtime import LengthError, check_count, explain, pack_many, packers, read_many, unpackers
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 pack_qhti = Struct(">qh?i").pack
@@ -46,24 +45,31 @@ def decode(buffer, position=0):
                     p += 4 * n
                 else:
                     partition_indexes, p = read_many("i", buffer, p, n)
-                topics.append(new(WritableTxnMarkerTopic, (name, partition_indexes)))
+                topics.append(WritableTxnMarkerTopic(name, partition_indexes))
             coordinator_epoch, = unpack_i(buffer, p)
             p += 4
-            markers.append(new(WritableTxnMarker, (producer_id, producer_epoch, transaction_result, topics, coordinator_epoch, 0)))
-        return new(WriteTxnMarkersRequest, (markers,)), p
+            markers.append(WritableTxnMarker(producer_id, producer_epoch, transaction_result, topics, coordinator_epoch, 0))
+        return WriteTxnMarkersRequest(markers), p
     except (IndexError, LengthError, StructError):
         raise explain("api/write_txn_markers", "request", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    markers, = message
+    markers = message.markers
     markers_count = len(markers)
     parts.append(pack_i(markers_count))
-    for producer_id, producer_epoch, transaction_result, topics, coordinator_epoch, _ in markers:
+    for markers_item in markers:
+        producer_id = markers_item.producer_id
+        producer_epoch = markers_item.producer_epoch
+        transaction_result = markers_item.transaction_result
+        topics = markers_item.topics
+        coordinator_epoch = markers_item.coordinator_epoch
         topics_count = len(topics)
         parts.append(pack_qhti(producer_id, producer_epoch, transaction_result, topics_count))
-        for name, partition_indexes in topics:
+        for topics_item in topics:
+            name = topics_item.name
+            partition_indexes = topics_item.partition_indexes
             name_bytes = name.encode()
             name_size = len(name_bytes)
             parts += (pack_h(name_size), name_bytes, (packers_i[partition_indexes_count](partition_indexes_count, *partition_indexes) if (partition_indexes_count := len(partition_indexes)) < 64 else pack_many("i", partition_indexes)))

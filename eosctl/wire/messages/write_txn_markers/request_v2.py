@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.write_txn_markers import WritableTxnMarker, WritableTxnMarkerTopic, WriteTxnMarkersRequest
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, skip_tags, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_i = compact_packers("i")
 pack_ibx = Struct(">ibx").pack
 pack_qht = Struct(">qh?").pack
@@ -48,30 +47,38 @@ def decode(buffer, position=0):
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                topics.append(new(WritableTxnMarkerTopic, (name, partition_indexes)))
+                topics.append(WritableTxnMarkerTopic(name, partition_indexes))
             coordinator_epoch, transaction_version, n = unpack_ibB(buffer, p)
             p += 6
             if n:
                 p = skip_tags(buffer, p - 1)
-            markers.append(new(WritableTxnMarker, (producer_id, producer_epoch, transaction_result, topics, coordinator_epoch, transaction_version)))
+            markers.append(WritableTxnMarker(producer_id, producer_epoch, transaction_result, topics, coordinator_epoch, transaction_version))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(WriteTxnMarkersRequest, (markers,)), p
+        return WriteTxnMarkersRequest(markers), p
     except (IndexError, LengthError, StructError):
         raise explain("api/write_txn_markers", "request", 2, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    markers, = message
+    markers = message.markers
     markers_count = len(markers) + 1
     parts.append((LENGTHS[markers_count] if markers_count < 128 else unsigned_varint(markers_count)))
-    for producer_id, producer_epoch, transaction_result, topics, coordinator_epoch, transaction_version in markers:
+    for markers_item in markers:
+        producer_id = markers_item.producer_id
+        producer_epoch = markers_item.producer_epoch
+        transaction_result = markers_item.transaction_result
+        topics = markers_item.topics
+        coordinator_epoch = markers_item.coordinator_epoch
+        transaction_version = markers_item.transaction_version
         topics_count = len(topics) + 1
         parts.append((pack_qhtB(producer_id, producer_epoch, transaction_result, topics_count) if topics_count < 128 else pack_qht(producer_id, producer_epoch, transaction_result) + unsigned_varint(topics_count)))
-        for name, partition_indexes in topics:
+        for topics_item in topics:
+            name = topics_item.name
+            partition_indexes = topics_item.partition_indexes
             name_bytes = name.encode()
             name_size = len(name_bytes) + 1
             parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (compact_packers_i[partition_indexes_count](partition_indexes_count + 1, *partition_indexes) if (partition_indexes_count := len(partition_indexes)) < 64 else pack_many_compact("i", partition_indexes)), b"\0")

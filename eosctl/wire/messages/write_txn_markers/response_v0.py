@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.write_txn_markers import WritableTxnMarkerPartitionResult, WritableTxnMarkerResult, WritableTxnMarkerTopicResult, WriteTxnMarkersResponse
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 pack_ih = Struct(">ih").pack
@@ -47,27 +46,33 @@ def decode(buffer, position=0):
                 for _ in range(n):
                     partition_index, error_code = unpack_ih(buffer, p)
                     p += 6
-                    partitions.append(new(WritableTxnMarkerPartitionResult, (partition_index, error_code)))
-                topics.append(new(WritableTxnMarkerTopicResult, (name, partitions)))
-            markers.append(new(WritableTxnMarkerResult, (producer_id, topics)))
-        return new(WriteTxnMarkersResponse, (markers,)), p
+                    partitions.append(WritableTxnMarkerPartitionResult(partition_index, error_code))
+                topics.append(WritableTxnMarkerTopicResult(name, partitions))
+            markers.append(WritableTxnMarkerResult(producer_id, topics))
+        return WriteTxnMarkersResponse(markers), p
     except (IndexError, LengthError, StructError):
         raise explain("api/write_txn_markers", "response", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    markers, = message
+    markers = message.markers
     markers_count = len(markers)
     parts.append(pack_i(markers_count))
-    for producer_id, topics in markers:
+    for markers_item in markers:
+        producer_id = markers_item.producer_id
+        topics = markers_item.topics
         topics_count = len(topics)
         parts.append(pack_qi(producer_id, topics_count))
-        for name, partitions in topics:
+        for topics_item in topics:
+            name = topics_item.name
+            partitions = topics_item.partitions
             name_bytes = name.encode()
             name_size = len(name_bytes)
             partitions_count = len(partitions)
             parts += (pack_h(name_size), name_bytes, pack_i(partitions_count))
-            for partition_index, error_code in partitions:
+            for partitions_item in partitions:
+                partition_index = partitions_item.partition_index
+                error_code = partitions_item.error_code
                 parts.append(pack_ih(partition_index, error_code))
     return b"".join(parts)

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.write_txn_markers import WritableTxnMarkerPartitionResult, WritableTxnMarkerResult, WritableTxnMarkerTopicResult, WriteTxnMarkersResponse
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, skip_tags, unsigned_varint
 
-new = tuple.__new__
 pack_ihx = Struct(">ihx").pack
 pack_q = Struct(">q").pack
 pack_qB = Struct(">qB").pack
@@ -46,40 +45,46 @@ def decode(buffer, position=0):
                     p += 7
                     if n:
                         p = skip_tags(buffer, p - 1)
-                    partitions.append(new(WritableTxnMarkerPartitionResult, (partition_index, error_code)))
+                    partitions.append(WritableTxnMarkerPartitionResult(partition_index, error_code))
                 if buffer[p]:
                     p = skip_tags(buffer, p)
                 else:
                     p += 1
-                topics.append(new(WritableTxnMarkerTopicResult, (name, partitions)))
+                topics.append(WritableTxnMarkerTopicResult(name, partitions))
             if buffer[p]:
                 p = skip_tags(buffer, p)
             else:
                 p += 1
-            markers.append(new(WritableTxnMarkerResult, (producer_id, topics)))
+            markers.append(WritableTxnMarkerResult(producer_id, topics))
         if buffer[p]:
             p = skip_tags(buffer, p)
         else:
             p += 1
-        return new(WriteTxnMarkersResponse, (markers,)), p
+        return WriteTxnMarkersResponse(markers), p
     except (IndexError, LengthError, StructError):
         raise explain("api/write_txn_markers", "response", 1, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    markers, = message
+    markers = message.markers
     markers_count = len(markers) + 1
     parts.append((LENGTHS[markers_count] if markers_count < 128 else unsigned_varint(markers_count)))
-    for producer_id, topics in markers:
+    for markers_item in markers:
+        producer_id = markers_item.producer_id
+        topics = markers_item.topics
         topics_count = len(topics) + 1
         parts.append((pack_qB(producer_id, topics_count) if topics_count < 128 else pack_q(producer_id) + unsigned_varint(topics_count)))
-        for name, partitions in topics:
+        for topics_item in topics:
+            name = topics_item.name
+            partitions = topics_item.partitions
             name_bytes = name.encode()
             name_size = len(name_bytes) + 1
             partitions_count = len(partitions) + 1
             parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (LENGTHS[partitions_count] if partitions_count < 128 else unsigned_varint(partitions_count)))
-            for partition_index, error_code in partitions:
+            for partitions_item in partitions:
+                partition_index = partitions_item.partition_index
+                error_code = partitions_item.error_code
                 parts.append(pack_ihx(partition_index, error_code))
             parts.append(b"\0")
         parts.append(b"\0")

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.consumer_offsets.consumer_group_current_member_assignment import ConsumerGroupCurrentMemberAssignmentValue, TopicPartitions
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, explain, pack_many_compact, read_many_compact, read_unsigned_varint, tagged_field, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_i = compact_packers("i")
 pack_u = Struct(">16s").pack
 pack_iib = Struct(">iib").pack
@@ -69,7 +68,7 @@ def decode(buffer, position=0):
                         unknown_tags.append((tag_number, buffer[p:tag_end]))
                     p = tag_end
                 unknown_tags = tuple(unknown_tags)
-            assigned_partitions.append(new(TopicPartitions, (topic_id, partitions, assignment_epochs, unknown_tags)))
+            assigned_partitions.append(TopicPartitions(topic_id, partitions, assignment_epochs, unknown_tags))
         n = buffer[p]
         if not 0 < n < 128:
             n, p = compact_length(buffer, p)
@@ -119,7 +118,7 @@ def decode(buffer, position=0):
                         unknown_tags_2.append((tag_number_2, buffer[p:tag_end_2]))
                     p = tag_end_2
                 unknown_tags_2 = tuple(unknown_tags_2)
-            partitions_pending_revocation.append(new(TopicPartitions, (topic_id_2, partitions_2, assignment_epochs_3, unknown_tags_2)))
+            partitions_pending_revocation.append(TopicPartitions(topic_id_2, partitions_2, assignment_epochs_3, unknown_tags_2))
         n = buffer[p]
         p += 1
         unknown_tags_3 = ()
@@ -140,17 +139,26 @@ def decode(buffer, position=0):
                 unknown_tags_3.append((tag_number_3, buffer[p:tag_end_3]))
                 p = tag_end_3
             unknown_tags_3 = tuple(unknown_tags_3)
-        return new(ConsumerGroupCurrentMemberAssignmentValue, (member_epoch, previous_member_epoch, state, assigned_partitions, partitions_pending_revocation, unknown_tags_3)), p
+        return ConsumerGroupCurrentMemberAssignmentValue(member_epoch, previous_member_epoch, state, assigned_partitions, partitions_pending_revocation, unknown_tags_3), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/consumer_group_current_member_assignment", "value", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    member_epoch, previous_member_epoch, state, assigned_partitions, partitions_pending_revocation, unknown_tags = message
+    member_epoch = message.member_epoch
+    previous_member_epoch = message.previous_member_epoch
+    state = message.state
+    assigned_partitions = message.assigned_partitions
+    partitions_pending_revocation = message.partitions_pending_revocation
+    unknown_tags = message.unknown_tags
     assigned_partitions_count = len(assigned_partitions) + 1
     parts.append((pack_iibB(member_epoch, previous_member_epoch, state, assigned_partitions_count) if assigned_partitions_count < 128 else pack_iib(member_epoch, previous_member_epoch, state) + unsigned_varint(assigned_partitions_count)))
-    for topic_id, partitions, assignment_epochs, unknown_tags_2 in assigned_partitions:
+    for assigned_partitions_item in assigned_partitions:
+        topic_id = assigned_partitions_item.topic_id
+        partitions = assigned_partitions_item.partitions
+        assignment_epochs = assigned_partitions_item.assignment_epochs
+        unknown_tags_2 = assigned_partitions_item.unknown_tags
         tag_count = 0
         tagged = b""
         if assignment_epochs is None or assignment_epochs:
@@ -162,7 +170,11 @@ def encode(message):
         parts += (pack_u(topic_id), (compact_packers_i[partitions_count](partitions_count + 1, *partitions) if (partitions_count := len(partitions)) < 64 else pack_many_compact("i", partitions)), (LENGTHS[tag_count] if tag_count < 128 else unsigned_varint(tag_count)), tagged)
     partitions_pending_revocation_count = len(partitions_pending_revocation) + 1
     parts.append((LENGTHS[partitions_pending_revocation_count] if partitions_pending_revocation_count < 128 else unsigned_varint(partitions_pending_revocation_count)))
-    for topic_id_2, partitions_2, assignment_epochs_2, unknown_tags_3 in partitions_pending_revocation:
+    for partitions_pending_revocation_item in partitions_pending_revocation:
+        topic_id_2 = partitions_pending_revocation_item.topic_id
+        partitions_2 = partitions_pending_revocation_item.partitions
+        assignment_epochs_2 = partitions_pending_revocation_item.assignment_epochs
+        unknown_tags_3 = partitions_pending_revocation_item.unknown_tags
         tag_count_2 = 0
         tagged_2 = b""
         if assignment_epochs_2 is None or assignment_epochs_2:

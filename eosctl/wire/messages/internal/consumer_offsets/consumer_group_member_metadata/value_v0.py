@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.consumer_offsets.consumer_group_member_metadata import ClassicMemberMetadata, ClassicProtocol, ConsumerGroupMemberMetadataValue
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, read_unsigned_varint, tagged_field, unsigned_varint
 
-new = tuple.__new__
 DEFAULT_ClassicMemberMetadata = ClassicMemberMetadata()
 pack_bi = Struct(">bi").pack
 pack_biB = Struct(">biB").pack
@@ -147,7 +146,7 @@ def decode(buffer, position=0):
                                     unknown_tags_2.append((tag_number_2, buffer[p:tag_end_2]))
                                     p = tag_end_2
                                 unknown_tags_2 = tuple(unknown_tags_2)
-                            supported_protocols.append(new(ClassicProtocol, (name, metadata, unknown_tags_2)))
+                            supported_protocols.append(ClassicProtocol(name, metadata, unknown_tags_2))
                         n = buffer[p]
                         p += 1
                         unknown_tags_3 = ()
@@ -168,21 +167,30 @@ def decode(buffer, position=0):
                                 unknown_tags_3.append((tag_number_3, buffer[p:tag_end_3]))
                                 p = tag_end_3
                             unknown_tags_3 = tuple(unknown_tags_3)
-                        classic_member_metadata = new(ClassicMemberMetadata, (session_timeout_ms, supported_protocols, unknown_tags_3))
+                        classic_member_metadata = ClassicMemberMetadata(session_timeout_ms, supported_protocols, unknown_tags_3)
                     if p != tag_end:
                         raise LengthError
                 else:
                     unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
             unknown_tags = tuple(unknown_tags)
-        return new(ConsumerGroupMemberMetadataValue, (instance_id, rack_id, client_id, client_host, subscribed_topic_names, subscribed_topic_regex, rebalance_timeout_ms, server_assignor, classic_member_metadata, unknown_tags)), p
+        return ConsumerGroupMemberMetadataValue(instance_id, rack_id, client_id, client_host, subscribed_topic_names, subscribed_topic_regex, rebalance_timeout_ms, server_assignor, classic_member_metadata, unknown_tags), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/consumer_group_member_metadata", "value", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    instance_id, rack_id, client_id, client_host, subscribed_topic_names, subscribed_topic_regex, rebalance_timeout_ms, server_assignor, classic_member_metadata, unknown_tags = message
+    instance_id = message.instance_id
+    rack_id = message.rack_id
+    client_id = message.client_id
+    client_host = message.client_host
+    subscribed_topic_names = message.subscribed_topic_names
+    subscribed_topic_regex = message.subscribed_topic_regex
+    rebalance_timeout_ms = message.rebalance_timeout_ms
+    server_assignor = message.server_assignor
+    classic_member_metadata = message.classic_member_metadata
+    unknown_tags = message.unknown_tags
     if instance_id is None:
         instance_id_bytes = b""
         instance_id_size = 0
@@ -224,10 +232,15 @@ def encode(message):
         if classic_member_metadata is None:
             inner.append(b"\0")
         else:
-            session_timeout_ms, supported_protocols, unknown_tags_2 = classic_member_metadata
+            session_timeout_ms = classic_member_metadata.session_timeout_ms
+            supported_protocols = classic_member_metadata.supported_protocols
+            unknown_tags_2 = classic_member_metadata.unknown_tags
             supported_protocols_count = len(supported_protocols) + 1
             inner.append((pack_biB(1, session_timeout_ms, supported_protocols_count) if supported_protocols_count < 128 else pack_bi(1, session_timeout_ms) + unsigned_varint(supported_protocols_count)))
-            for name, metadata, unknown_tags_3 in supported_protocols:
+            for supported_protocols_item in supported_protocols:
+                name = supported_protocols_item.name
+                metadata = supported_protocols_item.metadata
+                unknown_tags_3 = supported_protocols_item.unknown_tags
                 name_bytes = name.encode()
                 name_size = len(name_bytes) + 1
                 metadata_bytes = metadata

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.consumer_offsets.consumer_group_partition_metadata import ConsumerGroupPartitionMetadataValue, PartitionMetadata, TopicMetadata
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, read_unsigned_varint, tagged_field, unsigned_varint
 
-new = tuple.__new__
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
 pack_i = Struct(">i").pack
@@ -72,7 +71,7 @@ def decode(buffer, position=0):
                         unknown_tags.append((tag_number, buffer[p:tag_end]))
                         p = tag_end
                     unknown_tags = tuple(unknown_tags)
-                partition_metadata.append(new(PartitionMetadata, (partition, racks, unknown_tags)))
+                partition_metadata.append(PartitionMetadata(partition, racks, unknown_tags))
             n = buffer[p]
             p += 1
             unknown_tags_2 = ()
@@ -93,7 +92,7 @@ def decode(buffer, position=0):
                     unknown_tags_2.append((tag_number_2, buffer[p:tag_end_2]))
                     p = tag_end_2
                 unknown_tags_2 = tuple(unknown_tags_2)
-            topics.append(new(TopicMetadata, (topic_id, topic_name, num_partitions, partition_metadata, unknown_tags_2)))
+            topics.append(TopicMetadata(topic_id, topic_name, num_partitions, partition_metadata, unknown_tags_2))
         n = buffer[p]
         p += 1
         unknown_tags_3 = ()
@@ -114,22 +113,31 @@ def decode(buffer, position=0):
                 unknown_tags_3.append((tag_number_3, buffer[p:tag_end_3]))
                 p = tag_end_3
             unknown_tags_3 = tuple(unknown_tags_3)
-        return new(ConsumerGroupPartitionMetadataValue, (topics, unknown_tags_3)), p
+        return ConsumerGroupPartitionMetadataValue(topics, unknown_tags_3), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/consumer_group_partition_metadata", "value", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    topics, unknown_tags = message
+    topics = message.topics
+    unknown_tags = message.unknown_tags
     topics_count = len(topics) + 1
     parts.append((LENGTHS[topics_count] if topics_count < 128 else unsigned_varint(topics_count)))
-    for topic_id, topic_name, num_partitions, partition_metadata, unknown_tags_2 in topics:
+    for topics_item in topics:
+        topic_id = topics_item.topic_id
+        topic_name = topics_item.topic_name
+        num_partitions = topics_item.num_partitions
+        partition_metadata = topics_item.partition_metadata
+        unknown_tags_2 = topics_item.unknown_tags
         topic_name_bytes = topic_name.encode()
         topic_name_size = len(topic_name_bytes) + 1
         partition_metadata_count = len(partition_metadata) + 1
         parts += ((pack_uB(topic_id, topic_name_size) if topic_name_size < 128 else pack_u(topic_id) + unsigned_varint(topic_name_size)), topic_name_bytes, (pack_iB(num_partitions, partition_metadata_count) if partition_metadata_count < 128 else pack_i(num_partitions) + unsigned_varint(partition_metadata_count)))
-        for partition, racks, unknown_tags_3 in partition_metadata:
+        for partition_metadata_item in partition_metadata:
+            partition = partition_metadata_item.partition
+            racks = partition_metadata_item.racks
+            unknown_tags_3 = partition_metadata_item.unknown_tags
             racks_count = len(racks) + 1
             parts.append((pack_iB(partition, racks_count) if racks_count < 128 else pack_i(partition) + unsigned_varint(racks_count)))
             for racks_item in racks:

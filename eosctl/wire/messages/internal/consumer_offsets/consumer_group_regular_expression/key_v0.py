@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.consumer_offsets.consumer_group_regular_expression import ConsumerGroupRegularExpressionKey
 from eosctl.wire.runtime import LengthError, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 unpack_h = Struct(">h").unpack_from
 
@@ -30,13 +29,14 @@ def decode(buffer, position=0):
         p = q
         if p > len(buffer):
             raise LengthError
-        return new(ConsumerGroupRegularExpressionKey, (group_id, regular_expression)), p
+        return ConsumerGroupRegularExpressionKey(group_id, regular_expression), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/consumer_group_regular_expression", "key", 0, buffer, position) from None
 
 
 def encode(message):
-    group_id, regular_expression = message
+    group_id = message.group_id
+    regular_expression = message.regular_expression
     group_id_bytes = group_id.encode()
     group_id_size = len(group_id_bytes)
     regular_expression_bytes = regular_expression.encode()

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.consumer_offsets.consumer_group_regular_expression import ConsumerGroupRegularExpressionValue
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, read_unsigned_varint, tagged_field, unsigned_varint
 
-new = tuple.__new__
 pack_qq = Struct(">qq").pack
 pack_qqB = Struct(">qqB").pack
 unpack_qqB = Struct(">qqB").unpack_from
@@ -48,14 +47,17 @@ def decode(buffer, position=0):
                 unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
             unknown_tags = tuple(unknown_tags)
-        return new(ConsumerGroupRegularExpressionValue, (topics, version, timestamp, unknown_tags)), p
+        return ConsumerGroupRegularExpressionValue(topics, version, timestamp, unknown_tags), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/consumer_group_regular_expression", "value", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    topics, version, timestamp, unknown_tags = message
+    topics = message.topics
+    version = message.version
+    timestamp = message.timestamp
+    unknown_tags = message.unknown_tags
     topics_count = len(topics) + 1
     parts.append((LENGTHS[topics_count] if topics_count < 128 else unsigned_varint(topics_count)))
     for topics_item in topics:

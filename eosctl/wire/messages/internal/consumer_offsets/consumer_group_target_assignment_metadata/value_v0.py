@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.consumer_offsets.consumer_group_target_assignment_metadata import ConsumerGroupTargetAssignmentMetadataValue
 from eosctl.wire.runtime import LengthError, explain, read_unsigned_varint, tagged_field, unsigned_varint
 
-new = tuple.__new__
 pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
 pack_q = Struct(">q").pack
@@ -44,13 +43,15 @@ def decode(buffer, position=0):
                     unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
             unknown_tags = tuple(unknown_tags)
-        return new(ConsumerGroupTargetAssignmentMetadataValue, (assignment_epoch, assignment_timestamp, unknown_tags)), p
+        return ConsumerGroupTargetAssignmentMetadataValue(assignment_epoch, assignment_timestamp, unknown_tags), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/consumer_group_target_assignment_metadata", "value", 0, buffer, position) from None
 
 
 def encode(message):
-    assignment_epoch, assignment_timestamp, unknown_tags = message
+    assignment_epoch = message.assignment_epoch
+    assignment_timestamp = message.assignment_timestamp
+    unknown_tags = message.unknown_tags
     tag_count = 0
     tagged = b""
     if assignment_timestamp:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.consumer_offsets.group_metadata import GroupMetadataKey
 from eosctl.wire.runtime import LengthError, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 unpack_h = Struct(">h").unpack_from
 
@@ -23,13 +22,13 @@ def decode(buffer, position=0):
         p = q
         if p > len(buffer):
             raise LengthError
-        return new(GroupMetadataKey, (group,)), p
+        return GroupMetadataKey(group), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/group_metadata", "key", 0, buffer, position) from None
 
 
 def encode(message):
-    group, = message
+    group = message.group
     group_bytes = group.encode()
     group_size = len(group_bytes)
     return pack_h(group_size) + group_bytes

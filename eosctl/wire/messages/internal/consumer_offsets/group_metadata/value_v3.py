@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.consumer_offsets.group_metadata import GroupMetadataValue, MemberMetadata
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 pack_ih = Struct(">ih").pack
@@ -94,17 +93,23 @@ def decode(buffer, position=0):
             q = p + n
             assignment = buffer[p:q]
             p = q
-            members.append(new(MemberMetadata, (member_id, group_instance_id, client_id, client_host, rebalance_timeout, session_timeout, subscription, assignment, ())))
+            members.append(MemberMetadata(member_id, group_instance_id, client_id, client_host, rebalance_timeout, session_timeout, subscription, assignment, ()))
         if p > len(buffer):
             raise LengthError
-        return new(GroupMetadataValue, (protocol_type, generation, protocol, leader, current_state_timestamp, members, ())), p
+        return GroupMetadataValue(protocol_type, generation, protocol, leader, current_state_timestamp, members, ()), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/group_metadata", "value", 3, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    protocol_type, generation, protocol, leader, current_state_timestamp, members, unknown_tags = message
+    protocol_type = message.protocol_type
+    generation = message.generation
+    protocol = message.protocol
+    leader = message.leader
+    current_state_timestamp = message.current_state_timestamp
+    members = message.members
+    unknown_tags = message.unknown_tags
     protocol_type_bytes = protocol_type.encode()
     protocol_type_size = len(protocol_type_bytes)
     if protocol is None:
@@ -121,7 +126,16 @@ def encode(message):
         leader_size = len(leader_bytes)
     members_count = len(members)
     parts += (pack_h(protocol_type_size), protocol_type_bytes, pack_ih(generation, protocol_size), protocol_bytes, pack_h(leader_size), leader_bytes, pack_qi(current_state_timestamp, members_count))
-    for member_id, group_instance_id, client_id, client_host, rebalance_timeout, session_timeout, subscription, assignment, unknown_tags_2 in members:
+    for members_item in members:
+        member_id = members_item.member_id
+        group_instance_id = members_item.group_instance_id
+        client_id = members_item.client_id
+        client_host = members_item.client_host
+        rebalance_timeout = members_item.rebalance_timeout
+        session_timeout = members_item.session_timeout
+        subscription = members_item.subscription
+        assignment = members_item.assignment
+        unknown_tags_2 = members_item.unknown_tags
         member_id_bytes = member_id.encode()
         member_id_size = len(member_id_bytes)
         if group_instance_id is None:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.consumer_offsets.group_metadata import GroupMetadataValue, MemberMetadata
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, read_unsigned_varint, tagged_field, unsigned_varint
 
-new = tuple.__new__
 pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
 pack_ii = Struct(">ii").pack
@@ -116,7 +115,7 @@ def decode(buffer, position=0):
                     unknown_tags.append((tag_number, buffer[p:tag_end]))
                     p = tag_end
                 unknown_tags = tuple(unknown_tags)
-            members.append(new(MemberMetadata, (member_id, group_instance_id, client_id, client_host, rebalance_timeout, session_timeout, subscription, assignment, unknown_tags)))
+            members.append(MemberMetadata(member_id, group_instance_id, client_id, client_host, rebalance_timeout, session_timeout, subscription, assignment, unknown_tags))
         n = buffer[p]
         p += 1
         unknown_tags_2 = ()
@@ -137,14 +136,20 @@ def decode(buffer, position=0):
                 unknown_tags_2.append((tag_number_2, buffer[p:tag_end_2]))
                 p = tag_end_2
             unknown_tags_2 = tuple(unknown_tags_2)
-        return new(GroupMetadataValue, (protocol_type, generation, protocol, leader, current_state_timestamp, members, unknown_tags_2)), p
+        return GroupMetadataValue(protocol_type, generation, protocol, leader, current_state_timestamp, members, unknown_tags_2), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/group_metadata", "value", 4, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    protocol_type, generation, protocol, leader, current_state_timestamp, members, unknown_tags = message
+    protocol_type = message.protocol_type
+    generation = message.generation
+    protocol = message.protocol
+    leader = message.leader
+    current_state_timestamp = message.current_state_timestamp
+    members = message.members
+    unknown_tags = message.unknown_tags
     protocol_type_bytes = protocol_type.encode()
     protocol_type_size = len(protocol_type_bytes) + 1
     if protocol is None:
@@ -161,7 +166,16 @@ def encode(message):
         leader_size = len(leader_bytes) + 1
     members_count = len(members) + 1
     parts += ((LENGTHS[protocol_type_size] if protocol_type_size < 128 else unsigned_varint(protocol_type_size)), protocol_type_bytes, (pack_iB(generation, protocol_size) if protocol_size < 128 else pack_i(generation) + unsigned_varint(protocol_size)), protocol_bytes, (LENGTHS[leader_size] if leader_size < 128 else unsigned_varint(leader_size)), leader_bytes, (pack_qB(current_state_timestamp, members_count) if members_count < 128 else pack_q(current_state_timestamp) + unsigned_varint(members_count)))
-    for member_id, group_instance_id, client_id, client_host, rebalance_timeout, session_timeout, subscription, assignment, unknown_tags_2 in members:
+    for members_item in members:
+        member_id = members_item.member_id
+        group_instance_id = members_item.group_instance_id
+        client_id = members_item.client_id
+        client_host = members_item.client_host
+        rebalance_timeout = members_item.rebalance_timeout
+        session_timeout = members_item.session_timeout
+        subscription = members_item.subscription
+        assignment = members_item.assignment
+        unknown_tags_2 = members_item.unknown_tags
         member_id_bytes = member_id.encode()
         member_id_size = len(member_id_bytes) + 1
         if group_instance_id is None:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.consumer_offsets.offset_commit import OffsetCommitKey
 from eosctl.wire.runtime import LengthError, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 unpack_h = Struct(">h").unpack_from
@@ -32,13 +31,15 @@ def decode(buffer, position=0):
         p = q
         partition, = unpack_i(buffer, p)
         p += 4
-        return new(OffsetCommitKey, (group, topic, partition)), p
+        return OffsetCommitKey(group, topic, partition), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/offset_commit", "key", 0, buffer, position) from None
 
 
 def encode(message):
-    group, topic, partition = message
+    group = message.group
+    topic = message.topic
+    partition = message.partition
     group_bytes = group.encode()
     group_size = len(group_bytes)
     topic_bytes = topic.encode()

@@ -7,7 +7,6 @@ from eosctl.wire.messages.internal.consumer_offsets.offset_commit import OffsetC
 from eosctl.wire.runtime import LengthError, explain
 from eosctl.wire.uuid import ZERO_UUID
 
-new = tuple.__new__
 pack_q = Struct(">q").pack
 pack_qh = Struct(">qh").pack
 unpack_q = Struct(">q").unpack_from
@@ -26,13 +25,16 @@ def decode(buffer, position=0):
         p = q
         commit_timestamp, = unpack_q(buffer, p)
         p += 8
-        return new(OffsetCommitValue, (offset, -1, metadata, commit_timestamp, -1, ZERO_UUID, ())), p
+        return OffsetCommitValue(offset, -1, metadata, commit_timestamp, -1, ZERO_UUID, ()), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/offset_commit", "value", 2, buffer, position) from None
 
 
 def encode(message):
-    offset, _, metadata, commit_timestamp, _, _, unknown_tags = message
+    offset = message.offset
+    metadata = message.metadata
+    commit_timestamp = message.commit_timestamp
+    unknown_tags = message.unknown_tags
     metadata_bytes = metadata.encode()
     metadata_size = len(metadata_bytes)
     return pack_qh(offset, metadata_size) + metadata_bytes + pack_q(commit_timestamp)

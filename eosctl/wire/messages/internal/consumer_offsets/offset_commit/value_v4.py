@@ -7,7 +7,6 @@ from eosctl.wire.messages.internal.consumer_offsets.offset_commit import OffsetC
 from eosctl.wire.runtime import LengthError, compact_string_length, explain, read_unsigned_varint, tagged_field, unsigned_varint
 from eosctl.wire.uuid import ZERO_UUID
 
-new = tuple.__new__
 pack_u = Struct(">16s").pack
 pack_q = Struct(">q").pack
 pack_qB = Struct(">qB").pack
@@ -55,13 +54,18 @@ def decode(buffer, position=0):
                     unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
             unknown_tags = tuple(unknown_tags)
-        return new(OffsetCommitValue, (offset, leader_epoch, metadata, commit_timestamp, -1, topic_id, unknown_tags)), p
+        return OffsetCommitValue(offset, leader_epoch, metadata, commit_timestamp, -1, topic_id, unknown_tags), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/offset_commit", "value", 4, buffer, position) from None
 
 
 def encode(message):
-    offset, leader_epoch, metadata, commit_timestamp, _, topic_id, unknown_tags = message
+    offset = message.offset
+    leader_epoch = message.leader_epoch
+    metadata = message.metadata
+    commit_timestamp = message.commit_timestamp
+    topic_id = message.topic_id
+    unknown_tags = message.unknown_tags
     metadata_bytes = metadata.encode()
     metadata_size = len(metadata_bytes) + 1
     tag_count = 0

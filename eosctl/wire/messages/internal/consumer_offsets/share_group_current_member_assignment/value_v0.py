@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.consumer_offsets.share_group_current_member_assignment import ShareGroupCurrentMemberAssignmentValue, TopicPartitions
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, explain, pack_many_compact, read_many_compact, read_unsigned_varint, tagged_field, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_i = compact_packers("i")
 pack_u = Struct(">16s").pack
 pack_iib = Struct(">iib").pack
@@ -53,7 +52,7 @@ def decode(buffer, position=0):
                     unknown_tags.append((tag_number, buffer[p:tag_end]))
                     p = tag_end
                 unknown_tags = tuple(unknown_tags)
-            assigned_partitions.append(new(TopicPartitions, (topic_id, partitions, unknown_tags)))
+            assigned_partitions.append(TopicPartitions(topic_id, partitions, unknown_tags))
         n = buffer[p]
         p += 1
         unknown_tags_2 = ()
@@ -74,17 +73,24 @@ def decode(buffer, position=0):
                 unknown_tags_2.append((tag_number_2, buffer[p:tag_end_2]))
                 p = tag_end_2
             unknown_tags_2 = tuple(unknown_tags_2)
-        return new(ShareGroupCurrentMemberAssignmentValue, (member_epoch, previous_member_epoch, state, assigned_partitions, unknown_tags_2)), p
+        return ShareGroupCurrentMemberAssignmentValue(member_epoch, previous_member_epoch, state, assigned_partitions, unknown_tags_2), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/share_group_current_member_assignment", "value", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    member_epoch, previous_member_epoch, state, assigned_partitions, unknown_tags = message
+    member_epoch = message.member_epoch
+    previous_member_epoch = message.previous_member_epoch
+    state = message.state
+    assigned_partitions = message.assigned_partitions
+    unknown_tags = message.unknown_tags
     assigned_partitions_count = len(assigned_partitions) + 1
     parts.append((pack_iibB(member_epoch, previous_member_epoch, state, assigned_partitions_count) if assigned_partitions_count < 128 else pack_iib(member_epoch, previous_member_epoch, state) + unsigned_varint(assigned_partitions_count)))
-    for topic_id, partitions, unknown_tags_2 in assigned_partitions:
+    for assigned_partitions_item in assigned_partitions:
+        topic_id = assigned_partitions_item.topic_id
+        partitions = assigned_partitions_item.partitions
+        unknown_tags_2 = assigned_partitions_item.unknown_tags
         tag_count = 0
         tagged = b""
         if unknown_tags_2:

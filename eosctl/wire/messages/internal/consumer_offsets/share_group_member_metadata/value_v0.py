@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.consumer_offsets.share_group_member_metadata import ShareGroupMemberMetadataValue
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, read_unsigned_varint, tagged_field, unsigned_varint
 
-new = tuple.__new__
 
 
 def decode(buffer, position=0):
@@ -67,14 +66,18 @@ def decode(buffer, position=0):
                 unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
             unknown_tags = tuple(unknown_tags)
-        return new(ShareGroupMemberMetadataValue, (rack_id, client_id, client_host, subscribed_topic_names, unknown_tags)), p
+        return ShareGroupMemberMetadataValue(rack_id, client_id, client_host, subscribed_topic_names, unknown_tags), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/share_group_member_metadata", "value", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    rack_id, client_id, client_host, subscribed_topic_names, unknown_tags = message
+    rack_id = message.rack_id
+    client_id = message.client_id
+    client_host = message.client_host
+    subscribed_topic_names = message.subscribed_topic_names
+    unknown_tags = message.unknown_tags
     if rack_id is None:
         rack_id_bytes = b""
         rack_id_size = 0

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.consumer_offsets.share_group_metadata import ShareGroupMetadataKey
 from eosctl.wire.runtime import LengthError, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 unpack_h = Struct(">h").unpack_from
 
@@ -23,13 +22,13 @@ def decode(buffer, position=0):
         p = q
         if p > len(buffer):
             raise LengthError
-        return new(ShareGroupMetadataKey, (group_id,)), p
+        return ShareGroupMetadataKey(group_id), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/share_group_metadata", "key", 0, buffer, position) from None
 
 
 def encode(message):
-    group_id, = message
+    group_id = message.group_id
     group_id_bytes = group_id.encode()
     group_id_size = len(group_id_bytes)
     return pack_h(group_id_size) + group_id_bytes

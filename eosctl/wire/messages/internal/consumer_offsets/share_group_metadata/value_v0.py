@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.consumer_offsets.share_group_metadata import ShareGroupMetadataValue
 from eosctl.wire.runtime import LengthError, explain, read_unsigned_varint, tagged_field, unsigned_varint
 
-new = tuple.__new__
 pack_iq = Struct(">iq").pack
 pack_iqB = Struct(">iqB").pack
 unpack_iqB = Struct(">iqB").unpack_from
@@ -35,13 +34,15 @@ def decode(buffer, position=0):
                 unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
             unknown_tags = tuple(unknown_tags)
-        return new(ShareGroupMetadataValue, (epoch, metadata_hash, unknown_tags)), p
+        return ShareGroupMetadataValue(epoch, metadata_hash, unknown_tags), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/share_group_metadata", "value", 0, buffer, position) from None
 
 
 def encode(message):
-    epoch, metadata_hash, unknown_tags = message
+    epoch = message.epoch
+    metadata_hash = message.metadata_hash
+    unknown_tags = message.unknown_tags
     tag_count = 0
     tagged = b""
     if unknown_tags:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.consumer_offsets.share_group_state_partition_metadata import ShareGroupStatePartitionMetadataValue, TopicInfo, TopicPartitionsInfo
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, read_unsigned_varint, tagged_field, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_i = compact_packers("i")
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
@@ -56,7 +55,7 @@ def decode(buffer, position=0):
                     unknown_tags.append((tag_number, buffer[p:tag_end]))
                     p = tag_end
                 unknown_tags = tuple(unknown_tags)
-            initializing_topics.append(new(TopicPartitionsInfo, (topic_id, topic_name, partitions, unknown_tags)))
+            initializing_topics.append(TopicPartitionsInfo(topic_id, topic_name, partitions, unknown_tags))
         n = buffer[p]
         if not 0 < n < 128:
             n, p = compact_length(buffer, p)
@@ -96,7 +95,7 @@ def decode(buffer, position=0):
                     unknown_tags_2.append((tag_number_2, buffer[p:tag_end_2]))
                     p = tag_end_2
                 unknown_tags_2 = tuple(unknown_tags_2)
-            initialized_topics.append(new(TopicPartitionsInfo, (topic_id_2, topic_name_2, partitions_2, unknown_tags_2)))
+            initialized_topics.append(TopicPartitionsInfo(topic_id_2, topic_name_2, partitions_2, unknown_tags_2))
         n = buffer[p]
         if not 0 < n < 128:
             n, p = compact_length(buffer, p)
@@ -130,7 +129,7 @@ def decode(buffer, position=0):
                     unknown_tags_3.append((tag_number_3, buffer[p:tag_end_3]))
                     p = tag_end_3
                 unknown_tags_3 = tuple(unknown_tags_3)
-            deleting_topics.append(new(TopicInfo, (topic_id_3, topic_name_3, unknown_tags_3)))
+            deleting_topics.append(TopicInfo(topic_id_3, topic_name_3, unknown_tags_3))
         n = buffer[p]
         p += 1
         unknown_tags_4 = ()
@@ -151,17 +150,24 @@ def decode(buffer, position=0):
                 unknown_tags_4.append((tag_number_4, buffer[p:tag_end_4]))
                 p = tag_end_4
             unknown_tags_4 = tuple(unknown_tags_4)
-        return new(ShareGroupStatePartitionMetadataValue, (initializing_topics, initialized_topics, deleting_topics, unknown_tags_4)), p
+        return ShareGroupStatePartitionMetadataValue(initializing_topics, initialized_topics, deleting_topics, unknown_tags_4), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/share_group_state_partition_metadata", "value", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    initializing_topics, initialized_topics, deleting_topics, unknown_tags = message
+    initializing_topics = message.initializing_topics
+    initialized_topics = message.initialized_topics
+    deleting_topics = message.deleting_topics
+    unknown_tags = message.unknown_tags
     initializing_topics_count = len(initializing_topics) + 1
     parts.append((LENGTHS[initializing_topics_count] if initializing_topics_count < 128 else unsigned_varint(initializing_topics_count)))
-    for topic_id, topic_name, partitions, unknown_tags_2 in initializing_topics:
+    for initializing_topics_item in initializing_topics:
+        topic_id = initializing_topics_item.topic_id
+        topic_name = initializing_topics_item.topic_name
+        partitions = initializing_topics_item.partitions
+        unknown_tags_2 = initializing_topics_item.unknown_tags
         topic_name_bytes = topic_name.encode()
         topic_name_size = len(topic_name_bytes) + 1
         tag_count = 0
@@ -172,7 +178,11 @@ def encode(message):
         parts += ((pack_uB(topic_id, topic_name_size) if topic_name_size < 128 else pack_u(topic_id) + unsigned_varint(topic_name_size)), topic_name_bytes, (compact_packers_i[partitions_count](partitions_count + 1, *partitions) if (partitions_count := len(partitions)) < 64 else pack_many_compact("i", partitions)), (LENGTHS[tag_count] if tag_count < 128 else unsigned_varint(tag_count)), tagged)
     initialized_topics_count = len(initialized_topics) + 1
     parts.append((LENGTHS[initialized_topics_count] if initialized_topics_count < 128 else unsigned_varint(initialized_topics_count)))
-    for topic_id_2, topic_name_2, partitions_2, unknown_tags_3 in initialized_topics:
+    for initialized_topics_item in initialized_topics:
+        topic_id_2 = initialized_topics_item.topic_id
+        topic_name_2 = initialized_topics_item.topic_name
+        partitions_2 = initialized_topics_item.partitions
+        unknown_tags_3 = initialized_topics_item.unknown_tags
         topic_name_2_bytes = topic_name_2.encode()
         topic_name_2_size = len(topic_name_2_bytes) + 1
         tag_count_2 = 0
@@ -183,7 +193,10 @@ def encode(message):
         parts += ((pack_uB(topic_id_2, topic_name_2_size) if topic_name_2_size < 128 else pack_u(topic_id_2) + unsigned_varint(topic_name_2_size)), topic_name_2_bytes, (compact_packers_i[partitions_2_count](partitions_2_count + 1, *partitions_2) if (partitions_2_count := len(partitions_2)) < 64 else pack_many_compact("i", partitions_2)), (LENGTHS[tag_count_2] if tag_count_2 < 128 else unsigned_varint(tag_count_2)), tagged_2)
     deleting_topics_count = len(deleting_topics) + 1
     parts.append((LENGTHS[deleting_topics_count] if deleting_topics_count < 128 else unsigned_varint(deleting_topics_count)))
-    for topic_id_3, topic_name_3, unknown_tags_4 in deleting_topics:
+    for deleting_topics_item in deleting_topics:
+        topic_id_3 = deleting_topics_item.topic_id
+        topic_name_3 = deleting_topics_item.topic_name
+        unknown_tags_4 = deleting_topics_item.unknown_tags
         topic_name_3_bytes = topic_name_3.encode()
         topic_name_3_size = len(topic_name_3_bytes) + 1
         tag_count_3 = 0

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.consumer_offsets.share_group_target_assignment_member import ShareGroupTargetAssignmentMemberValue, TopicPartition
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, explain, pack_many_compact, read_many_compact, read_unsigned_varint, tagged_field, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_i = compact_packers("i")
 pack_u = Struct(">16s").pack
 unpack_uB = Struct(">16sB").unpack_from
@@ -49,7 +48,7 @@ def decode(buffer, position=0):
                     unknown_tags.append((tag_number, buffer[p:tag_end]))
                     p = tag_end
                 unknown_tags = tuple(unknown_tags)
-            topic_partitions.append(new(TopicPartition, (topic_id, partitions, unknown_tags)))
+            topic_partitions.append(TopicPartition(topic_id, partitions, unknown_tags))
         n = buffer[p]
         p += 1
         unknown_tags_2 = ()
@@ -70,17 +69,21 @@ def decode(buffer, position=0):
                 unknown_tags_2.append((tag_number_2, buffer[p:tag_end_2]))
                 p = tag_end_2
             unknown_tags_2 = tuple(unknown_tags_2)
-        return new(ShareGroupTargetAssignmentMemberValue, (topic_partitions, unknown_tags_2)), p
+        return ShareGroupTargetAssignmentMemberValue(topic_partitions, unknown_tags_2), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/share_group_target_assignment_member", "value", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    topic_partitions, unknown_tags = message
+    topic_partitions = message.topic_partitions
+    unknown_tags = message.unknown_tags
     topic_partitions_count = len(topic_partitions) + 1
     parts.append((LENGTHS[topic_partitions_count] if topic_partitions_count < 128 else unsigned_varint(topic_partitions_count)))
-    for topic_id, partitions, unknown_tags_2 in topic_partitions:
+    for topic_partitions_item in topic_partitions:
+        topic_id = topic_partitions_item.topic_id
+        partitions = topic_partitions_item.partitions
+        unknown_tags_2 = topic_partitions_item.unknown_tags
         tag_count = 0
         tagged = b""
         if unknown_tags_2:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.consumer_offsets.streams_group_current_member_assignment import StreamsGroupCurrentMemberAssignmentValue, TaskIds
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, read_unsigned_varint, tagged_field, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_i = compact_packers("i")
 pack_iib = Struct(">iib").pack
 pack_iibB = Struct(">iibB").pack
@@ -72,7 +71,7 @@ def decode(buffer, position=0):
                         unknown_tags.append((tag_number, buffer[p:tag_end]))
                     p = tag_end
                 unknown_tags = tuple(unknown_tags)
-            active_tasks.append(new(TaskIds, (subtopology_id, partitions, assignment_epochs, unknown_tags)))
+            active_tasks.append(TaskIds(subtopology_id, partitions, assignment_epochs, unknown_tags))
         n = buffer[p]
         if not 0 < n < 128:
             n, p = compact_length(buffer, p)
@@ -127,7 +126,7 @@ def decode(buffer, position=0):
                         unknown_tags_2.append((tag_number_2, buffer[p:tag_end_2]))
                     p = tag_end_2
                 unknown_tags_2 = tuple(unknown_tags_2)
-            standby_tasks.append(new(TaskIds, (subtopology_id_2, partitions_2, assignment_epochs_3, unknown_tags_2)))
+            standby_tasks.append(TaskIds(subtopology_id_2, partitions_2, assignment_epochs_3, unknown_tags_2))
         n = buffer[p]
         if not 0 < n < 128:
             n, p = compact_length(buffer, p)
@@ -182,7 +181,7 @@ def decode(buffer, position=0):
                         unknown_tags_3.append((tag_number_3, buffer[p:tag_end_3]))
                     p = tag_end_3
                 unknown_tags_3 = tuple(unknown_tags_3)
-            warmup_tasks.append(new(TaskIds, (subtopology_id_3, partitions_3, assignment_epochs_5, unknown_tags_3)))
+            warmup_tasks.append(TaskIds(subtopology_id_3, partitions_3, assignment_epochs_5, unknown_tags_3))
         n = buffer[p]
         if not 0 < n < 128:
             n, p = compact_length(buffer, p)
@@ -237,7 +236,7 @@ def decode(buffer, position=0):
                         unknown_tags_4.append((tag_number_4, buffer[p:tag_end_4]))
                     p = tag_end_4
                 unknown_tags_4 = tuple(unknown_tags_4)
-            active_tasks_pending_revocation.append(new(TaskIds, (subtopology_id_4, partitions_4, assignment_epochs_7, unknown_tags_4)))
+            active_tasks_pending_revocation.append(TaskIds(subtopology_id_4, partitions_4, assignment_epochs_7, unknown_tags_4))
         n = buffer[p]
         if not 0 < n < 128:
             n, p = compact_length(buffer, p)
@@ -292,7 +291,7 @@ def decode(buffer, position=0):
                         unknown_tags_5.append((tag_number_5, buffer[p:tag_end_5]))
                     p = tag_end_5
                 unknown_tags_5 = tuple(unknown_tags_5)
-            standby_tasks_pending_revocation.append(new(TaskIds, (subtopology_id_5, partitions_5, assignment_epochs_9, unknown_tags_5)))
+            standby_tasks_pending_revocation.append(TaskIds(subtopology_id_5, partitions_5, assignment_epochs_9, unknown_tags_5))
         n = buffer[p]
         if not 0 < n < 128:
             n, p = compact_length(buffer, p)
@@ -347,7 +346,7 @@ def decode(buffer, position=0):
                         unknown_tags_6.append((tag_number_6, buffer[p:tag_end_6]))
                     p = tag_end_6
                 unknown_tags_6 = tuple(unknown_tags_6)
-            warmup_tasks_pending_revocation.append(new(TaskIds, (subtopology_id_6, partitions_6, assignment_epochs_11, unknown_tags_6)))
+            warmup_tasks_pending_revocation.append(TaskIds(subtopology_id_6, partitions_6, assignment_epochs_11, unknown_tags_6))
         n = buffer[p]
         p += 1
         unknown_tags_7 = ()
@@ -368,17 +367,30 @@ def decode(buffer, position=0):
                 unknown_tags_7.append((tag_number_7, buffer[p:tag_end_7]))
                 p = tag_end_7
             unknown_tags_7 = tuple(unknown_tags_7)
-        return new(StreamsGroupCurrentMemberAssignmentValue, (member_epoch, previous_member_epoch, state, active_tasks, standby_tasks, warmup_tasks, active_tasks_pending_revocation, standby_tasks_pending_revocation, warmup_tasks_pending_revocation, unknown_tags_7)), p
+        return StreamsGroupCurrentMemberAssignmentValue(member_epoch, previous_member_epoch, state, active_tasks, standby_tasks, warmup_tasks, active_tasks_pending_revocation, standby_tasks_pending_revocation, warmup_tasks_pending_revocation, unknown_tags_7), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/streams_group_current_member_assignment", "value", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    member_epoch, previous_member_epoch, state, active_tasks, standby_tasks, warmup_tasks, active_tasks_pending_revocation, standby_tasks_pending_revocation, warmup_tasks_pending_revocation, unknown_tags = message
+    member_epoch = message.member_epoch
+    previous_member_epoch = message.previous_member_epoch
+    state = message.state
+    active_tasks = message.active_tasks
+    standby_tasks = message.standby_tasks
+    warmup_tasks = message.warmup_tasks
+    active_tasks_pending_revocation = message.active_tasks_pending_revocation
+    standby_tasks_pending_revocation = message.standby_tasks_pending_revocation
+    warmup_tasks_pending_revocation = message.warmup_tasks_pending_revocation
+    unknown_tags = message.unknown_tags
     active_tasks_count = len(active_tasks) + 1
     parts.append((pack_iibB(member_epoch, previous_member_epoch, state, active_tasks_count) if active_tasks_count < 128 else pack_iib(member_epoch, previous_member_epoch, state) + unsigned_varint(active_tasks_count)))
-    for subtopology_id, partitions, assignment_epochs, unknown_tags_2 in active_tasks:
+    for active_tasks_item in active_tasks:
+        subtopology_id = active_tasks_item.subtopology_id
+        partitions = active_tasks_item.partitions
+        assignment_epochs = active_tasks_item.assignment_epochs
+        unknown_tags_2 = active_tasks_item.unknown_tags
         subtopology_id_bytes = subtopology_id.encode()
         subtopology_id_size = len(subtopology_id_bytes) + 1
         tag_count = 0
@@ -392,7 +404,11 @@ def encode(message):
         parts += ((LENGTHS[subtopology_id_size] if subtopology_id_size < 128 else unsigned_varint(subtopology_id_size)), subtopology_id_bytes, (compact_packers_i[partitions_count](partitions_count + 1, *partitions) if (partitions_count := len(partitions)) < 64 else pack_many_compact("i", partitions)), (LENGTHS[tag_count] if tag_count < 128 else unsigned_varint(tag_count)), tagged)
     standby_tasks_count = len(standby_tasks) + 1
     parts.append((LENGTHS[standby_tasks_count] if standby_tasks_count < 128 else unsigned_varint(standby_tasks_count)))
-    for subtopology_id_2, partitions_2, assignment_epochs_2, unknown_tags_3 in standby_tasks:
+    for standby_tasks_item in standby_tasks:
+        subtopology_id_2 = standby_tasks_item.subtopology_id
+        partitions_2 = standby_tasks_item.partitions
+        assignment_epochs_2 = standby_tasks_item.assignment_epochs
+        unknown_tags_3 = standby_tasks_item.unknown_tags
         subtopology_id_2_bytes = subtopology_id_2.encode()
         subtopology_id_2_size = len(subtopology_id_2_bytes) + 1
         tag_count_2 = 0
@@ -406,7 +422,11 @@ def encode(message):
         parts += ((LENGTHS[subtopology_id_2_size] if subtopology_id_2_size < 128 else unsigned_varint(subtopology_id_2_size)), subtopology_id_2_bytes, (compact_packers_i[partitions_2_count](partitions_2_count + 1, *partitions_2) if (partitions_2_count := len(partitions_2)) < 64 else pack_many_compact("i", partitions_2)), (LENGTHS[tag_count_2] if tag_count_2 < 128 else unsigned_varint(tag_count_2)), tagged_2)
     warmup_tasks_count = len(warmup_tasks) + 1
     parts.append((LENGTHS[warmup_tasks_count] if warmup_tasks_count < 128 else unsigned_varint(warmup_tasks_count)))
-    for subtopology_id_3, partitions_3, assignment_epochs_3, unknown_tags_4 in warmup_tasks:
+    for warmup_tasks_item in warmup_tasks:
+        subtopology_id_3 = warmup_tasks_item.subtopology_id
+        partitions_3 = warmup_tasks_item.partitions
+        assignment_epochs_3 = warmup_tasks_item.assignment_epochs
+        unknown_tags_4 = warmup_tasks_item.unknown_tags
         subtopology_id_3_bytes = subtopology_id_3.encode()
         subtopology_id_3_size = len(subtopology_id_3_bytes) + 1
         tag_count_3 = 0
@@ -420,7 +440,11 @@ def encode(message):
         parts += ((LENGTHS[subtopology_id_3_size] if subtopology_id_3_size < 128 else unsigned_varint(subtopology_id_3_size)), subtopology_id_3_bytes, (compact_packers_i[partitions_3_count](partitions_3_count + 1, *partitions_3) if (partitions_3_count := len(partitions_3)) < 64 else pack_many_compact("i", partitions_3)), (LENGTHS[tag_count_3] if tag_count_3 < 128 else unsigned_varint(tag_count_3)), tagged_3)
     active_tasks_pending_revocation_count = len(active_tasks_pending_revocation) + 1
     parts.append((LENGTHS[active_tasks_pending_revocation_count] if active_tasks_pending_revocation_count < 128 else unsigned_varint(active_tasks_pending_revocation_count)))
-    for subtopology_id_4, partitions_4, assignment_epochs_4, unknown_tags_5 in active_tasks_pending_revocation:
+    for active_tasks_pending_revocation_item in active_tasks_pending_revocation:
+        subtopology_id_4 = active_tasks_pending_revocation_item.subtopology_id
+        partitions_4 = active_tasks_pending_revocation_item.partitions
+        assignment_epochs_4 = active_tasks_pending_revocation_item.assignment_epochs
+        unknown_tags_5 = active_tasks_pending_revocation_item.unknown_tags
         subtopology_id_4_bytes = subtopology_id_4.encode()
         subtopology_id_4_size = len(subtopology_id_4_bytes) + 1
         tag_count_4 = 0
@@ -434,7 +458,11 @@ def encode(message):
         parts += ((LENGTHS[subtopology_id_4_size] if subtopology_id_4_size < 128 else unsigned_varint(subtopology_id_4_size)), subtopology_id_4_bytes, (compact_packers_i[partitions_4_count](partitions_4_count + 1, *partitions_4) if (partitions_4_count := len(partitions_4)) < 64 else pack_many_compact("i", partitions_4)), (LENGTHS[tag_count_4] if tag_count_4 < 128 else unsigned_varint(tag_count_4)), tagged_4)
     standby_tasks_pending_revocation_count = len(standby_tasks_pending_revocation) + 1
     parts.append((LENGTHS[standby_tasks_pending_revocation_count] if standby_tasks_pending_revocation_count < 128 else unsigned_varint(standby_tasks_pending_revocation_count)))
-    for subtopology_id_5, partitions_5, assignment_epochs_5, unknown_tags_6 in standby_tasks_pending_revocation:
+    for standby_tasks_pending_revocation_item in standby_tasks_pending_revocation:
+        subtopology_id_5 = standby_tasks_pending_revocation_item.subtopology_id
+        partitions_5 = standby_tasks_pending_revocation_item.partitions
+        assignment_epochs_5 = standby_tasks_pending_revocation_item.assignment_epochs
+        unknown_tags_6 = standby_tasks_pending_revocation_item.unknown_tags
         subtopology_id_5_bytes = subtopology_id_5.encode()
         subtopology_id_5_size = len(subtopology_id_5_bytes) + 1
         tag_count_5 = 0
@@ -448,7 +476,11 @@ def encode(message):
         parts += ((LENGTHS[subtopology_id_5_size] if subtopology_id_5_size < 128 else unsigned_varint(subtopology_id_5_size)), subtopology_id_5_bytes, (compact_packers_i[partitions_5_count](partitions_5_count + 1, *partitions_5) if (partitions_5_count := len(partitions_5)) < 64 else pack_many_compact("i", partitions_5)), (LENGTHS[tag_count_5] if tag_count_5 < 128 else unsigned_varint(tag_count_5)), tagged_5)
     warmup_tasks_pending_revocation_count = len(warmup_tasks_pending_revocation) + 1
     parts.append((LENGTHS[warmup_tasks_pending_revocation_count] if warmup_tasks_pending_revocation_count < 128 else unsigned_varint(warmup_tasks_pending_revocation_count)))
-    for subtopology_id_6, partitions_6, assignment_epochs_6, unknown_tags_7 in warmup_tasks_pending_revocation:
+    for warmup_tasks_pending_revocation_item in warmup_tasks_pending_revocation:
+        subtopology_id_6 = warmup_tasks_pending_revocation_item.subtopology_id
+        partitions_6 = warmup_tasks_pending_revocation_item.partitions
+        assignment_epochs_6 = warmup_tasks_pending_revocation_item.assignment_epochs
+        unknown_tags_7 = warmup_tasks_pending_revocation_item.unknown_tags
         subtopology_id_6_bytes = subtopology_id_6.encode()
         subtopology_id_6_size = len(subtopology_id_6_bytes) + 1
         tag_count_6 = 0

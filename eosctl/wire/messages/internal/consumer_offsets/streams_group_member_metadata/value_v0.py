@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.consumer_offsets.streams_group_member_metadata import Endpoint, KeyValue, StreamsGroupMemberMetadataValue
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, read_unsigned_varint, tagged_field, unsigned_varint
 
-new = tuple.__new__
 pack_H = Struct(">H").pack
 pack_HB = Struct(">HB").pack
 pack_b = Struct(">b").pack
@@ -91,7 +90,7 @@ def decode(buffer, position=0):
                     unknown_tags.append((tag_number, buffer[p:tag_end]))
                     p = tag_end
                 unknown_tags = tuple(unknown_tags)
-            user_endpoint = new(Endpoint, (host, port, unknown_tags))
+            user_endpoint = Endpoint(host, port, unknown_tags)
         n = buffer[p]
         if not 0 < n < 128:
             n, p = compact_length(buffer, p)
@@ -130,7 +129,7 @@ def decode(buffer, position=0):
                     unknown_tags_2.append((tag_number_2, buffer[p:tag_end_2]))
                     p = tag_end_2
                 unknown_tags_2 = tuple(unknown_tags_2)
-            client_tags.append(new(KeyValue, (key, value, unknown_tags_2)))
+            client_tags.append(KeyValue(key, value, unknown_tags_2))
         n = buffer[p]
         p += 1
         unknown_tags_3 = ()
@@ -151,14 +150,23 @@ def decode(buffer, position=0):
                 unknown_tags_3.append((tag_number_3, buffer[p:tag_end_3]))
                 p = tag_end_3
             unknown_tags_3 = tuple(unknown_tags_3)
-        return new(StreamsGroupMemberMetadataValue, (instance_id, rack_id, client_id, client_host, rebalance_timeout_ms, topology_epoch, process_id, user_endpoint, client_tags, unknown_tags_3)), p
+        return StreamsGroupMemberMetadataValue(instance_id, rack_id, client_id, client_host, rebalance_timeout_ms, topology_epoch, process_id, user_endpoint, client_tags, unknown_tags_3), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/streams_group_member_metadata", "value", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    instance_id, rack_id, client_id, client_host, rebalance_timeout_ms, topology_epoch, process_id, user_endpoint, client_tags, unknown_tags = message
+    instance_id = message.instance_id
+    rack_id = message.rack_id
+    client_id = message.client_id
+    client_host = message.client_host
+    rebalance_timeout_ms = message.rebalance_timeout_ms
+    topology_epoch = message.topology_epoch
+    process_id = message.process_id
+    user_endpoint = message.user_endpoint
+    client_tags = message.client_tags
+    unknown_tags = message.unknown_tags
     if instance_id is None:
         instance_id_bytes = b""
         instance_id_size = 0
@@ -181,7 +189,9 @@ def encode(message):
     if user_endpoint is None:
         parts.append(b"\xff")
     else:
-        host, port, unknown_tags_2 = user_endpoint
+        host = user_endpoint.host
+        port = user_endpoint.port
+        unknown_tags_2 = user_endpoint.unknown_tags
         host_bytes = host.encode()
         host_size = len(host_bytes) + 1
         tag_count = 0
@@ -192,7 +202,10 @@ def encode(message):
         parts += ((pack_bB(1, host_size) if host_size < 128 else pack_b(1) + unsigned_varint(host_size)), host_bytes, (pack_HB(port, tag_count) if tag_count < 128 else pack_H(port) + unsigned_varint(tag_count)), tagged)
     client_tags_count = len(client_tags) + 1
     parts.append((LENGTHS[client_tags_count] if client_tags_count < 128 else unsigned_varint(client_tags_count)))
-    for key, value, unknown_tags_3 in client_tags:
+    for client_tags_item in client_tags:
+        key = client_tags_item.key
+        value = client_tags_item.value
+        unknown_tags_3 = client_tags_item.unknown_tags
         key_bytes = key.encode()
         key_size = len(key_bytes) + 1
         value_bytes = value.encode()

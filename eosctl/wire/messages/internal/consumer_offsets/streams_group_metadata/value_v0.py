@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.consumer_offsets.streams_group_metadata import LastAssignmentConfig, StreamsGroupMetadataValue
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, read_unsigned_varint, tagged_field, unsigned_varint
 
-new = tuple.__new__
 pack_i = Struct(">i").pack
 pack_iq = Struct(">iq").pack
 pack_iqB = Struct(">iqB").pack
@@ -84,7 +83,7 @@ def decode(buffer, position=0):
                                     unknown_tags_2.append((tag_number_2, buffer[p:tag_end_2]))
                                     p = tag_end_2
                                 unknown_tags_2 = tuple(unknown_tags_2)
-                            last_assignment_configs_2.append(new(LastAssignmentConfig, (key, value, unknown_tags_2)))
+                            last_assignment_configs_2.append(LastAssignmentConfig(key, value, unknown_tags_2))
                     last_assignment_configs = last_assignment_configs_2
                     if p != tag_end:
                         raise LengthError
@@ -92,13 +91,17 @@ def decode(buffer, position=0):
                     unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
             unknown_tags = tuple(unknown_tags)
-        return new(StreamsGroupMetadataValue, (epoch, metadata_hash, validated_topology_epoch, last_assignment_configs, unknown_tags)), p
+        return StreamsGroupMetadataValue(epoch, metadata_hash, validated_topology_epoch, last_assignment_configs, unknown_tags), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/streams_group_metadata", "value", 0, buffer, position) from None
 
 
 def encode(message):
-    epoch, metadata_hash, validated_topology_epoch, last_assignment_configs, unknown_tags = message
+    epoch = message.epoch
+    metadata_hash = message.metadata_hash
+    validated_topology_epoch = message.validated_topology_epoch
+    last_assignment_configs = message.last_assignment_configs
+    unknown_tags = message.unknown_tags
     tag_count = 0
     tagged = b""
     if validated_topology_epoch != -1:
@@ -108,7 +111,10 @@ def encode(message):
         inner_2 = []
         last_assignment_configs_count = 0 if last_assignment_configs is None else len(last_assignment_configs) + 1
         inner_2.append((LENGTHS[last_assignment_configs_count] if last_assignment_configs_count < 128 else unsigned_varint(last_assignment_configs_count)))
-        for key, value, unknown_tags_2 in last_assignment_configs or ():
+        for last_assignment_configs_item in last_assignment_configs or ():
+            key = last_assignment_configs_item.key
+            value = last_assignment_configs_item.value
+            unknown_tags_2 = last_assignment_configs_item.unknown_tags
             key_bytes = key.encode()
             key_size = len(key_bytes) + 1
             value_bytes = value.encode()

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.consumer_offsets.streams_group_target_assignment_member import StreamsGroupTargetAssignmentMemberValue, TaskIds
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, read_unsigned_varint, tagged_field, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_i = compact_packers("i")
 unpackers_i = unpackers("i")
 
@@ -52,7 +51,7 @@ def decode(buffer, position=0):
                     unknown_tags.append((tag_number, buffer[p:tag_end]))
                     p = tag_end
                 unknown_tags = tuple(unknown_tags)
-            active_tasks.append(new(TaskIds, (subtopology_id, partitions, unknown_tags)))
+            active_tasks.append(TaskIds(subtopology_id, partitions, unknown_tags))
         n = buffer[p]
         if not 0 < n < 128:
             n, p = compact_length(buffer, p)
@@ -91,7 +90,7 @@ def decode(buffer, position=0):
                     unknown_tags_2.append((tag_number_2, buffer[p:tag_end_2]))
                     p = tag_end_2
                 unknown_tags_2 = tuple(unknown_tags_2)
-            standby_tasks.append(new(TaskIds, (subtopology_id_2, partitions_2, unknown_tags_2)))
+            standby_tasks.append(TaskIds(subtopology_id_2, partitions_2, unknown_tags_2))
         n = buffer[p]
         if not 0 < n < 128:
             n, p = compact_length(buffer, p)
@@ -130,7 +129,7 @@ def decode(buffer, position=0):
                     unknown_tags_3.append((tag_number_3, buffer[p:tag_end_3]))
                     p = tag_end_3
                 unknown_tags_3 = tuple(unknown_tags_3)
-            warmup_tasks.append(new(TaskIds, (subtopology_id_3, partitions_3, unknown_tags_3)))
+            warmup_tasks.append(TaskIds(subtopology_id_3, partitions_3, unknown_tags_3))
         n = buffer[p]
         p += 1
         unknown_tags_4 = ()
@@ -151,17 +150,23 @@ def decode(buffer, position=0):
                 unknown_tags_4.append((tag_number_4, buffer[p:tag_end_4]))
                 p = tag_end_4
             unknown_tags_4 = tuple(unknown_tags_4)
-        return new(StreamsGroupTargetAssignmentMemberValue, (active_tasks, standby_tasks, warmup_tasks, unknown_tags_4)), p
+        return StreamsGroupTargetAssignmentMemberValue(active_tasks, standby_tasks, warmup_tasks, unknown_tags_4), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/streams_group_target_assignment_member", "value", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    active_tasks, standby_tasks, warmup_tasks, unknown_tags = message
+    active_tasks = message.active_tasks
+    standby_tasks = message.standby_tasks
+    warmup_tasks = message.warmup_tasks
+    unknown_tags = message.unknown_tags
     active_tasks_count = len(active_tasks) + 1
     parts.append((LENGTHS[active_tasks_count] if active_tasks_count < 128 else unsigned_varint(active_tasks_count)))
-    for subtopology_id, partitions, unknown_tags_2 in active_tasks:
+    for active_tasks_item in active_tasks:
+        subtopology_id = active_tasks_item.subtopology_id
+        partitions = active_tasks_item.partitions
+        unknown_tags_2 = active_tasks_item.unknown_tags
         subtopology_id_bytes = subtopology_id.encode()
         subtopology_id_size = len(subtopology_id_bytes) + 1
         tag_count = 0
@@ -172,7 +177,10 @@ def encode(message):
         parts += ((LENGTHS[subtopology_id_size] if subtopology_id_size < 128 else unsigned_varint(subtopology_id_size)), subtopology_id_bytes, (compact_packers_i[partitions_count](partitions_count + 1, *partitions) if (partitions_count := len(partitions)) < 64 else pack_many_compact("i", partitions)), (LENGTHS[tag_count] if tag_count < 128 else unsigned_varint(tag_count)), tagged)
     standby_tasks_count = len(standby_tasks) + 1
     parts.append((LENGTHS[standby_tasks_count] if standby_tasks_count < 128 else unsigned_varint(standby_tasks_count)))
-    for subtopology_id_2, partitions_2, unknown_tags_3 in standby_tasks:
+    for standby_tasks_item in standby_tasks:
+        subtopology_id_2 = standby_tasks_item.subtopology_id
+        partitions_2 = standby_tasks_item.partitions
+        unknown_tags_3 = standby_tasks_item.unknown_tags
         subtopology_id_2_bytes = subtopology_id_2.encode()
         subtopology_id_2_size = len(subtopology_id_2_bytes) + 1
         tag_count_2 = 0
@@ -183,7 +191,10 @@ def encode(message):
         parts += ((LENGTHS[subtopology_id_2_size] if subtopology_id_2_size < 128 else unsigned_varint(subtopology_id_2_size)), subtopology_id_2_bytes, (compact_packers_i[partitions_2_count](partitions_2_count + 1, *partitions_2) if (partitions_2_count := len(partitions_2)) < 64 else pack_many_compact("i", partitions_2)), (LENGTHS[tag_count_2] if tag_count_2 < 128 else unsigned_varint(tag_count_2)), tagged_2)
     warmup_tasks_count = len(warmup_tasks) + 1
     parts.append((LENGTHS[warmup_tasks_count] if warmup_tasks_count < 128 else unsigned_varint(warmup_tasks_count)))
-    for subtopology_id_3, partitions_3, unknown_tags_4 in warmup_tasks:
+    for warmup_tasks_item in warmup_tasks:
+        subtopology_id_3 = warmup_tasks_item.subtopology_id
+        partitions_3 = warmup_tasks_item.partitions
+        unknown_tags_4 = warmup_tasks_item.unknown_tags
         subtopology_id_3_bytes = subtopology_id_3.encode()
         subtopology_id_3_size = len(subtopology_id_3_bytes) + 1
         tag_count_3 = 0

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.consumer_offsets.streams_group_topology import CopartitionGroup, StreamsGroupTopologyValue, Subtopology, TopicConfig, TopicInfo
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, read_unsigned_varint, tagged_field, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_h = compact_packers("h")
 pack_i = Struct(">i").pack
 pack_iB = Struct(">iB").pack
@@ -110,7 +109,7 @@ def decode(buffer, position=0):
                             unknown_tags.append((tag_number, buffer[p:tag_end]))
                             p = tag_end
                         unknown_tags = tuple(unknown_tags)
-                    topic_configs.append(new(TopicConfig, (key, value, unknown_tags)))
+                    topic_configs.append(TopicConfig(key, value, unknown_tags))
                 n = buffer[p]
                 p += 1
                 unknown_tags_2 = ()
@@ -131,7 +130,7 @@ def decode(buffer, position=0):
                         unknown_tags_2.append((tag_number_2, buffer[p:tag_end_2]))
                         p = tag_end_2
                     unknown_tags_2 = tuple(unknown_tags_2)
-                state_changelog_topics.append(new(TopicInfo, (name, partitions, replication_factor, topic_configs, unknown_tags_2)))
+                state_changelog_topics.append(TopicInfo(name, partitions, replication_factor, topic_configs, unknown_tags_2))
             n = buffer[p]
             if not 0 < n < 128:
                 n, p = compact_length(buffer, p)
@@ -196,7 +195,7 @@ def decode(buffer, position=0):
                             unknown_tags_3.append((tag_number_3, buffer[p:tag_end_3]))
                             p = tag_end_3
                         unknown_tags_3 = tuple(unknown_tags_3)
-                    topic_configs_2.append(new(TopicConfig, (key_2, value_2, unknown_tags_3)))
+                    topic_configs_2.append(TopicConfig(key_2, value_2, unknown_tags_3))
                 n = buffer[p]
                 p += 1
                 unknown_tags_4 = ()
@@ -217,7 +216,7 @@ def decode(buffer, position=0):
                         unknown_tags_4.append((tag_number_4, buffer[p:tag_end_4]))
                         p = tag_end_4
                     unknown_tags_4 = tuple(unknown_tags_4)
-                repartition_source_topics.append(new(TopicInfo, (name_2, partitions_2, replication_factor_2, topic_configs_2, unknown_tags_4)))
+                repartition_source_topics.append(TopicInfo(name_2, partitions_2, replication_factor_2, topic_configs_2, unknown_tags_4))
             n = buffer[p]
             if not 0 < n < 128:
                 n, p = compact_length(buffer, p)
@@ -262,7 +261,7 @@ def decode(buffer, position=0):
                         unknown_tags_5.append((tag_number_5, buffer[p:tag_end_5]))
                         p = tag_end_5
                     unknown_tags_5 = tuple(unknown_tags_5)
-                copartition_groups.append(new(CopartitionGroup, (source_topics_2, source_topic_regex_2, repartition_source_topics_2, unknown_tags_5)))
+                copartition_groups.append(CopartitionGroup(source_topics_2, source_topic_regex_2, repartition_source_topics_2, unknown_tags_5))
             n = buffer[p]
             p += 1
             unknown_tags_6 = ()
@@ -283,7 +282,7 @@ def decode(buffer, position=0):
                     unknown_tags_6.append((tag_number_6, buffer[p:tag_end_6]))
                     p = tag_end_6
                 unknown_tags_6 = tuple(unknown_tags_6)
-            subtopologies.append(new(Subtopology, (subtopology_id, source_topics, source_topic_regex, state_changelog_topics, repartition_sink_topics, repartition_source_topics, copartition_groups, unknown_tags_6)))
+            subtopologies.append(Subtopology(subtopology_id, source_topics, source_topic_regex, state_changelog_topics, repartition_sink_topics, repartition_source_topics, copartition_groups, unknown_tags_6))
         n = buffer[p]
         p += 1
         unknown_tags_7 = ()
@@ -304,17 +303,27 @@ def decode(buffer, position=0):
                 unknown_tags_7.append((tag_number_7, buffer[p:tag_end_7]))
                 p = tag_end_7
             unknown_tags_7 = tuple(unknown_tags_7)
-        return new(StreamsGroupTopologyValue, (epoch, subtopologies, unknown_tags_7)), p
+        return StreamsGroupTopologyValue(epoch, subtopologies, unknown_tags_7), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_offsets/streams_group_topology", "value", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    epoch, subtopologies, unknown_tags = message
+    epoch = message.epoch
+    subtopologies = message.subtopologies
+    unknown_tags = message.unknown_tags
     subtopologies_count = len(subtopologies) + 1
     parts.append((pack_iB(epoch, subtopologies_count) if subtopologies_count < 128 else pack_i(epoch) + unsigned_varint(subtopologies_count)))
-    for subtopology_id, source_topics, source_topic_regex, state_changelog_topics, repartition_sink_topics, repartition_source_topics, copartition_groups, unknown_tags_2 in subtopologies:
+    for subtopologies_item in subtopologies:
+        subtopology_id = subtopologies_item.subtopology_id
+        source_topics = subtopologies_item.source_topics
+        source_topic_regex = subtopologies_item.source_topic_regex
+        state_changelog_topics = subtopologies_item.state_changelog_topics
+        repartition_sink_topics = subtopologies_item.repartition_sink_topics
+        repartition_source_topics = subtopologies_item.repartition_source_topics
+        copartition_groups = subtopologies_item.copartition_groups
+        unknown_tags_2 = subtopologies_item.unknown_tags
         subtopology_id_bytes = subtopology_id.encode()
         subtopology_id_size = len(subtopology_id_bytes) + 1
         source_topics_count = len(source_topics) + 1
@@ -331,12 +340,20 @@ def encode(message):
             parts += ((LENGTHS[source_topic_regex_item_size] if source_topic_regex_item_size < 128 else unsigned_varint(source_topic_regex_item_size)), source_topic_regex_item_bytes)
         state_changelog_topics_count = len(state_changelog_topics) + 1
         parts.append((LENGTHS[state_changelog_topics_count] if state_changelog_topics_count < 128 else unsigned_varint(state_changelog_topics_count)))
-        for name, partitions, replication_factor, topic_configs, unknown_tags_3 in state_changelog_topics:
+        for state_changelog_topics_item in state_changelog_topics:
+            name = state_changelog_topics_item.name
+            partitions = state_changelog_topics_item.partitions
+            replication_factor = state_changelog_topics_item.replication_factor
+            topic_configs = state_changelog_topics_item.topic_configs
+            unknown_tags_3 = state_changelog_topics_item.unknown_tags
             name_bytes = name.encode()
             name_size = len(name_bytes) + 1
             topic_configs_count = len(topic_configs) + 1
             parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (pack_ihB(partitions, replication_factor, topic_configs_count) if topic_configs_count < 128 else pack_ih(partitions, replication_factor) + unsigned_varint(topic_configs_count)))
-            for key, value, unknown_tags_4 in topic_configs:
+            for topic_configs_item in topic_configs:
+                key = topic_configs_item.key
+                value = topic_configs_item.value
+                unknown_tags_4 = topic_configs_item.unknown_tags
                 key_bytes = key.encode()
                 key_size = len(key_bytes) + 1
                 value_bytes = value.encode()
@@ -361,12 +378,20 @@ def encode(message):
             parts += ((LENGTHS[repartition_sink_topics_item_size] if repartition_sink_topics_item_size < 128 else unsigned_varint(repartition_sink_topics_item_size)), repartition_sink_topics_item_bytes)
         repartition_source_topics_count = len(repartition_source_topics) + 1
         parts.append((LENGTHS[repartition_source_topics_count] if repartition_source_topics_count < 128 else unsigned_varint(repartition_source_topics_count)))
-        for name_2, partitions_2, replication_factor_2, topic_configs_2, unknown_tags_5 in repartition_source_topics:
+        for repartition_source_topics_item in repartition_source_topics:
+            name_2 = repartition_source_topics_item.name
+            partitions_2 = repartition_source_topics_item.partitions
+            replication_factor_2 = repartition_source_topics_item.replication_factor
+            topic_configs_2 = repartition_source_topics_item.topic_configs
+            unknown_tags_5 = repartition_source_topics_item.unknown_tags
             name_2_bytes = name_2.encode()
             name_2_size = len(name_2_bytes) + 1
             topic_configs_2_count = len(topic_configs_2) + 1
             parts += ((LENGTHS[name_2_size] if name_2_size < 128 else unsigned_varint(name_2_size)), name_2_bytes, (pack_ihB(partitions_2, replication_factor_2, topic_configs_2_count) if topic_configs_2_count < 128 else pack_ih(partitions_2, replication_factor_2) + unsigned_varint(topic_configs_2_count)))
-            for key_2, value_2, unknown_tags_6 in topic_configs_2:
+            for topic_configs_item_2 in topic_configs_2:
+                key_2 = topic_configs_item_2.key
+                value_2 = topic_configs_item_2.value
+                unknown_tags_6 = topic_configs_item_2.unknown_tags
                 key_2_bytes = key_2.encode()
                 key_2_size = len(key_2_bytes) + 1
                 value_2_bytes = value_2.encode()
@@ -385,7 +410,11 @@ def encode(message):
             parts += ((LENGTHS[tag_count_4] if tag_count_4 < 128 else unsigned_varint(tag_count_4)), tagged_4)
         copartition_groups_count = len(copartition_groups) + 1
         parts.append((LENGTHS[copartition_groups_count] if copartition_groups_count < 128 else unsigned_varint(copartition_groups_count)))
-        for source_topics_2, source_topic_regex_2, repartition_source_topics_2, unknown_tags_7 in copartition_groups:
+        for copartition_groups_item in copartition_groups:
+            source_topics_2 = copartition_groups_item.source_topics
+            source_topic_regex_2 = copartition_groups_item.source_topic_regex
+            repartition_source_topics_2 = copartition_groups_item.repartition_source_topics
+            unknown_tags_7 = copartition_groups_item.unknown_tags
             tag_count_5 = 0
             tagged_5 = b""
             if unknown_tags_7:

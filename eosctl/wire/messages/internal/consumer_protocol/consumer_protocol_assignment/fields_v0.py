@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.consumer_protocol.consumer_protocol_assignment import ConsumerProtocolAssignment, TopicPartition
 from eosctl.wire.runtime import LengthError, check_count, explain, pack_many, packers, read_many, unpackers
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 packers_i = packers("i")
@@ -38,7 +37,7 @@ def decode(buffer, position=0):
                 p += 4 * n
             else:
                 partitions, p = read_many("i", buffer, p, n)
-            assigned_partitions.append(new(TopicPartition, (topic, partitions)))
+            assigned_partitions.append(TopicPartition(topic, partitions))
         n, = unpack_i(buffer, p)
         p += 4
         if n < 0:
@@ -49,17 +48,20 @@ def decode(buffer, position=0):
             p = q
         if p > len(buffer):
             raise LengthError
-        return new(ConsumerProtocolAssignment, (assigned_partitions, user_data)), p
+        return ConsumerProtocolAssignment(assigned_partitions, user_data), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_protocol/consumer_protocol_assignment", "fields", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    assigned_partitions, user_data = message
+    assigned_partitions = message.assigned_partitions
+    user_data = message.user_data
     assigned_partitions_count = len(assigned_partitions)
     parts.append(pack_i(assigned_partitions_count))
-    for topic, partitions in assigned_partitions:
+    for assigned_partitions_item in assigned_partitions:
+        topic = assigned_partitions_item.topic
+        partitions = assigned_partitions_item.partitions
         topic_bytes = topic.encode()
         topic_size = len(topic_bytes)
         parts += (pack_h(topic_size), topic_bytes, (packers_i[partitions_count](partitions_count, *partitions) if (partitions_count := len(partitions)) < 64 else pack_many("i", partitions)))

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.consumer_protocol.consumer_protocol_subscription import ConsumerProtocolSubscription
 from eosctl.wire.runtime import LengthError, check_count, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 unpack_h = Struct(">h").unpack_from
@@ -40,14 +39,15 @@ def decode(buffer, position=0):
             p = q
         if p > len(buffer):
             raise LengthError
-        return new(ConsumerProtocolSubscription, (topics, user_data, (), -1, None)), p
+        return ConsumerProtocolSubscription(topics, user_data, (), -1, None), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_protocol/consumer_protocol_subscription", "fields", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    topics, user_data, _, _, _ = message
+    topics = message.topics
+    user_data = message.user_data
     topics_count = len(topics)
     parts.append(pack_i(topics_count))
     for topics_item in topics:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.consumer_protocol.consumer_protocol_subscription import ConsumerProtocolSubscription, TopicPartition
 from eosctl.wire.runtime import LengthError, check_count, explain, pack_many, packers, read_many, unpackers
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_i = Struct(">i").pack
 packers_i = packers("i")
@@ -60,15 +59,17 @@ def decode(buffer, position=0):
                 p += 4 * n
             else:
                 partitions, p = read_many("i", buffer, p, n)
-            owned_partitions.append(new(TopicPartition, (topic, partitions)))
-        return new(ConsumerProtocolSubscription, (topics, user_data, owned_partitions, -1, None)), p
+            owned_partitions.append(TopicPartition(topic, partitions))
+        return ConsumerProtocolSubscription(topics, user_data, owned_partitions, -1, None), p
     except (IndexError, LengthError, StructError):
         raise explain("record/consumer_protocol/consumer_protocol_subscription", "fields", 1, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    topics, user_data, owned_partitions, _, _ = message
+    topics = message.topics
+    user_data = message.user_data
+    owned_partitions = message.owned_partitions
     topics_count = len(topics)
     parts.append(pack_i(topics_count))
     for topics_item in topics:
@@ -83,7 +84,9 @@ def encode(message):
         user_data_size = len(user_data_bytes)
     owned_partitions_count = len(owned_partitions)
     parts += (pack_i(user_data_size), user_data_bytes, pack_i(owned_partitions_count))
-    for topic, partitions in owned_partitions:
+    for owned_partitions_item in owned_partitions:
+        topic = owned_partitions_item.topic
+        partitions = owned_partitions_item.partitions
         topic_bytes = topic.encode()
         topic_size = len(topic_bytes)
         parts += (pack_h(topic_size), topic_bytes, (packers_i[partitions_count](partitions_count, *partitions) if (partitions_count := len(partitions)) < 64 else pack_many("i", partitions)))

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.control.kraft_version_record import KRaftVersionRecord
 from eosctl.wire.runtime import LengthError, explain, read_unsigned_varint, tagged_field, unsigned_varint
 
-new = tuple.__new__
 pack_hh = Struct(">hh").pack
 pack_hhB = Struct(">hhB").pack
 unpack_hhB = Struct(">hhB").unpack_from
@@ -35,13 +34,15 @@ def decode(buffer, position=0):
                 unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
             unknown_tags = tuple(unknown_tags)
-        return new(KRaftVersionRecord, (version, kraft_version, unknown_tags)), p
+        return KRaftVersionRecord(version, kraft_version, unknown_tags), p
     except (IndexError, LengthError, StructError):
         raise explain("record/control/kraft_version_record", "fields", 0, buffer, position) from None
 
 
 def encode(message):
-    version, kraft_version, unknown_tags = message
+    version = message.version
+    kraft_version = message.kraft_version
+    unknown_tags = message.unknown_tags
     tag_count = 0
     tagged = b""
     if unknown_tags:

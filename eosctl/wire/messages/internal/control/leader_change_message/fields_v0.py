@@ -7,7 +7,6 @@ from eosctl.wire.messages.internal.control.leader_change_message import LeaderCh
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, explain, read_unsigned_varint, tagged_field, unsigned_varint
 from eosctl.wire.uuid import ZERO_UUID
 
-new = tuple.__new__
 pack_hi = Struct(">hi").pack
 pack_hiB = Struct(">hiB").pack
 pack_i = Struct(">i").pack
@@ -46,7 +45,7 @@ def decode(buffer, position=0):
                     unknown_tags.append((tag_number, buffer[p:tag_end]))
                     p = tag_end
                 unknown_tags = tuple(unknown_tags)
-            voters.append(new(Voter, (voter_id, ZERO_UUID, unknown_tags)))
+            voters.append(Voter(voter_id, ZERO_UUID, unknown_tags))
         n = buffer[p]
         if not 0 < n < 128:
             n, p = compact_length(buffer, p)
@@ -73,7 +72,7 @@ def decode(buffer, position=0):
                     unknown_tags_2.append((tag_number_2, buffer[p:tag_end_2]))
                     p = tag_end_2
                 unknown_tags_2 = tuple(unknown_tags_2)
-            granting_voters.append(new(Voter, (voter_id_2, ZERO_UUID, unknown_tags_2)))
+            granting_voters.append(Voter(voter_id_2, ZERO_UUID, unknown_tags_2))
         n = buffer[p]
         p += 1
         unknown_tags_3 = ()
@@ -94,17 +93,23 @@ def decode(buffer, position=0):
                 unknown_tags_3.append((tag_number_3, buffer[p:tag_end_3]))
                 p = tag_end_3
             unknown_tags_3 = tuple(unknown_tags_3)
-        return new(LeaderChangeMessage, (version, leader_id, voters, granting_voters, unknown_tags_3)), p
+        return LeaderChangeMessage(version, leader_id, voters, granting_voters, unknown_tags_3), p
     except (IndexError, LengthError, StructError):
         raise explain("record/control/leader_change_message", "fields", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    version, leader_id, voters, granting_voters, unknown_tags = message
+    version = message.version
+    leader_id = message.leader_id
+    voters = message.voters
+    granting_voters = message.granting_voters
+    unknown_tags = message.unknown_tags
     voters_count = len(voters) + 1
     parts.append((pack_hiB(version, leader_id, voters_count) if voters_count < 128 else pack_hi(version, leader_id) + unsigned_varint(voters_count)))
-    for voter_id, _, unknown_tags_2 in voters:
+    for voters_item in voters:
+        voter_id = voters_item.voter_id
+        unknown_tags_2 = voters_item.unknown_tags
         tag_count = 0
         tagged = b""
         if unknown_tags_2:
@@ -113,7 +118,9 @@ def encode(message):
         parts += ((pack_iB(voter_id, tag_count) if tag_count < 128 else pack_i(voter_id) + unsigned_varint(tag_count)), tagged)
     granting_voters_count = len(granting_voters) + 1
     parts.append((LENGTHS[granting_voters_count] if granting_voters_count < 128 else unsigned_varint(granting_voters_count)))
-    for voter_id_2, _, unknown_tags_3 in granting_voters:
+    for granting_voters_item in granting_voters:
+        voter_id_2 = granting_voters_item.voter_id
+        unknown_tags_3 = granting_voters_item.unknown_tags
         tag_count_2 = 0
         tagged_2 = b""
         if unknown_tags_3:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.control.snapshot_footer_record import SnapshotFooterRecord
 from eosctl.wire.runtime import LengthError, explain, read_unsigned_varint, tagged_field, unsigned_varint
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_hB = Struct(">hB").pack
 unpack_hB = Struct(">hB").unpack_from
@@ -35,13 +34,14 @@ def decode(buffer, position=0):
                 unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
             unknown_tags = tuple(unknown_tags)
-        return new(SnapshotFooterRecord, (version, unknown_tags)), p
+        return SnapshotFooterRecord(version, unknown_tags), p
     except (IndexError, LengthError, StructError):
         raise explain("record/control/snapshot_footer_record", "fields", 0, buffer, position) from None
 
 
 def encode(message):
-    version, unknown_tags = message
+    version = message.version
+    unknown_tags = message.unknown_tags
     tag_count = 0
     tagged = b""
     if unknown_tags:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.control.snapshot_header_record import SnapshotHeaderRecord
 from eosctl.wire.runtime import LengthError, explain, read_unsigned_varint, tagged_field, unsigned_varint
 
-new = tuple.__new__
 pack_hq = Struct(">hq").pack
 pack_hqB = Struct(">hqB").pack
 unpack_hqB = Struct(">hqB").unpack_from
@@ -35,13 +34,15 @@ def decode(buffer, position=0):
                 unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
             unknown_tags = tuple(unknown_tags)
-        return new(SnapshotHeaderRecord, (version, last_contained_log_timestamp, unknown_tags)), p
+        return SnapshotHeaderRecord(version, last_contained_log_timestamp, unknown_tags), p
     except (IndexError, LengthError, StructError):
         raise explain("record/control/snapshot_header_record", "fields", 0, buffer, position) from None
 
 
 def encode(message):
-    version, last_contained_log_timestamp, unknown_tags = message
+    version = message.version
+    last_contained_log_timestamp = message.last_contained_log_timestamp
+    unknown_tags = message.unknown_tags
     tag_count = 0
     tagged = b""
     if unknown_tags:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.control.voters_record import Endpoint, KRaftVersionFeature, Voter, VotersRecord
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, read_unsigned_varint, tagged_field, unsigned_varint
 
-new = tuple.__new__
 pack_H = Struct(">H").pack
 pack_HB = Struct(">HB").pack
 pack_h = Struct(">h").pack
@@ -70,7 +69,7 @@ def decode(buffer, position=0):
                         unknown_tags.append((tag_number, buffer[p:tag_end]))
                         p = tag_end
                     unknown_tags = tuple(unknown_tags)
-                endpoints.append(new(Endpoint, (name, host, port, unknown_tags)))
+                endpoints.append(Endpoint(name, host, port, unknown_tags))
             min_supported_version, max_supported_version, n = unpack_hhB(buffer, p)
             p += 5
             unknown_tags_2 = ()
@@ -111,7 +110,7 @@ def decode(buffer, position=0):
                     unknown_tags_3.append((tag_number_3, buffer[p:tag_end_3]))
                     p = tag_end_3
                 unknown_tags_3 = tuple(unknown_tags_3)
-            voters.append(new(Voter, (voter_id, voter_directory_id, endpoints, new(KRaftVersionFeature, (min_supported_version, max_supported_version, unknown_tags_2)), unknown_tags_3)))
+            voters.append(Voter(voter_id, voter_directory_id, endpoints, KRaftVersionFeature(min_supported_version, max_supported_version, unknown_tags_2), unknown_tags_3))
         n = buffer[p]
         p += 1
         unknown_tags_4 = ()
@@ -132,20 +131,31 @@ def decode(buffer, position=0):
                 unknown_tags_4.append((tag_number_4, buffer[p:tag_end_4]))
                 p = tag_end_4
             unknown_tags_4 = tuple(unknown_tags_4)
-        return new(VotersRecord, (version, voters, unknown_tags_4)), p
+        return VotersRecord(version, voters, unknown_tags_4), p
     except (IndexError, LengthError, StructError):
         raise explain("record/control/voters_record", "fields", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    version, voters, unknown_tags = message
+    version = message.version
+    voters = message.voters
+    unknown_tags = message.unknown_tags
     voters_count = len(voters) + 1
     parts.append((pack_hB(version, voters_count) if voters_count < 128 else pack_h(version) + unsigned_varint(voters_count)))
-    for voter_id, voter_directory_id, endpoints, kraft_version_feature, unknown_tags_2 in voters:
+    for voters_item in voters:
+        voter_id = voters_item.voter_id
+        voter_directory_id = voters_item.voter_directory_id
+        endpoints = voters_item.endpoints
+        kraft_version_feature = voters_item.kraft_version_feature
+        unknown_tags_2 = voters_item.unknown_tags
         endpoints_count = len(endpoints) + 1
         parts.append((pack_iuB(voter_id, voter_directory_id, endpoints_count) if endpoints_count < 128 else pack_iu(voter_id, voter_directory_id) + unsigned_varint(endpoints_count)))
-        for name, host, port, unknown_tags_3 in endpoints:
+        for endpoints_item in endpoints:
+            name = endpoints_item.name
+            host = endpoints_item.host
+            port = endpoints_item.port
+            unknown_tags_3 = endpoints_item.unknown_tags
             name_bytes = name.encode()
             name_size = len(name_bytes) + 1
             host_bytes = host.encode()
@@ -156,7 +166,9 @@ def encode(message):
                 tagged += b"".join([tagged_field(*pair) for pair in unknown_tags_3])
                 tag_count += len(unknown_tags_3)
             parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (LENGTHS[host_size] if host_size < 128 else unsigned_varint(host_size)), host_bytes, (pack_HB(port, tag_count) if tag_count < 128 else pack_H(port) + unsigned_varint(tag_count)), tagged)
-        min_supported_version, max_supported_version, unknown_tags_4 = kraft_version_feature
+        min_supported_version = kraft_version_feature.min_supported_version
+        max_supported_version = kraft_version_feature.max_supported_version
+        unknown_tags_4 = kraft_version_feature.unknown_tags
         tag_count_2 = 0
         tagged_2 = b""
         if unknown_tags_4:

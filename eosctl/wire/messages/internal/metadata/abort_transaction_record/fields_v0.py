@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.metadata.abort_transaction_record import AbortTransactionRecord
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_string_length, explain, read_unsigned_varint, tagged_field, unsigned_varint
 
-new = tuple.__new__
 
 
 def decode(buffer, position=0):
@@ -49,13 +48,14 @@ def decode(buffer, position=0):
             unknown_tags = tuple(unknown_tags)
         if p > len(buffer):
             raise LengthError
-        return new(AbortTransactionRecord, (reason, unknown_tags)), p
+        return AbortTransactionRecord(reason, unknown_tags), p
     except (IndexError, LengthError, StructError):
         raise explain("record/metadata/abort_transaction_record", "fields", 0, buffer, position) from None
 
 
 def encode(message):
-    reason, unknown_tags = message
+    reason = message.reason
+    unknown_tags = message.unknown_tags
     tag_count = 0
     tagged = b""
     if reason is not None:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.metadata.access_control_entry_record import AccessControlEntryRecord
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_string_length, explain, read_unsigned_varint, tagged_field, unsigned_varint
 
-new = tuple.__new__
 pack_ub = Struct(">16sb").pack
 pack_ubB = Struct(">16sbB").pack
 pack_b = Struct(">b").pack
@@ -61,13 +60,21 @@ def decode(buffer, position=0):
                 unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
             unknown_tags = tuple(unknown_tags)
-        return new(AccessControlEntryRecord, (id, resource_type, resource_name, pattern_type, principal, host, operation, permission_type, unknown_tags)), p
+        return AccessControlEntryRecord(id, resource_type, resource_name, pattern_type, principal, host, operation, permission_type, unknown_tags), p
     except (IndexError, LengthError, StructError):
         raise explain("record/metadata/access_control_entry_record", "fields", 0, buffer, position) from None
 
 
 def encode(message):
-    id, resource_type, resource_name, pattern_type, principal, host, operation, permission_type, unknown_tags = message
+    id = message.id
+    resource_type = message.resource_type
+    resource_name = message.resource_name
+    pattern_type = message.pattern_type
+    principal = message.principal
+    host = message.host
+    operation = message.operation
+    permission_type = message.permission_type
+    unknown_tags = message.unknown_tags
     resource_name_bytes = resource_name.encode()
     resource_name_size = len(resource_name_bytes) + 1
     principal_bytes = principal.encode()

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.metadata.begin_transaction_record import BeginTransactionRecord
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_string_length, explain, read_unsigned_varint, tagged_field, unsigned_varint
 
-new = tuple.__new__
 
 
 def decode(buffer, position=0):
@@ -49,13 +48,14 @@ def decode(buffer, position=0):
             unknown_tags = tuple(unknown_tags)
         if p > len(buffer):
             raise LengthError
-        return new(BeginTransactionRecord, (name, unknown_tags)), p
+        return BeginTransactionRecord(name, unknown_tags), p
     except (IndexError, LengthError, StructError):
         raise explain("record/metadata/begin_transaction_record", "fields", 0, buffer, position) from None
 
 
 def encode(message):
-    name, unknown_tags = message
+    name = message.name
+    unknown_tags = message.unknown_tags
     tag_count = 0
     tagged = b""
     if name is not None:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.metadata.broker_registration_change_record import BrokerRegistrationChangeRecord
 from eosctl.wire.runtime import LengthError, explain, read_unsigned_varint, tagged_field, unsigned_varint
 
-new = tuple.__new__
 pack_b = Struct(">b").pack
 pack_iq = Struct(">iq").pack
 pack_iqB = Struct(">iqB").pack
@@ -50,13 +49,17 @@ def decode(buffer, position=0):
                     unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
             unknown_tags = tuple(unknown_tags)
-        return new(BrokerRegistrationChangeRecord, (broker_id, broker_epoch, fenced, in_controlled_shutdown, (), None, unknown_tags)), p
+        return BrokerRegistrationChangeRecord(broker_id, broker_epoch, fenced, in_controlled_shutdown, (), None, unknown_tags), p
     except (IndexError, LengthError, StructError):
         raise explain("record/metadata/broker_registration_change_record", "fields", 1, buffer, position) from None
 
 
 def encode(message):
-    broker_id, broker_epoch, fenced, in_controlled_shutdown, _, _, unknown_tags = message
+    broker_id = message.broker_id
+    broker_epoch = message.broker_epoch
+    fenced = message.fenced
+    in_controlled_shutdown = message.in_controlled_shutdown
+    unknown_tags = message.unknown_tags
     tag_count = 0
     tagged = b""
     if fenced:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.metadata.clear_elr_record import ClearElrRecord
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_string_length, explain, read_unsigned_varint, tagged_field, unsigned_varint
 
-new = tuple.__new__
 
 
 def decode(buffer, position=0):
@@ -38,13 +37,14 @@ def decode(buffer, position=0):
                 unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
             unknown_tags = tuple(unknown_tags)
-        return new(ClearElrRecord, (topic_name, unknown_tags)), p
+        return ClearElrRecord(topic_name, unknown_tags), p
     except (IndexError, LengthError, StructError):
         raise explain("record/metadata/clear_elr_record", "fields", 0, buffer, position) from None
 
 
 def encode(message):
-    topic_name, unknown_tags = message
+    topic_name = message.topic_name
+    unknown_tags = message.unknown_tags
     topic_name_bytes = topic_name.encode()
     topic_name_size = len(topic_name_bytes) + 1
     tag_count = 0

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.metadata.client_quota_record import ClientQuotaRecord, EntityData
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, read_unsigned_varint, tagged_field, unsigned_varint
 
-new = tuple.__new__
 pack_dt = Struct(">d?").pack
 pack_dtB = Struct(">d?B").pack
 unpack_dtB = Struct(">d?B").unpack_from
@@ -57,7 +56,7 @@ def decode(buffer, position=0):
                     unknown_tags.append((tag_number, buffer[p:tag_end]))
                     p = tag_end
                 unknown_tags = tuple(unknown_tags)
-            entity.append(new(EntityData, (entity_type, entity_name, unknown_tags)))
+            entity.append(EntityData(entity_type, entity_name, unknown_tags))
         n = buffer[p]
         if not 0 < n < 128:
             n, p = compact_string_length(buffer, p)
@@ -84,17 +83,24 @@ def decode(buffer, position=0):
                 unknown_tags_2.append((tag_number_2, buffer[p:tag_end_2]))
                 p = tag_end_2
             unknown_tags_2 = tuple(unknown_tags_2)
-        return new(ClientQuotaRecord, (entity, key, value, remove, unknown_tags_2)), p
+        return ClientQuotaRecord(entity, key, value, remove, unknown_tags_2), p
     except (IndexError, LengthError, StructError):
         raise explain("record/metadata/client_quota_record", "fields", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    entity, key, value, remove, unknown_tags = message
+    entity = message.entity
+    key = message.key
+    value = message.value
+    remove = message.remove
+    unknown_tags = message.unknown_tags
     entity_count = len(entity) + 1
     parts.append((LENGTHS[entity_count] if entity_count < 128 else unsigned_varint(entity_count)))
-    for entity_type, entity_name, unknown_tags_2 in entity:
+    for entity_item in entity:
+        entity_type = entity_item.entity_type
+        entity_name = entity_item.entity_name
+        unknown_tags_2 = entity_item.unknown_tags
         entity_type_bytes = entity_type.encode()
         entity_type_size = len(entity_type_bytes) + 1
         if entity_name is None:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.metadata.config_record import ConfigRecord
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_string_length, explain, read_unsigned_varint, tagged_field, unsigned_varint
 
-new = tuple.__new__
 pack_b = Struct(">b").pack
 pack_bB = Struct(">bB").pack
 unpack_bB = Struct(">bB").unpack_from
@@ -58,13 +57,17 @@ def decode(buffer, position=0):
                 unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
             unknown_tags = tuple(unknown_tags)
-        return new(ConfigRecord, (resource_type, resource_name, name, value, unknown_tags)), p
+        return ConfigRecord(resource_type, resource_name, name, value, unknown_tags), p
     except (IndexError, LengthError, StructError):
         raise explain("record/metadata/config_record", "fields", 0, buffer, position) from None
 
 
 def encode(message):
-    resource_type, resource_name, name, value, unknown_tags = message
+    resource_type = message.resource_type
+    resource_name = message.resource_name
+    name = message.name
+    value = message.value
+    unknown_tags = message.unknown_tags
     resource_name_bytes = resource_name.encode()
     resource_name_size = len(resource_name_bytes) + 1
     name_bytes = name.encode()

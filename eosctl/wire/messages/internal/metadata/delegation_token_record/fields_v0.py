@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.metadata.delegation_token_record import DelegationTokenRecord
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, read_unsigned_varint, tagged_field, unsigned_varint
 
-new = tuple.__new__
 pack_qqq = Struct(">qqq").pack
 pack_qqqB = Struct(">qqqB").pack
 unpack_qqqB = Struct(">qqqB").unpack_from
@@ -67,14 +66,21 @@ def decode(buffer, position=0):
                 unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
             unknown_tags = tuple(unknown_tags)
-        return new(DelegationTokenRecord, (owner, requester, renewers, issue_timestamp, max_timestamp, expiration_timestamp, token_id, unknown_tags)), p
+        return DelegationTokenRecord(owner, requester, renewers, issue_timestamp, max_timestamp, expiration_timestamp, token_id, unknown_tags), p
     except (IndexError, LengthError, StructError):
         raise explain("record/metadata/delegation_token_record", "fields", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    owner, requester, renewers, issue_timestamp, max_timestamp, expiration_timestamp, token_id, unknown_tags = message
+    owner = message.owner
+    requester = message.requester
+    renewers = message.renewers
+    issue_timestamp = message.issue_timestamp
+    max_timestamp = message.max_timestamp
+    expiration_timestamp = message.expiration_timestamp
+    token_id = message.token_id
+    unknown_tags = message.unknown_tags
     owner_bytes = owner.encode()
     owner_size = len(owner_bytes) + 1
     requester_bytes = requester.encode()

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.metadata.feature_level_record import FeatureLevelRecord
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_string_length, explain, read_unsigned_varint, tagged_field, unsigned_varint
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_hB = Struct(">hB").pack
 unpack_hB = Struct(">hB").unpack_from
@@ -41,13 +40,15 @@ def decode(buffer, position=0):
                 unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
             unknown_tags = tuple(unknown_tags)
-        return new(FeatureLevelRecord, (name, feature_level, unknown_tags)), p
+        return FeatureLevelRecord(name, feature_level, unknown_tags), p
     except (IndexError, LengthError, StructError):
         raise explain("record/metadata/feature_level_record", "fields", 0, buffer, position) from None
 
 
 def encode(message):
-    name, feature_level, unknown_tags = message
+    name = message.name
+    feature_level = message.feature_level
+    unknown_tags = message.unknown_tags
     name_bytes = name.encode()
     name_size = len(name_bytes) + 1
     tag_count = 0

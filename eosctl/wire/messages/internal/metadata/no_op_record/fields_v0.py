@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.metadata.no_op_record import NoOpRecord
 from eosctl.wire.runtime import LENGTHS, LengthError, explain, read_unsigned_varint, tagged_field, unsigned_varint
 
-new = tuple.__new__
 
 
 def decode(buffer, position=0):
@@ -32,13 +31,13 @@ def decode(buffer, position=0):
                 unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
             unknown_tags = tuple(unknown_tags)
-        return new(NoOpRecord, (unknown_tags,)), p
+        return NoOpRecord(unknown_tags), p
     except (IndexError, LengthError, StructError):
         raise explain("record/metadata/no_op_record", "fields", 0, buffer, position) from None
 
 
 def encode(message):
-    unknown_tags, = message
+    unknown_tags = message.unknown_tags
     tag_count = 0
     tagged = b""
     if unknown_tags:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.metadata.partition_change_record import PartitionChangeRecord
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, explain, pack_many_compact, read_many_compact, read_unsigned_varint, tagged_field, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_i = compact_packers("i")
 pack_b = Struct(">b").pack
 pack_i = Struct(">i").pack
@@ -163,13 +162,24 @@ def decode(buffer, position=0):
                     unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
             unknown_tags = tuple(unknown_tags)
-        return new(PartitionChangeRecord, (partition_id, topic_id, isr, leader, replicas, removing_replicas, adding_replicas, leader_recovery_state, eligible_leader_replicas, last_known_elr, directories, unknown_tags)), p
+        return PartitionChangeRecord(partition_id, topic_id, isr, leader, replicas, removing_replicas, adding_replicas, leader_recovery_state, eligible_leader_replicas, last_known_elr, directories, unknown_tags), p
     except (IndexError, LengthError, StructError):
         raise explain("record/metadata/partition_change_record", "fields", 2, buffer, position) from None
 
 
 def encode(message):
-    partition_id, topic_id, isr, leader, replicas, removing_replicas, adding_replicas, leader_recovery_state, eligible_leader_replicas, last_known_elr, directories, unknown_tags = message
+    partition_id = message.partition_id
+    topic_id = message.topic_id
+    isr = message.isr
+    leader = message.leader
+    replicas = message.replicas
+    removing_replicas = message.removing_replicas
+    adding_replicas = message.adding_replicas
+    leader_recovery_state = message.leader_recovery_state
+    eligible_leader_replicas = message.eligible_leader_replicas
+    last_known_elr = message.last_known_elr
+    directories = message.directories
+    unknown_tags = message.unknown_tags
     tag_count = 0
     tagged = b""
     if isr is not None:

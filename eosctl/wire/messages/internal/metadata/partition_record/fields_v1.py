@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.metadata.partition_record import PartitionRecord
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, explain, pack_many_compact, read_many_compact, read_unsigned_varint, tagged_field, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_i = compact_packers("i")
 pack_b = Struct(">b").pack
 pack_iu = Struct(">i16s").pack
@@ -84,13 +83,24 @@ def decode(buffer, position=0):
                     unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
             unknown_tags = tuple(unknown_tags)
-        return new(PartitionRecord, (partition_id, topic_id, replicas, isr, removing_replicas, adding_replicas, leader, leader_epoch, partition_epoch, directories, leader_recovery_state, None, None, unknown_tags)), p
+        return PartitionRecord(partition_id, topic_id, replicas, isr, removing_replicas, adding_replicas, leader, leader_epoch, partition_epoch, directories, leader_recovery_state, None, None, unknown_tags), p
     except (IndexError, LengthError, StructError):
         raise explain("record/metadata/partition_record", "fields", 1, buffer, position) from None
 
 
 def encode(message):
-    partition_id, topic_id, replicas, isr, removing_replicas, adding_replicas, leader, leader_epoch, partition_epoch, directories, leader_recovery_state, _, _, unknown_tags = message
+    partition_id = message.partition_id
+    topic_id = message.topic_id
+    replicas = message.replicas
+    isr = message.isr
+    removing_replicas = message.removing_replicas
+    adding_replicas = message.adding_replicas
+    leader = message.leader
+    leader_epoch = message.leader_epoch
+    partition_epoch = message.partition_epoch
+    directories = message.directories
+    leader_recovery_state = message.leader_recovery_state
+    unknown_tags = message.unknown_tags
     directories_count = len(directories) + 1
     tag_count = 0
     tagged = b""

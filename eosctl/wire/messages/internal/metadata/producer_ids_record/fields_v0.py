@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.metadata.producer_ids_record import ProducerIdsRecord
 from eosctl.wire.runtime import LengthError, explain, read_unsigned_varint, tagged_field, unsigned_varint
 
-new = tuple.__new__
 pack_iqq = Struct(">iqq").pack
 pack_iqqB = Struct(">iqqB").pack
 unpack_iqqB = Struct(">iqqB").unpack_from
@@ -35,13 +34,16 @@ def decode(buffer, position=0):
                 unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
             unknown_tags = tuple(unknown_tags)
-        return new(ProducerIdsRecord, (broker_id, broker_epoch, next_producer_id, unknown_tags)), p
+        return ProducerIdsRecord(broker_id, broker_epoch, next_producer_id, unknown_tags), p
     except (IndexError, LengthError, StructError):
         raise explain("record/metadata/producer_ids_record", "fields", 0, buffer, position) from None
 
 
 def encode(message):
-    broker_id, broker_epoch, next_producer_id, unknown_tags = message
+    broker_id = message.broker_id
+    broker_epoch = message.broker_epoch
+    next_producer_id = message.next_producer_id
+    unknown_tags = message.unknown_tags
     tag_count = 0
     tagged = b""
     if unknown_tags:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.metadata.register_broker_record import BrokerEndpoint, BrokerFeature, RegisterBrokerRecord
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, read_unsigned_varint, tagged_field, unsigned_varint
 
-new = tuple.__new__
 pack_tt = Struct(">??").pack
 pack_ttB = Struct(">??B").pack
 pack_Hh = Struct(">Hh").pack
@@ -63,7 +62,7 @@ def decode(buffer, position=0):
                     unknown_tags.append((tag_number, buffer[p:tag_end]))
                     p = tag_end
                 unknown_tags = tuple(unknown_tags)
-            end_points.append(new(BrokerEndpoint, (name, host, port, security_protocol, unknown_tags)))
+            end_points.append(BrokerEndpoint(name, host, port, security_protocol, unknown_tags))
         n = buffer[p]
         if not 0 < n < 128:
             n, p = compact_length(buffer, p)
@@ -96,7 +95,7 @@ def decode(buffer, position=0):
                     unknown_tags_2.append((tag_number_2, buffer[p:tag_end_2]))
                     p = tag_end_2
                 unknown_tags_2 = tuple(unknown_tags_2)
-            features.append(new(BrokerFeature, (name_2, min_supported_version, max_supported_version, unknown_tags_2)))
+            features.append(BrokerFeature(name_2, min_supported_version, max_supported_version, unknown_tags_2))
         n = buffer[p]
         if not n:
             rack = None
@@ -127,17 +126,30 @@ def decode(buffer, position=0):
                 unknown_tags_3.append((tag_number_3, buffer[p:tag_end_3]))
                 p = tag_end_3
             unknown_tags_3 = tuple(unknown_tags_3)
-        return new(RegisterBrokerRecord, (broker_id, False, incarnation_id, broker_epoch, end_points, features, rack, fenced, in_controlled_shutdown, (), None, unknown_tags_3)), p
+        return RegisterBrokerRecord(broker_id, False, incarnation_id, broker_epoch, end_points, features, rack, fenced, in_controlled_shutdown, (), None, unknown_tags_3), p
     except (IndexError, LengthError, StructError):
         raise explain("record/metadata/register_broker_record", "fields", 1, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    broker_id, _, incarnation_id, broker_epoch, end_points, features, rack, fenced, in_controlled_shutdown, _, _, unknown_tags = message
+    broker_id = message.broker_id
+    incarnation_id = message.incarnation_id
+    broker_epoch = message.broker_epoch
+    end_points = message.end_points
+    features = message.features
+    rack = message.rack
+    fenced = message.fenced
+    in_controlled_shutdown = message.in_controlled_shutdown
+    unknown_tags = message.unknown_tags
     end_points_count = len(end_points) + 1
     parts.append((pack_iuqB(broker_id, incarnation_id, broker_epoch, end_points_count) if end_points_count < 128 else pack_iuq(broker_id, incarnation_id, broker_epoch) + unsigned_varint(end_points_count)))
-    for name, host, port, security_protocol, unknown_tags_2 in end_points:
+    for end_points_item in end_points:
+        name = end_points_item.name
+        host = end_points_item.host
+        port = end_points_item.port
+        security_protocol = end_points_item.security_protocol
+        unknown_tags_2 = end_points_item.unknown_tags
         name_bytes = name.encode()
         name_size = len(name_bytes) + 1
         host_bytes = host.encode()
@@ -150,7 +162,11 @@ def encode(message):
         parts += ((LENGTHS[name_size] if name_size < 128 else unsigned_varint(name_size)), name_bytes, (LENGTHS[host_size] if host_size < 128 else unsigned_varint(host_size)), host_bytes, (pack_HhB(port, security_protocol, tag_count) if tag_count < 128 else pack_Hh(port, security_protocol) + unsigned_varint(tag_count)), tagged)
     features_count = len(features) + 1
     parts.append((LENGTHS[features_count] if features_count < 128 else unsigned_varint(features_count)))
-    for name_2, min_supported_version, max_supported_version, unknown_tags_3 in features:
+    for features_item in features:
+        name_2 = features_item.name
+        min_supported_version = features_item.min_supported_version
+        max_supported_version = features_item.max_supported_version
+        unknown_tags_3 = features_item.unknown_tags
         name_2_bytes = name_2.encode()
         name_2_size = len(name_2_bytes) + 1
         tag_count_2 = 0

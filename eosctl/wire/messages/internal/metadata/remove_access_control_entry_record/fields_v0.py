@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.metadata.remove_access_control_entry_record import RemoveAccessControlEntryRecord
 from eosctl.wire.runtime import LengthError, explain, read_unsigned_varint, tagged_field, unsigned_varint
 
-new = tuple.__new__
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
 unpack_uB = Struct(">16sB").unpack_from
@@ -35,13 +34,14 @@ def decode(buffer, position=0):
                 unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
             unknown_tags = tuple(unknown_tags)
-        return new(RemoveAccessControlEntryRecord, (id, unknown_tags)), p
+        return RemoveAccessControlEntryRecord(id, unknown_tags), p
     except (IndexError, LengthError, StructError):
         raise explain("record/metadata/remove_access_control_entry_record", "fields", 0, buffer, position) from None
 
 
 def encode(message):
-    id, unknown_tags = message
+    id = message.id
+    unknown_tags = message.unknown_tags
     tag_count = 0
     tagged = b""
     if unknown_tags:

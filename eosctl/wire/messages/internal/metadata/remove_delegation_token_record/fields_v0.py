@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.metadata.remove_delegation_token_record import RemoveDelegationTokenRecord
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_string_length, explain, read_unsigned_varint, tagged_field, unsigned_varint
 
-new = tuple.__new__
 
 
 def decode(buffer, position=0):
@@ -38,13 +37,14 @@ def decode(buffer, position=0):
                 unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
             unknown_tags = tuple(unknown_tags)
-        return new(RemoveDelegationTokenRecord, (token_id, unknown_tags)), p
+        return RemoveDelegationTokenRecord(token_id, unknown_tags), p
     except (IndexError, LengthError, StructError):
         raise explain("record/metadata/remove_delegation_token_record", "fields", 0, buffer, position) from None
 
 
 def encode(message):
-    token_id, unknown_tags = message
+    token_id = message.token_id
+    unknown_tags = message.unknown_tags
     token_id_bytes = token_id.encode()
     token_id_size = len(token_id_bytes) + 1
     tag_count = 0

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.metadata.topic_record import TopicRecord
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_string_length, explain, read_unsigned_varint, tagged_field, unsigned_varint
 
-new = tuple.__new__
 pack_u = Struct(">16s").pack
 pack_uB = Struct(">16sB").pack
 unpack_uB = Struct(">16sB").unpack_from
@@ -41,13 +40,15 @@ def decode(buffer, position=0):
                 unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
             unknown_tags = tuple(unknown_tags)
-        return new(TopicRecord, (name, topic_id, unknown_tags)), p
+        return TopicRecord(name, topic_id, unknown_tags), p
     except (IndexError, LengthError, StructError):
         raise explain("record/metadata/topic_record", "fields", 0, buffer, position) from None
 
 
 def encode(message):
-    name, topic_id, unknown_tags = message
+    name = message.name
+    topic_id = message.topic_id
+    unknown_tags = message.unknown_tags
     name_bytes = name.encode()
     name_size = len(name_bytes) + 1
     tag_count = 0

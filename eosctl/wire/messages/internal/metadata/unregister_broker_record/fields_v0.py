@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.metadata.unregister_broker_record import UnregisterBrokerRecord
 from eosctl.wire.runtime import LengthError, explain, read_unsigned_varint, tagged_field, unsigned_varint
 
-new = tuple.__new__
 pack_iq = Struct(">iq").pack
 pack_iqB = Struct(">iqB").pack
 unpack_iqB = Struct(">iqB").unpack_from
@@ -35,13 +34,15 @@ def decode(buffer, position=0):
                 unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
             unknown_tags = tuple(unknown_tags)
-        return new(UnregisterBrokerRecord, (broker_id, broker_epoch, unknown_tags)), p
+        return UnregisterBrokerRecord(broker_id, broker_epoch, unknown_tags), p
     except (IndexError, LengthError, StructError):
         raise explain("record/metadata/unregister_broker_record", "fields", 0, buffer, position) from None
 
 
 def encode(message):
-    broker_id, broker_epoch, unknown_tags = message
+    broker_id = message.broker_id
+    broker_epoch = message.broker_epoch
+    unknown_tags = message.unknown_tags
     tag_count = 0
     tagged = b""
     if unknown_tags:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.metadata.user_scram_credential_record import UserScramCredentialRecord
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_string_length, explain, read_unsigned_varint, tagged_field, unsigned_varint
 
-new = tuple.__new__
 pack_b = Struct(">b").pack
 pack_bB = Struct(">bB").pack
 pack_i = Struct(">i").pack
@@ -63,13 +62,19 @@ def decode(buffer, position=0):
                 unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
             unknown_tags = tuple(unknown_tags)
-        return new(UserScramCredentialRecord, (name, mechanism, salt, stored_key, server_key, iterations, unknown_tags)), p
+        return UserScramCredentialRecord(name, mechanism, salt, stored_key, server_key, iterations, unknown_tags), p
     except (IndexError, LengthError, StructError):
         raise explain("record/metadata/user_scram_credential_record", "fields", 0, buffer, position) from None
 
 
 def encode(message):
-    name, mechanism, salt, stored_key, server_key, iterations, unknown_tags = message
+    name = message.name
+    mechanism = message.mechanism
+    salt = message.salt
+    stored_key = message.stored_key
+    server_key = message.server_key
+    iterations = message.iterations
+    unknown_tags = message.unknown_tags
     name_bytes = name.encode()
     name_size = len(name_bytes) + 1
     salt_bytes = salt

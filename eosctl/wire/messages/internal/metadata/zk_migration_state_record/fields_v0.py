@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.metadata.zk_migration_state_record import ZkMigrationStateRecord
 from eosctl.wire.runtime import LengthError, explain, read_unsigned_varint, tagged_field, unsigned_varint
 
-new = tuple.__new__
 pack_b = Struct(">b").pack
 pack_bB = Struct(">bB").pack
 unpack_bB = Struct(">bB").unpack_from
@@ -35,13 +34,14 @@ def decode(buffer, position=0):
                 unknown_tags.append((tag_number, buffer[p:tag_end]))
                 p = tag_end
             unknown_tags = tuple(unknown_tags)
-        return new(ZkMigrationStateRecord, (zk_migration_state, unknown_tags)), p
+        return ZkMigrationStateRecord(zk_migration_state, unknown_tags), p
     except (IndexError, LengthError, StructError):
         raise explain("record/metadata/zk_migration_state_record", "fields", 0, buffer, position) from None
 
 
 def encode(message):
-    zk_migration_state, unknown_tags = message
+    zk_migration_state = message.zk_migration_state
+    unknown_tags = message.unknown_tags
     tag_count = 0
     tagged = b""
     if unknown_tags:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.share_group_state.share_snapshot import ShareSnapshotValue, StateBatch
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, explain, read_unsigned_varint, tagged_field, unsigned_varint
 
-new = tuple.__new__
 pack_i = Struct(">i").pack
 pack_iiiqqq = Struct(">iiiqqq").pack
 pack_iiiqqqB = Struct(">iiiqqqB").pack
@@ -47,7 +46,7 @@ def decode(buffer, position=0):
                     unknown_tags.append((tag_number, buffer[p:tag_end]))
                     p = tag_end
                 unknown_tags = tuple(unknown_tags)
-            state_batches.append(new(StateBatch, (first_offset, last_offset, delivery_state, delivery_count, unknown_tags)))
+            state_batches.append(StateBatch(first_offset, last_offset, delivery_state, delivery_count, unknown_tags))
         n = buffer[p]
         p += 1
         delivery_complete_count = -1
@@ -75,17 +74,30 @@ def decode(buffer, position=0):
                     unknown_tags_2.append((tag_number_2, buffer[p:tag_end_2]))
                 p = tag_end_2
             unknown_tags_2 = tuple(unknown_tags_2)
-        return new(ShareSnapshotValue, (snapshot_epoch, state_epoch, leader_epoch, start_offset, create_timestamp, write_timestamp, state_batches, delivery_complete_count, unknown_tags_2)), p
+        return ShareSnapshotValue(snapshot_epoch, state_epoch, leader_epoch, start_offset, create_timestamp, write_timestamp, state_batches, delivery_complete_count, unknown_tags_2), p
     except (IndexError, LengthError, StructError):
         raise explain("record/share_group_state/share_snapshot", "value", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    snapshot_epoch, state_epoch, leader_epoch, start_offset, create_timestamp, write_timestamp, state_batches, delivery_complete_count, unknown_tags = message
+    snapshot_epoch = message.snapshot_epoch
+    state_epoch = message.state_epoch
+    leader_epoch = message.leader_epoch
+    start_offset = message.start_offset
+    create_timestamp = message.create_timestamp
+    write_timestamp = message.write_timestamp
+    state_batches = message.state_batches
+    delivery_complete_count = message.delivery_complete_count
+    unknown_tags = message.unknown_tags
     state_batches_count = len(state_batches) + 1
     parts.append((pack_iiiqqqB(snapshot_epoch, state_epoch, leader_epoch, start_offset, create_timestamp, write_timestamp, state_batches_count) if state_batches_count < 128 else pack_iiiqqq(snapshot_epoch, state_epoch, leader_epoch, start_offset, create_timestamp, write_timestamp) + unsigned_varint(state_batches_count)))
-    for first_offset, last_offset, delivery_state, delivery_count, unknown_tags_2 in state_batches:
+    for state_batches_item in state_batches:
+        first_offset = state_batches_item.first_offset
+        last_offset = state_batches_item.last_offset
+        delivery_state = state_batches_item.delivery_state
+        delivery_count = state_batches_item.delivery_count
+        unknown_tags_2 = state_batches_item.unknown_tags
         tag_count = 0
         tagged = b""
         if unknown_tags_2:

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.share_group_state.share_update import ShareUpdateKey
 from eosctl.wire.runtime import LengthError, explain
 
-new = tuple.__new__
 pack_ui = Struct(">16si").pack
 pack_h = Struct(">h").pack
 unpack_ui = Struct(">16si").unpack_from
@@ -25,13 +24,15 @@ def decode(buffer, position=0):
         p = q
         topic_id, partition = unpack_ui(buffer, p)
         p += 20
-        return new(ShareUpdateKey, (group_id, topic_id, partition)), p
+        return ShareUpdateKey(group_id, topic_id, partition), p
     except (IndexError, LengthError, StructError):
         raise explain("record/share_group_state/share_update", "key", 0, buffer, position) from None
 
 
 def encode(message):
-    group_id, topic_id, partition = message
+    group_id = message.group_id
+    topic_id = message.topic_id
+    partition = message.partition
     group_id_bytes = group_id.encode()
     group_id_size = len(group_id_bytes)
     return pack_h(group_id_size) + group_id_bytes + pack_ui(topic_id, partition)

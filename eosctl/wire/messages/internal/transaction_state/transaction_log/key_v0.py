@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.transaction_state.transaction_log import TransactionLogKey
 from eosctl.wire.runtime import LengthError, explain
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 unpack_h = Struct(">h").unpack_from
 
@@ -23,13 +22,13 @@ def decode(buffer, position=0):
         p = q
         if p > len(buffer):
             raise LengthError
-        return new(TransactionLogKey, (transactional_id,)), p
+        return TransactionLogKey(transactional_id), p
     except (IndexError, LengthError, StructError):
         raise explain("record/transaction_state/transaction_log", "key", 0, buffer, position) from None
 
 
 def encode(message):
-    transactional_id, = message
+    transactional_id = message.transactional_id
     transactional_id_bytes = transactional_id.encode()
     transactional_id_size = len(transactional_id_bytes)
     return pack_h(transactional_id_size) + transactional_id_bytes

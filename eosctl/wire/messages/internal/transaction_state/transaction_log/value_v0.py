@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.transaction_state.transaction_log import PartitionsSchema, TransactionLogValue
 from eosctl.wire.runtime import LengthError, check_count, explain, pack_many, packers, read_many, unpackers
 
-new = tuple.__new__
 pack_h = Struct(">h").pack
 pack_qhibi = Struct(">qhibi").pack
 pack_qq = Struct(">qq").pack
@@ -44,20 +43,30 @@ def decode(buffer, position=0):
                     p += 4 * n
                 else:
                     partition_ids, p = read_many("i", buffer, p, n)
-                transaction_partitions.append(new(PartitionsSchema, (topic, partition_ids, ())))
+                transaction_partitions.append(PartitionsSchema(topic, partition_ids, ()))
         transaction_last_update_timestamp_ms, transaction_start_timestamp_ms = unpack_qq(buffer, p)
         p += 16
-        return new(TransactionLogValue, (producer_id, producer_epoch, transaction_timeout_ms, transaction_status, transaction_partitions, transaction_last_update_timestamp_ms, transaction_start_timestamp_ms, -1, -1, 0, -1, ())), p
+        return TransactionLogValue(producer_id, producer_epoch, transaction_timeout_ms, transaction_status, transaction_partitions, transaction_last_update_timestamp_ms, transaction_start_timestamp_ms, -1, -1, 0, -1, ()), p
     except (IndexError, LengthError, StructError):
         raise explain("record/transaction_state/transaction_log", "value", 0, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    producer_id, producer_epoch, transaction_timeout_ms, transaction_status, transaction_partitions, transaction_last_update_timestamp_ms, transaction_start_timestamp_ms, _, _, _, _, unknown_tags = message
+    producer_id = message.producer_id
+    producer_epoch = message.producer_epoch
+    transaction_timeout_ms = message.transaction_timeout_ms
+    transaction_status = message.transaction_status
+    transaction_partitions = message.transaction_partitions
+    transaction_last_update_timestamp_ms = message.transaction_last_update_timestamp_ms
+    transaction_start_timestamp_ms = message.transaction_start_timestamp_ms
+    unknown_tags = message.unknown_tags
     transaction_partitions_count = -1 if transaction_partitions is None else len(transaction_partitions)
     parts.append(pack_qhibi(producer_id, producer_epoch, transaction_timeout_ms, transaction_status, transaction_partitions_count))
-    for topic, partition_ids, unknown_tags_2 in transaction_partitions or ():
+    for transaction_partitions_item in transaction_partitions or ():
+        topic = transaction_partitions_item.topic
+        partition_ids = transaction_partitions_item.partition_ids
+        unknown_tags_2 = transaction_partitions_item.unknown_tags
         topic_bytes = topic.encode()
         topic_size = len(topic_bytes)
         parts += (pack_h(topic_size), topic_bytes, (packers_i[partition_ids_count](partition_ids_count, *partition_ids) if (partition_ids_count := len(partition_ids)) < 64 else pack_many("i", partition_ids)))

@@ -6,7 +6,6 @@ from struct import Struct, error as StructError
 from eosctl.wire.messages.internal.transaction_state.transaction_log import PartitionsSchema, TransactionLogValue
 from eosctl.wire.runtime import LENGTHS, LengthError, compact_length, compact_packers, compact_string_length, explain, pack_many_compact, read_many_compact, read_unsigned_varint, tagged_field, unpackers, unsigned_varint
 
-new = tuple.__new__
 compact_packers_i = compact_packers("i")
 pack_h = Struct(">h").pack
 pack_q = Struct(">q").pack
@@ -67,7 +66,7 @@ def decode(buffer, position=0):
                         unknown_tags.append((tag_number, buffer[p:tag_end]))
                         p = tag_end
                     unknown_tags = tuple(unknown_tags)
-                transaction_partitions.append(new(PartitionsSchema, (topic, partition_ids, unknown_tags)))
+                transaction_partitions.append(PartitionsSchema(topic, partition_ids, unknown_tags))
         transaction_last_update_timestamp_ms, transaction_start_timestamp_ms, n = unpack_qqB(buffer, p)
         p += 17
         previous_producer_id = -1
@@ -113,17 +112,31 @@ def decode(buffer, position=0):
                     unknown_tags_2.append((tag_number_2, buffer[p:tag_end_2]))
                 p = tag_end_2
             unknown_tags_2 = tuple(unknown_tags_2)
-        return new(TransactionLogValue, (producer_id, producer_epoch, transaction_timeout_ms, transaction_status, transaction_partitions, transaction_last_update_timestamp_ms, transaction_start_timestamp_ms, previous_producer_id, next_producer_id, client_transaction_version, next_producer_epoch, unknown_tags_2)), p
+        return TransactionLogValue(producer_id, producer_epoch, transaction_timeout_ms, transaction_status, transaction_partitions, transaction_last_update_timestamp_ms, transaction_start_timestamp_ms, previous_producer_id, next_producer_id, client_transaction_version, next_producer_epoch, unknown_tags_2), p
     except (IndexError, LengthError, StructError):
         raise explain("record/transaction_state/transaction_log", "value", 1, buffer, position) from None
 
 
 def encode(message):
     parts = []
-    producer_id, producer_epoch, transaction_timeout_ms, transaction_status, transaction_partitions, transaction_last_update_timestamp_ms, transaction_start_timestamp_ms, previous_producer_id, next_producer_id, client_transaction_version, next_producer_epoch, unknown_tags = message
+    producer_id = message.producer_id
+    producer_epoch = message.producer_epoch
+    transaction_timeout_ms = message.transaction_timeout_ms
+    transaction_status = message.transaction_status
+    transaction_partitions = message.transaction_partitions
+    transaction_last_update_timestamp_ms = message.transaction_last_update_timestamp_ms
+    transaction_start_timestamp_ms = message.transaction_start_timestamp_ms
+    previous_producer_id = message.previous_producer_id
+    next_producer_id = message.next_producer_id
+    client_transaction_version = message.client_transaction_version
+    next_producer_epoch = message.next_producer_epoch
+    unknown_tags = message.unknown_tags
     transaction_partitions_count = 0 if transaction_partitions is None else len(transaction_partitions) + 1
     parts.append((pack_qhibB(producer_id, producer_epoch, transaction_timeout_ms, transaction_status, transaction_partitions_count) if transaction_partitions_count < 128 else pack_qhib(producer_id, producer_epoch, transaction_timeout_ms, transaction_status) + unsigned_varint(transaction_partitions_count)))
-    for topic, partition_ids, unknown_tags_2 in transaction_partitions or ():
+    for transaction_partitions_item in transaction_partitions or ():
+        topic = transaction_partitions_item.topic
+        partition_ids = transaction_partitions_item.partition_ids
+        unknown_tags_2 = transaction_partitions_item.unknown_tags
         topic_bytes = topic.encode()
         topic_size = len(topic_bytes) + 1
         tag_count = 0

@@ -13,7 +13,7 @@ from eosctl.sandbox.coordinator.group.classic_group import ClassicGroup, Classic
 from eosctl.sandbox.metadata.image import NO_LEADER
 from eosctl.sandbox.metrics.samples import Sample, sample
 from eosctl.sandbox.node import Node
-from eosctl.sandbox.replication.partition import Partition
+from eosctl.sandbox.replication.partition import Partition, TopicTraffic
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 
@@ -72,20 +72,22 @@ def error_name(code: int) -> str:
 
 
 def _traffic(broker: Broker) -> Iterator[Sample]:
-    hosted = {partition.topic for partition in broker.replicas.partitions}
-    totals: Counter[str] = Counter()
+    total = TopicTraffic()
+    total.add(broker.replicas.former_traffic)
     for topic, traffic in sorted(broker.replicas.traffic.items()):
-        counts = {
-            "BytesInPerSec": traffic.bytes_in,
-            "BytesOutPerSec": traffic.bytes_out,
-            "MessagesInPerSec": traffic.record_count_in,
-        }
-        totals.update(counts)
-        if topic in hosted:
-            for name, count in counts.items():
-                yield sample("kafka_server_BrokerTopicMetrics_Count", count, name=name, topic=topic)
-    for name in ("BytesInPerSec", "BytesOutPerSec", "MessagesInPerSec"):
-        yield sample("kafka_server_BrokerTopicMetrics_Count", totals[name], name=name)
+        total.add(traffic)
+        for name, count in _counts(traffic):
+            yield sample("kafka_server_BrokerTopicMetrics_Count", count, name=name, topic=topic)
+    for name, count in _counts(total):
+        yield sample("kafka_server_BrokerTopicMetrics_Count", count, name=name)
+
+
+def _counts(traffic: TopicTraffic) -> tuple[tuple[str, int], ...]:
+    return (
+        ("BytesInPerSec", traffic.bytes_in),
+        ("BytesOutPerSec", traffic.bytes_out),
+        ("MessagesInPerSec", traffic.record_count_in),
+    )
 
 
 def request_name(api_key: int, *, from_broker: bool) -> str:

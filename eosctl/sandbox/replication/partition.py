@@ -57,14 +57,21 @@ class Follower:
 
 
 class TopicTraffic:
-    """What one broker took and gave of a topic as leader, since it started."""
+    """What one broker took and gave of a topic as leader, since it started; ``replica_count`` it has of it now."""
 
-    __slots__ = ("bytes_in", "bytes_out", "record_count_in")
+    __slots__ = ("bytes_in", "bytes_out", "record_count_in", "replica_count")
 
     def __init__(self) -> None:
         self.bytes_in = 0
         self.bytes_out = 0  # to consumers
         self.record_count_in = 0
+        self.replica_count = 0
+
+    def add(self, other: TopicTraffic) -> None:
+        """Count another topic's traffic too."""
+        self.bytes_in += other.bytes_in
+        self.bytes_out += other.bytes_out
+        self.record_count_in += other.record_count_in
 
 
 class Partition:

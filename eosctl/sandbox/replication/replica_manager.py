@@ -59,7 +59,8 @@ class ReplicaManager:
         self.verification = verification
         self.runtime = runtime
         self.partitions: dict[TopicPartition, Partition] = {}
-        self.traffic: dict[str, TopicTraffic] = {}  # by topic, deleted ones too
+        self.traffic: dict[str, TopicTraffic] = {}  # of each topic with a replica here
+        self.former_traffic = TopicTraffic()  # of all whose last replica has gone
         self.deadlines = Deadlines(runtime)
         self.events = ReplicaEvents(runtime.log, broker_id)
         self.refusals = AppendEvents(runtime.log, broker_id, is_3_9=is_3_9)
@@ -107,6 +108,7 @@ class ReplicaManager:
             assigned = directory_of(state, self.broker_id)
             log = self._logs.open(topic_partition, topic_id, settings_of(topic_partition.topic), assigned)
             traffic = self.traffic.setdefault(topic_partition.topic, TopicTraffic())
+            traffic.replica_count += 1
             partition = Partition(self.broker_id, topic_partition, topic_id, log, traffic)
             self.partitions[topic_partition] = partition
             self.events.hosted(partition)
@@ -130,6 +132,11 @@ class ReplicaManager:
 
     def _let_go(self, partition: Partition, error: ErrorCode) -> None:
         del self.partitions[partition.partition]
+        traffic = partition.traffic
+        traffic.replica_count -= 1
+        if not traffic.replica_count:  # its metrics go, as Kafka's do (ReplicaManager.maybeRemoveTopicMetrics)
+            del self.traffic[partition.partition.topic]
+            self.former_traffic.add(traffic)
         partition.leader_id = -1
         partition.fail_waits(error)
         partition.poke_watchers()

@@ -17,9 +17,11 @@ from eosctl.client.topics import ensure_topic
 from eosctl.errors import EosctlError
 from eosctl.lab.simulation import simulate
 from eosctl.lab.virtual_loop import run_virtual
+from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.broker.error_counts import ErrorCounts
 from eosctl.sandbox.cluster import Cluster
 from eosctl.sandbox.core import ClusterShape
+from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.metrics.endpoint import respond
 from eosctl.sandbox.metrics.node_samples import node_samples, request_name
 from eosctl.sandbox.metrics.samples import Sample, render_samples, sample
@@ -31,9 +33,11 @@ from eosctl.wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnResponse,
     AddPartitionsToTxnTopicResult,
 )
+from eosctl.wire.messages.delete_topics import DeleteTopicsRequest
 from eosctl.wire.messages.end_txn import EndTxnResponse
 from eosctl.wire.messages.fetch import FetchResponse
 from eosctl.wire.messages.produce import PartitionProduceResponse, ProduceResponse, TopicProduceResponse
+from tests.sandbox.eos_client import EosClient
 
 RECORDED = Path(__file__).parents[2] / "fixtures" / "metrics" / "jmx-exporter-4.3.1.txt"
 #: Beans of a real broker that the recording leaves out, since it was cut to what exactly-once is about.
@@ -124,6 +128,22 @@ def test_values_tell_what_happened(samples: dict[int, list[Sample]]) -> None:
         if found.name == "kafka_controller_KafkaController_Value"
     }
     assert (gauges["ActiveControllerCount"], gauges["FencedBrokerCount"], gauges["OfflinePartitionsCount"]) == (1, 1, 0)
+
+
+def test_what_a_deleted_topic_has_counted_stays_in_the_brokers_sum_alone(tmp_path: Path) -> None:
+    harness = Harness(tmp_path)
+    client = EosClient(harness)
+    client.create_topic("gone", 2)
+    for index in range(2):
+        assert client.produce(None, TopicPartition("gone", index), ["a", "b"]) is ErrorCode.NONE
+    request = DeleteTopicsRequest(topic_names=["gone"], timeout_ms=1_000)
+    assert harness.request(1, ApiKey.DELETE_TOPICS, 4, request).responses[0].error_code == ErrorCode.NONE
+    replicas = harness.core.broker(1).replicas
+    harness.run_until(lambda: not replicas.partitions)
+    assert replicas.traffic == {}
+    counted = list(node_samples(harness.core.nodes[1]))
+    assert values(counted, "kafka_server_BrokerTopicMetrics_Count", name="MessagesInPerSec") == [4]
+    harness.close()
 
 
 def test_errors_are_counted_by_part() -> None:

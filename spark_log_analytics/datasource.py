@@ -90,6 +90,7 @@ class _Reader(DataSourceReader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         from spark_log_analytics.classify import own_classifier
+        from spark_log_analytics.workers import keep_loaded
 
         classifier = own_classifier()
         for split in partition.splits:
@@ -97,6 +98,7 @@ class _Reader(DataSourceReader):
             # A partition knows nothing of the others: what stands before it is counted here.
             before = SplitScan((), scan.counts._replace(newline_count=count_newlines_before(split)))
             yield from _batches(tuple(number_lines((before, scan))))
+        keep_loaded()
 
 
 class _Tail(InputPartition):
@@ -128,9 +130,11 @@ class _StreamReader(DataSourceStreamReader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         from spark_log_analytics.classify import own_classifier
+        from spark_log_analytics.workers import keep_loaded
 
         if isinstance(partition, _Tail):
             yield from _batches(read_tail(partition.part, own_classifier()))
+        keep_loaded()
 
 
 def _batches(events: Sequence[LogEvent]) -> Iterator[pa.RecordBatch]:

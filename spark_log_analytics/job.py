@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 OPEN_COST_BYTES: Final = 1024 * 1024
 """What a small file costs beside its bytes, so that a task does not get thousands of them."""
 
+ENOUGH_TASKS: Final = 16
+"""Tasks that keep a machine busy to the end; with more to read they grow before they become more."""
+MOST_SPLITS: Final = 4
+"""How many times as much as a split a task reads at most."""
+
 
 def plan_scan(
     paths: Iterable[Path], zone: tzinfo | None = None, layouts: tuple[Layout, ...] = ()
@@ -34,14 +39,20 @@ def plan_scan(
 
 
 def pack_splits(sources: Sequence[SourceFile], split_bytes: int = SPLIT_BYTES) -> tuple[tuple[Split, ...], ...]:
-    """Cut large files and put small ones together, so that each task has about ``split_bytes`` to read."""
+    """Cut large files and put small ones together, so that each task has about ``split_bytes`` to read.
+
+    Where there is much to read it has a few times as much, for a task costs as much as some tens of MB.
+    """
+    total_bytes = sum(source.size_bytes for source in sources)
+    splits = min(max(1, total_bytes // (ENOUGH_TASKS * split_bytes)), MOST_SPLITS)
+    task_bytes = splits * (split_bytes + OPEN_COST_BYTES)
     bins: list[tuple[Split, ...]] = []
     current: list[Split] = []
     filled = 0
     for source in sources:
         for split in plan_splits(source, split_bytes):
             cost = (split.end or source.size_bytes) - split.start + min(OPEN_COST_BYTES, split_bytes)
-            if current and filled + cost > split_bytes + OPEN_COST_BYTES:
+            if current and filled + cost > task_bytes:
                 bins.append(tuple(current))
                 current, filled = [], 0
             current.append(split)
@@ -72,12 +83,14 @@ def _scanner_of(bins: Sequence[Sequence[Split]]) -> Callable[[Iterator[Any]], It
 
     def scan(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from spark_log_analytics.classify import own_classifier
+        from spark_log_analytics.workers import keep_loaded
 
         classifier = own_classifier()
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 for split in bins[number]:
                     yield from scan_batches(split, scan_split(split, classifier))
+        keep_loaded()
 
     return scan
 

@@ -63,9 +63,12 @@ def _counter_of(bins: Sequence[Sequence[Split]]) -> Callable[[Iterator[Any]], It
     """Return the function that Spark runs: it gets the numbers of bins and counts in them."""
 
     def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from spark_log_analytics.workers import keep_loaded
+
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 yield _batch(bins[number])
+        keep_loaded()
 
     return count
 

@@ -13,6 +13,10 @@ pytest.importorskip("pyspark", reason="the spark extra is not installed")
 from pyspark.errors import PySparkException
 
 from spark_log_analytics import main as job
+from spark_log_analytics.job import pack_splits
+from spark_log_analytics.layouts import Verdict
+from spark_log_analytics.scan import SPLIT_BYTES
+from spark_log_analytics.sources import SourceFile
 
 LOG = str(Path(__file__).parents[1] / "fixtures" / "logs" / "poison-record-392" / "stream-1.log")
 
@@ -69,3 +73,17 @@ def test_half_a_file_of_incidents_is_none(
     assert run(tmp_path) == 1
     assert "No space left on device" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("sizes_mb", "tasks"),
+    [([1], 1), ([5] * 6, 1), ([100], 2), ([1000], 16), ([2000], 32), ([4000], 21), ([16_000], 63), ([64_000], 250)],
+)
+def test_tasks_grow_before_they_become_more(sizes_mb: list[int], tasks: int) -> None:
+    verdict = Verdict((), 0, 0)
+    sizes = enumerate(size << 20 for size in sizes_mb)
+    sources = [SourceFile(f"{number}.log", "a", "", verdict, "", size, True, 0, None, b"") for number, size in sizes]
+    bins = pack_splits(sources)
+    assert len(bins) == tasks
+    read = [(split.source.name, split.start) for one in bins for split in one]
+    assert read == [(source.name, start) for source in sources for start in range(0, source.size_bytes, SPLIT_BYTES)]

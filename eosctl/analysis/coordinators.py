@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping
 from typing import Final
 
@@ -25,12 +24,12 @@ class CoordinatorView:
 
 def view_of(look: TransactionLook) -> CoordinatorView:
     """Index one look."""
-    by_producer_id: dict[int, list[Transaction]] = defaultdict(list)
+    by_producer_id: dict[int, tuple[Transaction, ...]] = {}
     for transaction in look.transactions:
-        by_producer_id[transaction.producer_id].append(transaction)
+        producer_id = transaction.producer_id
+        by_producer_id[producer_id] = (*by_producer_id.get(producer_id, ()), transaction)
     return CoordinatorView(
-        {producer_id: tuple(found) for producer_id, found in by_producer_id.items()},
-        {transaction.transactional_id: transaction for transaction in look.transactions},
+        by_producer_id, {transaction.transactional_id: transaction for transaction in look.transactions}
     )
 
 

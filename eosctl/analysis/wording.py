@@ -28,8 +28,8 @@ def time_text(time_ms: int) -> str:
     >>> time_text(1795253372811)
     '2026-11-21T09:29:32.811Z'
     """
-    moment = datetime.fromtimestamp(time_ms / 1000, UTC)
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{time_ms % 1000:03d}Z"
+    seconds = datetime.fromtimestamp(time_ms // 1000, UTC).isoformat()[:19]
+    return f"{seconds}.{time_ms % 1000:03d}Z"
 
 
 def count_text(count: int, noun: str, plural: str | None = None) -> str:

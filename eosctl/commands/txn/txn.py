@@ -227,7 +227,7 @@ def hanging_transactions(
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
     from eosctl.render.transactions.hanging import render_verdicts
-    from eosctl.render.transactions.listing import HANG_COLUMNS, hang_item
+    from eosctl.render.transactions.listing import HANG_COLUMNS, hang_items
 
     invocation = invocation_of(context)
     connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
@@ -244,9 +244,7 @@ def hanging_transactions(
     verdicts = classify_open_transactions(evidence)
     shown = [verdict for verdict in verdicts if show_all or verdict.status not in NOT_WORTH_A_LOOK]
     shown.sort(key=lambda verdict: (verdict.status not in NEEDS_ACTION, -(verdict.transaction.age_ms or 0)))
-    result = listing(
-        "open-transactions", "txn hanging", invocation.now_ms(), tuple(hang_item(v) for v in shown), evidence
-    )
+    result = listing("open-transactions", "txn hanging", invocation.now_ms(), hang_items(shown), evidence)
     empty = "No open transactions." if show_all else "Nothing hangs."
     text = render_listing(result, HANG_COLUMNS, output, invocation.style(), empty=empty)
     if output in FOR_PEOPLE:

@@ -10,7 +10,7 @@ import msgspec
 from eosctl.analysis.wording import duration_text
 from eosctl.model.hang import HangVerdict, TransactionVerdict
 from eosctl.model.snapshot import ClusterSnapshot
-from eosctl.model.transaction import Transaction
+from eosctl.model.transaction import TopicPartition, Transaction
 from eosctl.render.listing import Column
 
 
@@ -95,8 +95,19 @@ def _transaction_item(transaction: Transaction, verdicts: Mapping[str, Transacti
     )
 
 
-def hang_item(verdict: HangVerdict) -> HangItem:
-    """Shape one verdict."""
+def hang_items(verdicts: Iterable[HangVerdict]) -> tuple[HangItem, ...]:
+    """Shape verdicts; the groups of a partition, which all its open transactions hold up, are named once."""
+    named: dict[TopicPartition, tuple[str, ...]] = {}
+    items = []
+    for verdict in verdicts:
+        radius = verdict.blast_radius
+        if radius is not None and radius.partition not in named:
+            named[radius.partition] = tuple(group.group_id for group in radius.groups)
+        items.append(_hang_item(verdict, () if radius is None else named[radius.partition]))
+    return tuple(items)
+
+
+def _hang_item(verdict: HangVerdict, groups: tuple[str, ...]) -> HangItem:
     transaction, radius = verdict.transaction, verdict.blast_radius
     return HangItem(
         topic=transaction.partition.topic,
@@ -123,7 +134,7 @@ def hang_item(verdict: HangVerdict) -> HangItem:
         pins_last_stable_offset=radius is not None and radius.pins_last_stable_offset,
         blocks_compaction=radius is not None and radius.blocks_compaction,
         blocks_offset_commits=radius is not None and radius.blocks_offset_commits,
-        groups=() if radius is None else tuple(group.group_id for group in radius.groups),
+        groups=groups,
         can_abort=verdict.can_abort,
         abort_refusal=verdict.abort_refusal,
     )

@@ -74,6 +74,14 @@ def exactly_once_streams(deployment: Deployment) -> tuple[Component, ...]:
     return tuple(s for s in deployment.of(Role.STREAMS) if s.word("processing.guarantee") in EXACTLY_ONCE)
 
 
+def never_asks_for_two_phase_commit(producer: Component) -> bool:
+    """Tell whether a producer accepts transaction.two.phase.commit.enable and never sends it.
+
+    The Java clients 4.1 to 4.3 do: no class of theirs calls ``InitProducerIdRequestData.setEnable2Pc``.
+    """
+    return producer.client is Client.JAVA and (4, 1) <= producer.release <= (4, 3)
+
+
 def broker_limits(deployment: Deployment, name: str) -> tuple[tuple[Component, Value, int], ...]:
     """Return each broker's value of a numeric setting, where it is known."""
     told = ((broker, broker.value(name)) for broker in deployment.of(Role.BROKER))

@@ -103,6 +103,7 @@ from eosctl.checks.configuration.producer.transaction_timeout_over_broker_maximu
     transaction_timeout_over_broker_maximum,
 )
 from eosctl.checks.configuration.producer.transactional_without_idempotence import transactional_without_idempotence
+from eosctl.checks.configuration.producer.two_phase_commit_not_carried_out import two_phase_commit_not_carried_out
 from eosctl.checks.configuration.producer.two_phase_commit_with_timeout import two_phase_commit_with_timeout
 from eosctl.checks.configuration.rule import Rule
 from eosctl.checks.configuration.security.anonymous_listener_beside_authorizer import (
@@ -266,6 +267,7 @@ ALL_RULES: Final[tuple[Rule, ...]] = (
     auto_commit_without_group,
     poll_interval_below_session,
     keyword_not_there,
+    two_phase_commit_not_carried_out,
 )
 CONFIGURATION_CHECKS: Final[tuple[Check, ...]] = tuple(rule.check for rule in ALL_RULES)
 

@@ -64,7 +64,6 @@ _ONLY_FOR: Final = {
     "EOS-CFG-010": "enable.idempotence",
     "EOS-CFG-011": "acks",
     "EOS-CFG-012": "retries",
-    "EOS-CFG-019": "transaction.timeout.ms",
     "EOS-CFG-020": "isolation.level",
     "EOS-CFG-021": "enable.auto.commit",
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.clients import java_producers
+from eosctl.checks.configuration.clients import java_producers, never_asks_for_two_phase_commit
 from eosctl.checks.configuration.rule import problem, rule
 from eosctl.checks.declaration import Problem
 from eosctl.model.deployment import Deployment, Role
@@ -27,13 +27,15 @@ def two_phase_commit_with_timeout(deployment: Deployment) -> Iterator[Problem]:
         later).
 
     Why it matters for exactly-once:
-        A prepared transaction must not time out by itself; the producer throws a ConfigException.
+        A prepared transaction must not time out by itself; the producer throws a ConfigException. Up to 4.3 it would
+        have one even without the setting: these clients never ask for two-phase commit (EOS-CFG-145).
 
     Example:
         An existing transactional producer that is switched to two-phase commit and keeps its timeout.
 
     Fix:
-        Remove transaction.timeout.ms.
+        Up to 4.3 remove transaction.two.phase.commit.enable, and keep a timeout longer than the other half of the
+        commit can take. Later, remove transaction.timeout.ms.
 
     Verify:
         eosctl config lint reports it no longer.
@@ -47,10 +49,11 @@ def two_phase_commit_with_timeout(deployment: Deployment) -> Iterator[Problem]:
             producer.value("transaction.timeout.ms"),
         )
         if producer.release >= (4, 1) and two_phase.is_given and two_phase.flag is True and timeout.is_given:
+            values = (two_phase, timeout) if never_asks_for_two_phase_commit(producer) else (timeout, two_phase)
             yield problem(
                 producer,
-                (timeout, two_phase),
+                values,
                 f"{timeout.key} is set although {two_phase.key} is true.",
                 impact="The producer does not start (ConfigException).",
-                remedy=f"Remove {timeout.key}.",
+                remedy=f"Remove {values[0].key}.",
             )

@@ -33,7 +33,7 @@ from eosctl.verify.plan import FaultRange, PlannedFault
 from eosctl.verify.play import NemesisKind
 from eosctl.verify.report import Verdict
 from eosctl.verify.targets import Target, running_cluster
-from scripts.endurance.rounds import Round, Work, play_round
+from scripts.endurance.rounds import Round, Work, play_round, warnings_of
 from scripts.endurance.sandbox_process import SandboxProcess, free_ports
 
 KILL: Final = "kill-process"
@@ -41,7 +41,7 @@ KILL: Final = "kill-process"
 LAST_MS_OF_START: Final = 500
 RANGE: Final = FaultRange(KILL, (0,), duration_ms=(0, 300), amount=(0, 3 * LAST_MS_OF_START))
 ROUND_S: Final = 30
-GAP_MS: Final = 700
+GAP_MS: Final = 1_500
 UNDECIDED_SHARE: Final = 0.1
 INCOMPLETE: Final = 4
 
@@ -82,8 +82,8 @@ async def kill_often(sandbox: SandboxProcess, work: Work, kill_count: int) -> li
         rounds.append(await play_round(len(rounds), work, target, sandbox.data_dirs))
         done = rounds[-1]
         print(f"{len(rounds):>4} {done.verdict.value}: {done.committed_count} committed, {sandbox.kill_count} kills")
-        for what in (*done.anomaly_counts, *done.reasons, *done.findings):
-            print(f"       {what if isinstance(what, str) else f'{what[1]} {what[0]}'}")
+        for trouble in done.troubles():
+            print(f"       {trouble}")
         sys.stdout.flush()
     return rounds
 
@@ -123,6 +123,8 @@ def main(arguments: Sequence[str]) -> int:
     )
     met: Counter[str] = sum((Counter(done.states_met) for done in rounds), Counter())
     print(f"met transactions: {', '.join(f'{count:,} {state}' for state, count in met.items())}")
+    for warning in warnings_of(rounds):
+        print(f"  {warning}")
     starts = sorted(sandbox.starts_s)
     print(f"a start took {median(starts):.2f} s (median), {starts[-1]:.2f} s at most")
     if wrong:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from eosctl.client import connect
 from eosctl.client.destinations import Role
 from eosctl.collect.data_dirs import inspect_data_dirs
-from eosctl.model.fsck import FsckSeverity
+from eosctl.model.fsck import FsckFinding, FsckSeverity
 from eosctl.storage.gentle_reading import GentleReader
 from eosctl.storage.survey import survey_data_dir
 from eosctl.verify.plan import ClientKind, VerifyPlan
@@ -47,6 +46,18 @@ class Work:
     seed: int
 
 
+class FileFinding(NamedTuple):
+    """What ``fsck`` found wrong in the data directories: how often, and the first of them."""
+
+    severity: FsckSeverity
+    kind: str
+    times: int
+    first: str
+
+    def __str__(self) -> str:
+        return f"{self.severity} {self.kind}, {self.times} times: {self.first}"
+
+
 @dataclass(frozen=True, slots=True)
 class Round:
     """What came of one.
@@ -58,7 +69,7 @@ class Round:
         fault_count: Faults that were made.
         anomaly_counts: What is wrong with the history, by kind.
         reasons: Why the round decides nothing, where it does not.
-        findings: What ``fsck`` found wrong in the data directories, by severity and kind; remarks are left out.
+        findings: What is wrong in the data directories; remarks are left out.
         states_met: How often faults met transactions in each state.
     """
 
@@ -68,13 +79,29 @@ class Round:
     fault_count: int
     anomaly_counts: tuple[tuple[str, int], ...]
     reasons: tuple[str, ...]
-    findings: tuple[tuple[str, int], ...]
+    findings: tuple[FileFinding, ...]
     states_met: Mapping[str, int]
 
     @property
     def is_wrong(self) -> bool:
         """Whether a promise was broken, in what clients saw or in the files."""
-        return bool(self.anomaly_counts) or any(kind.startswith("error") for kind, _ in self.findings)
+        return bool(self.anomaly_counts) or any(found.severity is FsckSeverity.ERROR for found in self.findings)
+
+    def troubles(self) -> list[str]:
+        """Return all that is wrong or undecided, a line each; warnings about files are not."""
+        anomalies = [f"{count} {kind}" for kind, count in self.anomaly_counts]
+        errors = [str(found) for found in self.findings if found.severity is FsckSeverity.ERROR]
+        return [*anomalies, *self.reasons, *errors]
+
+
+def warnings_of(rounds: Sequence[Round]) -> list[str]:
+    """Return a line for each kind of warning about files, with how many rounds had it and the first of them."""
+    by_kind: dict[str, list[FileFinding]] = {}
+    for done in rounds:
+        for found in done.findings:
+            if found.severity is FsckSeverity.WARNING:
+                by_kind.setdefault(found.kind, []).append(found)
+    return [f"{same[0]} (in {len(same)} rounds)" for same in by_kind.values()]
 
 
 async def play_round(number: int, work: Work, target: Target, data_dirs: Sequence[Path]) -> Round:
@@ -122,15 +149,19 @@ def _states_met(coverage: CoverageTable | None) -> dict[str, int]:
     return dict(zip(coverage.states, map(sum, zip(*coverage.counts, strict=True)), strict=True))
 
 
-def check_files(data_dirs: Sequence[Path]) -> tuple[tuple[str, int], ...]:
-    """Check data directories as ``eosctl fsck`` does; return how many warnings and errors there are of each kind."""
+def check_files(data_dirs: Sequence[Path]) -> tuple[FileFinding, ...]:
+    """Check data directories as ``eosctl fsck`` does, and return its warnings and errors by kind."""
     reader = GentleReader(_READ_BYTES_PER_S, time.monotonic, time.sleep)
     surveyed = [survey_data_dir(directory) for directory in data_dirs]
     found = inspect_data_dirs(surveyed, reader.read, lambda: time.sleep(_SECOND_LOOK_S))
-    counts = Counter(
-        f"{finding.severity} {finding.kind}" for finding in found.findings if finding.severity is not FsckSeverity.INFO
+    by_kind: dict[tuple[FsckSeverity, str], list[FsckFinding]] = {}
+    for finding in found.findings:
+        if finding.severity is not FsckSeverity.INFO:
+            by_kind.setdefault((finding.severity, finding.kind), []).append(finding)
+    return tuple(
+        FileFinding(severity, kind, len(same), f"{same[0].directory}/{same[0].file}: {same[0].message}")
+        for (severity, kind), same in sorted(by_kind.items())
     )
-    return tuple(sorted(counts.items()))
 
 
 async def _remove_topics(target: Target, topics: Sequence[str]) -> None:

@@ -53,7 +53,14 @@ _remembered = lru_cache(maxsize=512)(_parse)
 
 def parse_chain(text: str) -> tuple[str, ...]:
     """Return the classes of ``parse_throwable``'s exception from the outermost to the root; empty without one."""
+    return (_parse_chain if len(text) > _LONGEST_REMEMBERED else _remembered_chain)(text)
+
+
+def _parse_chain(text: str) -> tuple[str, ...]:
     return _chain(_lines(text))
+
+
+_remembered_chain = lru_cache(maxsize=512)(_parse_chain)
 
 
 def _lines(text: str) -> str:

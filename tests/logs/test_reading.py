@@ -172,6 +172,33 @@ def test_every_category_explains_itself() -> None:
         ("Failed to elect leader for partition a-1 under strategy PreferredReplica", "LEADER_ELECTION"),
         ("Expiring 3 record(s) for a-1:120000 ms has passed since batch creation", "TIMEOUT_SEND"),
         ("[QuorumController id=1] Fencing broker 2 at epoch 9 because its session has timed out.", "BROKER_FENCED"),
+        (
+            (
+                "[GroupCoordinator id=1] Failed to load metadata from __consumer_offsets-0 with epoch 0 due to "
+                "Deserializing record DefaultRecord(offset=3, timestamp=1795372926607, key=12 bytes, value=3 bytes) "
+                "from __consumer_offsets-0 failed.."
+            ),
+            "COORDINATOR_LOAD_FAILED",
+        ),
+        (
+            "[GroupMetadataManager brokerId=1] Error loading offsets from __consumer_offsets-0",
+            "COORDINATOR_LOAD_FAILED",
+        ),
+        (
+            (
+                "[GroupCoordinator id=1] Failed to load metadata from __consumer_offsets-3 with epoch 4 due to "
+                "org.apache.kafka.common.errors.NotLeaderOrFollowerException: Could not load records from "
+                "__consumer_offsets-3 because the log does not exist."
+            ),
+            "NOT_LEADER",
+        ),
+        (
+            (
+                "[GroupCoordinator id=1] Failed to load metadata from __consumer_offsets-3 with epoch 4 due to "
+                "java.lang.RuntimeException: Coordinator loader is closed.."
+            ),
+            "COORDINATOR_UNLOAD",
+        ),
     ],
 )
 def test_lines_of_the_catalogue(message: str, category: str) -> None:

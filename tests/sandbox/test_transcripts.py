@@ -54,11 +54,18 @@ def test_names_bind_once_and_kinds_differ() -> None:
     assert compare("$pid_C", 1, names)  # a new name of a kind needs a new value
 
 
-@pytest.mark.parametrize(("release", "name"), [("3.9", "3.9-tv0"), ("4.3", "4.3-tv2")])
-def test_announced_versions_are_the_recorded_ones(release: str, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "emulation"),
+    [
+        ("3.9-tv0", Emulation("3.9")),
+        ("4.3-tv2", Emulation("4.3")),
+        ("4.3-tv2-unstable", Emulation("4.3", unstable_api_versions=True)),
+    ],
+)
+def test_announced_versions_are_the_recorded_ones(name: str, emulation: Emulation) -> None:
     lines = (FIXTURES / "api-versions" / f"{name}.yaml").read_text().splitlines()
     recorded = [line for line in lines if line.startswith("- {key:")]
-    shown = [(api.api_key, api.min_version, api.max_version) for api in announced_apis(Emulation(release))]
+    shown = [(api.api_key, api.min_version, api.max_version) for api in announced_apis(emulation)]
     assert [f"- {{key: {key}," in line for (key, _, _), line in zip(shown, recorded, strict=True)].count(False) == 0
     for (_, low, high), line in zip(shown, recorded, strict=True):
         assert f"min: {low}, max: {high}}}" in line

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eosctl.wire.api_keys import ApiKey
-from eosctl.wire.codec import codec
+from eosctl.wire.codec import codec, versions
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.errors import WireError
 from eosctl.wire.frames import (
@@ -80,7 +80,7 @@ def test_the_header_of_an_unknown_api_can_be_read() -> None:
 
 def test_an_unknown_version_is_a_key_error() -> None:
     with pytest.raises(KeyError):
-        codec(ApiKey.END_TXN, 6)
+        codec(ApiKey.END_TXN, versions(ApiKey.END_TXN).stop)
     with pytest.raises(KeyError):
         codec(ApiKey.END_TXN, -1)
 

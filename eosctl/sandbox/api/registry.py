@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
+from typing import Final
 
 import msgspec
 
@@ -26,6 +28,9 @@ INTER_BROKER_APIS = frozenset(
         ApiKey.FETCH_SNAPSHOT,
     }
 )
+
+#: The last version of an API that 4.3 serves only with unstable.api.versions.enable.
+UNSTABLE: Final[Mapping[int, int]] = {ApiKey.INIT_PRODUCER_ID: 6}
 
 
 class Route(msgspec.Struct, frozen=True):
@@ -63,8 +68,8 @@ def client_versions(api_key: int, emulation: Emulation) -> range:
     if api_key in INTER_BROKER_APIS or api_key not in APIS:
         return range(0)
     served = served_versions(api_key, emulation.release)
-    if emulation.unstable_api_versions and api_key == ApiKey.INIT_PRODUCER_ID and not emulation.is_3_9:
-        return range(served.start, 7)
+    if emulation.unstable_api_versions and api_key in UNSTABLE and not emulation.is_3_9:
+        return range(served.start, UNSTABLE[api_key] + 1)
     if api_key == ApiKey.PRODUCE and not emulation.is_3_9:
         return range(3, served.stop)  # 0 to 2 are only announced, for the sake of old librdkafka (KAFKA-18659)
     return served

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import Final
 
+import msgspec
+
 from eosctl.client.client import Client
 from eosctl.client.destinations import Role
 from eosctl.client.outcome import error_for_code
 from eosctl.errors import PlanRefused
 from eosctl.model.snapshot import ClusterSnapshot
-from eosctl.model.value import dataclass
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages import update_features
 
 UPGRADE: Final = 1
 
 
-@dataclass(frozen=True, slots=True)
-class FeaturePlan:
+class FeaturePlan(msgspec.Struct, frozen=True):
     """Raise ``feature`` from ``level_before`` to ``level``."""
 
     cluster_id: str

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
+import msgspec
+
 from eosctl.client.client import Client
 from eosctl.client.destinations import group_coordinator
 from eosctl.client.outcome import any_error, error_for_code
 from eosctl.errors import PlanRefused, UsageError
 from eosctl.model.snapshot import ClusterSnapshot, Group, PartitionInfo
 from eosctl.model.transaction import TopicPartition
-from eosctl.model.value import dataclass
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages import offset_commit
 
@@ -19,8 +20,7 @@ EMPTY_STATES: Final = frozenset({"Empty", "Dead", ""})
 _BY_NAME: Final = 9
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(msgspec.Struct, frozen=True):
     """One position and where it goes."""
 
     partition: TopicPartition
@@ -28,8 +28,7 @@ class Move:
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class OffsetPlan:
+class OffsetPlan(msgspec.Struct, frozen=True):
     """Positions of a group to be moved into the range of their partitions."""
 
     cluster_id: str

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Final
 
+import msgspec
+
 from eosctl.client.client import Client
 from eosctl.client.destinations import Role
 from eosctl.client.outcome import error_for_code
@@ -12,7 +14,6 @@ from eosctl.collect.cluster import collect_shape
 from eosctl.collect.reader import ReadOnly
 from eosctl.model.snapshot import ClusterSnapshot, PartitionInfo
 from eosctl.model.transaction import TopicPartition
-from eosctl.model.value import dataclass
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages import elect_leaders
@@ -23,8 +24,7 @@ PAUSE_MS: Final = 100
 _FINE: Final = frozenset({ErrorCode.NONE, ErrorCode.ELECTION_NOT_NEEDED})
 
 
-@dataclass(frozen=True, slots=True)
-class ElectionPlan:
+class ElectionPlan(msgspec.Struct, frozen=True):
     """Partitions whose preferred replica is in sync and does not lead."""
 
     cluster_id: str

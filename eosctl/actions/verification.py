@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
+import msgspec
+
 from eosctl.client.client import Client
 from eosctl.client.destinations import Role
 from eosctl.client.outcome import any_error, error_for_code
 from eosctl.errors import PlanRefused
 from eosctl.model.snapshot import ClusterSnapshot
-from eosctl.model.value import dataclass
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.incremental_alter_configs import (
     AlterableConfig,
@@ -22,8 +23,7 @@ _BROKER: Final = 4
 _SET: Final = 0
 
 
-@dataclass(frozen=True, slots=True)
-class VerificationPlan:
+class VerificationPlan(msgspec.Struct, frozen=True):
     """Brokers that append transactional data without asking the coordinator."""
 
     cluster_id: str

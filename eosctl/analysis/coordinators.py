@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+import msgspec
+
 from eosctl.model.evidence import EvidenceGap, EvidenceKind
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import Transaction, TransactionLook
-from eosctl.model.value import dataclass
 
 TRANSACTION_STATE_TOPIC: Final = "__transaction_state"
 CONSUMER_OFFSETS_TOPIC: Final = "__consumer_offsets"
 
 
-@dataclass(frozen=True, slots=True)
-class CoordinatorView:
+class CoordinatorView(msgspec.Struct, frozen=True):
     """One look's transactions by producer id; two ids share one only after a bug such as KAFKA-15552."""
 
     by_producer_id: Mapping[int, tuple[Transaction, ...]]

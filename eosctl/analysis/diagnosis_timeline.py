@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from eosctl.analysis.timeline import MAX_LANES, Focus, Sources, build_timeline
 from eosctl.model.finding import Finding

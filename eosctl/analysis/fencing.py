@@ -10,8 +10,9 @@ of the next epoch comes right behind CompleteAbort.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Final, NamedTuple
+
+from msgspec.structs import replace
 
 from eosctl.analysis.state_log import history_by_id
 from eosctl.analysis.wording import duration_text, time_text

@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
+import msgspec
+
 from eosctl.analysis.abort_safety import marker_may_have_been_skipped, why_not_abort
 from eosctl.analysis.blast_radius import BlastRadiusFinder
 from eosctl.analysis.coordinators import (
@@ -31,7 +33,6 @@ from eosctl.model.history import TransactionLogEntry
 from eosctl.model.limits import Limits
 from eosctl.model.snapshot import ClusterSnapshot, PartitionInfo
 from eosctl.model.transaction import PartitionProducers, TopicPartition, Transaction
-from eosctl.model.value import dataclass
 
 _CAUSES: Final = {
     Relation.UNKNOWN: HangCause.UNKNOWN_TO_COORDINATOR,
@@ -40,8 +41,7 @@ _CAUSES: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Scene:
+class _Scene(msgspec.Struct, frozen=True):
     """Everything that the verdicts share."""
 
     snapshot: ClusterSnapshot

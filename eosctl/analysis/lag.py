@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import msgspec
+
 from eosctl.analysis.coordinators import CONSUMER_OFFSETS_TOPIC, view_of
 from eosctl.analysis.locate import coordinator_partition
 from eosctl.analysis.lso import find_stable_offset_gaps
@@ -11,11 +13,9 @@ from eosctl.analysis.partitions import partitions_by_name
 from eosctl.model.hang import HangVerdict
 from eosctl.model.snapshot import ClusterSnapshot, PendingOffset, ReadableRange
 from eosctl.model.transaction import TopicPartition
-from eosctl.model.value import dataclass
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionLag:
+class PartitionLag(msgspec.Struct, frozen=True):
     """A group's lag on one partition.
 
     ``lag_offsets`` is what most tools show: high watermark less committed offset. It is the sum of
@@ -85,8 +85,7 @@ def measure_lag(
     return tuple(sorted(found, key=lambda lag: (lag.group_id, lag.partition)))
 
 
-@dataclass(frozen=True, slots=True)
-class Pin:
+class Pin(msgspec.Struct, frozen=True):
     """An unstable offset of a group and the open transaction that holds it.
 
     ``offsets_partition`` is the partition of ``__consumer_offsets``. ``pending`` is None where the record was not

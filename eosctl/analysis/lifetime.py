@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
+
+import msgspec
+from msgspec.structs import replace
 
 from eosctl.analysis.locate import locate_transactional_id
 from eosctl.analysis.partitions import too_few_in_sync
@@ -14,7 +16,6 @@ from eosctl.model.hang import HangCause, HangStatus, TransactionVerdict
 from eosctl.model.limits import Limits
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import Transaction, TransactionState
-from eosctl.model.value import dataclass
 
 # The wire's text for a transaction that never times out: a two-phase commit (KIP-939) stores Integer.MAX_VALUE.
 NO_TIMEOUT_MS: Final = 2_147_483_647
@@ -28,8 +29,7 @@ MISLEADING_TIMESTAMP_MS: Final = 900_000
 DEFAULT_MAX_TIMEOUT_MS: Final = 900_000
 
 
-@dataclass(frozen=True, slots=True)
-class Watch:
+class Watch(msgspec.Struct, frozen=True):
     """What judging a transaction's age needs besides the transaction itself.
 
     ``abort_scan_ms`` is the slowest interval in which a coordinator looks for timed-out transactions.

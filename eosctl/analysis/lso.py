@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from eosctl.model.hang import HangVerdict
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import TopicPartition
-from eosctl.model.value import dataclass
 
 
-@dataclass(frozen=True, slots=True)
-class StableOffsetGap:
+class StableOffsetGap(msgspec.Struct, frozen=True):
     """A partition whose last stable offset lies behind its high watermark.
 
     ``holder`` is the verdict on the transaction that holds it; None when no open transaction was seen there, because

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import Final, NamedTuple
 
+import msgspec
+
 from eosctl.model.cluster_state import AccessRule, AccessRules
-from eosctl.model.value import dataclass
 
 CLUSTER: Final = "kafka-cluster"
 IDEMPOTENT_WRITE_UNTIL: Final = (2, 7)
@@ -52,8 +53,7 @@ class Name(NamedTuple):
         return "Prefixed" if self.prefixed else "Literal"
 
 
-@dataclass(frozen=True, slots=True)
-class Application:
+class Application(msgspec.Struct, frozen=True):
     """An application and what it works with. A ``release`` of None is the newest.
 
     ``internal`` stands for the topics that Kafka Streams makes for itself.
@@ -77,8 +77,7 @@ def streams_application(
     return Application(ApplicationKind.STREAMS, principal, own, Name(application_id), reads, writes, internal=own)
 
 
-@dataclass(frozen=True, slots=True)
-class NeededRule:
+class NeededRule(msgspec.Struct, frozen=True):
     """A rule that must be there: ``requests`` need it, and answer ``error`` without it."""
 
     resource_type: str

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from typing import Final
 
+import msgspec
+
 from eosctl.analysis.coordinators import CoordinatorView
 from eosctl.analysis.lifetime import PREPARED
 from eosctl.model.transaction import PartitionProducers, ProducerState, TopicPartition, Transaction, TransactionState
-from eosctl.model.value import dataclass
 
 IDLE_STATES: Final = frozenset(
     {
@@ -36,8 +37,7 @@ ORPHANED: Final = frozenset({Relation.UNKNOWN, Relation.NOT_IN_SET, Relation.SUP
 OWNED: Final = frozenset({Relation.MEMBER, Relation.MARKERS_DUE})
 
 
-@dataclass(frozen=True, slots=True)
-class Sighting:
+class Sighting(msgspec.Struct, frozen=True):
     """One producer with an open transaction on one leader."""
 
     partition: TopicPartition

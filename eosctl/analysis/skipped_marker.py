@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import msgspec
+
 from eosctl.analysis.abort_safety import TV2, entries_of, marker_may_have_been_skipped
 from eosctl.analysis.state_log import History, last_prepare
 from eosctl.analysis.wording import time_text
@@ -18,13 +20,11 @@ from eosctl.model.hang import OpenTransaction
 from eosctl.model.history import TransactionLogEntry
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import TransactionState
-from eosctl.model.value import dataclass
 
 _COMPLETE: Final = (TransactionState.COMPLETE_COMMIT, TransactionState.COMPLETE_ABORT)
 
 
-@dataclass(frozen=True, slots=True)
-class MarkerSearch:
+class MarkerSearch(msgspec.Struct, frozen=True):
     """A partition read for a producer's markers between the decision and the transaction's first record.
 
     ``complete`` is False when a part could not be read. ``marker_offset`` is the newest marker found, None when there
@@ -37,8 +37,7 @@ class MarkerSearch:
     marker_offset: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(msgspec.Struct, frozen=True):
     """The record that decided the transaction's outcome, and why a COMMIT marker must not follow from it.
 
     ``refusal`` is empty when the marker may be written. ``needs_search`` tells that the refusal is only for want of a

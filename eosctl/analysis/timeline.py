@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Final, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
 
 from eosctl.analysis.state_log import history_by_id
 from eosctl.analysis.wording import count_text
@@ -16,7 +18,6 @@ from eosctl.model.log_event import LogEvent
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.timeline import BatchFact, Lane, LaneKind, Mark, Timeline, Tone
 from eosctl.model.transaction import TopicPartition, TransactionState
-from eosctl.model.value import dataclass
 
 MAX_LANES: Final = 40
 MAX_MARKS_PER_LANE: Final = 2_000
@@ -25,8 +26,7 @@ _ENDS: Final = {TransactionState.COMPLETE_COMMIT: Tone.COMMIT, TransactionState.
 _Place = tuple[LaneKind, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Focus:
+class Focus(msgspec.Struct, frozen=True):
     """What the timeline is about; empty fields do not narrow it. Times are ms since the epoch."""
 
     transactional_id: str = ""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from eosctl.analysis.lifetime import classify_transactions
 from eosctl.analysis.partitions import partitions_by_name
 from eosctl.model.snapshot import ClusterSnapshot, PartitionInfo
 from eosctl.model.transaction import TopicPartition
-from eosctl.model.value import dataclass
 
 
-@dataclass(frozen=True, slots=True)
-class WatchedTransaction:
+class WatchedTransaction(msgspec.Struct, frozen=True):
     """An open transaction; ``hidden_offsets`` lie between LSO and high watermark on its partitions."""
 
     transactional_id: str
@@ -24,8 +24,7 @@ class WatchedTransaction:
     status: str
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(msgspec.Struct, frozen=True):
     """One look: what is open, the oldest first, and how much the cluster hides from read_committed readers."""
 
     at_ms: int

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import date, timedelta
 from math import log
 from typing import Any, Final, NamedTuple
+
+from msgspec.structs import replace
 
 from eosctl.capacity.plan import plan_capacity
 from eosctl.capacity.quantities import (

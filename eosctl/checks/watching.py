@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from eosctl.checks.grouping import FindingGroup
 from eosctl.model.finding import Diagnosis, Finding
-from eosctl.model.value import dataclass
 
 
 class Standing(NamedTuple):
@@ -18,8 +19,7 @@ class Standing(NamedTuple):
     is_new: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(msgspec.Struct, frozen=True):
     """One look, compared with the one before.
 
     Attributes:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+import msgspec
+
 from eosctl.errors import UnsupportedByBroker
 from eosctl.model.snapshot import ApiRange, FeatureLevel
-from eosctl.model.value import dataclass
 from eosctl.wire import codec
 from eosctl.wire.api_keys import ApiKey
 
 TRANSACTION_VERSION: Final = "transaction.version"
 
 
-@dataclass(frozen=True, slots=True)
-class BrokerVersions:
+class BrokerVersions(msgspec.Struct, frozen=True):
     """What a broker said in its ApiVersions answer; ``features_epoch`` is -1 when unknown."""
 
     apis: Mapping[int, ApiRange]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, TypeAlias, TypeVar
 
+import msgspec
+
 from eosctl.errors import (
     AuthenticationFailed,
     AuthorizationDenied,
@@ -15,7 +17,6 @@ from eosctl.errors import (
     UnsupportedByBroker,
 )
 from eosctl.model.evidence import GapReason
-from eosctl.model.value import dataclass
 from eosctl.wire.error_codes import ErrorCode
 
 T = TypeVar("T")
@@ -38,8 +39,7 @@ _NEEDED_PERMISSION: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(msgspec.Struct, frozen=True):
     """Why one broker, partition, group or id has no answer; ``error_code`` is NONE when no broker answered one."""
 
     reason: GapReason

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import field, replace
 from typing import Final
+
+import msgspec
+from msgspec.structs import replace
 
 from eosctl.analysis.second_look import holds_something_long, leaves_doubt
 from eosctl.collect.cluster import collect_broker_facts, collect_fenced, collect_quorum, collect_shape
@@ -17,7 +19,6 @@ from eosctl.collect.transactions import EVERY_TRANSACTION, TransactionQuery, loo
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.snapshot import ClusterSnapshot, Topic
 from eosctl.model.transaction import TransactionLook
-from eosctl.model.value import dataclass
 
 # Reading what groups still have before them costs as much as reading it; metrics and logs are not a cluster's to tell.
 ASKED: Final = frozenset(EvidenceKind) - {EvidenceKind.METRICS, EvidenceKind.LOGS}
@@ -29,8 +30,7 @@ Progress = Callable[[str], None]
 """Told in a few words what is being collected now."""
 
 
-@dataclass(frozen=True, slots=True)
-class Observer:
+class Observer(msgspec.Struct, frozen=True):
     """Who looks, and by which clock.
 
     ``second_look_after_ms`` is the pause before the second pass over transactions, taken only when the first leaves a
@@ -42,7 +42,7 @@ class Observer:
     now_ms: Callable[[], int]
     name: str = "eosctl"
     second_look_after_ms: int = 500
-    progress: Progress = field(default=lambda text: None)
+    progress: Progress = msgspec.field(default=lambda text: None)
     query: TransactionQuery = EVERY_TRANSACTION
     explaining: frozenset[EvidenceKind] = frozenset()
     describing: frozenset[EvidenceKind] = frozenset()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_from_code, in_batches
 from eosctl.model.evidence import EvidenceGap, EvidenceKind

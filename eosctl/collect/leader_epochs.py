@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_from_code
 from eosctl.model.evidence import EvidenceGap, EvidenceKind

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final, NamedTuple
+
+from msgspec.structs import replace
 
 from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_from_code, gap_without_leader, in_batches
 from eosctl.model.evidence import EvidenceGap, EvidenceKind

@@ -9,9 +9,11 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import replace
 from operator import attrgetter
 from typing import Final
+
+import msgspec
+from msgspec.structs import replace
 
 from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_from_code, gap_without_leader, in_batches
 from eosctl.model.evidence import EvidenceGap, EvidenceKind
@@ -24,7 +26,6 @@ from eosctl.model.transaction import (
     TransactionLook,
     TransactionState,
 )
-from eosctl.model.value import dataclass
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages import describe_producers, describe_transactions, list_transactions
@@ -36,8 +37,7 @@ _Entry = list_transactions.TransactionState
 _NOT_IDLE: Final = tuple(state.value for state in TransactionState if state not in _IDLE)
 
 
-@dataclass(frozen=True, slots=True)
-class TransactionQuery:
+class TransactionQuery(msgspec.Struct, frozen=True):
     """Which transactional ids a look is about; whoever narrows it applies the same filter to the answer.
 
     A broker that does not know a filter (``running_longer_than_ms`` came with 3.8, KIP-994) ignores it and lists more.

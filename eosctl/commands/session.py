@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+from msgspec.structs import replace
+
 from eosctl.commands.invocation import note
 from eosctl.errors import UsageError
-from eosctl.model.value import dataclass
 from eosctl.render.progress import show_progress
 
 if TYPE_CHECKING:
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
     from eosctl.settings.client_resolution import ResolvedClient
 
 
-@dataclass(frozen=True, slots=True)
-class Connection:
+class Connection(msgspec.Struct, frozen=True):
     """The connection options as they were given."""
 
     bootstrap: str | None = None

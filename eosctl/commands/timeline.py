@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from msgspec.structs import replace
 
 from eosctl.commands.gate import INCOMPLETE, RequireComplete
 from eosctl.commands.invocation import invocation_of, note, remember_output, write_result

@@ -8,9 +8,10 @@ import random
 import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
+
+from msgspec.structs import replace
 
 from eosctl.client import Client, connect
 from eosctl.client.topics import ensure_topic

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+import msgspec
+
 from eosctl.model.finding import Confidence, Evidence
 from eosctl.model.transaction import TopicPartition
-from eosctl.model.value import dataclass
 
 
 class BlameCause(StrEnum):
@@ -24,8 +25,7 @@ class BlameCause(StrEnum):
     IDLE_TAKEOVER = "idle-takeover"
 
 
-@dataclass(frozen=True, slots=True)
-class Instance:
+class Instance(msgspec.Struct, frozen=True):
     """A producer instance as logs name it; fields are empty where no log does."""
 
     client_id: str = ""
@@ -37,8 +37,7 @@ class Instance:
         return f"{known} ({self.file})" if known and self.file else known
 
 
-@dataclass(frozen=True, slots=True)
-class Tenure:
+class Tenure(msgspec.Struct, frozen=True):
     """The time in which one instance owned a transactional id: from its InitProducerId to the next one.
 
     ``began_at_ms`` is None when the log begins later. ``partitions`` are those of all its transactions.
@@ -56,8 +55,7 @@ class Tenure:
     instance: Instance = Instance()
 
 
-@dataclass(frozen=True, slots=True)
-class BlameVerdict:
+class BlameVerdict(msgspec.Struct, frozen=True):
     """How one tenure ended.
 
     ``loser`` is whose time ended; ``winner`` who came next, None when nobody did. ``advice`` says what to change.
@@ -73,8 +71,7 @@ class BlameVerdict:
     evidence: tuple[Evidence, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(msgspec.Struct, frozen=True):
     """One line of the timeline; ``source`` says where it was read."""
 
     at_ms: int
@@ -83,8 +80,7 @@ class Moment:
     what: str
 
 
-@dataclass(frozen=True, slots=True)
-class Blame:
+class Blame(msgspec.Struct, frozen=True):
     """Everything that is known of a transactional id's owners, oldest first."""
 
     transactional_id: str

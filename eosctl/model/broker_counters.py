@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import NamedTuple
 
+import msgspec
+
 from eosctl.model.transaction import TopicPartition
-from eosctl.model.value import dataclass
 
 
 class TopicCounters(NamedTuple):
@@ -22,8 +22,7 @@ class TopicCounters(NamedTuple):
     batch_count: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class BrokerCounters:
+class BrokerCounters(msgspec.Struct, frozen=True):
     """The counters of one broker at one moment.
 
     ``outcomes`` counts the results without an error by request (ErrorsPerSec with ``error=NONE``): for WriteTxnMarkers,
@@ -33,7 +32,7 @@ class BrokerCounters:
 
     source: str
     read_at_ms: int
-    topics: Mapping[str, TopicCounters] = field(default_factory=dict)
-    outcomes: Mapping[str, float] = field(default_factory=dict)
-    requests: Mapping[tuple[str, int], float] = field(default_factory=dict)
+    topics: Mapping[str, TopicCounters] = msgspec.field(default_factory=dict)
+    outcomes: Mapping[str, float] = msgspec.field(default_factory=dict)
+    requests: Mapping[tuple[str, int], float] = msgspec.field(default_factory=dict)
     replicas: frozenset[TopicPartition] = frozenset()

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from eosctl.model.value import dataclass
+import msgspec
 
 BUNDLE_SCHEMA: Final = "eosctl.bundle"
 BUNDLE_SCHEMA_VERSION: Final = 1
 
 
-@dataclass(frozen=True, slots=True)
-class BundlePart:
+class BundlePart(msgspec.Struct, frozen=True):
     """One file of a bundle. ``kind`` is snapshot, log or data-dir; ``redaction`` says what was taken out of it."""
 
     name: str
@@ -21,16 +20,14 @@ class BundlePart:
     redaction: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class MissingPart:
+class MissingPart(msgspec.Struct, frozen=True):
     """Something that was asked for, or that a reader may look for, and that is not in the bundle."""
 
     what: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class BundleManifest:
+class BundleManifest(msgspec.Struct, frozen=True):
     """The table of contents, written last and read first."""
 
     captured_at_ms: int

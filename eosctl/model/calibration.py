@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+import msgspec
+
 from eosctl.model.capacity_plan import Unit
-from eosctl.model.value import dataclass
 
 
 class TrialProfile(StrEnum):
@@ -27,8 +28,7 @@ class TrialProfile(StrEnum):
         return 2 if self in (TrialProfile.TV2, TrialProfile.TV2_OFFSETS) else 1
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
+class Trial(msgspec.Struct, frozen=True):
     """A load with known figures: so many ids, each with so many transactions of one record in each of some partitions.
 
     Attributes:
@@ -53,8 +53,7 @@ class Trial:
         return self.id_count * self.transactions_per_id
 
 
-@dataclass(frozen=True, slots=True)
-class CalibrationRow:
+class CalibrationRow(msgspec.Struct, frozen=True):
     """One figure: predicted before, measured after.
 
     ``tolerance`` is what a prediction may be off, relatively. Where only a range can be told, ``predicted`` is its

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from eosctl.model.value import dataclass
+import msgspec
+
 from eosctl.model.workload import Assumption
 
 
@@ -30,8 +31,7 @@ class Grade(StrEnum):
     ANCHOR = "anchor"
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(msgspec.Struct, frozen=True):
     """One figure of a plan with the formula that it comes from (docs/capacity/coverage.md)."""
 
     name: str
@@ -41,8 +41,7 @@ class Figure:
     grade: Grade
 
 
-@dataclass(frozen=True, slots=True)
-class TopicPlan:
+class TopicPlan(msgspec.Struct, frozen=True):
     """What one topic causes, in one copy except ``stored_bytes``, which is all copies."""
 
     name: str
@@ -56,8 +55,7 @@ class TopicPlan:
     partition_count: int
 
 
-@dataclass(frozen=True, slots=True)
-class ApplicationPlan:
+class ApplicationPlan(msgspec.Struct, frozen=True):
     """What one application's transactions cause, in one copy, and what its readers see.
 
     ``data_partitions`` and ``partition_waves`` are per transaction; ``readable_p50_ms`` and ``readable_p99_ms`` are
@@ -85,8 +83,7 @@ class ApplicationPlan:
     abort_ratio: float
 
 
-@dataclass(frozen=True, slots=True)
-class ResourceUse:
+class ResourceUse(msgspec.Struct, frozen=True):
     """How much of one broker's resource is used.
 
     ``used`` is with all brokers, ``used_after_loss`` with ``brokers_lost`` of them gone; ``limit`` None when the file
@@ -107,8 +104,7 @@ class ResourceUse:
         return self.used_after_loss / self.planned if self.planned else None
 
 
-@dataclass(frozen=True, slots=True)
-class Advice:
+class Advice(msgspec.Struct, frozen=True):
     """A setting to change, and the arithmetic behind it; ``urgent`` when the plan fails without."""
 
     setting: str
@@ -117,8 +113,7 @@ class Advice:
     urgent: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Variant:
+class Variant(msgspec.Struct, frozen=True):
     """The plan's head figures with one thing changed; ``refusal`` when that makes no sense."""
 
     parameter: str
@@ -134,8 +129,7 @@ class Variant:
     refusal: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Sensitivity:
+class Sensitivity(msgspec.Struct, frozen=True):
     """What a tenth more of a parameter does, as relative changes (0.1 for a tenth more)."""
 
     parameter: str
@@ -145,8 +139,7 @@ class Sensitivity:
     readable_p99: float
 
 
-@dataclass(frozen=True, slots=True)
-class GrowthPoint:
+class GrowthPoint(msgspec.Struct, frozen=True):
     """The plan at a later date; utilisations by resource name."""
 
     date: str
@@ -155,8 +148,7 @@ class GrowthPoint:
     broker_count: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class CapacityPlan:
+class CapacityPlan(msgspec.Struct, frozen=True):
     """All of a plan. Totals are in one copy unless said otherwise.
 
     ``eos_appends_per_s`` and ``data_appends_per_s`` are over all copies. ``bottleneck`` is empty without a known limit.

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from eosctl.model.value import dataclass
+import msgspec
 
 
-@dataclass(frozen=True, slots=True)
-class SimulationSettings:
+class SimulationSettings(msgspec.Struct, frozen=True):
     """How to simulate.
 
     Attributes:
@@ -22,8 +21,7 @@ class SimulationSettings:
     appends_per_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class PhaseLatency:
+class PhaseLatency(msgspec.Struct, frozen=True):
     """Latencies of the commits that were called in one phase, in ms.
 
     ``commit`` is from the call to its answer, ``readable`` from the call until every marker is replicated.
@@ -39,8 +37,7 @@ class PhaseLatency:
     readable_max_ms: float
 
 
-@dataclass(frozen=True, slots=True)
-class SimulationReport:
+class SimulationReport(msgspec.Struct, frozen=True):
     """The phases of a run.
 
     ``utilisation`` is of the brokers before any loss. ``standstill_ms`` is the longest time in which no transaction

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from eosctl.model.value import dataclass
+import msgspec
 
 
 class ItemKind(StrEnum):
@@ -24,8 +24,7 @@ class ItemState(StrEnum):
     NOT_APPLICABLE = "not-applicable"
 
 
-@dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(msgspec.Struct, frozen=True):
     """Between which values a number is good; None where there is no bound."""
 
     unit: str
@@ -41,8 +40,7 @@ class Limit:
         return " and ".join(f"{word} {bound} {self.unit}" for word, bound in bounds if bound is not None)
 
 
-@dataclass(frozen=True, slots=True)
-class ChecklistItem:
+class ChecklistItem(msgspec.Struct, frozen=True):
     """One thing to make sure of.
 
     Attributes:
@@ -68,8 +66,7 @@ class ChecklistItem:
     limit: Limit | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Checklist:
+class Checklist(msgspec.Struct, frozen=True):
     """A list of items with a purpose; ``version`` changes when an item changes."""
 
     id: str
@@ -79,8 +76,7 @@ class Checklist:
     items: tuple[ChecklistItem, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     """The newest answer to an item.
 
     Attributes:
@@ -98,8 +94,7 @@ class Answer:
     at: str
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(msgspec.Struct, frozen=True):
     """Somebody answers for a record. ``digest`` is the SHA-256 of the answers that were signed."""
 
     who: str
@@ -108,8 +103,7 @@ class Signature:
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
-class ChecklistRecord:
+class ChecklistRecord(msgspec.Struct, frozen=True):
     """One run through a checklist, as it is kept in a file between sittings."""
 
     schema: str

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import field
 from enum import StrEnum
 
+import msgspec
+
 from eosctl.model.secret import Secret
-from eosctl.model.value import dataclass
 
 
 class SecurityProtocol(StrEnum):
@@ -37,8 +37,7 @@ class SaslMechanism(StrEnum):
     OAUTHBEARER = "OAUTHBEARER"
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
+class Endpoint(msgspec.Struct, frozen=True):
     """A host and port as given or as a broker advertises it."""
 
     host: str
@@ -49,8 +48,7 @@ class Endpoint:
         return f"{host}:{self.port}"
 
 
-@dataclass(frozen=True, slots=True)
-class TlsConfig:
+class TlsConfig(msgspec.Struct, frozen=True):
     """PEM material and verification; paths name PEM or PKCS#12 files on this machine.
 
     Texts (``*_pem``) go before files. Without ``ca_file`` and ``ca_pem`` the system's trust store counts.
@@ -70,8 +68,7 @@ class TlsConfig:
     verify_hostname: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class SaslConfig:
+class SaslConfig(msgspec.Struct, frozen=True):
     """Credentials of one SASL mechanism."""
 
     mechanism: SaslMechanism
@@ -80,8 +77,7 @@ class SaslConfig:
     token: Secret | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ClientConfig:
+class ClientConfig(msgspec.Struct, frozen=True):
     """Everything a client needs to open connections.
 
     Times are milliseconds: ``request_timeout_ms`` bounds one request (``request.timeout.ms``), ``timeout_ms`` a
@@ -97,4 +93,4 @@ class ClientConfig:
     request_timeout_ms: int = 10_000
     timeout_ms: int = 30_000
     retry_backoff_ms: int = 50
-    ignored_keys: tuple[str, ...] = field(default=())
+    ignored_keys: tuple[str, ...] = ()

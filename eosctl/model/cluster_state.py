@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from eosctl.model.value import dataclass
+import msgspec
 
 
-@dataclass(frozen=True, slots=True)
-class AccessRule:
+class AccessRule(msgspec.Struct, frozen=True):
     """One ACL; the words are Kafka's own (``TransactionalId``, ``Literal``, ``Write``, ``Allow``)."""
 
     principal: str
@@ -26,16 +25,14 @@ class AccessRule:
         return self.resource_name in ("*", name)
 
 
-@dataclass(frozen=True, slots=True)
-class AccessRules:
+class AccessRules(msgspec.Struct, frozen=True):
     """Every ACL of a cluster; ``enabled`` is False where no authorizer judges requests."""
 
     enabled: bool
     rules: tuple[AccessRule, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class LogDirectory:
+class LogDirectory(msgspec.Struct, frozen=True):
     """A directory in which a broker keeps logs.
 
     ``error`` is Kafka's error name, empty when it is well. ``total_bytes`` and ``usable_bytes`` are those of its
@@ -50,8 +47,7 @@ class LogDirectory:
     log_bytes: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class QuorumReplica:
+class QuorumReplica(msgspec.Struct, frozen=True):
     """A replica of the metadata log as the quorum's leader sees it.
 
     ``last_caught_up_ms`` is the leader's clock; None where the leader does not tell.

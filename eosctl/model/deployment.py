@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from enum import StrEnum
 from typing import Final, NamedTuple
 
+import msgspec
+
 from eosctl.model.parameter import ParameterTable, Release
-from eosctl.model.value import dataclass
 
 
 class Role(StrEnum):
@@ -69,8 +69,7 @@ class ValueSource(StrEnum):
     DEFAULT = "default"
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(msgspec.Struct, frozen=True):
     """A resolved setting.
 
     ``name`` is the component's own name for it, ``key`` what stands in the file, with its prefix. A ``text`` that
@@ -113,8 +112,7 @@ class Value:
         return self.source is ValueSource.GIVEN
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Component:
+class Component(msgspec.Struct, frozen=True, eq=False):
     """One configured thing.
 
     Attributes:
@@ -137,9 +135,9 @@ class Component:
     name: str
     place: Place
     application: str
-    given: Mapping[str, Value] = field(default_factory=dict)
-    framework: Mapping[str, str | None] = field(default_factory=dict)
-    defaults: Mapping[str, str | None] = field(default_factory=dict)
+    given: Mapping[str, Value] = msgspec.field(default_factory=dict)
+    framework: Mapping[str, str | None] = msgspec.field(default_factory=dict)
+    defaults: Mapping[str, str | None] = msgspec.field(default_factory=dict)
     release: Release = (4, 3)
     client: Client = Client.JAVA
     inside: Role | None = None
@@ -173,12 +171,11 @@ class Component:
         return name in self.given
 
 
-@dataclass(frozen=True, slots=True)
-class Deployment:
+class Deployment(msgspec.Struct, frozen=True):
     """Everything that was configured together, the parts of applications included, and what Kafka declares of it."""
 
     components: tuple[Component, ...] = ()
-    tables: Mapping[str, ParameterTable] = field(default_factory=dict)
+    tables: Mapping[str, ParameterTable] = msgspec.field(default_factory=dict)
 
     def table(self, component: Component) -> ParameterTable | None:
         """Return the declarations that a component's settings follow."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from eosctl.model.value import dataclass
+import msgspec
 
 
 class EvidenceKind(StrEnum):
@@ -46,8 +46,7 @@ class GapReason(StrEnum):
     NOT_COLLECTED = "not-collected"
 
 
-@dataclass(frozen=True, slots=True)
-class EvidenceGap:
+class EvidenceGap(msgspec.Struct, frozen=True):
     """A part of the evidence that is missing, and why.
 
     ``subject`` names what is missing within the kind (``broker 2``, ``orders-0``, a transactional id, or ``*`` for all

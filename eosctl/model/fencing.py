@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+import msgspec
+
 from eosctl.model.finding import Confidence, Evidence
 from eosctl.model.transaction import TopicPartition
-from eosctl.model.value import dataclass
 
 
-@dataclass(frozen=True, slots=True)
-class AbortedRange:
+class AbortedRange(msgspec.Struct, frozen=True):
     """An aborted transaction in one partition (aborted list of a read_committed Fetch, and the ABORT marker behind it).
 
     ``first_offset`` is the transaction's first record, ``marker_offset`` its marker, None when it was not read.
@@ -32,8 +32,7 @@ class FencingCause(StrEnum):
     TIMEOUT = "timeout"
 
 
-@dataclass(frozen=True, slots=True)
-class FencingEvent:
+class FencingEvent(msgspec.Struct, frozen=True):
     """One transaction that ended under its producer.
 
     ``fenced_epoch`` is the producer epoch that lost, ``abort_epoch`` the one that the markers carry,

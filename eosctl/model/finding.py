@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 from enum import Enum, StrEnum
 
+import msgspec
+
 from eosctl.model.evidence import EvidenceGap
 from eosctl.model.severity import Severity
-from eosctl.model.value import dataclass
 
 
 class Confidence(StrEnum):
@@ -18,8 +19,7 @@ class Confidence(StrEnum):
     POSSIBLE = "possible"
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(msgspec.Struct, frozen=True):
     """One observed fact. ``source`` is its provenance: ``DescribeProducers broker 2``, ``server.properties:14``."""
 
     name: str
@@ -27,8 +27,7 @@ class Evidence:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class Resource:
+class Resource(msgspec.Struct, frozen=True):
     """What a finding is about: ``kind`` is cluster, broker, topic, partition, transaction, group or file."""
 
     kind: str
@@ -38,16 +37,14 @@ class Resource:
         return f"{self.kind} {self.name}"
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(msgspec.Struct, frozen=True):
     """A shell command to type, with a word on what it does."""
 
     line: str
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(msgspec.Struct, frozen=True):
     """One thing that is wrong.
 
     ``cause`` says why (empty when the check states a plain fact); ``impact`` is the blast radius in words. ``incident``
@@ -87,8 +84,7 @@ class CheckStatus(Enum):
     SUPPRESSED = "suppressed"
 
 
-@dataclass(frozen=True, slots=True)
-class CheckResult:
+class CheckResult(msgspec.Struct, frozen=True):
     """What became of one check. ``reason`` explains a skip; ``incomplete`` marks a verdict on partial evidence."""
 
     check_id: str
@@ -100,8 +96,7 @@ class CheckResult:
     incomplete: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Deduction:
+class Deduction(msgspec.Struct, frozen=True):
     """One line of the grade's arithmetic."""
 
     label: str
@@ -110,8 +105,7 @@ class Deduction:
     points: int
 
 
-@dataclass(frozen=True, slots=True)
-class Grade:
+class Grade(msgspec.Struct, frozen=True):
     """A letter with the arithmetic that leads to it; ``cap`` names the rule that limited the letter, or is empty."""
 
     letter: str
@@ -120,8 +114,7 @@ class Grade:
     cap: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
+class Diagnosis(msgspec.Struct, frozen=True):
     """The result of a doctor or check run, ready to be rendered.
 
     ``suppressed`` are findings that do not count, each with the reason; ``remarks`` are for whoever keeps suppressions.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from eosctl.model.value import dataclass
+import msgspec
 
 
 class FsckSeverity(StrEnum):
@@ -15,8 +15,7 @@ class FsckSeverity(StrEnum):
     ERROR = "error"
 
 
-@dataclass(frozen=True, slots=True)
-class FsckFinding:
+class FsckFinding(msgspec.Struct, frozen=True):
     """One thing that is not as Kafka would have written it, or that readers of the data should know.
 
     Attributes:

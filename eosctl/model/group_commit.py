@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from eosctl.model.transaction import TopicPartition
-from eosctl.model.value import dataclass
 
 
-@dataclass(frozen=True, slots=True)
-class GroupCommit:
+class GroupCommit(msgspec.Struct, frozen=True):
     """An offset committed in a transaction that has committed; its place in the log and the time of the record."""
 
     group_id: str
@@ -20,8 +20,7 @@ class GroupCommit:
     written_at_ms: int
 
 
-@dataclass(frozen=True, slots=True)
-class StaleOffset:
+class StaleOffset(msgspec.Struct, frozen=True):
     """An offset of which the coordinator says something else than its log, as KAFKA-17507 brings about.
 
     ``told_offset`` is the coordinator's answer and ``logged_offset`` what a coordinator would read that loads the log

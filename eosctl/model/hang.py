@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+import msgspec
+
 from eosctl.model.finding import Confidence, Evidence
 from eosctl.model.transaction import TopicPartition, Transaction
-from eosctl.model.value import dataclass
 
 
 class HangCause(StrEnum):
@@ -37,8 +38,7 @@ class HangStatus(StrEnum):
     UNDECIDED = "undecided"
 
 
-@dataclass(frozen=True, slots=True)
-class GroupImpact:
+class GroupImpact(msgspec.Struct, frozen=True):
     """A group that a pinned partition holds up; ``invisible_offsets`` lie between its position and the log end."""
 
     group_id: str
@@ -47,8 +47,7 @@ class GroupImpact:
     invisible_offsets: int
 
 
-@dataclass(frozen=True, slots=True)
-class BlastRadius:
+class BlastRadius(msgspec.Struct, frozen=True):
     """What one open transaction holds up.
 
     ``invisible_offsets`` counts offsets from the transaction's first to the high watermark, markers included;
@@ -67,8 +66,7 @@ class BlastRadius:
     groups: tuple[GroupImpact, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class OpenTransaction:
+class OpenTransaction(msgspec.Struct, frozen=True):
     """A transaction open on one partition leader, joined with what the coordinator says of its producer id.
 
     ``transactional_id`` is None when no coordinator knows the producer id. ``first_offset`` is the leader's
@@ -90,8 +88,7 @@ class OpenTransaction:
     age_ms: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class HangVerdict:
+class HangVerdict(msgspec.Struct, frozen=True):
     """The judgement on one open transaction.
 
     ``evidence`` is left out for transactions that are open and well. ``can_abort`` is True only when writing an ABORT
@@ -111,8 +108,7 @@ class HangVerdict:
     abort_refusal: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class TransactionVerdict:
+class TransactionVerdict(msgspec.Struct, frozen=True):
     """The judgement on one transaction that its coordinator holds open, from the coordinator's side alone.
 
     ``age_ms`` is measured from the coordinator's start time by the observer's clock; None when it has none.

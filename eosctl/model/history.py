@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from eosctl.model.transaction import TopicPartition
-from eosctl.model.value import dataclass
 
 
-@dataclass(frozen=True, slots=True)
-class TransactionLogEntry:
+class TransactionLogEntry(msgspec.Struct, frozen=True):
     """One record of the transaction log.
 
     ``state`` is the state's wire name, empty for a tombstone (the id expired). ``coordinator_epoch`` is the leader

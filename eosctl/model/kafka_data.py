@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
-
-from eosctl.model.value import dataclass
 
 
 class Fate(StrEnum):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
+import msgspec
+
 from eosctl.model.severity import Severity
-from eosctl.model.value import dataclass
 
 Version = tuple[int, ...]
 
@@ -22,8 +23,7 @@ class Product(StrEnum):
     FLINK = "flink"
 
 
-@dataclass(frozen=True, slots=True)
-class KnownBug:
+class KnownBug(msgspec.Struct, frozen=True):
     """A bug: ``fixed`` holds the first release with the fix on each branch that has one; empty while it is open."""
 
     id: str

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from eosctl.model.value import dataclass
+import msgspec
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True):
     """Where normal ends.
 
     None of Kafka's own defaults, left alone, crosses one of them.

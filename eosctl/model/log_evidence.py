@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import msgspec
+
 from eosctl.model.incident import Incident
-from eosctl.model.value import dataclass
 
 
 class LoggedRecord(NamedTuple):
@@ -24,8 +25,7 @@ class LoggedRecord(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedIncident:
+class LoggedIncident(msgspec.Struct, frozen=True):
     """An incident with its records, earliest first."""
 
     incident: Incident

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from eosctl.model.value import dataclass
+import msgspec
 
 
 class MetricSample(NamedTuple):
@@ -21,8 +21,7 @@ class MetricSample(NamedTuple):
     value: float
 
 
-@dataclass(frozen=True, slots=True)
-class MetricPage:
+class MetricPage(msgspec.Struct, frozen=True):
     """The samples of one program.
 
     Attributes:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 
-from eosctl.model.value import dataclass
+import msgspec
 
 Release = tuple[int, int]
 """Major and minor number, e.g. ``(3, 9)``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(msgspec.Struct, frozen=True):
     """What holds from one release on, until the next span. ``bounds`` is the declaring program's own notation."""
 
     since: Release
@@ -21,8 +19,7 @@ class Span:
     required: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(msgspec.Struct, frozen=True):
     """One setting of one component.
 
     Attributes:
@@ -48,8 +45,7 @@ class Parameter:
         return next((span for span in reversed(self.spans) if span.since <= release), None)
 
 
-@dataclass(frozen=True, slots=True)
-class ParameterTable:
+class ParameterTable(msgspec.Struct, frozen=True):
     """All settings of one component; ``first`` and ``last`` are the releases that the table was made from.
 
     ``software`` is whose releases these are. Frameworks count releases of their own, which say nothing about Kafka's.
@@ -58,8 +54,8 @@ class ParameterTable:
     component: str
     first: Release
     last: Release
-    parameters: Mapping[str, Parameter] = field(default_factory=dict)
-    aliases: Mapping[str, str] = field(default_factory=dict)
+    parameters: Mapping[str, Parameter] = msgspec.field(default_factory=dict)
+    aliases: Mapping[str, str] = msgspec.field(default_factory=dict)
     software: str = "Kafka"
 
     def declared(self, name: str) -> Parameter | None:

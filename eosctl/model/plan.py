@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from eosctl.model.finding import Evidence
 from eosctl.model.transaction import TopicPartition, Transaction
-from eosctl.model.value import dataclass
 
 
-@dataclass(frozen=True, slots=True)
-class MarkerPlan:
+class MarkerPlan(msgspec.Struct, frozen=True):
     """One marker for one hanging transaction on one partition; ``committed`` tells COMMIT from ABORT.
 
     ``coordinator_epoch`` is what the marker will carry: exactly what DescribeProducers reports for the producer, 0
@@ -34,8 +34,7 @@ class MarkerPlan:
     evidence: tuple[Evidence, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class MarkerOutcome:
+class MarkerOutcome(msgspec.Struct, frozen=True):
     """What a marker did. ``verified`` means that the leader no longer shows the transaction and the LSO moved."""
 
     plan: MarkerPlan
@@ -45,8 +44,7 @@ class MarkerOutcome:
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
-class FencePlan:
+class FencePlan(msgspec.Struct, frozen=True):
     """A new epoch for one transactional id: its coordinator aborts what is open and refuses the present producer.
 
     ``transaction`` is the id as its coordinator described it just before. ``timeout_ms`` is the stored one, which the
@@ -61,8 +59,7 @@ class FencePlan:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class FenceOutcome:
+class FenceOutcome(msgspec.Struct, frozen=True):
     """What a fence did. ``verified`` means that the coordinator holds a later epoch and nothing open any more."""
 
     plan: FencePlan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from eosctl.model.value import dataclass
+import msgspec
 
 
 class SettingSource(StrEnum):
@@ -22,8 +22,7 @@ class SettingSource(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(msgspec.Struct, frozen=True):
     """One resolved setting of a broker, topic, group or client.
 
     ``value`` is Kafka's text form; None when the broker hides it (sensitive) or has none. ``origin`` says where the

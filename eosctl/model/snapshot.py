@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import field
 from typing import Final
+
+import msgspec
 
 from eosctl.model.cluster_state import AccessRules, LogDirectory, QuorumReplica
 from eosctl.model.evidence import EvidenceGap, EvidenceKind
@@ -13,14 +14,12 @@ from eosctl.model.log_evidence import LoggedIncident
 from eosctl.model.metric_page import MetricPage
 from eosctl.model.setting import Setting
 from eosctl.model.transaction import PartitionProducers, TopicPartition, Transaction, TransactionLook
-from eosctl.model.value import dataclass
 
 SNAPSHOT_SCHEMA: Final = "eosctl.snapshot"
 SNAPSHOT_SCHEMA_VERSION: Final = 1
 
 
-@dataclass(frozen=True, slots=True)
-class ApiRange:
+class ApiRange(msgspec.Struct, frozen=True):
     """The versions of one API that a broker serves."""
 
     api_key: int
@@ -28,8 +27,7 @@ class ApiRange:
     max_version: int
 
 
-@dataclass(frozen=True, slots=True)
-class FeatureLevel:
+class FeatureLevel(msgspec.Struct, frozen=True):
     """A feature's finalized level and the range that the broker supports; ``finalized`` None when unknown."""
 
     name: str
@@ -38,8 +36,7 @@ class FeatureLevel:
     max_supported: int
 
 
-@dataclass(frozen=True, slots=True)
-class Broker:
+class Broker(msgspec.Struct, frozen=True):
     """One broker of the metadata answer. ``reachable`` False means that nothing could be asked of it."""
 
     node_id: int
@@ -56,8 +53,7 @@ class Broker:
         return next((s for s in self.settings if s.name == name), None)
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionInfo:
+class PartitionInfo(msgspec.Struct, frozen=True):
     """A partition's replicas and offsets.
 
     ``leader_id`` is None without a leader. ``high_watermark`` and ``last_stable_offset`` are what a client of either
@@ -77,8 +73,7 @@ class PartitionInfo:
     leader_epoch_start_offset: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Topic:
+class Topic(msgspec.Struct, frozen=True):
     """A topic with its partitions (ordered by index) and settings."""
 
     name: str
@@ -92,8 +87,7 @@ class Topic:
         return next((s for s in self.settings if s.name == name), None)
 
 
-@dataclass(frozen=True, slots=True)
-class HiddenRange:
+class HiddenRange(msgspec.Struct, frozen=True):
     """What a read_committed reader cannot see at the end of a partition: offsets from the LSO up to ``end_offset``.
 
     ``record_count`` and ``control_record_count`` come from reading the batches; markers are control records. Offsets
@@ -107,8 +101,7 @@ class HiddenRange:
     control_record_count: int
 
 
-@dataclass(frozen=True, slots=True)
-class ReadableRange:
+class ReadableRange(msgspec.Struct, frozen=True):
     """What a read_committed reader at ``first_offset`` has before it, up to the LSO ``end_offset``.
 
     ``record_count`` are the records that it will be given; ``aborted_record_count`` and ``control_record_count`` (the
@@ -123,8 +116,7 @@ class ReadableRange:
     control_record_count: int
 
 
-@dataclass(frozen=True, slots=True)
-class PendingOffset:
+class PendingOffset(msgspec.Struct, frozen=True):
     """An offset that an open transaction holds in ``__consumer_offsets``: it counts when the transaction commits.
 
     ``log_partition`` and ``log_offset`` are its place there.
@@ -138,8 +130,7 @@ class PendingOffset:
     log_offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class CommittedOffset:
+class CommittedOffset(msgspec.Struct, frozen=True):
     """A group's offset in one partition.
 
     ``offset`` None: nothing committed. ``unstable``: a transaction that is still open holds a pending offset
@@ -152,8 +143,7 @@ class CommittedOffset:
     unstable: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class GroupMember:
+class GroupMember(msgspec.Struct, frozen=True):
     """A member of a group as the coordinator describes it."""
 
     member_id: str
@@ -163,8 +153,7 @@ class GroupMember:
     assignment: tuple[TopicPartition, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(msgspec.Struct, frozen=True):
     """A group; ``state`` is the wire's text, ``group_type`` is ``classic``, ``consumer``, ``share`` or empty."""
 
     group_id: str
@@ -176,8 +165,7 @@ class Group:
     offsets: tuple[CommittedOffset, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class QuorumInfo:
+class QuorumInfo(msgspec.Struct, frozen=True):
     """The controller quorum (DescribeQuorum)."""
 
     leader_id: int
@@ -188,8 +176,7 @@ class QuorumInfo:
     replicas: tuple[QuorumReplica, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterSnapshot:
+class ClusterSnapshot(msgspec.Struct, frozen=True):
     """All evidence of one capture.
 
     ``looks`` holds one or two passes over transactions and producers; the newest is last. ``transaction_history`` is
@@ -219,7 +206,7 @@ class ClusterSnapshot:
     log_directories: tuple[LogDirectory, ...] = ()
     logged_incidents: tuple[LoggedIncident, ...] = ()
     metric_pages: tuple[MetricPage, ...] = ()
-    collected: frozenset[EvidenceKind] = field(default_factory=frozenset)
+    collected: frozenset[EvidenceKind] = frozenset()
     gaps: tuple[EvidenceGap, ...] = ()
 
     @property

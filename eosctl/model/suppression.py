@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from eosctl.model.severity import Severity
-from eosctl.model.value import dataclass
 
 
-@dataclass(frozen=True, slots=True)
-class Suppression:
+class Suppression(msgspec.Struct, frozen=True):
     """One decision to live with findings of a check.
 
     Attributes:
@@ -24,8 +24,7 @@ class Suppression:
     expires: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class GateRules:
+class GateRules(msgspec.Struct, frozen=True):
     """What ``.eosctl.yaml`` says: suppressions, and when a run fails."""
 
     suppressions: tuple[Suppression, ...] = ()

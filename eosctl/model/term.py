@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from eosctl.model.value import dataclass
+import msgspec
 
 
 class TermKind(StrEnum):
@@ -16,16 +16,14 @@ class TermKind(StrEnum):
     CONCEPT = "concept"
 
 
-@dataclass(frozen=True, slots=True)
-class Handling:
+class Handling(msgspec.Struct, frozen=True):
     """What one client does about an error: retriable, abortable or fatal, with versions where they differ."""
 
     client: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(msgspec.Struct, frozen=True):
     """An explained term.
 
     ``code`` is the number of an error on the wire, None for others. ``aliases`` are further names under which it is

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+import msgspec
+
 from eosctl.model.transaction import TopicPartition
-from eosctl.model.value import dataclass
 
 
 class LaneKind(StrEnum):
@@ -27,8 +28,7 @@ class Tone(StrEnum):
     WARNING = "warning"
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(msgspec.Struct, frozen=True):
     """Something that happened in a lane: at a moment, or from ``at_ms`` to ``until_ms`` (None: a moment)."""
 
     at_ms: int
@@ -43,8 +43,7 @@ class Mark:
         return self.at_ms, self.at_ms if self.until_ms is None else self.until_ms
 
 
-@dataclass(frozen=True, slots=True)
-class Lane:
+class Lane(msgspec.Struct, frozen=True):
     """One actor with its marks, by time."""
 
     kind: LaneKind
@@ -52,8 +51,7 @@ class Lane:
     marks: tuple[Mark, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Timeline:
+class Timeline(msgspec.Struct, frozen=True):
     """Lanes between two moments. ``notes`` say what could not be read or was left out."""
 
     subject: str
@@ -63,8 +61,7 @@ class Timeline:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class BatchFact:
+class BatchFact(msgspec.Struct, frozen=True):
     """A batch of a partition: who wrote it, and where it lies. ``committed`` is None unless it is a marker.
 
     ``at_ms`` is the newest timestamp of its records: the producer's clock, unless the topic has LogAppendTime; a

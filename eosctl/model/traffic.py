@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import msgspec
+
 from eosctl.model.transaction import TopicPartition
-from eosctl.model.value import dataclass
 
 
 class PartitionTraffic(NamedTuple):
@@ -62,8 +63,7 @@ class OffsetCommits(NamedTuple):
     offset_count: int
 
 
-@dataclass(frozen=True, slots=True)
-class Traffic:
+class Traffic(msgspec.Struct, frozen=True):
     """The appends to all partitions of a cluster between two listings of their offsets, ``interval_ms`` apart."""
 
     interval_ms: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
-from eosctl.model.value import dataclass
+import msgspec
 
 
 class TopicPartition(NamedTuple):
@@ -41,8 +41,7 @@ class TransactionState(StrEnum):
         return self is TransactionState.ONGOING or self.is_prepared
 
 
-@dataclass(frozen=True, slots=True)
-class Transaction:
+class Transaction(msgspec.Struct, frozen=True):
     """One transactional id as its coordinator describes it (ListTransactions, DescribeTransactions).
 
     ``start_time_ms`` is None when no transaction is open (the wire has -1); on 3.9 an id re-initialised after a
@@ -62,8 +61,7 @@ class Transaction:
     described: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class ProducerState:
+class ProducerState(msgspec.Struct, frozen=True):
     """What a partition leader knows of one producer (DescribeProducers).
 
     ``last_timestamp_ms`` is the newest batch's timestamp: the client's clock under CreateTime. ``coordinator_epoch`` is
@@ -79,8 +77,7 @@ class ProducerState:
     current_txn_start_offset: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionProducers:
+class PartitionProducers(msgspec.Struct, frozen=True):
     """The producers of one partition as its leader answered."""
 
     partition: TopicPartition
@@ -88,8 +85,7 @@ class PartitionProducers:
     producers: tuple[ProducerState, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class TransactionLook:
+class TransactionLook(msgspec.Struct, frozen=True):
     """One pass over all leaders and coordinators.
 
     The leaders are asked first and the coordinators afterwards, so a transaction that ends in between shows as

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import NamedTuple
 
+import msgspec
+
 from eosctl.model.parameter import Release
-from eosctl.model.value import dataclass
 
 
 class Successor(NamedTuple):
@@ -32,10 +32,9 @@ class Step(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class UpgradeKnowledge:
+class UpgradeKnowledge(msgspec.Struct, frozen=True):
     """Successors and renamings by component and name, and the steps in their order."""
 
-    successors: Mapping[str, Mapping[str, Successor]] = field(default_factory=dict)
-    renamings: Mapping[str, Mapping[str, Renaming]] = field(default_factory=dict)
+    successors: Mapping[str, Mapping[str, Successor]] = msgspec.field(default_factory=dict)
+    renamings: Mapping[str, Mapping[str, Renaming]] = msgspec.field(default_factory=dict)
     steps: tuple[Step, ...] = ()

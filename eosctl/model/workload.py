@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from eosctl.model.value import dataclass
+import msgspec
 
 
 class ApplicationKind(StrEnum):
@@ -30,8 +30,7 @@ class Cleanup(StrEnum):
     COMPACT = "compact"
 
 
-@dataclass(frozen=True, slots=True)
-class Assumption:
+class Assumption(msgspec.Struct, frozen=True):
     """A figure that the workload file does not state: where it belongs, what is taken, and why."""
 
     path: str
@@ -39,8 +38,7 @@ class Assumption:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterSpec:
+class ClusterSpec(msgspec.Struct, frozen=True):
     """The brokers and what each of them can do; ``disk_bytes`` and the like are for one broker.
 
     ``brokers_lost`` is how many may fail with the rest still carrying the load. ``max_utilisation`` is the share of a
@@ -78,8 +76,7 @@ class ClusterSpec:
         return int(self.kafka_version.split(".")[0])
 
 
-@dataclass(frozen=True, slots=True)
-class TopicSpec:
+class TopicSpec(msgspec.Struct, frozen=True):
     """A topic. ``writer_count`` counts producers outside this file's applications; ``batch_records`` is measured."""
 
     name: str
@@ -98,8 +95,7 @@ class TopicSpec:
     batch_records: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class ApplicationSpec:
+class ApplicationSpec(msgspec.Struct, frozen=True):
     """An application that runs transactions.
 
     Its rhythm is either ``commit_interval_ms`` or, where it was counted, ``transactions_per_s``. ``writes`` gives for
@@ -131,8 +127,7 @@ class ApplicationSpec:
         return self.kind is not ApplicationKind.PRODUCER
 
 
-@dataclass(frozen=True, slots=True)
-class Workload:
+class Workload(msgspec.Struct, frozen=True):
     """A cluster with what is to run on it."""
 
     name: str

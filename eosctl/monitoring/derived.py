@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+import msgspec
+
 from eosctl.model.metric_page import MetricPage, MetricSample
-from eosctl.model.value import dataclass
 from eosctl.monitoring.cluster_gauges import ENDED
 
 FENCING_ERRORS: Final = frozenset({"PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH"})
@@ -42,8 +43,7 @@ class Found(NamedTuple):
     where: Labels = ()
 
 
-@dataclass(frozen=True, slots=True)
-class DerivedMetric:
+class DerivedMetric(msgspec.Struct, frozen=True):
     """How to compute a value.
 
     Attributes:
@@ -61,8 +61,7 @@ class DerivedMetric:
     compute: Callable[[Looks], Found | None]
 
 
-@dataclass(frozen=True, slots=True)
-class DerivedValue:
+class DerivedValue(msgspec.Struct, frozen=True):
     """A derived metric's value now; ``is_bad`` None where it has no limit."""
 
     metric: DerivedMetric

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import Final, NamedTuple
+
+from msgspec.structs import replace
 
 from eosctl.collect.metrics.metric_source import MetricSource, SourceKind, WantedMetrics, distinct, read_pages
 from eosctl.errors import AuthenticationFailed, EosctlError, UsageError

@@ -6,9 +6,10 @@ import re
 from enum import StrEnum
 from typing import Final
 
+import msgspec
+
 from eosctl.collect.metrics.beans import BeanQuery, exporter_name, safe_name
 from eosctl.model.known_bug import Version, parse_version
-from eosctl.model.value import dataclass
 
 _PLACEHOLDER: Final = re.compile(r"[\w-]+=\{([\w-]+)\}")
 
@@ -36,8 +37,7 @@ _YAMMER: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Metric:
+class Metric(msgspec.Struct, frozen=True):
     """One metric.
 
     Attributes:
@@ -126,8 +126,7 @@ class Metric:
         return (self.since is None or self.since <= version) and (self.until is None or version < self.until)
 
 
-@dataclass(frozen=True, slots=True)
-class MissingMetric:
+class MissingMetric(msgspec.Struct, frozen=True):
     """Names that are quoted though no release has such a metric.
 
     Attributes:

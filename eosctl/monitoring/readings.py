@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from types import MappingProxyType
+
+import msgspec
+from msgspec.structs import replace
 
 from eosctl.collect.metrics.beans import exporter_name
 from eosctl.model.metric_page import MetricSample
-from eosctl.model.value import dataclass
 from eosctl.monitoring.catalogue import load_metrics
 from eosctl.monitoring.metric import Metric, MetricKind
 
 COUNTED = frozenset({MetricKind.COUNTER, MetricKind.METER})
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(msgspec.Struct, frozen=True):
     """A metric in a scrape.
 
     Attributes:

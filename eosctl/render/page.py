@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
-from eosctl.model.value import dataclass
+import msgspec
+from msgspec.structs import replace
 
 LABEL_WIDTH = 10
 UNBOUNDED = 1_000_000
@@ -23,16 +23,14 @@ class Style(NamedTuple):
 PLAIN = Style()
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(msgspec.Struct, frozen=True):
     """One paragraph at the margin."""
 
     text: str
     tone: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(msgspec.Struct, frozen=True):
     """A labelled paragraph; lines after the first stand under the text, not under the label."""
 
     label: str
@@ -40,8 +38,7 @@ class Field:
     tone: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
+class Grid(msgspec.Struct, frozen=True):
     """Columns. ``header`` empty: none is printed. ``tones`` is one tone per column, or empty."""
 
     rows: tuple[tuple[str, ...], ...]

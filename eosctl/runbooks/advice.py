@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from eosctl.model.finding import CheckResult, Command, Diagnosis, Finding
 from eosctl.runbooks.book import Runbook

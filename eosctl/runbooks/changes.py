@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import field, replace
 from enum import StrEnum
 from typing import Final, NamedTuple, Protocol
+
+import msgspec
+from msgspec.structs import replace
 
 from eosctl.actions.abort import plan_abort
 from eosctl.actions.complete import plan_complete, search_for
@@ -22,7 +24,6 @@ from eosctl.model.evidence import EvidenceKind
 from eosctl.model.plan import MarkerPlan
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import TopicPartition
-from eosctl.model.value import dataclass
 from eosctl.runbooks.probe_kind import Parameter, with_defaults
 from eosctl.runbooks.readings import Arguments
 
@@ -61,8 +62,7 @@ class Prepared(NamedTuple):
     apply: Callable[[], Awaitable[Done]]
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeKind:
+class ChangeKind(msgspec.Struct, frozen=True):
     """A change.
 
     Attributes:
@@ -79,7 +79,7 @@ class ChangeKind:
     risk: Risk
     rollback: str
     prepare: Callable[[Sees, Arguments], Awaitable[Prepared]]
-    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    parameters: Mapping[str, Parameter] = msgspec.field(default_factory=dict)
 
     @property
     def reversible(self) -> bool:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
 from typing import Final, NamedTuple
+
+import msgspec
 
 from eosctl.errors import UsageError
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.snapshot import ClusterSnapshot
-from eosctl.model.value import dataclass
 from eosctl.runbooks.book import Value
 from eosctl.runbooks.readings import Arguments, Facts
 
@@ -41,8 +41,7 @@ def with_defaults(name: str, parameters: Mapping[str, Parameter], given: Argumen
     return whole
 
 
-@dataclass(frozen=True, slots=True)
-class ProbeKind:
+class ProbeKind(msgspec.Struct, frozen=True):
     """A probe.
 
     Attributes:
@@ -60,7 +59,7 @@ class ProbeKind:
     kinds: frozenset[EvidenceKind]
     facts: Mapping[str, str]
     read: Callable[[ClusterSnapshot, Arguments], Facts]
-    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    parameters: Mapping[str, Parameter] = msgspec.field(default_factory=dict)
 
     def facts_of(self, snapshot: ClusterSnapshot, arguments: Arguments) -> Facts:
         """Return the facts, ``complete`` among them."""

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from eosctl.errors import ConfigFileError, UsageError
 from eosctl.model.client_config import ClientConfig
-from eosctl.model.value import dataclass
 from eosctl.settings.client_properties import (
     ALIASES,
     KNOWN_NAMES,
@@ -24,8 +25,7 @@ _PREFIX: Final = "EOSCTL_"
 _MASK: Final = "[hidden]"
 
 
-@dataclass(frozen=True, slots=True)
-class ResolvedSetting:
+class ResolvedSetting(msgspec.Struct, frozen=True):
     """One setting as it counts; ``shown`` is fit for every output, secrets are masked."""
 
     name: str
@@ -33,8 +33,7 @@ class ResolvedSetting:
     origin: str
 
 
-@dataclass(frozen=True, slots=True)
-class ResolvedClient:
+class ResolvedClient(msgspec.Struct, frozen=True):
     """The configuration of one run, where it comes from, and what to tell the user about it.
 
     ``protected`` means that the profile asks for a second confirmation before a change. ``command_config`` is the file

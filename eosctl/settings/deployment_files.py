@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
+
+from msgspec.structs import replace
 
 from eosctl.errors import ConfigFileError
 from eosctl.model.deployment import Component, Deployment, Role

@@ -5,17 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from eosctl.errors import ConfigFileError
 from eosctl.model.secret import Secret
-from eosctl.model.value import dataclass
 from eosctl.settings.properties_file import read_properties
 
 _STORES: Final = ("ssl.truststore.location", "ssl.keystore.location")
 _KEYS: Final = ("username", "password", "token", *_STORES, "ssl.truststore.password", "ssl.keystore.password")
 
 
-@dataclass(frozen=True, slots=True)
-class EndpointCredentials:
+class EndpointCredentials(msgspec.Struct, frozen=True):
     """What to show a metrics endpoint.
 
     Attributes:

@@ -17,15 +17,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from eosctl.errors import ConfigFileError
-from eosctl.model.value import dataclass
 from eosctl.settings.client_properties import SECRET_NAMES
 from eosctl.settings.given import Given
 from eosctl.settings.references import has_reference
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(msgspec.Struct, frozen=True):
     """A named set of client settings; ``protected`` asks commands for a second confirmation before they change it."""
 
     name: str

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from functools import cache
 from typing import Final
+
+from msgspec.structs import replace
 
 from eosctl.model.deployment import PYTHON_CLIENTS, Client, Component, Role, Value, table_name
 from eosctl.model.parameter import ParameterTable, Release

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import field
 from typing import Final, NamedTuple
+
+import msgspec
 
 from eosctl.model.deployment import Client, Place, Role, Value
 from eosctl.model.parameter import Release
-from eosctl.model.value import dataclass
 from eosctl.settings.tree import Leaf
 
 _ELSEWHERE: Final = re.compile(r"\$\{|\$\(|\{\{|<%|%\(|^@[\w.-]+@$|^<[^<>]+>$|^\$\w+$")
@@ -29,8 +29,7 @@ class Releases(NamedTuple):
     librdkafka: Release | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(msgspec.Struct, frozen=True):
     """The settings of one thing in a file.
 
     Attributes:
@@ -52,9 +51,9 @@ class Source:
     role: Role | None = None
     client: Client | None = None
     version: str = ""
-    hints: tuple[str, ...] = field(default=())
+    hints: tuple[str, ...] = ()
     application: str | None = None
-    framework: Mapping[str, str | None] = field(default_factory=dict)
+    framework: Mapping[str, str | None] = msgspec.field(default_factory=dict)
     cluster: str = ""
 
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from eosctl.model.deployment import Client, Place, Role, Value
 from eosctl.settings.documents import format_of, parse_documents

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.model.value import dataclass
+import msgspec
 
 
-@dataclass(frozen=True, slots=True)
-class Leaf:
+class Leaf(msgspec.Struct, frozen=True):
     """A scalar: its text (None for null) and its line, which counts from 1."""
 
     text: str | None
     line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(msgspec.Struct, frozen=True):
     """A mapping, in the file's order; of equal keys the last one counts."""
 
     entries: tuple[tuple[str, Node], ...]
@@ -47,8 +45,7 @@ class Branch:
         return found.nodes if isinstance(found, Row) else ()
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(msgspec.Struct, frozen=True):
     """A sequence."""
 
     nodes: tuple[Node, ...]

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import random
 import tempfile
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final, NamedTuple
+
+from msgspec.structs import replace
 
 from eosctl import __version__
 from eosctl.client import connect
@@ -110,7 +113,7 @@ async def play(
     if NemesisKind.PROXY not in order.nemeses:
         return await _play(order, target, None, now_ms=now_ms, elapsed_ms=elapsed_ms, progress=progress)
     async with proxy_for(target.config, order.plan.seed) as proxy:
-        behind = replace(target, config=through(target.config, proxy))
+        behind = dataclasses.replace(target, config=through(target.config, proxy))
         return await _play(order, behind, proxy, now_ms=now_ms, elapsed_ms=elapsed_ms, progress=progress)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from eosctl.errors import UsageError
 from eosctl.lab.proxy.proxy import FaultProxy

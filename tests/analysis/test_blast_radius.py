@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from eosctl.analysis.blast_radius import BlastRadiusFinder
 from eosctl.analysis.hanging import classify_open_transactions

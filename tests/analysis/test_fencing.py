@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from eosctl.analysis.fencing import find_fencings
 from eosctl.model.fencing import AbortedRange, FencingCause, FencingEvent

@@ -1,8 +1,7 @@
 """When a COMMIT marker may be written: each case differs from the permitted one in a single fact."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from eosctl.analysis.skipped_marker import MarkerSearch, find_decision
 from eosctl.analysis.state_log import history_by_id

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
 import pytest
 import yaml
+from msgspec.structs import replace
 
 from eosctl.checks.checklist import PROBES, answer_automatically, judge_measure, unknown_references
 from eosctl.checks.declaration import Case

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from eosctl.checks.declaration import Case
 from eosctl.checks.grade import POINTS, at_most, grade

@@ -5,7 +5,6 @@ import ssl
 import sys
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import trustme
 from cryptography.hazmat.primitives.serialization import BestAvailableEncryption, load_pem_private_key
 from cryptography.hazmat.primitives.serialization.pkcs12 import serialize_key_and_certificates
 from cryptography.x509 import load_pem_x509_certificate
-from msgspec import structs
+from msgspec.structs import replace
 from scramp import ScramException, ScramMechanism
 
 from eosctl.client import connect
@@ -278,7 +277,7 @@ def test_a_broker_that_does_not_know_the_password_is_refused() -> None:
         def scram(self, server: Any, request: SaslAuthenticateRequest) -> SaslAuthenticateResponse:
             answer = super().scram(server, request)
             if answer.auth_bytes.startswith(b"v="):
-                return structs.replace(answer, auth_bytes=b"v=" + b"A" * (len(answer.auth_bytes) - 3) + b"=")
+                return replace(answer, auth_bytes=b"v=" + b"A" * (len(answer.auth_bytes) - 3) + b"=")
             return answer
 
     with pytest.raises(AuthenticationFailed, match="SCRAM-SHA-256 failed"):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from eosctl.collect.aborted_ranges import collect_aborted_ranges
 from eosctl.collect.reader import Probed, ReadOnly

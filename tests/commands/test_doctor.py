@@ -6,12 +6,12 @@ import json
 import socket
 import ssl
 import threading
-from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
 import pytest
 import trustme
+from msgspec.structs import replace
 
 from eosctl.checks.registry import CATALOGUE
 from eosctl.collect.bundles.snapshot_file import load_snapshot, save_snapshot

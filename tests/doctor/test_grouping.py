@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from eosctl.checks.declaration import Case
 from eosctl.checks.grouping import ACTIONS, first_actions, group_findings

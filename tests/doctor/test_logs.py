@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
 import pytest
+from msgspec.structs import replace
 
 from eosctl.analysis.diagnosis_timeline import build_diagnosis_timeline
 from eosctl.analysis.incidents.judge import EXPLANATIONS

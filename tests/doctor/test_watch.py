@@ -6,11 +6,11 @@ import json
 import signal
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
+from msgspec.structs import replace
 
 from eosctl.checks.declaration import Case
 from eosctl.checks.grouping import group_findings

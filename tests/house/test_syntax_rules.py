@@ -125,7 +125,7 @@ def exits(tree: ast.AST) -> list[str]:
 
 
 def foreign_imports(tree: ast.AST, own: str) -> list[str]:
-    """Name each import that is neither of the standard library nor of the own package."""
+    """Name each import that is neither of the standard library nor msgspec nor of the own package."""
     modules = [
         (node.lineno, name)
         for node in ast.walk(tree)
@@ -140,7 +140,9 @@ def foreign_imports(tree: ast.AST, own: str) -> list[str]:
     return [
         f"line {line}: {name}"
         for line, name in modules
-        if name.partition(".")[0] not in sys.stdlib_module_names and name != own and not name.startswith(f"{own}.")
+        if name.partition(".")[0] not in {*sys.stdlib_module_names, "msgspec"}
+        and name != own
+        and not name.startswith(f"{own}.")
     ]
 
 
@@ -185,7 +187,7 @@ def test_only_the_ends_of_the_program_exit(project_root: Path) -> None:
     assert {path: lines for path, lines in found.items() if lines} == {}
 
 
-def test_the_model_is_made_of_the_standard_library(project_root: Path) -> None:
+def test_the_model_is_made_of_the_standard_library_and_msgspec(project_root: Path) -> None:
     found = {
         path: foreign_imports(tree, "eosctl.model")
         for path, tree in sources(project_root, "eosctl/model", "eosctl/errors.py")
@@ -277,5 +279,5 @@ def test_a_planted_foreign_import_is_seen(planted: str) -> None:
 
 
 def test_own_and_standard_imports_are_not() -> None:
-    innocent = "import json, os.path\nfrom eosctl.model.secret import Secret\nfrom . import setting"
+    innocent = "import json, os.path, msgspec\nfrom eosctl.model.secret import Secret\nfrom . import setting"
     assert foreign_imports(ast.parse(innocent), "eosctl.model") == []

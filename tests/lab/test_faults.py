@@ -6,11 +6,11 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from msgspec.structs import replace
 
 from eosctl.client import Client, connect
 from eosctl.client.consumer import IsolationLevel, Reader, list_offset

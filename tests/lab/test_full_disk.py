@@ -8,11 +8,11 @@ from __future__ import annotations
 import asyncio
 import resource
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import psutil
 import pytest
+from msgspec.structs import replace
 
 from eosctl.client import connect
 from eosctl.client.consumer import IsolationLevel, Reader

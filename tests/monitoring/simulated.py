@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from eosctl.client import Client, connect
 from eosctl.client.producer import OutgoingRecord, TransactionalProducer

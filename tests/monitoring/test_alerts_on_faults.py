@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import itertools
 import random
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from msgspec.structs import replace
 
 from eosctl.client import Client, connect
 from eosctl.client.destinations import CoordinatorKind

@@ -7,10 +7,10 @@ import random
 import socket
 import subprocess
 import urllib.request
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from eosctl.client import connect
 from eosctl.client.producer import OutgoingRecord, TransactionalProducer

@@ -6,10 +6,11 @@ import asyncio
 import random
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from eosctl.client import connect
 from eosctl.history.events import History

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import random
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from eosctl.client import Client, connect
 from eosctl.client.consumer import IsolationLevel, Reader
@@ -92,7 +93,7 @@ def test_a_fenced_writer_stops_and_says_so(tmp_path: Path) -> None:
         plan = WriterPlan("same", partitions, transaction_count=1_000)
         first = asyncio.ensure_future(run_writer(client, plan, chance=random.Random(1), now_ms=simulation.now_ms))
         await asyncio.sleep(0.5)
-        second = replace(plan, transaction_count=3, abort_share=0.0)
+        second = dataclasses.replace(plan, transaction_count=3, abort_share=0.0)
         done = await run_writer(client, second, chance=random.Random(2), now_ms=simulation.now_ms)
         fenced = await first
         assert fenced.fenced

@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
+import msgspec
+
 from eosctl.analysis.wording import time_text
 from eosctl.model.finding import Evidence
 from eosctl.model.group_commit import GroupCommit
-from eosctl.model.value import dataclass
 
 # A takeover reads the offset within a rebalance; one that comes later had time to see the truth.
 WITHIN_MS = 300_000
 
 
-@dataclass(frozen=True, slots=True)
-class Regression:
+class Regression(msgspec.Struct, frozen=True):
     """Two committed offsets of a group on one partition: the later one lies before the earlier one."""
 
     before: GroupCommit

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+import msgspec
+
 from eosctl.analysis.incidents.story import is_server_logger
 from eosctl.model.blame import Instance, Tenure
 from eosctl.model.history import TransactionLogEntry
 from eosctl.model.log_event import LogEvent
 from eosctl.model.transaction import TransactionState
-from eosctl.model.value import dataclass
 
 
-@dataclass(frozen=True, slots=True)
-class Reign:
+class Reign(msgspec.Struct, frozen=True):
     """A tenure with the records it left, in the log's order; ``expired`` when a tombstone ended it."""
 
     tenure: Tenure

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import field
 from typing import Final, NamedTuple
+
+import msgspec
 
 from eosctl.analysis.fsck.continuity import EpochOrder, OffsetOrder, SequenceOrder
 from eosctl.analysis.fsck.indexes import OffsetIndexCheck, TimeIndexCheck
@@ -16,7 +17,6 @@ from eosctl.analysis.fsck.state_log import StateLog
 from eosctl.analysis.fsck.txn_index import SeenAbort, check_txn_index
 from eosctl.model.fsck import FsckFinding
 from eosctl.model.transaction import TopicPartition
-from eosctl.model.value import dataclass
 from eosctl.storage.names import (
     LEADER_EPOCH_CHECKPOINT,
     PARTITION_METADATA,
@@ -61,8 +61,7 @@ class OpenTxn(NamedTuple):
     is_certain: bool
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionReport:
+class PartitionReport(msgspec.Struct, frozen=True):
     """What reading a partition has shown.
 
     Attributes:
@@ -85,8 +84,8 @@ class PartitionReport:
     damaged_at: int | None
     whole_from: int
     batches: LogPrint
-    findings: list[FsckFinding] = field(default_factory=list)
-    open_txns: list[OpenTxn] = field(default_factory=list)
+    findings: list[FsckFinding] = msgspec.field(default_factory=list)
+    open_txns: list[OpenTxn] = msgspec.field(default_factory=list)
     dropped: int = 0
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from eosctl.model.log_event import LogEvent
-from eosctl.model.value import dataclass
 
 SESSION_GAP_MS: Final = 5_000
 MIN_EVENT_COUNT: Final = 5

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
 from eosctl.model.log_event import LogEvent
-from eosctl.model.value import dataclass
 
 TOLERATED_MS: Final = 2_000
 """Less than this is what an answer takes on a busy machine; clocks that agree show some milliseconds."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from eosctl.analysis.log_digest.bursts import Burst, find_bursts
 from eosctl.analysis.log_digest.clocks import ClockOffset, compare_clocks
@@ -10,7 +11,6 @@ from eosctl.analysis.log_digest.pauses import PauseOutlook, weigh_pauses
 from eosctl.analysis.log_digest.precursors import Precursor, Unexplained, rank_precursors
 from eosctl.analysis.log_digest.templates import Template, find_templates
 from eosctl.model.log_event import LogEvent
-from eosctl.model.value import dataclass
 
 
 @dataclass(frozen=True, slots=True)

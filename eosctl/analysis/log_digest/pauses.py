@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final
 
 from eosctl.model.log_event import LogEvent
-from eosctl.model.value import dataclass
 
 TIMEOUTS: Final = (
     ("transaction_timeout_ms", "transaction.timeout.ms"),

@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from eosctl.model.log_event import LogEvent
-from eosctl.model.value import dataclass
 
 WINDOW_MS: Final = 10_000
 MIN_LIFT: Final = 2.0

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from eosctl.checks.configuration.cluster import broker_components, topic_components
 from eosctl.checks.configuration.judge import judge

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from eosctl.checks.checklist import judge_measure, with_answers
 from eosctl.model.checklist import Answer, ItemKind, ItemState

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import getpass
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec.structs import replace
 
 from eosctl.commands.doctor.doctor import names_a_cluster
 from eosctl.commands.gate import FINDINGS, INCOMPLETE

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Final
 
+import msgspec
 import typer
+from msgspec.structs import replace
 
 from eosctl.commands.doctor.sources import Sources, with_sources
 from eosctl.commands.invocation import Invocation
@@ -15,7 +16,6 @@ from eosctl.commands.options import parse_duration_ms
 from eosctl.commands.session import Connection, resolve_connection
 from eosctl.commands.watching import check_format, frames, row_count
 from eosctl.errors import EosctlError, UsageError
-from eosctl.model.value import dataclass
 from eosctl.render.formats import FindingFormat
 
 if TYPE_CHECKING:
@@ -51,8 +51,7 @@ Count = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Watching:
+class Watching(msgspec.Struct, frozen=True):
     """What to watch, and how."""
 
     connection: Connection

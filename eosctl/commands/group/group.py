@@ -126,7 +126,7 @@ def show_pending(
     coordinators' answers are held against the log of __consumer_offsets as well: an offset of which the two say
     different things is named (KAFKA-17507). Exit code 3 then, and when a transaction will not end by itself or is late.
     """
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     from eosctl.analysis.hanging import classify_open_transactions
     from eosctl.analysis.lag import find_pins

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
+import msgspec
 import typer
 
 from eosctl.commands.invocation import note
 from eosctl.errors import UsageError
-from eosctl.model.value import dataclass
 
 if TYPE_CHECKING:
     from eosctl.sandbox.process.manage import Found
@@ -36,8 +36,7 @@ _OWN_ONLY: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class RealKafkaOrder:
+class RealKafkaOrder(msgspec.Struct, frozen=True):
     """What a cluster of real brokers can be asked to be."""
 
     name: str

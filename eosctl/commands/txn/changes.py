@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
+
+import msgspec
+from msgspec.structs import replace
 
 from eosctl.commands.invocation import Invocation
 from eosctl.commands.txn.changing import Change
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.plan import FenceOutcome, FencePlan, MarkerOutcome, MarkerPlan
 from eosctl.model.transaction import TopicPartition
-from eosctl.model.value import dataclass
 from eosctl.render.progress import show_progress
 
 if TYPE_CHECKING:
@@ -23,8 +24,7 @@ FENCED: Final = frozenset({EvidenceKind.TRANSACTIONS, EvidenceKind.BROKER_CONFIG
 MARKED: Final = FENCED | {EvidenceKind.PRODUCERS, EvidenceKind.OFFSETS, EvidenceKind.TRANSACTION_HISTORY}
 
 
-@dataclass(frozen=True, slots=True)
-class Aim:
+class Aim(msgspec.Struct, frozen=True):
     """Which transaction is meant."""
 
     partition: TopicPartition
@@ -37,8 +37,7 @@ class Aim:
         return cls(TopicPartition(topic, partition), producer_id, start_offset)
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(msgspec.Struct, frozen=True):
     """How a change reads the cluster."""
 
     invocation: Invocation

@@ -9,10 +9,11 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, TypeVar
 
+import msgspec
+
 from eosctl.commands.invocation import Invocation, note, write_file
 from eosctl.commands.session import Connection, resolve_connection
 from eosctl.errors import EosctlError, PlanRefused, UsageError
-from eosctl.model.value import dataclass
 from eosctl.render.formats import OutputFormat
 
 if TYPE_CHECKING:
@@ -43,8 +44,7 @@ class Consent(NamedTuple):
     confirmed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Change(Generic[P, R]):
+class Change(msgspec.Struct, Generic[P, R], frozen=True):
     """One kind of change.
 
     Attributes:

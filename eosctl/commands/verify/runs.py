@@ -32,7 +32,9 @@ def replay_run(
 
     What a network and threads do is not repeated to the microsecond: a rare anomaly may need several replays.
     """
-    from dataclasses import replace
+    import dataclasses
+
+    import msgspec
 
     from eosctl.verify.play import NemesisKind, Order
     from eosctl.verify.runs import load_run
@@ -51,14 +53,14 @@ def replay_run(
             own = EngineOrder(**where, bugs=bugs)
         else:
             file = where.get("command_config")
-            connection = replace(
+            connection = msgspec.structs.replace(
                 connection,
                 bootstrap=where.get("bootstrap"),
                 command_config=Path(file) if file else None,
                 profile=where.get("profile"),
             )
     order = Order(
-        replace(record.plan, prefix=f"eosctl-verify-{invocation.now_ms()}"),
+        dataclasses.replace(record.plan, prefix=f"eosctl-verify-{invocation.now_ms()}"),
         nemeses,
         Path(program) if program else None,
         faults=record.faults,

@@ -9,8 +9,10 @@ in Produce 11 or lower is taken on every release (KAFKA-9144).
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
+
+from msgspec.structs import replace
 
 from eosctl.client import Client, connect
 from eosctl.client.consumer import IsolationLevel, list_offset

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
+
+from msgspec.structs import replace
 
 from eosctl.client import Client, connect
 from eosctl.client.producer import OutgoingRecord, TransactionalProducer

@@ -6,9 +6,9 @@ import asyncio
 import itertools
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from eosctl.client import Client, Role, connect
 from eosctl.client.consumer import IsolationLevel, Reader, list_offset

@@ -6,13 +6,13 @@ import asyncio
 import socket
 import ssl
 import warnings
-from dataclasses import replace
 from typing import Any
 
 import pytest
 import trustme
 from confluent_kafka import Consumer, KafkaException, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
+from msgspec.structs import replace
 
 from eosctl.client import connect
 from eosctl.client.diagnosis import WrongSecurityProtocol

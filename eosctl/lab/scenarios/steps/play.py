@@ -6,8 +6,10 @@ import asyncio
 import random
 from collections.abc import Coroutine
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from eosctl.client import Client, connect
 from eosctl.client.group_member import GroupMember

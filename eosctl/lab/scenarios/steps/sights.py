@@ -42,7 +42,7 @@ async def position(play: Play, *, group: str, of: str, at: int | None = None, un
 
 
 async def _unstable(play: Play, group: str, of: str) -> str:
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     from eosctl.client import connect
 

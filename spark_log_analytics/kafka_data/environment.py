@@ -1,7 +1,7 @@
 """What executors need beside pyarrow to read Kafka's files, as one archive for ``--archives``.
 
-google-crc32c and cramjam are compiled, so they cannot be imported out of a zip file: the archive is unpacked beside
-each executor. It fits machines of the platform and Python release that it was made on.
+They are compiled, so they cannot be imported out of a zip file: the archive is unpacked beside each executor. It fits
+machines of the platform and Python release that it was made on.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 
 NAME: Final = "eosctl_kafka_data_env"
 """What the archive is unpacked as: ``--archives FILE#NAME``."""
-PACKAGES: Final = ("google-crc32c", "cramjam")
+PACKAGES: Final = ("google-crc32c", "cramjam", "msgspec")
 
 
 def build_environment(target: Path) -> Path:

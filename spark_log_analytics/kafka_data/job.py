@@ -1,6 +1,6 @@
 """Kafka's files on Spark: a task reads whole partitions, and what they yield is added up.
 
-Executors need pyarrow, and of compiled packages google-crc32c and cramjam: ``environment.py`` packs these.
+Executors need pyarrow, and the compiled packages that ``environment.py`` packs.
 """
 
 from __future__ import annotations

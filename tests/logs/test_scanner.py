@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spark_log_analytics import scan
 from spark_log_analytics.classify import Classifier
+from spark_log_analytics.content import read_content
 from spark_log_analytics.layouts import LAYOUTS, detect_layouts
 from spark_log_analytics.pattern_string import PatternError, layout_of_pattern
 from spark_log_analytics.scan import Split, number_lines, plan_splits, scan_split
@@ -204,6 +206,17 @@ def test_damage_is_counted_and_nothing_is_lost(tmp_path: Path) -> None:
     scan = scan_split(Split(source_of(path), 0, None), Classifier())
     assert [event.message[:3] for event in scan.events] == ["one", "two", "thr", "fou"]
     assert (scan.counts.undecodable_count, scan.counts.truncated_count, scan.counts.unmatched_line_count) == (1, 1, 0)
+
+
+@pytest.mark.parametrize("piece_bytes", [97, 5_000])
+def test_a_split_that_is_read_in_pieces_gives_the_same(piece_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for path in sorted((FIXTURES / "poison-record-392").rglob("stream-1*")):
+        [split] = plan_splits(source_of(path))
+        whole = scan_split(split, Classifier())
+        with monkeypatch.context() as patch:
+            patch.setattr(scan, "PIECE_BYTES", piece_bytes)
+            assert scan_split(split, Classifier()) == whole
+        assert whole.counts.newline_count == read_content(path).data[:].count(b"\n")
 
 
 def test_text_without_any_header_is_kept_and_counted(tmp_path: Path) -> None:

@@ -6,7 +6,10 @@ import gzip
 import random
 from pathlib import Path
 
+import pytest
+
 from eosctl.model.log_event import LogEvent
+from spark_log_analytics import tail
 from spark_log_analytics.classify import Classifier
 from spark_log_analytics.scan import scan_paths
 from spark_log_analytics.tail import Position, find_ends, from_json, plan_tail, read_tail, to_json
@@ -55,6 +58,20 @@ def test_a_file_that_grows_in_pieces_gives_each_event_once(tmp_path: Path) -> No
             reader.read()
     reader.read(idle=True)
     assert reader.told() == known(FIXTURE)
+
+
+def test_a_file_to_which_nothing_came_is_not_looked_at_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.log"
+    path.write_text(ERROR.format(1, 1))
+    ends = find_ends([path], {}, idle_ms=0)
+    with monkeypatch.context() as patch:
+        patch.setattr(tail, "inspect_file", lambda *_: pytest.fail("it was looked at"))
+        assert find_ends([path], ends, idle_ms=0) == ends
+        moved = path.rename(tmp_path / "a.log.1")
+        assert [one.path for one in find_ends([moved], ends, idle_ms=0).values()] == [str(moved)]
+    with moved.open("a") as file:
+        file.write(ERROR.format(2, 2))
+    assert find_ends([moved], ends, idle_ms=0) != ends
 
 
 def test_the_last_event_waits_until_it_is_complete(tmp_path: Path) -> None:

@@ -20,7 +20,9 @@ LARGE = ("ProduceRequest", "FetchResponse", "MetadataResponse", "JoinGroupRespon
 def one_for_each_layout(name: str) -> Iterator[Vector]:
     """Choose the fullest message of each layout."""
     for version in MESSAGES[name].layouts:
-        yield max((v for v in load_vectors()[name] if v.version == version), key=lambda vector: len(vector.wire))
+        found = [vector for vector in load_vectors().get(name, ()) if vector.version == version]
+        assert found, f"no vectors for {name} v{version}: CONTRIBUTING.md, 'Add an API', tells how Kafka writes them"
+        yield max(found, key=lambda vector: len(vector.wire))
 
 
 def refusal(vector: Vector, wire: bytes) -> WireError | None:

@@ -100,3 +100,19 @@ def test_no_alarm(tmp_path: Path, brokers: int, release: str, transaction_versio
     harness.close()
     assert alarms(harness) == [], "closed"
     assert not (harness.core.directory_of(1) / "orders-0" / f"{0:020d}.log").exists(), "retention has been there"
+
+
+def test_a_metadata_log_that_begins_within_a_segment_raises_no_alarm(tmp_path: Path) -> None:
+    """It begins where its oldest snapshot ends, of which no checkpoint tells."""
+    minute = "60000"
+    settings = {
+        "metadata.log.max.snapshot.interval.ms": minute,
+        "metadata.log.segment.ms": "50000",
+        "metadata.max.retention.ms": minute,
+    }
+    harness = Harness(tmp_path, ClusterShape(settings=settings))
+    harness.advance(300_000)
+    log = harness.core.nodes[1].metadata_log.log
+    assert log.store.segments[0].base_offset < log.start_offset
+    assert alarms(harness) == []
+    harness.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Final
 
 from eosctl.analysis.fsck.notes import ERROR, INFO, WARNING
 from eosctl.analysis.fsck.offsets_log import OffsetsLog, judge_offsets
@@ -15,6 +16,9 @@ from eosctl.model.fsck import FsckFinding
 from eosctl.model.transaction import TopicPartition
 from eosctl.storage.names import CLEANER_CHECKPOINT, HIGH_WATERMARK_CHECKPOINT, LOG_START_CHECKPOINT
 from eosctl.storage.survey import DataDirFacts, PartitionFacts, Unreadable
+
+#: Its log begins where its oldest snapshot ends, and is in no checkpoint of log starts (KafkaRaftLog).
+METADATA_TOPIC: Final = "__cluster_metadata"
 
 
 class DataSetCheck:
@@ -59,7 +63,8 @@ class DataSetCheck:
             try:
                 partition = survey(path)
                 cleaned_to = cleaner.get(partition.partition) if isinstance(cleaner, dict) else None
-                log_start = starts.get(partition.partition, 0) if isinstance(starts, dict) else None
+                knows_start = partition.partition.topic != METADATA_TOPIC
+                log_start = starts.get(partition.partition, 0) if isinstance(starts, dict) and knows_start else None
                 report = self._check_partition(directory, partition, cleaned_to, log_start)
             except FileNotFoundError as error:
                 what = f"{error.filename} was removed while the partition was read: it was not checked"

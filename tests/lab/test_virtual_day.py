@@ -1,7 +1,7 @@
 """Hours of load on virtual time: what a cluster keeps in memory and in files does not grow with the time that it runs.
 
 Every id begins, writes, ends, and comes back an hour later, when everybody has forgotten it: what Kafka keeps for days
-expires within a quarter of an hour here. ``make prove virtual-day`` plays a day.
+expires within a quarter of an hour here. Topics come and go. ``make prove virtual-day`` plays a day.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.ports import Emulation
+from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.delete_topics import DeleteTopicsRequest
 from tests.sandbox.eos_client import EosClient
 
 HOURS = float(os.environ.get("EOSCTL_VIRTUAL_HOURS", "1.5"))
@@ -79,6 +81,11 @@ def test_a_cluster_that_runs_for_hours_holds_no_more_than_after_the_first(tmp_pa
         handle = client.init(f"app-{step % STEPS_PER_HOUR}")
         place = TopicPartition("orders", step % PARTITIONS)
         assert client.produce(handle, place, [VALUE]) is ErrorCode.NONE
+        if not step % 10:
+            client.create_topic(f"brief-{step}")
+            deletion = DeleteTopicsRequest(topic_names=[f"brief-{step}"], timeout_ms=1_000)
+            deleted = harness.request(1, ApiKey.DELETE_TOPICS, 4, deletion)
+            assert [topic.error_code for topic in deleted.responses] == [ErrorCode.NONE]
         if step % 7:  # every seventh is left to its timeout
             assert client.end(handle, commit=bool(step % 5)) is ErrorCode.NONE
         harness.advance(HOUR_MS / STEPS_PER_HOUR)

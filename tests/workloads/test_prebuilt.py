@@ -36,12 +36,21 @@ def test_a_patched_frame_decodes_to_what_was_patched_in(
         for index, data in zip(CONTENT.partitions, message.topic_data[0].partition_data, strict=True):
             batch = decode_header(data.records)
             assert data.index == index
-            assert batch[9:12] == (producer_id, producer_epoch, sequence)
+            assert (batch.producer_id, batch.producer_epoch, batch.base_sequence) == (
+                producer_id,
+                producer_epoch,
+                sequence,
+            )
             assert batch.is_transactional
             assert check_crc(data.records, batch)
             assert [record.value for record in decode_records(data.records, batch)] == [bytes(100)]
     elif call.api_key is ApiKey.ADD_PARTITIONS_TO_TXN:
-        assert message[:3] == ("load-7", producer_id, producer_epoch)
+        identity = (
+            message.v3_and_below_transactional_id,
+            message.v3_and_below_producer_id,
+            message.v3_and_below_producer_epoch,
+        )
+        assert identity == ("load-7", producer_id, producer_epoch)
         assert list(message.v3_and_below_topics[0].partitions) == [4, 5, 9]
     else:
         assert (message.transactional_id, message.producer_id, message.producer_epoch) == (

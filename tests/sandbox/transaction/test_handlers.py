@@ -6,6 +6,7 @@ from collections import deque
 from typing import Any
 
 import pytest
+from msgspec.structs import astuple
 
 from eosctl.model.transaction import ProducerState, TopicPartition
 from eosctl.wire.api_keys import ApiKey
@@ -232,7 +233,7 @@ def test_describe_producers(world: Any, monkeypatch: pytest.MonkeyPatch) -> None
     )
     orders, missing = answer.topics
     assert [partition.error_code for partition in orders.partitions] == [0, 0, 6]
-    assert [tuple(producer) for producer in orders.partitions[0].active_producers] == [
+    assert [astuple(producer) for producer in orders.partitions[0].active_producers] == [
         (7, 1, 3, 99, -1, -1),
         (8, 0, -1, 98, 2, 12),
     ]

@@ -6,9 +6,7 @@ import tomllib
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
-from typing import Final, NamedTuple
-
-UNCLASSIFIED: Final = "UNCLASSIFIED"
+from typing import NamedTuple
 
 
 class Weight(StrEnum):

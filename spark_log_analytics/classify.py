@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Final, NamedTuple
 
-from eosctl.model.log_event import LoggedException
-from spark_log_analytics.catalogue import UNCLASSIFIED, Catalogue, Category, load_catalogue
+from eosctl.model.log_event import UNCLASSIFIED, LoggedException
+from spark_log_analytics.catalogue import Catalogue, Category, load_catalogue
 from spark_log_analytics.literals import required_literal
 from spark_log_analytics.mentions import counts_nothing, is_report
 from spark_log_analytics.scanner import Record

@@ -2,7 +2,8 @@
 
 ``collect_log_findings(paths, zone)`` returns a ``LogFindings``: ``incidents`` (each with kind, root cause, severity,
 confidence, subject, times, ``evidence`` as file and offset, explanation and next step), ``events`` (whose ``file`` and
-``offset`` are those of the evidence, so that records can be quoted), ``sources``, ``skipped`` and ``is_complete``.
+``offset`` are those of the evidence, so that records can be quoted), ``sources``, ``skipped``, ``unjudged`` (critical
+records in no incident) and ``is_complete``.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eosctl.analysis.incidents.judge import judge_incidents
+from eosctl.analysis.incidents.unjudged import find_unjudged
 from eosctl.model.log_findings import LogFindings, SkippedFile
 
 if TYPE_CHECKING:
@@ -41,5 +43,9 @@ def collect_log_findings(
 
 def judge_scan(scan: LogScan) -> LogFindings:
     """Judge a scan, wherever it was made."""
+    from spark_log_analytics.catalogue import Weight, load_catalogue
+
     skipped = tuple(SkippedFile(*one) for one in scan.unread)
-    return LogFindings(scan.events, judge_incidents(scan.events, scan.sources), scan.sources, skipped)
+    incidents = judge_incidents(scan.events, scan.sources)
+    critical = {category.id for category in load_catalogue().categories if category.weight is Weight.CRITICAL}
+    return LogFindings(scan.events, incidents, scan.sources, skipped, find_unjudged(scan.events, incidents, critical))

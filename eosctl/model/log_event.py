@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+UNCLASSIFIED: Final = "UNCLASSIFIED"
+"""The category of errors and throwables that fit none of the catalogue."""
 
 
 class LoggedException(NamedTuple):

@@ -23,13 +23,30 @@ class SkippedFile(NamedTuple):
     is_failure: bool
 
 
+class UnjudgedRecords(NamedTuple):
+    """Critical records of one category that belong to no incident.
+
+    Attributes:
+        category: The category.
+        record_count: How many there are.
+        file: Where the first one is.
+        line: Its line, from 1.
+    """
+
+    category: str
+    record_count: int
+    file: str
+    line: int
+
+
 class LogFindings(NamedTuple):
-    """The events and incidents of a scan, the files that were read, and those that were not."""
+    """The events and incidents of a scan, the files that were read, those that were not, and what is in no incident."""
 
     events: Sequence[LogEvent]
     incidents: Sequence[Incident]
     sources: Sequence[SourceSummary]
     skipped: Sequence[SkippedFile]
+    unjudged: Sequence[UnjudgedRecords] = ()
 
     @property
     def is_complete(self) -> bool:

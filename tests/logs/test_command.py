@@ -47,6 +47,33 @@ def test_a_gate_closes_on_an_incident(capsys: pytest.CaptureFixture[str]) -> Non
     capsys.readouterr()
 
 
+UNREADABLE = (
+    "[2026-11-22 18:42:42,118] ERROR [GroupMetadataManager brokerId=1] Error loading offsets from __consumer_offsets-0 "
+    "(kafka.coordinator.group.GroupMetadataManager)\njava.nio.BufferUnderflowException\n"
+    "\tat java.base/java.nio.Buffer.nextGetIndex(Buffer.java:707)\n"
+    "[2026-11-22 18:42:43,000] ERROR Something that no catalogue knows (kafka.server.BrokerServer)\n"
+)
+
+
+@pytest.mark.parametrize("output", ["table", "markdown", "html"])
+def test_critical_records_in_no_incident_are_named(
+    output: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "server.log").write_text(UNREADABLE)
+    assert main(["logs", "report", str(tmp_path), "-o", output]) == 0
+    out = capsys.readouterr().out.replace("\\", "")
+    assert "No incident found, but 1 critical record." in out
+    assert f"1 record of COORDINATOR_LOAD_FAILED in no incident, first at {tmp_path}/server.log:1" in out
+    if output == "table":
+        assert "2 records, 1 of them in the catalogue, and 1 other error." in out
+        assert "eosctl logs explain COORDINATOR_LOAD_FAILED" in out
+
+
+def test_an_incident_speaks_for_the_critical_records_that_it_rests_on(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["logs", "report", str(FIXTURES / "hanging-transaction-392")]) == 0
+    assert "in no incident" not in capsys.readouterr().out
+
+
 class _Outside(HTMLParser):
     """Collects whatever would leave the page."""
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_log_analytics.catalogue import UNCLASSIFIED
+from eosctl.model.log_event import UNCLASSIFIED
 from spark_log_analytics.classify import Classifier
 from spark_log_analytics.mentions import counts_nothing, is_report
 from spark_log_analytics.scanner import Record

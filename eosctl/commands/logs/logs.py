@@ -260,7 +260,8 @@ def _scan(paths: Sequence[Path], zone: tzinfo | None, pattern: str | None, engin
 
 
 def _known_categories(names: list[str] | None) -> frozenset[str] | None:
-    from spark_log_analytics.catalogue import UNCLASSIFIED, load_catalogue
+    from eosctl.model.log_event import UNCLASSIFIED
+    from spark_log_analytics.catalogue import load_catalogue
 
     if not names:
         return None

@@ -50,8 +50,9 @@ def watch_logs(
 
     Exit codes: 0 the time was over, 2 usage, 130 interrupted.
     """
+    from eosctl.model.log_event import UNCLASSIFIED
     from eosctl.render.logs.watch import event_json, event_text
-    from spark_log_analytics.catalogue import UNCLASSIFIED, Weight, load_catalogue
+    from spark_log_analytics.catalogue import Weight, load_catalogue
     from spark_log_analytics.classify import Classifier
     from spark_log_analytics.tail import Position, find_ends, plan_tail, read_tail
 

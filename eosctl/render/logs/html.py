@@ -15,7 +15,7 @@ from eosctl.model.log_event import LogEvent
 from eosctl.model.log_findings import LogFindings
 from eosctl.render.logs.digest import clock_text, pause_text, precursor_text, unexplained_text
 from eosctl.render.logs.picture import draw_timeline
-from eosctl.render.logs.report import headline, reading_text, skipped_texts, subject_text
+from eosctl.render.logs.report import headline, reading_text, skipped_texts, subject_text, unjudged_text
 
 TOP_CATEGORIES: Final = 25
 TOP_TEMPLATES: Final = 15
@@ -64,7 +64,7 @@ def render_logs_html(findings: LogFindings, digest: LogDigest, generated_at_ms: 
     return environment.get_template("logs.html.j2").render(
         version=__version__,
         generated_at=time_text(generated_at_ms),
-        headline=headline(ordered),
+        headline=headline(findings),
         # The drawings escape every text in them.
         timeline=Markup(draw_timeline(findings.events, ordered)),
         script=Markup(live.script),
@@ -77,6 +77,7 @@ def render_logs_html(findings: LogFindings, digest: LogDigest, generated_at_ms: 
         pauses=[(one, pause_text(one)) for one in digest.pauses[:TOP_BURSTS]],
         clocks=[clock_text(one) for one in digest.clocks if one.is_apart],
         cards=[_card(one, texts) for one in ordered],
+        unjudged=[unjudged_text(one) for one in findings.unjudged],
         categories=counts.most_common(TOP_CATEGORIES),
         sources=findings.sources,
         skipped=skipped_texts(findings.skipped),

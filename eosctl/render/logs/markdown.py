@@ -7,14 +7,14 @@ from eosctl.analysis.wording import time_text
 from eosctl.model.incident import Incident
 from eosctl.model.log_findings import LogFindings
 from eosctl.render.logs.digest import clock_text, precursor_text, unexplained_text
-from eosctl.render.logs.report import SHOWN_EVIDENCE, headline, reading_text, skipped_texts, subject_text
+from eosctl.render.logs.report import SHOWN_EVIDENCE, headline, reading_text, skipped_texts, subject_text, unjudged_text
 
 _SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_{}[]<>|#"})
 
 
 def render_logs_markdown(findings: LogFindings, digest: LogDigest, generated_at_ms: int) -> str:
     """Render the incidents of a scan, worst first."""
-    lines = [f"# {_plain(headline(findings.incidents))}", ""]
+    lines = [f"# {_plain(headline(findings))}", ""]
     ordered = sorted(findings.incidents, key=lambda one: (one.severity.rank, one.t_start_ms))
     if ordered:
         lines += ["| Severity | Start (UTC) | Kind | Root cause | Confidence |", "|---|---|---|---|---|"]
@@ -26,6 +26,13 @@ def render_logs_markdown(findings: LogFindings, digest: LogDigest, generated_at_
         lines.append("")
     for one in ordered:
         lines += _section(one)
+    if findings.unjudged:
+        lines += [
+            "## Critical, in no incident",
+            "",
+            *(f"- {_plain(unjudged_text(one))}" for one in findings.unjudged),
+            "",
+        ]
     lines += _digest_sections(digest)
     lines.append(f"{reading_text(findings)}; rendered {time_text(generated_at_ms)}.")
     lines += [f"- Clocks: {_plain(clock_text(one))}" for one in digest.clocks if one.is_apart]

@@ -11,8 +11,8 @@ import msgspec
 from eosctl.analysis.log_digest.digest import LogDigest
 from eosctl.analysis.wording import count_text, time_text
 from eosctl.model.incident import Incident
-from eosctl.model.log_event import LogEvent, SourceSummary
-from eosctl.model.log_findings import LogFindings, SkippedFile
+from eosctl.model.log_event import UNCLASSIFIED, LogEvent, SourceSummary
+from eosctl.model.log_findings import LogFindings, SkippedFile, UnjudgedRecords
 from eosctl.render.listing import Column
 from eosctl.render.logs.digest import clock_text
 from eosctl.render.page import Block, Field, Grid, Line
@@ -122,7 +122,7 @@ def logs_view(findings: LogFindings, command: str, generated_at_ms: int, digest:
 
 def report_blocks(findings: LogFindings, digest: LogDigest) -> list[Block]:
     """Tell the incidents, what is new against a baseline, then what was read."""
-    blocks: list[Block] = [Line(headline(findings.incidents), _tone(findings.incidents)), Line("")]
+    blocks: list[Block] = [Line(headline(findings), _tone(findings)), Line("")]
     for incident in sorted(findings.incidents, key=lambda one: (one.severity.rank, one.t_start_ms)):
         blocks += [
             Line(
@@ -136,6 +136,9 @@ def report_blocks(findings: LogFindings, digest: LogDigest) -> list[Block]:
             *_fields("evidence", _evidence_lines(incident)),
             Line(""),
         ]
+    blocks += [*_fields("critical", map(unjudged_text, findings.unjudged), "red")]
+    if findings.unjudged:
+        blocks += [Field("next", f"eosctl logs explain {findings.unjudged[0].category}"), Line("")]
     if digest.has_baseline:
         new = [one for one in digest.templates if one.is_new]
         told = [f"{one.event_count} x {one.text} ({', '.join(one.applications)})" for one in new[:SHOWN_EVIDENCE]]
@@ -159,14 +162,21 @@ def scan_blocks(findings: LogFindings) -> list[Block]:
     return [*table, Line(""), *_reading(findings)]
 
 
-def headline(incidents: Sequence[Incident]) -> str:
-    """Say in one sentence what the worst of the incidents is."""
+def headline(findings: LogFindings) -> str:
+    """Say in one sentence what the worst of the incidents is; without any, whether there are critical records."""
+    incidents = findings.incidents
     if not incidents:
-        return "No incident found."
+        count = sum(one.record_count for one in findings.unjudged)
+        return f"No incident found, but {count_text(count, 'critical record')}." if count else "No incident found."
     worst = min(incidents, key=lambda one: (one.severity.rank, -one.confidence, one.t_start_ms))
     others = len(incidents) - 1
     more = f" and {others} more" if others else ""
     return f"{worst.kind} because of {worst.root_cause} ({worst.confidence:.0%} sure){more}."
+
+
+def unjudged_text(one: UnjudgedRecords) -> str:
+    """Say how many critical records of a category no incident explains, and where the first is."""
+    return f"{count_text(one.record_count, 'record')} of {one.category} in no incident, first at {one.file}:{one.line}"
 
 
 def subject_text(value: str | tuple[str, ...]) -> str:
@@ -315,14 +325,20 @@ def _fields(label: str, lines: Iterable[str], tone: str = "") -> Iterator[Field]
         yield Field("" if number else label, line, tone)
 
 
-def _tone(incidents: Sequence[Incident]) -> str:
-    return TONES[min(incidents, key=lambda one: one.severity.rank).severity.value] if incidents else "green"
+def _tone(findings: LogFindings) -> str:
+    if findings.unjudged:
+        return TONES["critical"]
+    if not findings.incidents:
+        return "green"
+    return TONES[min(findings.incidents, key=lambda one: one.severity.rank).severity.value]
 
 
 def _reading(findings: LogFindings) -> Iterator[Block]:
     """Say what was read, and everything that was not understood."""
     sources = findings.sources
-    yield Line(f"{reading_text(findings)}, {len(findings.events)} of them in the catalogue.")
+    unknown = sum(event.category == UNCLASSIFIED for event in findings.events)
+    others = f", and {count_text(unknown, 'other error')}" if unknown else ""
+    yield Line(f"{reading_text(findings)}, {len(findings.events) - unknown:,} of them in the catalogue{others}.")
     doubts = [
         f"{source.file}: {', '.join(doubt)} ({source.layout})"
         for source in sources

@@ -51,8 +51,10 @@ Slot = tuple[int, int]  # position of topic and partition in the request
 
 def handle(broker: Broker, context: RequestContext, request: ProduceRequest) -> None:
     """Append every batch, then answer when all are acknowledged as the request wishes."""
-    if any(partition.records is None for topic in request.topic_data for partition in topic.partition_data):
-        return  # Kafka fails on it without an answer
+    for topic in request.topic_data:
+        for partition in topic.partition_data:
+            if partition.records is None:
+                return  # Kafka fails on it without an answer
     Produce(broker, context, request).start()
 
 

@@ -104,15 +104,15 @@ class VerificationManager:
         4.x adds again for up to ``add.partitions.to.txn.retry.backoff.max.ms`` while the coordinator is still busy
         with the transaction before (51, KAFKA-18654).
         """
-        ask = partial(
-            self._ask, transactional_id, producer_id, producer_epoch, partition, add_partition, knows_abortable
-        )
         if add_partition and self._retries_concurrent:
+            ask = partial(
+                self._ask, transactional_id, producer_id, producer_epoch, partition, add_partition, knows_abortable
+            )
             deadline_ms = self._runtime.now_ms() + self._config.get_int("add.partitions.to.txn.retry.backoff.max.ms")
             backoff_ms = self._config.get_int("add.partitions.to.txn.retry.backoff.ms")
             _Retry(self._runtime, ask, done, deadline_ms, backoff_ms).attempt()
         else:
-            ask(done)
+            self._ask(transactional_id, producer_id, producer_epoch, partition, add_partition, knows_abortable, done)
 
     def _ask(
         self,

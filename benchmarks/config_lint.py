@@ -21,10 +21,10 @@ GOOD = Path(__file__).resolve().parent.parent / "tests" / "fixtures" / "configs"
 FILE_COUNT = 1_000
 
 
-def fill(folder: Path) -> None:
+def fill(folder: Path, count: int = FILE_COUNT) -> None:
     """Write the files."""
     originals = sorted(GOOD.iterdir())
-    for number in range(FILE_COUNT):
+    for number in range(count):
         original = originals[number % len(originals)]
         text = original.read_text("utf-8")
         for name in ("orders", "enrich", "bulk", "edge", "json-writer", "toml-writer", "py-0", "totals"):

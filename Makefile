@@ -3,8 +3,10 @@
 .DEFAULT_GOAL := help
 .PHONY: help environment demo test test-lowest test-compiled dist audit coverage lint test-kafka mutate-checks transcripts prove bench docs book logs-matrix diagnosis-matrix differential
 
-# Three workers suit two cores, as many tests wait for other processes; JOBS=0 runs everything in one process.
-JOBS ?= 3
+# Four workers suit two cores, as many tests wait for other processes; JOBS=0 runs everything in one process.
+JOBS ?= 4
+# Real brokers take more processor time than the tests that wait for them: two files at a time.
+KAFKA_JOBS ?= 2
 EXTRAS ?= dev,spark
 RUN := .venv/bin/python
 # The tests start the program hundreds of times; without kept bytecode each start would compile it anew.
@@ -39,7 +41,7 @@ lint: environment ## Style, types and import contracts.
 	.venv/bin/lint-imports --no-logo
 
 test-kafka: environment ## The verdicts and bytes against real Apache Kafka (needs Java 17 and Maven).
-	$(RUN) -m pytest -m "apache and not long" tests/apache
+	$(RUN) -m pytest -n $(KAFKA_JOBS) --dist loadfile -m "apache and not long" tests/apache
 
 mutate-checks: environment ## Invert every comparison of every check; a case must notice each.
 	$(RUN) -m scripts.mutate_checks

@@ -271,3 +271,11 @@ def test_a_file_that_shrinks_while_it_is_read_is_named_and_the_rest_is_told(
     assert [bool(one["error"]) for one in result["sources"]] == [True, False]
     assert sum(one["file"].endswith("a.log") for one in result["items"]) == 10
     assert sum(one["file"].endswith("b.log") for one in result["items"]) == 50
+
+
+def test_a_category_tells_what_its_records_must_not_say(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["logs", "explain", "APPLICATION_STOP", "-o", "json"]) == 0
+    item = json.loads(capsys.readouterr().out)
+    assert item["levels"] == ["INFO"]
+    assert "(?i:kafka)" in item["loggers_not"]
+    assert r"\bclientId=" in item["unless"]

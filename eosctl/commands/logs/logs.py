@@ -280,7 +280,16 @@ def category_item(category: Category) -> CategoryItem:
     """Put a category into the form that is shown."""
     from eosctl.render.logs.report import CategoryItem
 
-    return CategoryItem(category.id, category.weight.value, category.meaning, category.next_step, category.patterns)
+    return CategoryItem(
+        id=category.id,
+        severity=category.weight.value,
+        meaning=category.meaning,
+        next_step=category.next_step,
+        patterns=category.patterns,
+        levels=tuple(sorted(category.levels)),
+        loggers_not=category.loggers_not,
+        unless=category.unless,
+    )
 
 
 def _completeness(findings: LogFindings) -> int:

@@ -9,13 +9,28 @@ from eosctl.render.logs.report import CategoryItem
 
 def render_category_page(item: CategoryItem) -> str:
     """Render one category as a page."""
-    patterns = "\n".join(f"    {pattern}" for pattern in item.patterns)
     then = f"\n**Next:** {item.next_step}\n" if item.next_step else ""
     return (
         f"# {item.id}\n\n{item.meaning}\n\nWeight: {item.severity}.\n{then}\n"
         "A record is one of these when any of these patterns is found in it and no category before it fits:\n\n"
-        f"{patterns}\n\n[All categories](index.md)\n"
+        f"{_block(item.patterns)}\n{_limits(item)}[All categories](index.md)\n"
     )
+
+
+def _limits(item: CategoryItem) -> str:
+    """Tell what else must be so."""
+    texts = []
+    if item.levels:
+        texts.append(f"Its level must be {' or '.join(item.levels)}.\n\n")
+    if item.loggers_not:
+        texts.append(f"Its logger must match none of these:\n\n{_block(item.loggers_not)}\n")
+    if item.unless:
+        texts.append(f"It must match none of these:\n\n{_block(item.unless)}\n")
+    return "".join(texts)
+
+
+def _block(patterns: Sequence[str]) -> str:
+    return "".join(f"    {pattern}\n" for pattern in patterns)
 
 
 def render_category_index(items: Sequence[CategoryItem]) -> str:

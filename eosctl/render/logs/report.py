@@ -210,13 +210,27 @@ INCIDENT_COLUMNS: Final[tuple[Column[IncidentView], ...]] = (
 
 
 class CategoryItem(msgspec.Struct, frozen=True):
-    """A category of the catalogue."""
+    """A category of the catalogue.
+
+    Attributes:
+        id: The name.
+        severity: How much it matters.
+        meaning: What it tells.
+        next_step: What to look at or do; empty for context.
+        patterns: A record matches one of these,
+        levels: has one of these levels, where any are named,
+        loggers_not: comes from none of these loggers,
+        unless: and says none of this.
+    """
 
     id: str
     severity: str
     meaning: str
     next_step: str
     patterns: tuple[str, ...]
+    levels: tuple[str, ...] = ()
+    loggers_not: tuple[str, ...] = ()
+    unless: tuple[str, ...] = ()
 
 
 CATEGORY_COLUMNS: Final[tuple[Column[CategoryItem], ...]] = (
@@ -235,6 +249,9 @@ def category_blocks(item: CategoryItem) -> list[Block]:
         Field("meaning", item.meaning),
         Field("next", item.next_step or "Nothing by itself; it is context for other categories."),
         *_fields("patterns", item.patterns),
+        *_fields("levels", item.levels),
+        *_fields("not of", item.loggers_not),
+        *_fields("unless", item.unless),
     ]
 
 

@@ -1,15 +1,17 @@
 """Decoders against Kafka's DumpLogSegments: whole processes, the same files, output to /dev/null.
 
-    python -m benchmarks.decode [--size-mb 1024] [--runs 3] [--kafka 4.3.1]
+    python -m benchmarks.decode [--size-mb 1024] [--runs 3] [--kafka 4.3.1] [--cores N]
 
 Files: A holds records of 1 KiB in batches of 16 KiB, uncompressed; B records of 100 bytes, lz4; then 100,000 records
 of the transaction log and of committed offsets, one a batch. The first run of each warms the page cache and is not
 counted; the runs of both alternate, and medians are shown. Kafka's tool needs Java and its jars (through Maven, once).
+With `--cores 1` both have one core: Java's compiler and collector then take their time from the same clock.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import resource
 import statistics
@@ -146,7 +148,10 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--kafka", default="4.3.1")
     parser.add_argument("--only", default="", help="part of the names of the rows to measure")
+    parser.add_argument("--cores", type=int, help="cores that either program may use; all by default")
     options = parser.parse_args()
+    if options.cores:
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.cores])
     runtime = prepare_runtime(resolve_release(options.kafka))
     head = [f"{name:>7}" for name in ("Kafka", "eosctl", "wall", "Kafka", "eosctl", "cpu", "target")]
     print(f"{'':<24} {'MB':>6}", *head)

@@ -15,6 +15,7 @@ from eosctl.sandbox.broker.error_counts import ErrorCounts
 from eosctl.sandbox.broker.lifecycle import Lifecycle
 from eosctl.sandbox.channel import NodeChannel
 from eosctl.sandbox.coordinator.group.coordinator import GroupCoordinator
+from eosctl.sandbox.coordinator.leaderships import CoordinatorLeaderships
 from eosctl.sandbox.coordinator.transaction.coordinator import TransactionCoordinator
 from eosctl.sandbox.coordinator.transaction.producer_ids import ProducerIdManager
 from eosctl.sandbox.coordinator.transaction.verification import VerificationManager
@@ -36,7 +37,6 @@ from eosctl.sandbox.metadata.replay import replay
 from eosctl.sandbox.ports import (
     CONSUMER_OFFSETS_TOPIC,
     TRANSACTION_STATE_TOPIC,
-    CoordinatorHooks,
     Emulation,
     RequestContext,
 )
@@ -44,7 +44,6 @@ from eosctl.sandbox.replication.assignments import DirectoryAssignments
 from eosctl.sandbox.replication.fetch_sessions import FetchSessions
 from eosctl.sandbox.replication.follower import FollowerManager
 from eosctl.sandbox.replication.isr import IsrManager
-from eosctl.sandbox.replication.partition import Partition
 from eosctl.sandbox.replication.replica_manager import ReplicaManager
 from eosctl.sandbox.replication.verification import VerificationPolicy
 from eosctl.sandbox.runtime import NodeRuntime
@@ -151,12 +150,11 @@ class Broker:
             node_id=node_id,
         )
         self.groups = GroupCoordinator(self._as_group_host(), runtime.log, node_id)
-        self._coordinators: dict[str, CoordinatorHooks] = {
-            TRANSACTION_STATE_TOPIC: self.transactions,
-            CONSUMER_OFFSETS_TOPIC: self.groups,
-        }
+        self.leaderships = CoordinatorLeaderships(
+            {TRANSACTION_STATE_TOPIC: self.transactions, CONSUMER_OFFSETS_TOPIC: self.groups}
+        )
         self._creating: set[str] = set()
-        self.replicas.listeners += [self.followers, self]
+        self.replicas.listeners += [self.followers, self.leaderships]
 
     def _as_group_host(self) -> GroupHost:
         return self
@@ -174,6 +172,7 @@ class Broker:
     def registered(self) -> None:
         """Go on after registration: producer ids and transaction timers need the broker epoch."""
         self.followers.broker_epoch = self.lifecycle.broker_epoch
+        self.leaderships.caught_up(self.metadata.last_offset, self.lifecycle.broker_epoch)
         self.producer_ids.start()
         self.transactions.start()
 
@@ -227,6 +226,7 @@ class Broker:
             self.followers.leader_changed_state(broker_id)
             if broker_id == self.node_id:
                 self._note_own_state()
+        self.leaderships.caught_up(image.last_offset, self.lifecycle.broker_epoch)
 
     def _directory_lost(self, directory: LogDirectory) -> None:
         """Go on without the partitions of a directory that failed; what it did not take is never acknowledged."""
@@ -270,26 +270,6 @@ class Broker:
     def _is_active(self, broker_id: int) -> bool:
         broker = self.metadata.brokers.get(broker_id)
         return broker is not None and not broker.fenced and not broker.in_controlled_shutdown
-
-    # --- roles (RoleListener) -----------------------------------------------------------------------------------
-
-    def became_leader(self, partition: Partition) -> None:
-        """Tell the coordinator whose topic this is."""
-        coordinator = self._coordinators.get(partition.partition.topic)
-        if coordinator is not None:
-            coordinator.become_leader(partition.partition.partition, partition.leader_epoch)
-
-    def became_follower(self, partition: Partition) -> None:
-        """Tell the coordinator whose topic this is."""
-        coordinator = self._coordinators.get(partition.partition.topic)
-        if coordinator is not None:
-            coordinator.resign(partition.partition.partition, partition.leader_epoch)
-
-    def marker_replicated(self, partition: Partition, producer_id: int, producer_epoch: int, committed: bool) -> None:
-        """Let the group coordinator commit or drop the offsets of a transaction."""
-        coordinator = self._coordinators.get(partition.partition.topic)
-        if coordinator is not None:
-            coordinator.marker_written(partition.partition.partition, producer_id, producer_epoch, committed)
 
     # --- what handlers ask --------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from struct import Struct
+from typing import Any
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.coordinator.transaction.metadata import (
@@ -60,6 +61,7 @@ def encode_value(metadata: TransactionMetadata, version: int, *, writes_tags: bo
 
 # Three values are encoded for every transaction, so its partitions are encoded once and the rest is packed.
 _HEAD = Struct(">hqhib")  # version, producer id and epoch, timeout, status
+_KEY_TYPE = bytes(2)
 _TIMES = Struct(">qq")  # last update, start
 _PREVIOUS = Struct(">bbbq")  # count of tags; tag, size and value of each
 _PREVIOUS_AND_VERSION = Struct(">bbbqbbh")
@@ -93,6 +95,10 @@ def _by_topic(partitions: Partitions) -> list[TransactionPartitions]:
 
 def decode_transactional_id(key: bytes) -> str | None:
     """Decode a key; None for a record of a type that this release does not know."""
+    if (
+        len(key) - 4 == int.from_bytes(key[2:4], "big") and key[:2] == _KEY_TYPE
+    ):  # every record but those of later types
+        return key[4:].decode("utf-8", "replace")
     try:
         return transaction_log.decode_key(key).transactional_id
     except UnknownRecordError:
@@ -102,22 +108,23 @@ def decode_transactional_id(key: bytes) -> str | None:
 def decode_value(transactional_id: str, value: bytes) -> TransactionMetadata:
     """Decode a value of any version into what a coordinator knows after loading it."""
     decoded = transaction_log.decode_value(value)
+    topics = decoded.transaction_partitions
     return TransactionMetadata(
         transactional_id,
         decoded.producer_id,
         decoded.producer_epoch,
         decoded.transaction_timeout_ms,
         STATE_BY_STATUS[decoded.transaction_status],
-        frozenset(
-            TopicPartition(topic.topic, index)
-            for topic in decoded.transaction_partitions
-            for index in topic.partition_ids
-        )
-        if decoded.transaction_partitions
-        else NO_PARTITIONS,
+        _partitions(*[(topic.topic, *topic.partition_ids) for topic in topics]) if topics else NO_PARTITIONS,
         decoded.transaction_start_timestamp_ms,
         decoded.transaction_last_update_timestamp_ms,
         previous_producer_id=decoded.previous_producer_id,
         next_producer_id=decoded.next_producer_id,
         client_transaction_version=decoded.client_transaction_version,
     )
+
+
+@lru_cache(maxsize=1024)
+def _partitions(*topics: tuple[Any, ...]) -> Partitions:
+    """Return the partitions of topics, each a name and indexes; ids that write to the same ones share the set."""
+    return frozenset(TopicPartition(name, index) for name, *indexes in topics for index in indexes)

@@ -17,6 +17,7 @@ BLUR: Final = bytes.maketrans(b"123456789", b"000000000")
 """Makes every digit a zero."""
 _BLOCK_BYTES: Final = 128 * 1024
 """What a step of the work leaves in the processor's cache for the next one."""
+_TOP: Final = 255
 
 _TOKEN: Final = re.compile(
     r"\\x[0-9A-Fa-f]{2}|\\.|\{\d+(?:,\d*)?\}|(?P<set>\[\^?\]?(?:\\x[0-9A-Fa-f]{2}|\\.|[^\]\\])*\])|(?P<digit>\d)"
@@ -24,20 +25,29 @@ _TOKEN: Final = re.compile(
 _IN_SET: Final = re.compile(r"\\x[0-9A-Fa-f]{2}|\\.|(?P<digit>\d)")
 
 
-def blur(text: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return bytes with every digit a zero: what ``BLUR`` makes of them, in half the time."""
-    import numpy as np
+class BlockBlur:
+    """Makes every digit a zero, as ``BLUR`` does, block by block in a third of the time.
 
-    blurred = np.empty_like(text)
-    above, is_digit = np.empty(_BLOCK_BYTES, dtype=np.uint8), np.empty(_BLOCK_BYTES, dtype=np.bool_)
-    for start in range(0, len(text), _BLOCK_BYTES):
-        part = text[start : start + _BLOCK_BYTES]
-        above, is_digit = above[: len(part)], is_digit[: len(part)]
-        np.subtract(part, np.uint8(ord("0")), out=above)  # what is below a zero comes out above a nine
-        np.less(above, np.uint8(10), out=is_digit)
-        np.multiply(above, is_digit.view(np.uint8), out=above)
-        np.subtract(part, above, out=blurred[start : start + len(part)])
-    return blurred
+    Attributes:
+        size: The most bytes of a block.
+    """
+
+    size: Final = _BLOCK_BYTES
+
+    def __init__(self) -> None:
+        import numpy as np
+
+        # numpy compares with an array eight times as fast as with one number.
+        self._least_digits = np.full(_BLOCK_BYTES, _TOP - 9, dtype=np.uint8)
+
+    def blur(self, block: NDArray[np.uint8], blurred: NDArray[np.uint8]) -> None:
+        """Write the blurred form of a block into an array of the same length."""
+        import numpy as np
+
+        # Digits become the ten highest values, of which the lowest is left, and go back to where they were.
+        np.add(block, np.uint8(_TOP - ord("9")), out=blurred)
+        np.minimum(blurred, self._least_digits[: len(block)], out=blurred)
+        np.subtract(blurred, np.uint8(_TOP - ord("9")), out=blurred)
 
 
 def any_digit(expression: str) -> str:

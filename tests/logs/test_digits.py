@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from spark_log_analytics import kinds
 from spark_log_analytics.anchors import meaning_anchors
-from spark_log_analytics.digits import BLUR, any_digit, blur, is_blind
+from spark_log_analytics.digits import BLUR, BlockBlur, any_digit, is_blind
+from spark_log_analytics.kinds import Kinds, lines_of
 from spark_log_analytics.layouts import LAYOUTS, header_expressions
-from spark_log_analytics.sieve import _blurred, _lines_of, _Question
 
 LINES = (
     *(
@@ -43,10 +44,21 @@ def test_digits_that_decide_are_let_loose(given_one: str, loose: str) -> None:
     assert is_blind(given_one) is (given_one == loose)
 
 
-@given(st.binary(max_size=300), st.integers(0, 2000))
-def test_a_text_of_any_length_is_blurred_byte_by_byte(part: bytes, times: int) -> None:
+@given(st.binary(max_size=2000))
+def test_every_byte_is_blurred_as_the_table_says(text: bytes) -> None:
+    blurred = np.empty(len(text), dtype=np.uint8)
+    BlockBlur().blur(np.frombuffer(text, dtype=np.uint8), blurred)
+    assert blurred.tobytes() == text.translate(BLUR)
+
+
+@given(st.binary(max_size=300), st.integers(1, 1000))
+def test_a_window_of_any_length_is_cut_into_its_lines(part: bytes, times: int) -> None:
     text = part * times
-    assert blur(np.frombuffer(text, dtype=np.uint8)).tobytes() == text.translate(BLUR)
+    found = lines_of(np.frombuffer(text, dtype=np.uint8))
+    lines = re.findall(rb"[^\n]*\n|[^\n]+\Z", text)
+    assert found.texts.to_pylist() == lines
+    assert found.blurred.to_pylist() == [line.translate(BLUR) for line in lines]
+    assert [text[start : start + len(line)] for start, line in zip(found.starts, lines, strict=True)] == lines
 
 
 def _python(expression: str) -> re.Pattern[bytes]:
@@ -69,12 +81,21 @@ def test_no_match_is_lost_in_the_blur(expression: str, line: str, digits: list[s
         assert loose is sharp
 
 
-@settings(max_examples=100, deadline=None)
-@given(st.lists(st.sampled_from(LINES), min_size=1, max_size=40), st.lists(st.sampled_from(EXPRESSIONS), min_size=1))
-def test_a_question_has_the_same_answer_over_kinds_of_lines_as_over_lines(lines: list[str], asked: list[str]) -> None:
-    data = np.frombuffer("".join(f"{line}\n" for line in lines).encode("latin-1"), dtype=np.uint8)
-    _, array = _lines_of(data)
-    alike = _blurred(data, array)
-    question = _Question(asked)
-    if alike is not None:
-        assert question.answer(array, alike).tolist() == question.answer(array, None).tolist()
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(st.lists(st.sampled_from(LINES), min_size=1, max_size=40), min_size=1, max_size=4),
+    st.lists(st.sampled_from(header_expressions(LAYOUTS)), min_size=1),
+    st.sampled_from([1, 5, 1000]),
+)
+def test_lines_are_told_by_their_kinds_as_by_themselves(
+    windows: list[list[str]], headers: list[str], remembered: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kinds, "_REMEMBERED", remembered)
+        by_kind, by_line = Kinds(headers), Kinds(headers)
+        for lines in windows:
+            found = lines_of(np.frombuffer("".join(f"{line}\n" for line in lines).encode("latin-1"), dtype=np.uint8))
+            patch.setattr(kinds, "_ALIKE_SHARE", 0.0)
+            told = by_kind.look(found)
+            patch.setattr(kinds, "_ALIKE_SHARE", 1.1)
+            assert told.tolist() == by_line.look(found).tolist()

@@ -1,0 +1,234 @@
+"""What the lines of a log are: headers, and whether a record that holds them can mean anything.
+
+Logs repeat themselves but for their numbers. Lines that differ in digits only are of one kind; each kind is matched
+once, by RE2, and its answer is remembered from one part of a log to the next. Where a digit may decide, and where most
+lines are of a kind of their own, the lines themselves are matched.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from spark_log_analytics.anchors import meaning_anchors
+from spark_log_analytics.digits import BlockBlur, any_digit, is_blind
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+HEADER: Final = 1
+"""The line starts a record."""
+MEANING: Final = 2
+"""A record that holds the line may mean something."""
+_OPEN_HEADER: Final = 4
+_OPEN_MEANING: Final = 8
+"""What is open for a kind of lines depends on the digits of each."""
+_UNKNOWN: Final = 255
+_TRIED_LINES: Final = 8192
+_ALIKE_SHARE: Final = 0.5
+"""Where fewer lines than this are like another one but for their digits, blurring costs more than it saves."""
+_REMEMBERED: Final = 65_536
+_LONGEST_REMEMBERED: Final = 600
+_ODD: Final = r"[\x00\x80-\xff]"
+"""NUL and bytes beyond ASCII: decoding may drop them or fail, which only the scanner itself can tell."""
+
+
+class Lines(NamedTuple):
+    """The lines of a window of bytes.
+
+    Attributes:
+        starts: Where each starts.
+        texts: The lines with their ends, as an Arrow array over the same bytes.
+        blurred: The same with every digit a zero, in memory that serves the next window, too.
+    """
+
+    starts: NDArray[np.int64]
+    texts: Any
+    blurred: Any
+
+
+class _Room(threading.local):
+    """Memory that a thread uses for one window after the other: to clear new memory takes longer than to blur."""
+
+    def __init__(self) -> None:
+        import numpy as np
+
+        self._bytes = np.empty(0, dtype=np.uint8)
+
+    def of(self, size: int) -> NDArray[np.uint8]:
+        import numpy as np
+
+        if len(self._bytes) < size:
+            self._bytes = np.empty(size, dtype=np.uint8)
+        return self._bytes[:size]
+
+
+@cache
+def _room() -> _Room:
+    return _Room()
+
+
+def lines_of(window: NDArray[np.uint8]) -> Lines:
+    """Cut a window into lines; the blurred ones are good until the next call in this thread."""
+    import numpy as np
+    import pyarrow as pa
+
+    blurred, bounds = _room().of(len(window)), [np.zeros(1, dtype=np.int64)]
+    blocks = BlockBlur()
+    for start in range(0, len(window), blocks.size):
+        part = window[start : start + blocks.size]
+        bounds.append(np.flatnonzero(part == ord("\n")) + (start + 1))
+        blocks.blur(part, blurred[start : start + blocks.size])
+    ends = np.concatenate(bounds)
+    if ends[-1] != len(window):
+        ends = np.append(ends, len(window))
+    offsets = pa.py_buffer(ends.astype(np.int32))
+    texts, alike = (
+        pa.Array.from_buffers(pa.binary(), len(ends) - 1, [None, offsets, pa.py_buffer(one)])
+        for one in (window, blurred)
+    )
+    return Lines(ends[:-1], texts, alike)
+
+
+class Kinds:
+    """Tells what lines are, by the headers of some layouts; remembers a bounded number of kinds."""
+
+    def __init__(self, headers: Sequence[str]) -> None:
+        self._header = _question(tuple(headers))
+        self._meaning = _question(meaning_anchors())
+        self._odd_meaning = _question((*meaning_anchors(), _ODD))
+        self._known: dict[bytes, int] = {}
+
+    def look(self, lines: Lines) -> NDArray[np.uint8]:
+        """Return ``HEADER`` and ``MEANING`` of each line, added up.
+
+        Raises:
+            pyarrow.ArrowInvalid: A header's pattern is beyond RE2.
+        """
+        import numpy as np
+
+        tried = lines.blurred[:_TRIED_LINES].dictionary_encode()
+        if len(tried.dictionary) > len(tried) * (1 - _ALIKE_SHARE):
+            return self._of_lines(lines.texts)
+        alike = lines.blurred.dictionary_encode()
+        found: NDArray[np.uint8] = self._of_kinds(alike.dictionary.to_pylist())[alike.indices.to_numpy()]
+        for question, is_open, value in (
+            (self._header, _OPEN_HEADER, HEADER),
+            (self._meaning, _OPEN_MEANING, MEANING),
+        ):
+            numbers = np.flatnonzero(found & is_open)
+            if len(numbers):
+                found[numbers] |= question.decide(lines.texts.take(numbers)) * np.uint8(value)
+        return found & np.uint8(HEADER | MEANING)
+
+    def _of_lines(self, lines: Any) -> NDArray[np.uint8]:
+        import numpy as np
+
+        meaning = self._odd_meaning if _is_odd(lines) else self._meaning
+        found: NDArray[np.uint8] = self._header.answer(lines) * np.uint8(HEADER)
+        return found | (meaning.answer(lines) * np.uint8(MEANING))
+
+    def _of_kinds(self, kinds: list[bytes]) -> NDArray[np.uint8]:
+        """Return what blurred lines are, and what is open."""
+        import numpy as np
+
+        found = np.array(list(map(self._known.get, kinds, repeat(_UNKNOWN))), dtype=np.uint8)
+        new_numbers = np.flatnonzero(found == _UNKNOWN)
+        if len(new_numbers):
+            new = [kinds[number] for number in new_numbers.tolist()]
+            answers = found[new_numbers] = self._asked(new)
+            if len(self._known) + len(new) > _REMEMBERED:
+                self._known.clear()
+            self._known.update(
+                (kind, answer)
+                for kind, answer in zip(new[:_REMEMBERED], answers.tolist(), strict=False)
+                if len(kind) <= _LONGEST_REMEMBERED
+            )
+        return found
+
+    def _asked(self, kinds: list[bytes]) -> NDArray[np.uint8]:
+        import numpy as np
+        import pyarrow as pa
+
+        array = pa.array(kinds, pa.binary())
+        found = np.zeros(len(kinds), dtype=np.uint8)
+        for question, value, open_value in (
+            (self._header, HEADER, _OPEN_HEADER),
+            (self._meaning, MEANING, _OPEN_MEANING),
+        ):
+            is_sure, is_open = question.answer_kinds(array)
+            found |= is_sure * np.uint8(value)
+            found |= (is_open & ~is_sure) * np.uint8(open_value)
+        for number, kind in enumerate(kinds):
+            if _is_odd_kind(kind):
+                found[number] |= MEANING
+        return found
+
+
+@lru_cache(maxsize=8)
+def kinds_of(headers: tuple[str, ...]) -> Kinds:
+    """Return the memory of this process for logs with such headers."""
+    return Kinds(headers)
+
+
+class _Question:
+    """Some expressions, of which a line is to match one."""
+
+    def __init__(self, expressions: Sequence[str]) -> None:
+        sharp = [one for one in expressions if not is_blind(one)]
+        self._all = "|".join(expressions)
+        self._blind = "|".join(one for one in expressions if is_blind(one))
+        self._sharp = "|".join(sharp)
+        self._loose = "|".join(map(any_digit, sharp))
+
+    def answer(self, lines: Any) -> NDArray[np.bool_]:
+        """Return which lines match."""
+        return _matches(lines, self._all)
+
+    def answer_kinds(self, kinds: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return of which blurred lines every line matches, and of which it depends on digits: see ``decide``."""
+        return _matches(kinds, self._blind), _matches(kinds, self._loose)
+
+    def decide(self, lines: Any) -> NDArray[np.bool_]:
+        """Return which lines match by their digits."""
+        return _matches(lines, self._sharp)
+
+
+@lru_cache(maxsize=32)
+def _question(expressions: tuple[str, ...]) -> _Question:
+    return _Question(expressions)
+
+
+def _matches(lines: Any, expression: str) -> NDArray[np.bool_]:
+    import numpy as np
+    import pyarrow.compute as pc
+
+    if not expression:
+        return np.zeros(len(lines), dtype=np.bool_)
+    found: NDArray[np.bool_] = pc.match_substring_regex(lines, expression).to_numpy(zero_copy_only=False)
+    return found
+
+
+def _is_odd_kind(kind: bytes) -> bool:
+    """Whether a line holds NUL or is not UTF-8."""
+    return b"\0" in kind or not (kind.isascii() or _is_utf8(kind))
+
+
+def _is_utf8(text: bytes | memoryview) -> bool:
+    try:
+        str(text, "utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _is_odd(lines: Any) -> bool:
+    """Whether lines over one buffer hold NUL or bytes that are not UTF-8."""
+    import numpy as np
+
+    window = np.frombuffer(lines.buffers()[2], dtype=np.uint8)
+    return not window.min() or (window.max() > 127 and not _is_utf8(window.data))

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
+from msgspec.structs import asdict
 
 from eosctl.lab.apache.properties import HOST
 from eosctl.sandbox.core import ClusterShape
@@ -63,6 +65,8 @@ def as_values(records: list[Any]) -> list[str]:
     """Return records in an order of their own, arrays all alike; brokers and features come from hash maps."""
 
     def plain(value: Any) -> Any:
+        if isinstance(value, msgspec.Struct):
+            return {name: plain(part) for name, part in asdict(value).items()}
         if isinstance(value, (list, tuple)):
             parts = [plain(part) for part in value]
             return sorted(parts, key=repr) if parts and type(value[0]).__name__.endswith("Feature") else parts

@@ -1,38 +1,68 @@
 """From a record to its category and fields.
 
 Kafka's logs repeat themselves: the same sentence with other numbers, thousands of times. Verdicts are remembered by the
-text with its digits blurred, which is why no pattern of the catalogue may tell one digit from another.
+text with its digits blurred, which is why no pattern of the catalogue may tell one digit from another. Every character
+keeps its place in the blur, so what is remembered of a field is where it stands.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
+from eosctl.analysis.redaction import redact_text
 from eosctl.model.log_event import UNCLASSIFIED, LoggedException
 from spark_log_analytics.catalogue import Catalogue, Category, load_catalogue
 from spark_log_analytics.literals import required_literal
 from spark_log_analytics.mentions import counts_nothing, is_report
-from spark_log_analytics.scanner import Record
+from spark_log_analytics.scanner import MAX_MESSAGE_CHARS, Record
 from spark_log_analytics.throwable import parse_inline, parse_throwable
 
 _BLUR: Final = str.maketrans("123456789", "000000000")
 _REMEMBERED: Final = 50_000
 _LONGEST_REMEMBERED: Final = 600
+_LONGEST_TRACE_REMEMBERED: Final = 8192
 _SEARCHED_CHARS: Final = 32_768
 _FRAMES: Final = re.compile(r"^[ \t]+(?:at |\.\.\. \d)[^\n]*\n?", re.MULTILINE)
 """The frames of Java's stack traces: names of code, which are not what the record says."""
 _SERIOUS: Final = frozenset({"ERROR", "FATAL"})
 
 
+def _cut_frames(rest: str) -> str:
+    return _FRAMES.sub("", rest[:_SEARCHED_CHARS])
+
+
+_cut_frames_once = lru_cache(maxsize=512)(_cut_frames)
+"""What fails once fails again in the same place."""
+
+
+def _without_frames(rest: str) -> str:
+    return (_cut_frames if len(rest) > _LONGEST_TRACE_REMEMBERED else _cut_frames_once)(rest)
+
+
 class Classified(NamedTuple):
-    """What a record means: category, the values in it, and its throwable."""
+    """What a record means: category, the values in it, its throwable, and its message with secrets masked."""
 
     category: str
     fields: Mapping[str, str]
     exception: LoggedException | None
+    message: str
+
+
+class _Verdict(NamedTuple):
+    """What is the same for all records that differ in digits only.
+
+    Attributes:
+        rule: The rule of the category; None without one.
+        spans: The fields: name, and where the value starts and ends in the text.
+        has_secrets: Whether the message holds something to mask.
+    """
+
+    rule: _Rule | None
+    spans: tuple[tuple[str, int, int], ...]
+    has_secrets: bool
 
 
 class Classifier:
@@ -42,7 +72,7 @@ class Classifier:
         self._catalogue = catalogue or load_catalogue()
         self._rules = tuple(_Rule(category) for category in self._catalogue.categories)
         self._common_fields = tuple(_Pattern(pattern) for pattern in self._catalogue.common_fields)
-        self._verdicts: dict[str, _Rule | None] = {}
+        self._verdicts: dict[str, _Verdict] = {}
         self.dull: set[bytes] = set()
         """Keys of records that have been found to mean nothing; the scanner passes over their like."""
 
@@ -54,20 +84,24 @@ class Classifier:
         """
         text = f"[{record.logger.rpartition('.')[2]}] {record.message}"
         if record.rest:
-            text = f"{text}\n{_FRAMES.sub('', record.rest[:_SEARCHED_CHARS])}"
-        rule = self._rule(record, text)
+            text = f"{text}\n{_without_frames(record.rest)}"
+        rule, spans, has_secrets = self._verdict(record, text)
         exception = parse_throwable(record.rest) if record.rest else None
+        if rule is None and exception is None and record.level not in _SERIOUS:
+            if record.key and len(self.dull) < _REMEMBERED and not counts_nothing(text):
+                self.dull.add(record.key)
+            return None
+        fields = {name: text[start:end] for name, start, end in spans}
+        message = record.message[:MAX_MESSAGE_CHARS]
+        if has_secrets:
+            message = redact_text(message)
         if rule is None:
-            if exception is None and record.level not in _SERIOUS:
-                if record.key and len(self.dull) < _REMEMBERED and not counts_nothing(text):
-                    self.dull.add(record.key)
-                return None
-            return Classified(UNCLASSIFIED, self._fields((), text), exception)
-        return Classified(rule.category.id, self._fields(rule.fields, text), exception or parse_inline(record.message))
+            return Classified(UNCLASSIFIED, fields, exception, message)
+        return Classified(rule.category.id, fields, exception or parse_inline(record.message), message)
 
-    def _rule(self, record: Record, text: str) -> _Rule | None:
+    def _verdict(self, record: Record, text: str) -> _Verdict:
         if len(text) > _LONGEST_REMEMBERED or counts_nothing(text):
-            return self._search(record, text)
+            return self._judge(record, text)
         key = f"{record.level} {record.logger} {text.translate(_BLUR)}"
         try:
             return self._verdicts[key]
@@ -75,21 +109,25 @@ class Classifier:
             pass
         if len(self._verdicts) >= _REMEMBERED:
             self._verdicts.clear()
-        rule = self._verdicts[key] = self._search(record, text)
-        return rule
+        verdict = self._verdicts[key] = self._judge(record, text)
+        return verdict
 
-    def _search(self, record: Record, text: str) -> _Rule | None:
-        return next((rule for rule in self._rules if rule.matches(record, text)), None)
+    def _judge(self, record: Record, text: str) -> _Verdict:
+        rule = next((rule for rule in self._rules if rule.matches(record, text)), None)
+        if rule is None and not record.rest and record.level not in _SERIOUS:
+            return _Verdict(None, (), False)
+        message = record.message[:MAX_MESSAGE_CHARS]
+        return _Verdict(rule, self._spans(rule.fields if rule else (), text), redact_text(message) != message)
 
-    def _fields(self, own: tuple[_Pattern, ...], text: str) -> Mapping[str, str]:
-        fields: dict[str, str] = {}
+    def _spans(self, own: tuple[_Pattern, ...], text: str) -> tuple[tuple[str, int, int], ...]:
+        spans: dict[str, tuple[str, int, int]] = {}
         for pattern in (*own, *self._common_fields):
-            if pattern.literal in text and not pattern.names <= fields.keys():
+            if pattern.literal in text and not pattern.names <= spans.keys():
                 found = pattern.search(text)
                 for name, value in found.groupdict().items() if found else ():
-                    if value and value not in ("null", "None"):
-                        fields.setdefault(name, value)
-        return fields
+                    if value and value not in ("null", "None") and found is not None:
+                        spans.setdefault(name, (name, *found.span(name)))
+        return tuple(spans.values())
 
 
 @cache

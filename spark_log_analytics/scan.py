@@ -7,12 +7,11 @@ from datetime import tzinfo
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from eosctl.analysis.redaction import redact_text
 from eosctl.model.log_event import LogEvent, SourceSummary
 from spark_log_analytics.classify import Classifier
 from spark_log_analytics.content import REPLACED, Window, begins_with, count_newlines, read_content, read_window
 from spark_log_analytics.layouts import Layout
-from spark_log_analytics.scanner import MAX_EVENT_BYTES, MAX_MESSAGE_CHARS, Buffer, Record
+from spark_log_analytics.scanner import MAX_EVENT_BYTES, Buffer, Record
 from spark_log_analytics.sieve import WINDOW_BYTES, sift_records
 from spark_log_analytics.sources import SourceFile, Unread, find_files, inspect_file
 from spark_log_analytics.timestamps import Instant, TimeReference, parse_timestamp
@@ -275,7 +274,7 @@ class _Tally:
                     category=classified.category,
                     fields=classified.fields,
                     exception=classified.exception,
-                    message=redact_text(record.message[:MAX_MESSAGE_CHARS]),
+                    message=classified.message,
                 )
             )
 

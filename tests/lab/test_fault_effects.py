@@ -8,10 +8,14 @@ from pathlib import Path
 import pytest
 
 from eosctl.client import Client
-from eosctl.client.consumer import IsolationLevel, list_offset
-from eosctl.client.transactions import wait_until_ended
+from eosctl.client.consumer import IsolationLevel, Reader, list_offset
+from eosctl.client.offsets import committed_offsets
+from eosctl.client.topics import ensure_topic
+from eosctl.client.transactions import TV1, GroupIdentity, OffsetToCommit, produce, wait_until_ended
 from eosctl.errors import EosctlError
 from eosctl.sandbox.faults.bugs import BUGS
+from eosctl.wire.records.batch import encode_batch
+from eosctl.wire.records.record import Record
 from tests.lab.test_faults import OLD, THREE, Scene, play, record, time
 
 LATE_MS = 3_000
@@ -217,3 +221,76 @@ def test_a_known_bug_is_switched_on_every_broker_also_on_one_that_starts_later(t
         )
 
     play(tmp_path, story, OLD if "3.9" in bug.releases else THREE)
+
+
+@pytest.mark.parametrize("what", ["transactional-id=app", "group=readers"])
+def test_a_coordinator_that_is_unloaded_knows_from_its_log_what_it_knew(tmp_path: Path, what: str) -> None:
+    async def story(scene: Scene) -> None:
+        producer = scene.producer()
+        await producer.init_transactions()
+        await producer.send(scene.partition, record("x"))
+        await producer.send_offsets(GroupIdentity("readers"), {scene.partition: OffsetToCommit(7)})
+        await scene.fault(f"unload-coordinator {what}")
+        assert "again" in scene.faults.events[-1].what
+        assert scene.faults.active == ()  # it is over at once
+        await producer.commit()
+        await wait_until_ended(scene.client, "app")
+        assert (await committed_offsets(scene.client, "readers", [scene.partition]))[scene.partition] == 7
+
+    play(tmp_path, story)
+
+
+def test_in_a_replay_storm_commits_wait_for_the_log_and_come_true(tmp_path: Path) -> None:
+    async def story(scene: Scene) -> None:
+        producer = scene.producer()
+        await producer.init_transactions()
+        await producer.send(scene.partition, record("x"))
+        await scene.fault("replay-storm ms=3s")
+        states = [broker.transactions.states for broker in scene.simulation.core.brokers()]
+        assert any(each.is_loading for each in states)
+        began = time()
+        await producer.commit()
+        assert 2.5 < time() - began < 4
+        await scene.fault("restart node=any")  # a broker that starts in the storm loads as slowly
+        await scene.faults.heal()
+        began = time()
+        await send_one(scene, "other")
+        assert time() - began < 2
+        assert await scene.visible() == [b"x", b"other"]
+
+    play(tmp_path, story)
+
+
+def test_without_producer_ids_new_producers_wait_and_old_ones_go_on(tmp_path: Path) -> None:
+    async def story(scene: Scene) -> None:
+        known = scene.producer("known")
+        await known.init_transactions()
+        await scene.fault("exhaust-producer-ids for=5s")
+        await scene.fault("restart node=1")  # also where a broker starts anew
+        began = time()
+        await known.send(scene.partition, record("x"))
+        await known.commit()
+        assert time() - began < 5
+        for number in range(6):  # at least one of each broker
+            await scene.producer(f"new-{number}").init_transactions()
+        assert 4.9 < time() - began < 7
+
+    play(tmp_path, story)
+
+
+@pytest.mark.parametrize(("flush_messages", "kept"), [("1", 5), ("2", 4), ("3", 3), ("100", 1)])
+def test_a_power_cut_takes_what_was_not_forced_to_the_disk(tmp_path: Path, flush_messages: str, kept: int) -> None:
+    async def story(scene: Scene) -> None:
+        topic = await ensure_topic(
+            scene.client, "forced", partition_count=1, settings={"flush.messages": flush_messages}
+        )
+        partition = topic.partitions[0].partition
+        for number in range(5):
+            data = encode_batch([Record(0, scene.simulation.now_ms(), None, b"%d" % number)])
+            await produce(scene.client, partition, data, transactional_id=None, bounds=TV1.produce)
+        await scene.fault("restart node=1 lose=4 torn=true")
+        reader = await Reader.open(scene.client, [partition])
+        found = (await reader.drain(20_000)).get(partition, [])
+        assert [one.value for one in found] == [b"%d" % number for number in range(kept)]
+
+    play(tmp_path, story, THREE._replace(broker_count=1))

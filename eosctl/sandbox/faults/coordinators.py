@@ -1,13 +1,19 @@
-"""Move a coordinator, as an administrator would: reassign its partition, and elect the preferred leader."""
+"""What happens to coordinators: they move as an administrator moves them, or read their logs again.
+
+A move reassigns the partition and elects the preferred leader.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any, Final
 
 from eosctl.errors import EosctlError
 from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.core import ClusterCore
+from eosctl.sandbox.faults.kinds import FaultKind
 from eosctl.sandbox.faults.order import FaultOrder
 from eosctl.sandbox.metadata.image import PartitionState
 from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC, TRANSACTION_STATE_TOPIC
@@ -25,16 +31,18 @@ _LOOK_S: Final = 0.02
 _PREFERRED: Final = 0
 
 
-async def move_coordinator(core: ClusterCore, order: FaultOrder) -> str:
-    """Let another replica lead the partition that a group or a transactional id belongs to.
+async def disturb_coordinator(core: ClusterCore, order: FaultOrder) -> str:
+    """Let another replica lead the partition that a group or a transactional id belongs to, or load it again.
 
     Returns:
         What was done.
 
     Raises:
-        EosctlError: The partition does not exist, has no other replica, or did not move in time.
+        EosctlError: The partition does not exist, has no leader or no other replica, or did not move in time.
     """
     partition = _partition_of(core, order)
+    if order.kind is FaultKind.UNLOAD_COORDINATOR:
+        return _unload(core, partition)
     state = _state(core, partition)
     to = order.to if order.to is not None else _next_replica(state, partition)
     if to not in state.isr:
@@ -55,6 +63,50 @@ async def move_coordinator(core: ClusterCore, order: FaultOrder) -> str:
         while any(state.leader != to for state in _states(core, partition)):
             await asyncio.sleep(_LOOK_S)
     return f"{partition} is led by {to} instead of {former}"
+
+
+def _unload(core: ClusterCore, partition: TopicPartition) -> str:
+    leading = [broker for broker in core.brokers() if _leads(broker, partition)]
+    if not leading:
+        raise EosctlError(f"Nobody leads {partition} now.", "Its replicas are down or fenced.", "Start its brokers.")
+    _reload(leading[0], partition)
+    return f"broker {leading[0].node_id} reads {partition} again"
+
+
+def _reload(broker: Broker, partition: TopicPartition) -> None:
+    """Let a coordinator forget a partition that its broker leads, and load it as a new leader does."""
+    coordinator = broker.groups if partition.topic == CONSUMER_OFFSETS_TOPIC else broker.transactions
+    coordinator.resign(partition.partition, None)
+    coordinator.become_leader(partition.partition, broker.replicas.partitions[partition].leader_epoch)
+
+
+def begin_replay_storm(broker: Broker, load_ms: float) -> Callable[[], None]:
+    """Let a broker's transaction coordinator load everything again, each load taking so long from now on.
+
+    Returns:
+        What ends it: loads take no time again, and those that still wait end at once.
+    """
+    states = broker.transactions.states
+    former, states.load_ms = states.load_ms, load_ms
+    _reload_transactions(broker)
+
+    def end() -> None:
+        states.load_ms = former
+        if states.is_loading and not broker.stopped:
+            _reload_transactions(broker)
+
+    return end
+
+
+def _reload_transactions(broker: Broker) -> None:
+    for partition in tuple(broker.replicas.partitions):
+        if partition.topic == TRANSACTION_STATE_TOPIC and _leads(broker, partition):
+            _reload(broker, partition)
+
+
+def _leads(broker: Broker, partition: TopicPartition) -> bool:
+    hosted = broker.replicas.partitions.get(partition)
+    return hosted is not None and hosted.is_leader
 
 
 def _partition_of(core: ClusterCore, order: FaultOrder) -> TopicPartition:

@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final, Protocol
 
@@ -24,7 +25,7 @@ from eosctl.errors import EosctlError, UsageError
 from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.core import ClusterCore
 from eosctl.sandbox.faults.bugs import BUGS, find_bug
-from eosctl.sandbox.faults.coordinators import move_coordinator
+from eosctl.sandbox.faults.coordinators import begin_replay_storm, disturb_coordinator
 from eosctl.sandbox.faults.disks import lose_page_cache
 from eosctl.sandbox.faults.kinds import FaultKind
 from eosctl.sandbox.faults.links import is_of_clients, link_faults, node_of_stream
@@ -32,13 +33,27 @@ from eosctl.sandbox.faults.materialisation import LateMaterialisation
 from eosctl.sandbox.faults.order import ANY_NODE, FaultOrder
 from eosctl.sandbox.faults.register import ActiveFault, FaultEvent, FaultRegister
 from eosctl.sandbox.log.directories import directory_paths
+from eosctl.sandbox.metadata.image import TOPIC_RESOURCE
 from eosctl.sandbox.network import LinkFault
 from eosctl.sandbox.node import Node
+from eosctl.storage.names import parse_partition_directory
 
 LATE_LIMIT_MS: Final = 1_000.0
 """How long a late materialisation waits for its moment at most, unless told otherwise."""
 
-_AT_ONCE: Final = frozenset({FaultKind.START, FaultKind.RESTART, FaultKind.FAIL_DISK, FaultKind.MOVE_COORDINATOR})
+_AT_ONCE: Final = frozenset(
+    {
+        FaultKind.START,
+        FaultKind.RESTART,
+        FaultKind.FAIL_DISK,
+        FaultKind.MOVE_COORDINATOR,
+        FaultKind.UNLOAD_COORDINATOR,
+    }
+)
+#: What is done to each node by itself, and again to one that starts.
+_OF_NODES: Final = frozenset(
+    {FaultKind.SKEW, FaultKind.LATE_MATERIALISATION, FaultKind.REPLAY_STORM, FaultKind.EXHAUST_PRODUCER_IDS}
+)
 
 
 class FaultHost(Protocol):
@@ -125,8 +140,8 @@ class FaultEngine(FaultRegister):
                 await self._host.start_broker(node)
             case FaultKind.PAUSE:
                 self._core.pause_node(node)
-            case FaultKind.MOVE_COORDINATOR:
-                return await move_coordinator(self._core, order)
+            case FaultKind.MOVE_COORDINATOR | FaultKind.UNLOAD_COORDINATOR:
+                return await disturb_coordinator(self._core, order)
             case FaultKind.FULL_DISK | FaultKind.FAIL_DISK:
                 self._break_disk(active)
             case FaultKind.DISCONNECT if order.api is None:
@@ -136,7 +151,7 @@ class FaultEngine(FaultRegister):
                 before = self.bug_states()[order.name]
                 self.switch_bug(order.name, order.on)
                 active.undo.append(lambda: self.switch_bug(order.name, before))
-            case FaultKind.SKEW | FaultKind.LATE_MATERIALISATION:
+            case kind if kind in _OF_NODES:
                 for each in self._core.nodes.values():
                     self._affect(active, each)
             case _:
@@ -145,11 +160,13 @@ class FaultEngine(FaultRegister):
 
     async def _kill(self, order: FaultOrder) -> str:
         node = order.node or 0
+        flush_messages = _flush_policy(self._core.nodes[node].broker)
         await self._host.kill_broker(node)
         what = "killed"
         if order.lose or order.torn:
             directories = directory_paths(self._core.directory_of(node), self._core.shape.log_dir_count)
-            lost = lose_page_cache(directories, max(1, order.lose), torn=order.torn)
+            count = max(1, order.lose)
+            lost = lose_page_cache(directories, count, torn=order.torn, flush_messages=flush_messages)
             what += ", its disk lost " + (", ".join(f"{name} {size} bytes" for name, size in lost.items()) or "nothing")
         if order.kind is FaultKind.RESTART:
             await self._host.start_broker(node)
@@ -197,7 +214,7 @@ class FaultEngine(FaultRegister):
                 broker.client_faults.faults.remove(fault)
 
     def _affect(self, active: ActiveFault, node: Node) -> None:
-        """Do to one node what belongs to it: its clock, or its group coordinator's haste."""
+        """Do to one node what belongs to it: its clock, its producer ids, its coordinators' haste."""
         order = active.order
         if order.node not in (None, node.plan.node_id):
             return
@@ -208,8 +225,8 @@ class FaultEngine(FaultRegister):
                 node.runtime.skew_ms -= order.ms
 
             active.undo.append(set_right)
-        elif order.kind is FaultKind.LATE_MATERIALISATION and node.broker is not None:
-            active.undo.append(_delay_materialisation(node.broker, order))
+        elif node.broker is not None:
+            active.undo.append(_EFFECTS[order.kind](node.broker, order))
 
     # --- ending -------------------------------------------------------------------------------------------------
 
@@ -234,7 +251,7 @@ class FaultEngine(FaultRegister):
     def _started(self, node: Node) -> None:
         broker = node.broker
         for active in self.active:
-            if active.order.kind in (FaultKind.SKEW, FaultKind.LATE_MATERIALISATION):
+            if active.order.kind in _OF_NODES:
                 self._affect(active, node)
             for fault in active.link_faults if broker is not None else ():
                 if is_of_clients(fault):
@@ -314,3 +331,33 @@ def _delay_materialisation(broker: Broker, order: FaultOrder) -> Callable[[], No
         groups.offsets.on_pending, groups.offsets.on_appended = hooks
 
     return in_time
+
+
+def _withhold_producer_ids(broker: Broker, order: FaultOrder) -> Callable[[], None]:
+    broker.producer_ids.withhold()
+
+    def give_again() -> None:
+        if not broker.stopped:
+            broker.producer_ids.release()
+
+    return give_again
+
+
+_EFFECTS: Final[Mapping[FaultKind, Callable[[Broker, FaultOrder], Callable[[], None]]]] = {
+    FaultKind.LATE_MATERIALISATION: _delay_materialisation,
+    FaultKind.REPLAY_STORM: lambda broker, order: begin_replay_storm(broker, order.ms),
+    FaultKind.EXHAUST_PRODUCER_IDS: _withhold_producer_ids,
+}
+
+
+def _flush_policy(broker: Broker | None) -> Callable[[str], int]:
+    """Return after how many records the log of a partition directory is forced to disk (``flush.messages``)."""
+
+    def flush_messages(directory: str) -> int:
+        found = parse_partition_directory(directory)
+        if broker is None or found is None:
+            return sys.maxsize
+        overrides = broker.metadata.config(TOPIC_RESOURCE, found.topic)
+        return int(broker.config.topic_value(overrides, "flush.messages"))
+
+    return flush_messages

@@ -31,6 +31,9 @@ class FaultKind(StrEnum):
     FAIL_DISK = "fail-disk"
     SKEW = "skew"
     MOVE_COORDINATOR = "move-coordinator"
+    UNLOAD_COORDINATOR = "unload-coordinator"
+    REPLAY_STORM = "replay-storm"
+    EXHAUST_PRODUCER_IDS = "exhaust-producer-ids"
     LATE_MATERIALISATION = "late-materialisation"
     BUG = "bug"
 
@@ -75,6 +78,9 @@ SETTINGS: Final[Mapping[FaultKind, tuple[str, ...]]] = {
     FaultKind.FAIL_DISK: ("node", "directory"),
     FaultKind.SKEW: ("node", "ms"),
     FaultKind.MOVE_COORDINATOR: ("group", "transactional-id", "to"),
+    FaultKind.UNLOAD_COORDINATOR: ("group", "transactional-id"),
+    FaultKind.REPLAY_STORM: ("node", "ms"),
+    FaultKind.EXHAUST_PRODUCER_IDS: ("node",),
     FaultKind.LATE_MATERIALISATION: ("node", "when", "ms"),
     FaultKind.BUG: ("name", "on"),
 }
@@ -97,11 +103,13 @@ NEEDED: Final[Mapping[FaultKind, tuple[str, ...]]] = {
     FaultKind.LATE_MARKERS: ("ms",),
     FaultKind.LATE_END_TXN: ("ms",),
     FaultKind.LATE_PRODUCE: ("ms",),
+    FaultKind.REPLAY_STORM: ("ms",),
     FaultKind.BUG: ("name",),
 }
 
 MEANINGS: Final[Mapping[FaultKind, str]] = {
-    FaultKind.KILL: "end a node as kill -9 does; lose=N takes the last batches of every log, torn leaves half of one",
+    FaultKind.KILL: "end a node as kill -9 does; lose=N: every log loses up to N last batches that were not forced "
+    "to disk, torn leaves half of one",
     FaultKind.STOP: "shut a node down in order",
     FaultKind.START: "start a node that is down",
     FaultKind.RESTART: "kill a node and start it again",
@@ -122,6 +130,9 @@ MEANINGS: Final[Mapping[FaultKind, str]] = {
     FaultKind.FAIL_DISK: "a log directory fails now",
     FaultKind.SKEW: "a node's wall clock is ms ahead (negative: behind)",
     FaultKind.MOVE_COORDINATOR: "let another replica coordinate a group or a transactional id",
+    FaultKind.UNLOAD_COORDINATOR: "let the coordinator of a group or an id forget its partition and read its log again",
+    FaultKind.REPLAY_STORM: "transaction coordinators read all their logs again, and every load takes ms",
+    FaultKind.EXHAUST_PRODUCER_IDS: "a broker's producer ids are used up, and the controller has no more blocks",
     FaultKind.LATE_MATERIALISATION: "offsets follow their marker late (KAFKA-17507; --emulate 3.9)",
     FaultKind.BUG: "switch a known bug on or off (on=false)",
 }

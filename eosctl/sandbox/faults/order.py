@@ -39,12 +39,12 @@ class FaultOrder:
         skip: So many frames pass first.
         count: So many are hit; None for all.
         chance: How likely each frame is hit, 0 to 1.
-        ms: How long: of a delay, of skew (may be negative).
-        lose: Batches that every log of a killed broker loses at its end, as they were never forced to disk.
+        ms: How long: of a delay, of a load, of skew (may be negative).
+        lose: Batches that every log of a killed broker loses at its end at most, as they were never forced to disk.
         torn: Whether half of the first lost batch is left.
         directory: The log directory, from 1.
-        group: The group whose coordinator moves.
-        transactional_id: The id whose coordinator moves.
+        group: The group whose coordinator moves, or reads its log again.
+        transactional_id: The id whose coordinator does.
         to: Where it moves; the next replica when None.
         when: The moment of a late materialisation.
         name: The bug.
@@ -144,7 +144,7 @@ def read_order(kind_word: str, settings: Mapping[str, object]) -> FaultOrder:
     missing = [name for name in NEEDED.get(kind, ()) if _field_of(kind, name) not in values]
     if missing:
         raise UsageError(f"The fault {kind} needs {missing[0]}=.", MEANINGS[kind].capitalize() + ".", _shape_of(kind))
-    if kind is FaultKind.MOVE_COORDINATOR and len({"group", "transactional_id"} & set(values)) != 1:
+    if kind in _OF_A_COORDINATOR and len({"group", "transactional_id"} & set(values)) != 1:
         raise UsageError("A coordinator is that of a group or of a transactional id.", "", "Name one of them.")
     return _with_ends(FaultOrder(kind, **values))  # type: ignore[arg-type]
 
@@ -163,6 +163,7 @@ def _with_ends(order: FaultOrder) -> FaultOrder:
     return order
 
 
+_OF_A_COORDINATOR: Final = (FaultKind.MOVE_COORDINATOR, FaultKind.UNLOAD_COORDINATOR)
 _LINK_KINDS: Final = (FaultKind.DELAY, FaultKind.DROP, FaultKind.DUPLICATE, FaultKind.REORDER)
 _REQUESTS_ONLY: Final = (FaultKind.DUPLICATE, FaultKind.REORDER)
 

@@ -28,6 +28,7 @@ class ProducerIdManager:
         self._prefetch_at = 0
         self._next_block: tuple[int, int] | None = None
         self._is_asking = False
+        self._is_withheld = False
 
     def start(self) -> None:
         """Ask for the first block; call it when the broker is registered."""
@@ -44,6 +45,17 @@ class ProducerIdManager:
             self._ask()
         return producer_id
 
+    def withhold(self) -> None:
+        """Lose all ids that are left, and get no more until `release`."""
+        self._is_withheld = True
+        self._next_id = self._end = 0
+        self._next_block = None
+
+    def release(self) -> None:
+        """Ask for ids again."""
+        self._is_withheld = False
+        self._ask()
+
     def _take_next_block(self) -> bool:
         if self._next_block is None:
             return False
@@ -54,7 +66,7 @@ class ProducerIdManager:
         return True
 
     def _ask(self) -> None:
-        if self._is_asking or self._next_block is not None:
+        if self._is_asking or self._is_withheld or self._next_block is not None:
             return
         self._is_asking = True
         self._channel.send_to_controller(
@@ -69,6 +81,8 @@ class ProducerIdManager:
             self._runtime.call_later(RETRY_BACKOFF_MS, self._ask_again)
             return
         self._is_asking = False
+        if self._is_withheld:
+            return
         self._next_block = (response.producer_id_start, response.producer_id_len)
 
     def _ask_again(self) -> None:

@@ -132,6 +132,7 @@ class StateManager:
         self._writes_tags = not emulation.is_3_9
         self._partitions: dict[int, StatePartition] = {}
         self._cache: dict[str, CachedTransaction] = {}
+        self.load_ms = 0.0  # how long a load takes before it begins to read: as from a slow disk
         self._unwritten: deque[StatePartition] = deque()  # those with a queue, which the next flush writes
 
     def partition_index(self, transactional_id: str) -> int:
@@ -182,7 +183,10 @@ class StateManager:
         self._partitions[index] = partition
         self._events.elected(index, coordinator_epoch)
         partition.load_started_ms = self._runtime.now_ms()
-        self._load(partition, self._replicas.read_all(partition.topic_partition), {})
+        if self.load_ms:
+            self._runtime.call_later(self.load_ms, partial(self._begin_load, partition))
+        else:
+            self._begin_load(partition)
 
     def resign(self, index: int, coordinator_epoch: int | None) -> bool:
         """Forget a partition; returns whether it was owned under an epoch that is not newer."""
@@ -197,6 +201,10 @@ class StateManager:
     def _forget(self, partition: StatePartition) -> None:
         for transactional_id in partition.transactions:
             self._cache.pop(transactional_id, None)
+
+    def _begin_load(self, partition: StatePartition) -> None:
+        if self.is_current(partition):
+            self._load(partition, self._replicas.read_all(partition.topic_partition), {})
 
     def _load(
         self, partition: StatePartition, batches: Iterator[tuple[BatchHeader, bytes]], latest: dict[bytes, bytes]

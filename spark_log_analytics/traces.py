@@ -90,6 +90,8 @@ def count_exceptions(split: Split) -> TraceCounts:
                 key = ExceptionKey(minute_ms, chain[0], chain[-1], application, record.host or source.host)
                 count, offset = found.get(key, (0, record.offset + window.base))
                 found[key] = count + 1, offset
+        # Freed before the next one is read, which gets its memory: to clear new memory takes longer than to read.
+        del window
     counts = (ExceptionCount(key, count, source.name, offset) for key, (count, offset) in found.items())
     return TraceCounts(tuple(counts), error)
 

@@ -72,6 +72,14 @@ PROOFS = {
             *("--seeds", "10000", "--clients", "tv2", "--bug", "kafka-20734=off"),
         ),
     ),
+    "simulate-3.9": Proof(
+        "Ten thousand fault schedules on a cluster as 3.9 without its known bugs (KAFKA-17507 too) break no promise while "
+        "nothing of a client comes late.",
+        (
+            *(sys.executable, "-m", "eosctl", "sandbox", "simulate", "--seeds", "10000", "--emulate", "3.9"),
+            *("--plan", "nodes", "--bug", "kafka-17507=off", "--bug", "zombie-txn-offset-commit=off"),
+        ),
+    ),
     "replay-across-pythons": Proof(
         "Seeds of simulations replay byte for byte on every supported Python that is installed, two at least.",
         (sys.executable, "-m", "scripts.replay_across_pythons"),

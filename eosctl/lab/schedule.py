@@ -32,16 +32,20 @@ class FaultKind(StrEnum):
 #: What clients send during these may arrive up to ``amount`` ms after they have ended.
 LATE: Final = frozenset({FaultKind.SLOW_CLIENTS, FaultKind.LATE_OFFSET_COMMIT})
 
+_CRASHES: Final = (FaultKind.KILL_BROKER, FaultKind.STOP_BROKER, FaultKind.KILL_CONTROLLER)
+_NETWORK: Final = (
+    FaultKind.ISOLATE_BROKER,
+    FaultKind.CUT_LINK,
+    FaultKind.DROP_FRAMES,
+    FaultKind.DELAY_FRAMES,
+    FaultKind.DUPLICATE_FRAMES,
+    FaultKind.REORDER_FRAMES,
+)
+
 PLANS: Final[dict[str, tuple[FaultKind, ...]]] = {
-    "crashes": (FaultKind.KILL_BROKER, FaultKind.STOP_BROKER, FaultKind.KILL_CONTROLLER),
-    "network": (
-        FaultKind.ISOLATE_BROKER,
-        FaultKind.CUT_LINK,
-        FaultKind.DROP_FRAMES,
-        FaultKind.DELAY_FRAMES,
-        FaultKind.DUPLICATE_FRAMES,
-        FaultKind.REORDER_FRAMES,
-    ),
+    "crashes": _CRASHES,
+    "network": _NETWORK,
+    "nodes": (*_CRASHES, *_NETWORK),
     "clients": (
         FaultKind.DISCONNECT_CLIENTS,
         FaultKind.SLOW_CLIENTS,

@@ -19,7 +19,7 @@ from eosctl.lab.trials import fault_counts, minimise, run_trials
 
 ALL = TrialPlan(bugs=(("kafka-20734", False),))
 #: Clients whose requests come late tear transactions below transaction.version 2 (KAFKA-17754).
-HARMLESS = PLANS["crashes"] + PLANS["network"]
+HARMLESS = PLANS["nodes"]
 
 
 def test_fault_schedules_break_no_promise() -> None:

@@ -33,7 +33,7 @@ def simulate(
     plan: Annotated[
         str,
         typer.Option(
-            "--plan", help="Faults to draw from: all, crashes, network, clients, late-offsets, clocks or none."
+            "--plan", help="Faults to draw from: all, crashes, network, nodes, clients, late-offsets, clocks or none."
         ),
     ] = "all",
     emulate: Annotated[str, typer.Option("--emulate", metavar="3.9|4.3", help="The release to behave as.")] = "4.3",

@@ -120,11 +120,12 @@ async def lose(play: Play, *, by: str, to: str, records: int) -> None:
     play.producer(by).lose(partition_of(to), records)
 
 
-async def plain(play: Play, *, to: str, values: list[str], acks: int = -1) -> None:
-    """Write records without an id and without a transaction."""
+async def plain(play: Play, *, to: str, values: list[str], acks: int = -1, gives_up: str | None = None) -> None:
+    """Write records without an id and without a transaction; with ``gives_up`` for so long and no longer."""
     now_ms = play.place.now_ms()
     data = encode_batch([Record(0, now_ms, *record) for record in _records(values)])
-    await produce(play.client, partition_of(to), data, transactional_id=None, bounds=TV1.produce, acks=acks)
+    client = play.client if gives_up is None else await play.open_client("hasty", deadline_ms=int(parse_ms(gives_up)))
+    await produce(client, partition_of(to), data, transactional_id=None, bounds=TV1.produce, acks=acks)
 
 
 async def offsets(play: Play, *, by: str, group: str, of: str, at: int, member: str = "") -> None:

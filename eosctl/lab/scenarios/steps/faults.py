@@ -9,14 +9,14 @@ from eosctl.errors import UsageError
 from eosctl.lab.scenarios.steps.play import Play, partition_of
 from eosctl.sandbox.faults.order import parse_ms, parse_order
 
-_WHO = re.compile(r"\{(leader|follower|coordinator|group-coordinator|named):([^}]+)\}")
+_WHO = re.compile(r"\{(leader|follower|second-follower|coordinator|group-coordinator|named):([^}]+)\}")
 
 
 async def fault(play: Play, *, words: str) -> None:
     """Let a fault happen.
 
-    ``{leader:orders}``, ``{follower:orders}``, ``{coordinator:app}`` and ``{group-coordinator:g}`` stand for brokers,
-    ``{named:1}`` for the first one that was found like this.
+    ``{leader:orders}``, ``{follower:orders}``, ``{second-follower:orders}``, ``{coordinator:app}`` and
+    ``{group-coordinator:g}`` stand for brokers, ``{named:1}`` for the first one that was found like this.
     """
     filled = words
     for found in _WHO.finditer(words):
@@ -44,7 +44,9 @@ async def _node(play: Play, kind: str, key: str) -> int:
             await play.client.refresh_metadata([partition_of(key).topic])
             return await play.client.node_id(partition_of(key))
         case "follower":
-            return await _follower(play, key)
+            return await _follower(play, key, 1)
+        case "second-follower":
+            return await _follower(play, key, 2)
         case "coordinator":
             return await play.client.node_id(transaction_coordinator(key))
     return await play.client.node_id(group_coordinator(key))
@@ -58,11 +60,12 @@ def _named(play: Play, key: str) -> int:
     return play.named[int(key) - 1]
 
 
-async def _follower(play: Play, key: str) -> int:
+async def _follower(play: Play, key: str, number: int) -> int:
     partition = partition_of(key)
     topic = (await play.client.refresh_metadata([partition.topic])).topic(partition.topic)
     found = next((each for each in topic.partitions if each.partition == partition), None) if topic else None
     followers = [node for node in found.isr if node != found.leader_id] if found else []
-    if not followers:
-        raise UsageError(f"{partition} has no follower in sync.", "", "Give its topic more replicas.")
-    return followers[0]
+    if len(followers) < number:
+        what = f"{partition} has {len(followers)} followers in sync, not {number}."
+        raise UsageError(what, "", "Give its topic more replicas.")
+    return followers[number - 1]

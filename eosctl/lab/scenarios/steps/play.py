@@ -101,9 +101,13 @@ class Play:
         """Note what must be so and what is."""
         self.expectations.append(Expectation(what, str(expected), str(seen)))
 
-    async def open_client(self, client_id: str, patience_ms: int | None = None) -> Client:
-        """Open a client of its own; with ``patience_ms`` a request is given up after so long and sent again."""
+    async def open_client(
+        self, client_id: str, patience_ms: int | None = None, deadline_ms: int | None = None
+    ) -> Client:
+        """Open a client of its own, which asks again after ``patience_ms`` and gives up after ``deadline_ms``."""
         config = replace(self.place.config, client_id=client_id)
+        if deadline_ms is not None:
+            config = replace(config, timeout_ms=deadline_ms, request_timeout_ms=deadline_ms)
         if patience_ms is not None:
             config = replace(config, request_timeout_ms=patience_ms)
         chance = random.Random(self.chance.random())

@@ -25,7 +25,7 @@ from eosctl.wire.records.header import (
     BatchHeader,
     ByteSource,
 )
-from eosctl.wire.records.record import Record, decode_section, encode_record, encode_records
+from eosctl.wire.records.record import Record, decode_section, encode_entry, encode_record, encode_records
 
 __all__ = [
     "MIN_BATCH_LENGTH",
@@ -207,6 +207,20 @@ def encode_batch(
         )
         + (compress(codec, section) if codec else section),
     )
+
+
+def encode_entries(entries: Sequence[tuple[bytes, bytes | None]], timestamp: int) -> bytes:
+    """Encode keys and values as a coordinator writes its state: plain records of one time, without a producer.
+
+    The bytes are those of `encode_batch` in half its time; three such batches are written for every transaction.
+
+    Args:
+        entries: At least one; a value of None is a tombstone.
+        timestamp: Milliseconds since the epoch.
+    """
+    count = len(entries)
+    section = b"".join([encode_entry(key, value, delta) for delta, (key, value) in enumerate(entries)])
+    return _assemble(0, -1, _CHECKED_HEAD.pack(0, count - 1, timestamp, timestamp, -1, -1, -1, count) + section)
 
 
 def encode_retained(header: BatchHeader, records: Sequence[Record], *, delete_horizon_ms: int | None = None) -> bytes:

@@ -60,6 +60,19 @@ def encode_records(records: Sequence[Record], base_timestamp: int) -> bytes:
     )
 
 
+def encode_entry(key: bytes, value: bytes | None, offset_delta: int) -> bytes:
+    """Encode a record without headers that has its batch's base timestamp; a value of None is a tombstone."""
+    front = b"\0\0" + encode_varint(offset_delta) if offset_delta else _FIRST_RECORD
+    key_size = LENGTHS[len(key)] if len(key) < len(LENGTHS) else encode_varint(len(key))
+    if value is None:
+        body = b"".join((front, key_size, key, _NULL, _NO_HEADERS))
+    else:
+        value_size = LENGTHS[len(value)] if len(value) < len(LENGTHS) else encode_varint(len(value))
+        body = b"".join((front, key_size, key, value_size, value, _NO_HEADERS))
+    size = len(body)
+    return (LENGTHS[size] if size < len(LENGTHS) else encode_varint(size)) + body
+
+
 def decode_section(
     section: bytes,
     count: int,

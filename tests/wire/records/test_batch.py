@@ -14,6 +14,7 @@ from eosctl.wire.records.batch import (
     decode_header,
     decode_records,
     encode_batch,
+    encode_entries,
     encode_retained,
     iter_headers,
     with_append_time,
@@ -83,6 +84,13 @@ def test_append_time_replaces_the_timestamps_of_all_records(
     assert header.is_log_append_time
     assert [record.timestamp for record in decode_records(batch, header)] == [append_time] * len(records)
     assert batch == encode_batch(records, codec=codec, log_append_time_ms=append_time)
+
+
+@given(st.lists(st.tuples(st.binary(max_size=700), st.none() | st.binary(max_size=700)), min_size=1), TIMESTAMPS)
+def test_entries_of_a_state_log_are_plain_records_of_one_time(
+    entries: list[tuple[bytes, bytes | None]], timestamp: int
+) -> None:
+    assert encode_entries(entries, timestamp) == encode_batch([Record(0, timestamp, *entry) for entry in entries])
 
 
 @given(record_lists, codecs, st.integers(0, 2**62), st.integers(0, 2**31 - 1))

@@ -37,8 +37,7 @@ from eosctl.sandbox.ports import (
 )
 from eosctl.wire.error_codes import NO_ERROR, ErrorCode
 from eosctl.wire.internal.partitioner import partition_for
-from eosctl.wire.records.batch import BatchHeader, decode_records, encode_batch
-from eosctl.wire.records.record import Record
+from eosctl.wire.records.batch import BatchHeader, decode_records, encode_entries
 
 LOAD_BATCHES_PER_TURN: Final = 1000
 """How many batches are replayed before other work gets its turn."""
@@ -274,24 +273,24 @@ class StateManager:
 
     def _flush_partition(self, partition: StatePartition, version: int, now_ms: int) -> None:
         queue, partition.queue = partition.queue, []
-        records: list[Record] = []
+        entries: list[tuple[bytes, bytes | None]] = []
         size_bytes = first = 0
         for cached, following, _ in queue:
             value = None if following is None else encode_value(following, version, writes_tags=self._writes_tags)
-            records.append(Record(0, now_ms, cached.key, value))
+            entries.append((cached.key, value))
             size_bytes += len(cached.key) + (0 if value is None else len(value))
             if size_bytes >= GROUP_BYTES:
-                self._write(partition, records, queue[first : first + len(records)])
-                first += len(records)
-                records = []
+                self._write(partition, encode_entries(entries, now_ms), queue[first : first + len(entries)])
+                first += len(entries)
+                entries = []
                 size_bytes = 0
-        if records:
-            self._write(partition, records, queue[first:])
+        if entries:
+            self._write(partition, encode_entries(entries, now_ms), queue[first:])
 
-    def _write(self, partition: StatePartition, records: list[Record], written: list[Waiting]) -> None:
+    def _write(self, partition: StatePartition, batch: bytes, written: list[Waiting]) -> None:
         self._replicas.append_internal(
             partition.topic_partition,
-            encode_batch(records),
+            batch,
             partial(self._appended, partition, written),
             timeout_ms=max([cached.metadata.timeout_ms for cached, _, _ in written]),
         )

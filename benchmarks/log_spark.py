@@ -86,7 +86,8 @@ def _watched(path: Path) -> list[float]:
     command = [sys.executable, "-u", "-m", "eosctl", "logs", "watch", str(path), "--from-start", "--all", "--jsonl"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as watch:
         try:
-            return list(_appended(path, lambda _: bool(watch.stdout and watch.stdout.readline())))
+            # The row of the record itself, not only the one before it, which the new one shows to be complete.
+            return list(_appended(path, lambda name: any(f"order {name} " in line for line in watch.stdout or ())))
         finally:
             watch.terminate()
 

@@ -21,6 +21,8 @@ from spark_log_analytics.sources import SourceFile, find_files, inspect_file
 
 IDLE_MS: Final = 5_000
 """A file that nobody has written to for this long has no event that grows."""
+UNENDED_WAIT: Final = 4
+"""How many times as long the end of a line is waited for: a writer's buffer may cut a line anywhere."""
 HEAD_BYTES: Final = 64
 LOOK_BACK_BYTES: Final = 1024 * 1024
 
@@ -73,7 +75,8 @@ def find_ends(
     Args:
         paths: Files and directories.
         known: Positions found before; they save counting the same lines again.
-        idle_ms: From when on a file that is not written to is read to its end.
+        idle_ms: From when on a file that is not written to is read to its end; four times as long when that is no end
+            of a line.
         now_ms: The clock.
     """
     ends = {}
@@ -81,7 +84,10 @@ def find_ends(
         try:
             status = path.stat()
             identity = f"{status.st_dev}:{status.st_ino}"
-            idle = now_ms() - status.st_mtime_ns // 1_000_000 >= idle_ms
+            quiet_ms = now_ms() - status.st_mtime_ns // 1_000_000
+            idle = quiet_ms >= idle_ms and (
+                quiet_ms >= idle_ms * UNENDED_WAIT or _ends_with_newline(path, status.st_size)
+            )
             position = _end_of(path, status.st_size, known.get(identity), idle=idle)
         except OSError:
             # It went between the listing and the look: another round will tell.
@@ -96,8 +102,10 @@ def plan_tail(start: Positions, end: Positions, zone: tzinfo | None = None) -> l
     parts = []
     for identity, stop in end.items():
         begin = start.get(identity)
+        if begin is not None and begin == stop:
+            continue
         path = locate(identity, Path(stop.path))
-        if path is None or (begin is not None and begin == stop):
+        if path is None:
             continue
         first = begin.offset if begin is not None and _continues(begin, stop) else 0
         line = begin.line if begin is not None and first else 0
@@ -125,8 +133,10 @@ def read_tail(part: TailSplit, classifier: Classifier) -> tuple[LogEvent, ...]:
 
 def locate(identity: str, path: Path) -> Path | None:
     """Return where a file is now: at its path, or under another name beside it; None when it is gone."""
-    candidates = [path, *(sorted(path.parent.iterdir()) if path.parent.is_dir() else ())]
-    return next((one for one in candidates if _identity(one) == identity), None)
+    if _identity(path) == identity:
+        return path
+    beside = sorted(path.parent.iterdir()) if path.parent.is_dir() else ()
+    return next((one for one in beside if _identity(one) == identity), None)
 
 
 def to_json(positions: Positions) -> dict[str, Any]:
@@ -176,6 +186,12 @@ def _head_hash(path: Path, size: int) -> str:
     if size < HEAD_BYTES:
         return ""
     return hashlib.sha1(read_head(path, HEAD_BYTES), usedforsecurity=False).hexdigest()[:12]
+
+
+def _ends_with_newline(path: Path, size: int) -> bool:
+    with path.open("rb") as file:
+        file.seek(max(0, size - 1))
+        return file.read(1) in (b"\n", b"")
 
 
 def _continues(begin: Position, stop: Position) -> bool:

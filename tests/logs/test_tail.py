@@ -91,6 +91,18 @@ def test_the_last_event_waits_until_it_is_complete(tmp_path: Path) -> None:
     assert len(reader.events) == 2
 
 
+@pytest.mark.parametrize(
+    ("ending", "quiet_ms", "is_read"),
+    [("\n", 99, False), ("\n", 100, True), ("", 399, False), ("", 400, True)],
+)
+def test_a_line_without_an_end_is_waited_for_longer(tmp_path: Path, ending: str, quiet_ms: int, is_read: bool) -> None:
+    path = tmp_path / "a.log"
+    path.write_text(ERROR.format(1, "one").rstrip("\n") + ending)
+    now_ms = path.stat().st_mtime_ns // 1_000_000 + quiet_ms
+    [end] = find_ends([path], {}, idle_ms=100, now_ms=lambda: now_ms).values()
+    assert end.offset == (path.stat().st_size if is_read else 0)
+
+
 def test_a_file_that_was_renamed_is_not_read_again(tmp_path: Path) -> None:
     path, reader = tmp_path / "a.log", Reader(tmp_path)
     path.write_text(ERROR.format(1, "one") + ERROR.format(2, "two"))

@@ -33,11 +33,11 @@ def watch_logs(
     ] = False,
     interval_ms: Annotated[
         int, typer.Option("--interval-ms", min=10, help="How often to look.", rich_help_panel=FOLLOWING)
-    ] = 250,
+    ] = 100,
     idle_ms: Annotated[
         int,
         typer.Option("--idle-ms", min=0, help="When an event is held to be complete.", rich_help_panel=FOLLOWING),
-    ] = 1_000,
+    ] = 250,
     seconds: Annotated[
         float | None,
         typer.Option("--for", metavar="SECONDS", min=0, help="Stop after this long.", rich_help_panel=FOLLOWING),

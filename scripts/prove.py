@@ -73,8 +73,8 @@ PROOFS = {
         ),
     ),
     "simulate-3.9": Proof(
-        "Ten thousand fault schedules on a cluster as 3.9 without its known bugs (KAFKA-17507 too) break no promise while "
-        "nothing of a client comes late.",
+        "Ten thousand fault schedules on a cluster as 3.9 without its known bugs, KAFKA-17507 among them, break no "
+        "promise while nothing of a client comes late.",
         (
             *(sys.executable, "-m", "eosctl", "sandbox", "simulate", "--seeds", "10000", "--emulate", "3.9"),
             *("--plan", "nodes", "--bug", "kafka-17507=off", "--bug", "zombie-txn-offset-commit=off"),

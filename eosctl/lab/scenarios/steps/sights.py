@@ -15,6 +15,12 @@ from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.describe_transactions import DescribeTransactionsRequest
 from eosctl.wire.messages.list_transactions import ListTransactionsRequest
 
+_UNTIL_A_SUCCESSOR = {
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+    ErrorCode.NOT_COORDINATOR,
+    ErrorCode.NETWORK_EXCEPTION,
+    ErrorCode.REQUEST_TIMED_OUT,
+}
 _ISOLATIONS = {"committed": IsolationLevel.READ_COMMITTED, "uncommitted": IsolationLevel.READ_UNCOMMITTED}
 
 
@@ -104,7 +110,7 @@ async def _describe(play: Play, transactional_id: str) -> Any | None:
         transaction_coordinator(transactional_id),
         ApiKey.DESCRIBE_TRANSACTIONS,
         DescribeTransactionsRequest([transactional_id]),
-        retry_on={ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.NOT_COORDINATOR},
+        retry_on=_UNTIL_A_SUCCESSOR,
         error_of=any_error,
     )
     found = response.transaction_states[0]

@@ -55,6 +55,7 @@ IDS: Final = (16, 64, 256, 1_024, 4_096)
 PARTITIONS: Final = (1, 2, 4, 8, 12)
 REPLICAS: Final = (1, 2, 3)
 CONNECTIONS: Final = (4, 16, 64, 256)
+LOADS: Final = 3
 LOADED_RECORDS: Final = (12_500, 25_000, 50_000, 100_000)
 SEGMENT_MB: Final = (64, 128, 256, 512)
 LINT_FILES: Final = (125, 250, 500, 1_000)
@@ -200,25 +201,29 @@ def by_connections(ms: int) -> Curve:
 
 def by_load(ms: int) -> Curve:
     """Ever longer logs of open transactions, a record each, that a coordinator loads as it starts."""
-    points = []
-    for count in LOADED_RECORDS:
-        with tempfile.TemporaryDirectory() as directory:
-            harness = Harness(Path(directory), ClusterShape(settings={"transaction.state.log.num.partitions": "1"}))
-            while harness.request(1, ApiKey.FIND_COORDINATOR, 3, FindCoordinatorRequest("app-0", 1)).error_code:
-                harness.advance(100)
-            harness.kill(1)
-            log = harness.core.directory_of(1) / "__transaction_state-0" / f"{0:020}.log"
-            log.parent.mkdir(exist_ok=True)
-            log.write_bytes(b"".join(open_transactions(count, START_MS)))
-            began = time.process_time()
-            harness.restart(1)
-            while harness.core.broker(1).transactions.states.is_loading:
-                harness.advance(1)
-            points.append(Point(count, time.process_time() - began))
-            assert len(harness.core.broker(1).transactions.transactions()) == count
-            harness.close()
-    why = "The check of every batch as after a crash, then the load; Kafka 4.3.1 takes 0.5 s for 100,000."
+    points = [Point(count, min(load_s(count) for _ in range(LOADS))) for count in LOADED_RECORDS]
+    why = "Every batch is checked as after a crash, then loaded, each once. Kafka 4.3.1 takes 0.5 s for 100,000."
     return Curve("Coordinator load: records after a crash, an id each", "s", points, why)
+
+
+def load_s(count: int) -> float:
+    """Return the processor time of a start on a log of so many open transactions, until all are known."""
+    with tempfile.TemporaryDirectory() as directory:
+        harness = Harness(Path(directory), ClusterShape(settings={"transaction.state.log.num.partitions": "1"}))
+        while harness.request(1, ApiKey.FIND_COORDINATOR, 3, FindCoordinatorRequest("app-0", 1)).error_code:
+            harness.advance(100)
+        harness.kill(1)
+        log = harness.core.directory_of(1) / "__transaction_state-0" / f"{0:020}.log"
+        log.parent.mkdir(exist_ok=True)
+        log.write_bytes(b"".join(open_transactions(count, START_MS)))
+        began = time.process_time()
+        harness.restart(1)
+        while harness.core.broker(1).transactions.states.is_loading:
+            harness.advance(1)
+        took_s = time.process_time() - began
+        assert len(harness.core.broker(1).transactions.transactions()) == count
+        harness.close()
+    return took_s
 
 
 def open_transactions(count: int, began_ms: int) -> Iterator[bytes]:

@@ -1,0 +1,22 @@
+"""The settings in which a sandbox differs from Kafka are told with the values that they have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from eosctl.sandbox.broker.config import NodeConfig
+from eosctl.sandbox.profile import BASE, FAST
+
+PAGE = Path(__file__).parents[2] / "docs" / "sandbox" / "differences.md"
+HEADER = "| Setting | Kafka | Sandbox | `--fast` |\n|---|---|---|---|\n"
+
+
+def test_settings_of_its_own_are_told() -> None:
+    kafka = NodeConfig("4.3", {})
+    values = [
+        (name, default, BASE.get(name, default), FAST.get(name, BASE.get(name, default)))
+        for name in sorted({*BASE, *FAST})
+        for default in [kafka.entry(name).value]
+    ]
+    rows = [f"| `{name}` | {default} | {own} | {fast} |" for name, default, own, fast in values]
+    assert PAGE.read_text("utf-8").split(HEADER)[1].split("\n\n")[0].splitlines() == rows

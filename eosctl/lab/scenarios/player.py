@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from typing import NamedTuple
 
-from eosctl.checks.declaration import Case
-from eosctl.checks.registry import ALL_CHECKS
-from eosctl.checks.runner import diagnose
 from eosctl.client import connect
 from eosctl.client.producer_errors import TransactionFailed
-from eosctl.collect.allowed import READ_ONLY_APIS
-from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.errors import BrokerError, RequestTimedOut
 from eosctl.lab.scenarios.place import Place
 from eosctl.lab.scenarios.scenario import Step
-from eosctl.lab.scenarios.script import Findings, Script
+from eosctl.lab.scenarios.script import Script
+from eosctl.lab.scenarios.steps.judging import judge
 from eosctl.lab.scenarios.steps.play import Expectation, Play
 from eosctl.lab.scenarios.steps.registry import BoundStep, bind
 from eosctl.wire.error_codes import ErrorCode
 
 Tell = Callable[[Step], None]
-SECOND_LOOK_MS = 500
 
 
 class Verdict(NamedTuple):
@@ -73,7 +68,7 @@ async def play_script(script: Script, place: Place, *, seed: int = 0, tell: Tell
             step = await _do(play, bind(words))
             steps.append(step)
             tell(step)
-        await _judge(play, script.findings)
+        await judge(play, script.findings.fire, script.findings.silent)
     return Verdict(script.name, place.name, tuple(steps), tuple(play.expectations))
 
 
@@ -103,22 +98,3 @@ async def _answer(play: Play, step: BoundStep) -> str:
             raise
         return "RequestTimedOut"
     return ""
-
-
-async def _judge(play: Play, findings: Findings) -> None:
-    """Let the checks look at the cluster, as ``eosctl doctor`` does."""
-    if not findings.fire and not findings.silent:
-        return
-    place = play.place
-    observer = Observer(place.now_ms, second_look_after_ms=SECOND_LOOK_MS)
-    chance = random.Random(play.chance.random())
-    async with connect(place.config, connector=place.connector, chance=chance, allowed_apis=READ_ONLY_APIS) as client:
-        snapshot = await collect_snapshot(client, observer)
-    found = {finding.check_id for finding in diagnose(ALL_CHECKS, Case(snapshot)).findings}
-    _compare(play, findings.fire, found, "finds something")
-    _compare(play, findings.silent, found, "finds nothing")
-
-
-def _compare(play: Play, ids: Iterable[str], found: set[str], expected: str) -> None:
-    for check_id in ids:
-        play.expect(f"the check {check_id}", expected, "finds something" if check_id in found else "finds nothing")

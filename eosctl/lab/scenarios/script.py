@@ -66,11 +66,12 @@ class Script(_Part, frozen=True, kw_only=True):
 
 
 def parse_script(text: str, name: str) -> Script:
-    """Read a scenario and see that every step can be done.
+    """Read a scenario and see that every step can be done, and every check that it names exists.
 
     Raises:
         ConfigFileError: It is no YAML, or no scenario; the message names what is wrong.
     """
+    from eosctl.lab.scenarios.steps.judging import require_known
     from eosctl.lab.scenarios.steps.registry import bind
 
     script = parse_yaml_as(Script, text, name, "scenario", "The format: docs/sandbox/scenarios.md.")
@@ -79,6 +80,10 @@ def parse_script(text: str, name: str) -> Script:
             bind(step)
         except UsageError as error:
             raise ConfigFileError(f"Step {number} of {name}: {error.what}", error.why, error.next_step) from error
+    try:
+        require_known([*script.findings.fire, *script.findings.silent])
+    except UsageError as error:
+        raise ConfigFileError(f"The findings of {name}: {error.what}", error.why, error.next_step) from error
     return script
 
 

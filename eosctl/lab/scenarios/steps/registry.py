@@ -10,6 +10,7 @@ import msgspec
 
 from eosctl.errors import UsageError, unknown_name
 from eosctl.lab.scenarios.steps import clients, faults, groups, sights
+from eosctl.lab.scenarios.steps.judging import require_known
 from eosctl.sandbox.faults.order import parse_order
 from eosctl.wire.error_codes import ErrorCode
 
@@ -89,6 +90,8 @@ def bind(words: Mapping[str, Any]) -> BoundStep:
         raise UsageError(f"The step {name} cannot be done like this.", f"{error}.", "Mend the scenario.") from error
     if name == "fault" and "{" not in arguments["words"]:
         parse_order(arguments["words"])
+    if name == "doctor":
+        require_known([*(arguments.get("fire") or ()), *(arguments.get("silent") or ())])
     refused = words.get("refused", ())
     errors = frozenset((refused,) if isinstance(refused, str) else refused)
     unknown = errors - set(ErrorCode.__members__) - {"RequestTimedOut"}

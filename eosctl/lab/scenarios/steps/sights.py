@@ -9,6 +9,7 @@ from eosctl.client.destinations import transaction_coordinator
 from eosctl.client.offsets import committed_offsets
 from eosctl.client.outcome import Failure, any_error
 from eosctl.errors import BrokerError
+from eosctl.lab.scenarios.steps.judging import judge
 from eosctl.lab.scenarios.steps.play import Play, partition_of
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
@@ -103,6 +104,11 @@ async def stable_until(play: Play, *, of: str, hidden: int) -> None:
     stable = await list_offset(play.client, partition, isolation=IsolationLevel.READ_COMMITTED)
     end = await list_offset(play.client, partition)
     play.expect(f"offsets of {of} behind the last stable one", hidden, end - stable)
+
+
+async def doctor(play: Play, *, fire: list[str] | None = None, silent: list[str] | None = None) -> None:
+    """Checks of ``eosctl doctor`` find something now, or find nothing."""
+    await judge(play, fire or (), silent or ())
 
 
 async def _describe(play: Play, transactional_id: str) -> Any | None:

@@ -1,0 +1,44 @@
+"""What the checks of ``eosctl doctor`` say of the cluster, against what a scenario says that they must and must not."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+
+from eosctl.checks.declaration import Case
+from eosctl.checks.registry import ALL_CHECKS
+from eosctl.checks.runner import diagnose
+from eosctl.client import connect
+from eosctl.collect.allowed import READ_ONLY_APIS
+from eosctl.collect.collector import Observer, collect_snapshot
+from eosctl.errors import unknown_name
+from eosctl.lab.scenarios.steps.play import Play
+
+SECOND_LOOK_MS = 500
+
+
+def require_known(ids: Iterable[str]) -> None:
+    """See that checks exist.
+
+    Raises:
+        UsageError: One does not.
+    """
+    known = [check.id for check in ALL_CHECKS]
+    for each in ids:
+        if each not in known:
+            raise unknown_name("check", each, known, "List them: eosctl check list")
+
+
+async def judge(play: Play, fire: Sequence[str], silent: Sequence[str]) -> None:
+    """Let the checks look at the cluster now; without any that must fire or be silent nothing is looked at."""
+    if not fire and not silent:
+        return
+    place = play.place
+    observer = Observer(place.now_ms, second_look_after_ms=SECOND_LOOK_MS)
+    chance = random.Random(play.chance.random())
+    async with connect(place.config, connector=place.connector, chance=chance, allowed_apis=READ_ONLY_APIS) as client:
+        snapshot = await collect_snapshot(client, observer)
+    found = {finding.check_id for finding in diagnose(ALL_CHECKS, Case(snapshot)).findings}
+    for ids, expected in ((fire, "finds something"), (silent, "finds nothing")):
+        for each in ids:
+            play.expect(f"the check {each}", expected, "finds something" if each in found else "finds nothing")

@@ -159,7 +159,8 @@ class SegmentedLog:
             self._tail.shrink_to(self.config.tail_bytes)
             if active.waiting_entry_bytes >= _INDEX_WRITE_BYTES:
                 active.write_indexes()
-            active.write_aborted_txns()
+            if active.aborted_txns:
+                active.write_aborted_txns()
         if sync:
             os.fsync(self._descriptors.open(active.log_path, create=True))
 

@@ -163,7 +163,7 @@ class LeaderAppends:
         base_offset = log.append_as_leader(batch, header, partition.leader_epoch, now_ms)
         last_offset = base_offset + header.last_offset_delta
         partition.appended(len(batch), header.last_offset_delta + 1)
-        result = AppendResult(NO_ERROR, base_offset, last_offset, -1, log.start_offset)
+        result = AppendResult(NO_ERROR, base_offset, last_offset, -1, log.store.log_start_offset)
         if last_offset < log.high_watermark:
             done(result)
             return

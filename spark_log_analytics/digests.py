@@ -205,9 +205,11 @@ def _with_template(events: DataFrame) -> DataFrame:
 
         for batch in batches:
             texts = pa.array([template_of(text) for text in batch.column("message").to_pylist()], pa.string())
-            yield batch.set_column(batch.schema.get_field_index("message"), "text", texts)
+            parts = [texts if name == "message" else batch.column(name) for name in batch.schema.names]
+            yield pa.RecordBatch.from_arrays(parts, names)
 
     places = "category string, time_ms long, application string, file string, offset long"
+    names = [*columns[:-1], "text", "root_class"]
     return rows.mapInArrow(blur, f"{places}, text string, root_class string")
 
 

@@ -10,6 +10,7 @@ from confluent_kafka import KafkaError, KafkaException
 
 from eosctl.testing import SandboxThread
 from eosctl.verify.drivers.librdkafka import NotDelivered, client_settings, failure_class
+from eosctl.wire.error_codes import ErrorCode
 from tests.commands.conftest import eosctl
 
 
@@ -37,7 +38,7 @@ def test_a_chain_of_it_is_clean_over_tls_with_a_login_that_comes_with_the_client
     [
         (KafkaException(KafkaError(KafkaError._FENCED, fatal=True)), "fenced"),
         (KafkaException(KafkaError(KafkaError.INVALID_PRODUCER_EPOCH)), "fenced"),
-        (KafkaException(KafkaError(KafkaError.TRANSACTION_ABORTABLE, txn_requires_abort=True)), "abortable"),
+        (KafkaException(KafkaError(ErrorCode.TRANSACTION_ABORTABLE, txn_requires_abort=True)), "abortable"),
         (KafkaException(KafkaError(KafkaError._TIMED_OUT, retriable=True)), "again"),
         (KafkaException(KafkaError(KafkaError._STATE)), "fatal"),
         (NotDelivered(KafkaError(KafkaError._MSG_TIMED_OUT)), "abortable"),

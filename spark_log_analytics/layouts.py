@@ -220,6 +220,12 @@ def compile_line(layout: Layout) -> re.Pattern[bytes]:
     return re.compile(layout.pattern.encode(), re.MULTILINE)
 
 
+@cache
+def compile_text_line(layout: Layout) -> re.Pattern[str]:
+    """Compile the same for decoded lines of ASCII characters, whose parts need not be decoded one by one."""
+    return re.compile(layout.pattern, re.MULTILINE | re.ASCII)
+
+
 def compile_header(layouts: Sequence[Layout]) -> re.Pattern[bytes]:
     """Compile a pattern that finds header lines of any of the layouts; ``lastgroup`` tells which: ``layout_3``."""
     bodies = (

@@ -13,7 +13,7 @@ from mmap import mmap
 from typing import Final, NamedTuple
 
 from spark_log_analytics.digits import BLUR
-from spark_log_analytics.layouts import GENERAL, Verdict, compile_line
+from spark_log_analytics.layouts import GENERAL, Verdict, compile_line, compile_text_line
 from spark_log_analytics.structured import Entry, level_of, parse_pairs, read_entry
 
 MAX_EVENT_BYTES: Final = 256 * 1024
@@ -159,6 +159,7 @@ class HeaderReader:
         names = [layout.name for layout in verdict.layouts]
         self._rdkafka = f"layout_{names.index('rdkafka')}" if "rdkafka" in names else ""
         self._patterns = tuple(compile_line(layout) for layout in verdict.layouts)
+        self._texts = tuple(compile_text_line(layout) for layout in verdict.layouts)
 
     def key(self, data: Buffer, found: re.Match[bytes], end: int) -> bytes:
         """Return what makes records alike: the one line that they are, its digits blurred."""
@@ -179,10 +180,8 @@ class HeaderReader:
         raw = bytes(data[offset : min(end, offset + MAX_EVENT_BYTES)])
         raw = raw.removeprefix(b"\xef\xbb\xbf")
         head, _, tail = raw.partition(b"\n")
-        parsed = self._patterns[index].match(head)
-        text, undecodable = _decode(tail)
-        groups = {} if parsed is None else {name: _decode(part)[0] for name, part in parsed.groupdict(b"").items()}
-        undecodable = undecodable or not (head.isascii() or _is_utf8(head))
+        text, undecodable = _decode(tail) if tail else ("", False)
+        groups, undecodable = self._groups(index, head), undecodable or not (head.isascii() or _is_utf8(head))
         if "json" in groups:
             return _from_json(head, offset, line, text, truncated, undecodable)
         if "pairs" in groups:
@@ -209,6 +208,14 @@ class HeaderReader:
         application = groups.get("application", "").strip()
         parts = (time, level, thread, logger, application, message)
         return Record(offset, line, *parts, text, truncated, undecodable, host=groups.get("host", ""))
+
+    def _groups(self, index: int, head: bytes) -> dict[str, str]:
+        """Return the named parts of a header line; empty where the pattern does not match it."""
+        if head.isascii() and b"\0" not in head:
+            read = self._texts[index].match(head.decode())
+            return {} if read is None else read.groupdict("")
+        parsed = self._patterns[index].match(head)
+        return {} if parsed is None else {name: _decode(part)[0] for name, part in parsed.groupdict(b"").items()}
 
 
 def _take_logger(message: str, thread: str) -> tuple[str, str, str]:

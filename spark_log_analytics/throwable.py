@@ -13,6 +13,7 @@ _CLASS: Final = r"(?:[a-z][\w$]*\.)+[A-Z][\w$]*"
 _FIRST: Final = re.compile(
     rf"^\s*(?:[A-Z][^\n]{{0,200}}? )??({_CLASS}(?:Exception|Error|Throwable|Failure|Death))\b(?::|\s*$)", re.MULTILINE
 )
+_INLINE: Final = re.compile(rf"({_CLASS}(?:Exception|Error))\b")
 _CAUSE: Final = re.compile(rf"\n([ \t]*)(Caused by|Wrapped by): ({_CLASS})")
 _SUPPRESSED: Final = re.compile(r"\n([ \t]+)Suppressed: ")
 _FRAME: Final = re.compile(r"\n\s+at ([\w.$/@<>-]+)\(")
@@ -88,7 +89,9 @@ def _chain(text: str) -> tuple[str, ...]:
 
 def parse_inline(text: str) -> LoggedException | None:
     """Parse an exception that a message names in passing, as in ``due to a.b.CException: why``."""
-    found = re.search(rf"({_CLASS}(?:Exception|Error))\b", text)
+    if "Exception" not in text and "Error" not in text:
+        return None
+    found = _INLINE.search(text)
     return _exception((found[1],), ()) if found else None
 
 

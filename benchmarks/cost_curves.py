@@ -185,7 +185,7 @@ def by_replicas(ms: int) -> Curve:
 
 
 def by_connections(ms: int) -> Curve:
-    """The same 256 ids over more connections: less that comes together on each."""
+    """The same 256 ids over more connections: less that comes together on each, and as much in all."""
     with sandbox() as server:
         points = [
             point(
@@ -195,7 +195,10 @@ def by_connections(ms: int) -> Curve:
             )
             for count in CONNECTIONS
         ]
-    why = "Grows with the shares of a read and a write that a transaction has no others to share with."
+    why = (
+        "Flat: what a turn shares depends on the ids in flight, not on the connections over which they come; a read and a "
+        "write more for each is little beside a transaction."
+    )
     return Curve("Connections (256 ids over all of them, RF 1)", "us of the server", points, why)
 
 

@@ -196,8 +196,8 @@ def by_connections(ms: int) -> Curve:
             for count in CONNECTIONS
         ]
     why = (
-        "Flat: what a turn shares depends on the ids in flight, not on the connections over which they come; a read and a "
-        "write more for each is little beside a transaction."
+        "Flat: what a turn shares depends on the ids in flight, not on the connections over which they come; a read "
+        "and a write more for each is little beside a transaction."
     )
     return Curve("Connections (256 ids over all of them, RF 1)", "us of the server", points, why)
 

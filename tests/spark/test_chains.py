@@ -8,12 +8,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = [
-    pytest.mark.spark,
-    # Spark's own code and its Python workers' sockets, not ours.
-    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::FutureWarning"),
-    pytest.mark.filterwarnings("ignore::UserWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
-]
+pytestmark = pytest.mark.spark
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "logs"
 WINDOW_MS = 60_000

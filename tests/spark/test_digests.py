@@ -14,12 +14,7 @@ from eosctl.analysis.log_digest.digest import digest_events
 from eosctl.model.log_event import LogEvent
 from spark_log_analytics.scan import scan_paths
 
-pytestmark = [
-    pytest.mark.spark,
-    # Spark's own code and its Python workers' sockets, not ours.
-    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::FutureWarning"),
-    pytest.mark.filterwarnings("ignore::UserWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
-]
+pytestmark = pytest.mark.spark
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "logs"
 FAULTS = [FIXTURES / "paused-process-431", FIXTURES / "poison-record-392"]

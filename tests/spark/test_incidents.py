@@ -11,12 +11,7 @@ import pytest
 from eosctl.analysis.incidents.judge import judge_incidents
 from spark_log_analytics.scan import scan_paths
 
-pytestmark = [
-    pytest.mark.spark,
-    # Spark's own code and its Python workers' sockets, not ours.
-    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::FutureWarning"),
-    pytest.mark.filterwarnings("ignore::UserWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
-]
+pytestmark = pytest.mark.spark
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "logs"
 STORIES = ("below-min-isr-392", "hanging-transaction-392", "poll-interval-392")

@@ -15,12 +15,7 @@ import pytest
 from spark_log_analytics.archive import build_archive
 from spark_log_analytics.scan import scan_paths
 
-pytestmark = [
-    pytest.mark.spark,
-    # Spark's own code and its Python workers' sockets, not ours.
-    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::FutureWarning"),
-    pytest.mark.filterwarnings("ignore::UserWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
-]
+pytestmark = pytest.mark.spark
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "logs"
 POISON = FIXTURES / "poison-record-392"

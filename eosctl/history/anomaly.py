@@ -34,6 +34,7 @@ class Kind(StrEnum):
     WATERMARK_REGRESSION = "watermark-regression"
     LOG_DIVERGENCE = "log-divergence"
     BROKEN_ISR = "broken-isr"
+    INCOMPLETE_REPLICA = "incomplete-replica"
 
 
 MEANING: dict[Kind, str] = {
@@ -60,6 +61,7 @@ MEANING: dict[Kind, str] = {
     Kind.WATERMARK_REGRESSION: "high watermark or last stable offset of a leader went back within its epoch",
     Kind.LOG_DIVERGENCE: "two replicas hold different records below both high watermarks",
     Kind.BROKEN_ISR: "a leader counts nobody or not itself as in sync, or two brokers lead in one epoch",
+    Kind.INCOMPLETE_REPLICA: "a new leader, or one that was in sync, lacks what lay below a leader's high watermark",
 }
 
 

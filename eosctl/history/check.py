@@ -18,7 +18,7 @@ from eosctl.history.records import (
     check_positions,
     check_reads,
 )
-from eosctl.history.replicas import check_bounds, check_leaders, check_logs
+from eosctl.history.replicas import check_bounds, check_completeness, check_leaders, check_logs
 
 CHECKERS: tuple[Callable[[History], Iterator[Anomaly]], ...] = (
     check_reads,
@@ -36,6 +36,7 @@ CHECKERS: tuple[Callable[[History], Iterator[Anomaly]], ...] = (
     check_zombies,
     check_bounds,
     check_leaders,
+    check_completeness,
     check_logs,
 )
 

@@ -1,7 +1,7 @@
 """Anomalies of replication: bounds of offsets, leaders, in-sync replicas, and the logs themselves.
 
 From Vanlightly's TLA+ models of Kafka's replication: consistent reads, log matching up to the lower high watermark, an
-ISR that is never empty.
+ISR that is never empty, leaders and candidates for leadership that are complete.
 """
 
 from __future__ import annotations
@@ -52,6 +52,37 @@ def check_leaders(history: History) -> Iterator[Anomaly]:
         elif event.broker_id not in event.isr:
             told.add(key)
             yield Anomaly(Kind.BROKEN_ISR, f"{place}: broker {event.broker_id} leads, in sync {event.isr}", (event,))
+
+
+def check_completeness(history: History) -> Iterator[Anomaly]:
+    """Yield new leaders and replicas in sync whose logs end below what a leader had already called replicated.
+
+    Not after an unclean election, nor when a disk has lost what was not forced out: both may do that.
+    """
+    highest: dict[TopicPartition, ReplicaSeen] = {}
+    owed: dict[tuple[TopicPartition, int], ReplicaSeen] = {}  # by who was in sync with that leader
+    told: set[tuple[TopicPartition, int]] = set()
+    for event in history:
+        if not isinstance(event, ReplicaSeen):
+            continue
+        place, end = (event.partition, event.broker_id), event.log_end_offset
+        former = owed.get(place)
+        if event.is_leader and (former is None or end >= former.high_watermark):
+            led = highest.get(event.partition)
+            former = led if led is not None and led.leader_epoch < event.leader_epoch else None
+        if former is not None and end < former.high_watermark and place not in told:
+            told.add(place)
+            where = f"{event.partition} on broker {event.broker_id}"
+            subject = f"{where} ends at {end}, broker {former.broker_id} had {former.high_watermark} replicated"
+            yield Anomaly(Kind.INCOMPLETE_REPLICA, subject, (former, event))
+        if event.is_leader:
+            highest[event.partition] = _higher(highest.get(event.partition), event)
+            for broker_id in event.isr:
+                owed[event.partition, broker_id] = _higher(owed.get((event.partition, broker_id)), event)
+
+
+def _higher(known: ReplicaSeen | None, event: ReplicaSeen) -> ReplicaSeen:
+    return event if known is None or event.high_watermark > known.high_watermark else known
 
 
 def check_logs(history: History) -> Iterator[Anomaly]:

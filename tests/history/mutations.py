@@ -30,6 +30,7 @@ from eosctl.history.ledger import amount_of
 E = TypeVar("E", bound=Event)
 FAR = 1_000_000
 LATE = "latecomer"
+LATE_BROKER = 9
 
 
 class NoPlace(Exception):  # noqa: N818
@@ -249,6 +250,15 @@ def broken_isr(events: list[Event], chance: random.Random) -> None:
     put_after(events, seen, chance.choice((seen._replace(leader_epoch=FAR, isr=others), pretender)))
 
 
+def incomplete_replica(events: list[Event], chance: random.Random) -> None:
+    seen = pick(events, chance, ReplicaSeen, lambda e: e.is_leader and e.high_watermark > 0)
+    end = chance.randrange(seen.high_watermark)
+    short = seen._replace(log_end_offset=end, high_watermark=end, last_stable_offset=min(end, seen.last_stable_offset))
+    follower = short._replace(is_leader=False, broker_id=chance.choice(seen.isr), isr=())
+    leader = short._replace(leader_epoch=FAR, broker_id=LATE_BROKER, isr=(LATE_BROKER,))
+    put_after(events, seen, chance.choice((follower, leader)))
+
+
 MUTATIONS: dict[Kind, Callable[[list[Event], random.Random], None]] = {
     Kind[mutation.__name__.upper()]: mutation
     for mutation in (
@@ -257,6 +267,6 @@ MUTATIONS: dict[Kind, Callable[[list[Event], random.Random], None]] = {
         dependency_cycle,
         *(offset_regression, lost_offset, aborted_offset, unstable_offset),
         *(epoch_regression, shared_producer_id, zombie_commit),
-        *(watermark_order, watermark_regression, log_divergence, broken_isr),
+        *(watermark_order, watermark_regression, log_divergence, broken_isr, incomplete_replica),
     )
 }

@@ -96,7 +96,7 @@ SWITCHED = [
     Switched(
         "high-watermark-truncation",
         TrialPlan(KILLS, replica_count=2, bugs=(("high-watermark-truncation", True),)),
-        frozenset({"lost-write"}),
+        frozenset({"lost-write", "incomplete-replica"}),
         4,
     ),
     # One seed in sixty: the zombie's commit has to come in the few ms in which its successor's offset is pending.

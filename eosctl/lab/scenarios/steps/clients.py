@@ -89,9 +89,9 @@ async def new_producers(play: Play, *, count: int) -> None:
         await TransactionalProducer(client, name, now_ms=play.place.now_ms).init_transactions()
 
 
-async def send(play: Play, *, by: str, to: str, values: list[str]) -> None:
+async def send(play: Play, *, by: str, to: str, values: list[str], key: str | None = None) -> None:
     """Write records in the open transaction, one batch, after adding the partition where the level asks for it."""
-    await play.producer(by).send(partition_of(to), _records(values))
+    await play.producer(by).send(partition_of(to), _records(values, key))
 
 
 async def write_undeclared(play: Play, *, by: str, to: str, values: list[str]) -> None:
@@ -227,5 +227,5 @@ async def _alter(play: Play, kind: int, name: str, settings: dict[str, str]) -> 
         raise error_for_code(code, f"Setting {', '.join(settings)}")
 
 
-def _records(values: list[str]) -> list[OutgoingRecord]:
-    return [OutgoingRecord(None, value.encode()) for value in values]
+def _records(values: list[str], key: str | None = None) -> list[OutgoingRecord]:
+    return [OutgoingRecord(None if key is None else key.encode(), value.encode()) for value in values]

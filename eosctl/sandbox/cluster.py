@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import errno
-import os
 import shutil
 import tempfile
 import time
@@ -17,7 +15,7 @@ from eosctl.errors import EosctlError
 from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.clock import AdjustableClock, advance
 from eosctl.sandbox.core import ClusterCore, ClusterShape
-from eosctl.sandbox.faults.control import fault_commands, link_fault_of
+from eosctl.sandbox.faults.control import fault_commands
 from eosctl.sandbox.faults.engine import FaultEngine
 from eosctl.sandbox.listener import ListenerServer
 from eosctl.sandbox.metrics.endpoint import MetricsEndpoints
@@ -253,22 +251,6 @@ class Cluster:
             self._clock, core.ticks, lambda: [n.runtime.timers for n in tuple(core.nodes.values())], duration_ms
         )
 
-    def fail_disk(self, broker_id: int, directory: int = 1) -> None:
-        """Let a log directory of a broker fail, the first one being that of the metadata log.
-
-        A broker without its first directory halts, and what it has not answered is lost, as with a real broker; without
-        another one it goes on, and the partitions in it are offline until it is started again.
-        """
-        self._require_running(broker_id)
-        directories = self.core.broker(broker_id).logs.all
-        if not 1 <= directory <= len(directories):
-            raise EosctlError(
-                f"Broker {broker_id} has no log directory {directory}.",
-                f"It has {len(directories)}.",
-                "Name another one, or start the sandbox with more: --log-dirs.",
-            )
-        directories[directory - 1].fail(OSError(errno.EIO, os.strerror(errno.EIO)))
-
     def _require_running(self, broker_id: int) -> None:
         if broker_id not in self.core.nodes:
             known = ", ".join(map(str, self.core.node_ids))
@@ -296,41 +278,15 @@ class Cluster:
             await self.start_broker(int(arguments["broker"]))
             return "started"
 
-        async def fail_disk(arguments: dict[str, Any]) -> str:
-            self.fail_disk(int(arguments["broker"]), int(arguments.get("directory", 1)))
-            return "failed"
-
         async def go_ahead(arguments: dict[str, Any]) -> int:
             return await self.advance(float(arguments["ms"]))
-
-        async def cut(arguments: dict[str, Any]) -> str:
-            other = arguments.get("other")
-            self.core.network.cut(int(arguments["node"]), None if other is None else int(other))
-            return "cut"
-
-        async def fault(arguments: dict[str, Any]) -> str:
-            self.core.network.add_fault(link_fault_of(arguments))
-            return "set"
-
-        async def heal(arguments: dict[str, Any]) -> str:
-            self.core.network.heal()
-            return "healed"
-
-        async def skew(arguments: dict[str, Any]) -> str:
-            self.core.nodes[int(arguments["node"])].runtime.skew_ms = float(arguments["ms"])
-            return "skewed"
 
         return {
             "status": status,
             "kill-broker": kill,
             "stop-broker": stop,
             "start-broker": start,
-            "fail-disk": fail_disk,
             "advance": go_ahead,
-            "cut-link": cut,
-            "fault": fault,
-            "heal": heal,
-            "skew-clock": skew,
             **fault_commands(self.faults),
         }
 

@@ -128,7 +128,7 @@ class SandboxThread:
         return self._run(ask())
 
     def control(self, command: str, **arguments: Any) -> str:
-        """Do what ``eosctl sandbox`` can do to a running cluster, as ``cut-link`` or ``fault``, and return its word."""
+        """Give the cluster a command of the control socket, as ``kill-broker`` or ``faults``; return its answer."""
 
         async def do() -> str:
             return str(await self._embedded.cluster.commands()[command](arguments))

@@ -164,12 +164,13 @@ def test_faults_are_set_and_healed_by_name(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with EmbeddedCluster(brokers=2, data_dir=tmp_path) as embedded:
             commands, network = embedded.cluster.commands(), embedded.core.network
-            await commands["fault"]({"action": "delay", "api": "write_txn_markers", "delay_ms": 5})
-            await commands["cut-link"]({"node": 1, "other": 2})
-            assert network.has_faults
-            await commands["heal"]({})
+            await commands["inject"]({"words": ["late-markers", "ms=5"]})
+            cut = await commands["inject"]({"words": ["cut", "node=1", "other=2"]})
+            assert len((await commands["faults"]({}))["active"]) == 2
+            assert await commands["end-fault"]({"number": cut["number"]})
+            assert await commands["end-faults"]({}) == 1
             assert not network.has_faults
-            await commands["skew-clock"]({"node": 2, "ms": -5000})
+            await commands["inject"]({"words": ["skew", "node=2", "ms=-5s"]})
             skew = embedded.core.broker(1).runtime.now_ms() - embedded.core.broker(2).runtime.now_ms()
             assert 4990 <= skew <= 5010
 

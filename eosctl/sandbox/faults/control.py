@@ -8,8 +8,6 @@ from typing import Any
 
 from eosctl.sandbox.faults.order import parse_order
 from eosctl.sandbox.faults.register import ActiveFault, FaultRegister
-from eosctl.sandbox.network import FaultAction, LinkFault
-from eosctl.wire.api_keys import ApiKey
 
 Command = Callable[[dict[str, Any]], Awaitable[Any]]
 
@@ -54,18 +52,3 @@ def _active(active: ActiveFault) -> dict[str, Any]:
         "began_ms": active.began_ms,
         "hit_count": active.hit_count,
     }
-
-
-def link_fault_of(arguments: dict[str, Any]) -> LinkFault:
-    """Return the fault of a link that arguments of the control socket describe."""
-    api = arguments.get("api")
-    return LinkFault(
-        FaultAction(arguments["action"]),
-        source=arguments.get("source"),
-        destination=arguments.get("destination"),
-        api_key=None if api is None else ApiKey[str(api).upper()],
-        requests=arguments.get("requests"),
-        skip=int(arguments.get("skip", 0)),
-        count=arguments.get("count"),
-        delay_ms=float(arguments.get("delay_ms", 0)),
-    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from eosctl.client import Client
 from eosctl.client.destinations import transaction_coordinator
@@ -21,16 +21,16 @@ STATE_LOG_OF_TWO: Final[Mapping[str, str]] = {
 
 def undelivered_marker(site: Site) -> Planted:
     """Commit, and lose every marker on its way to the leader."""
-    return _markers(site, action="drop")
+    return _markers(site, "drop")
 
 
 def delivered_marker(site: Site) -> Planted:
     """Hold the markers back for a while: a near miss."""
-    return _markers(site, action="delay", delay_ms=300)
+    return _markers(site, "delay ms=300")
 
 
-def _markers(site: Site, **fault: Any) -> Planted:
-    arrives = fault["action"] != "drop"
+def _markers(site: Site, fault: str) -> Planted:
+    arrives = fault != "drop"
     name = site.name("t")
 
     async def play(client: Client) -> str:
@@ -44,9 +44,7 @@ def _markers(site: Site, **fault: Any) -> Planted:
             if info.leader_id is not None and info.leader_id != coordinator
         )
         await producer.send(partition, [site.record()])
-        site.cluster.control(
-            "fault", source=coordinator, destination=leader, api="write_txn_markers", requests=True, **fault
-        )
+        site.cluster.fault(f"{fault} from={coordinator} to={leader} api=WRITE_TXN_MARKERS side=requests")
         await producer.end(committed=True)
         if arrives:
             await wait_until_ended(client, name)

@@ -77,12 +77,12 @@ def test_a_second_directory_that_fails_leaves_its_broker_running(tmp_path: Path)
             cluster = embedded.cluster
             commands = cluster.commands()
             with pytest.raises(EosctlError, match="has no log directory 3"):
-                await commands["fail-disk"]({"broker": 1, "directory": 3})
-            assert await commands["fail-disk"]({"broker": 1, "directory": 2}) == "failed"
+                await commands["inject"]({"words": ["fail-disk", "node=1", "directory=3"]})
+            await commands["inject"]({"words": ["fail-disk", "node=1", "directory=2"]})
             assert sorted(cluster.core.nodes) == [1]
             host, _, port = cluster.bootstrap.rpartition(":")
             socket.create_connection((host, int(port)), timeout=5).close()
-            assert await commands["fail-disk"]({"broker": 1}) == "failed"
+            await commands["inject"]({"words": ["fail-disk", "node=1"]})
             assert not cluster.core.nodes
 
     asyncio.run(scenario())
@@ -94,12 +94,12 @@ def test_a_failed_disk_ends_its_broker_until_it_is_started_again(tmp_path: Path)
             cluster = embedded.cluster
             commands = cluster.commands()
             host, _, port = cluster.bootstrap.split(",")[1].rpartition(":")
-            assert await commands["fail-disk"]({"broker": 2}) == "failed"
+            await commands["inject"]({"words": ["fail-disk", "node=2"]})
             assert sorted(cluster.core.nodes) == [1, 100]
             with pytest.raises(ConnectionRefusedError):
                 socket.create_connection((host, int(port)), timeout=5)
-            with pytest.raises(EosctlError, match="not running"):
-                await commands["fail-disk"]({"broker": 2})
+            with pytest.raises(EosctlError, match="does not run"):
+                await commands["inject"]({"words": ["fail-disk", "node=2"]})
             assert await commands["start-broker"]({"broker": 2}) == "started"
             socket.create_connection((host, int(port)), timeout=5).close()
 

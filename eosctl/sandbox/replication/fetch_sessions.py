@@ -66,6 +66,11 @@ class CachedPartition:
         for fetch in session.waiting:
             fetch.poke()
 
+    def lose(self) -> None:
+        """Note that the partition has gone from this broker; its log must not stay in memory for a session's sake."""
+        self.watched = None
+        self.poke()
+
     @property
     def is_told(self) -> bool:
         """Whether the client knows the current high watermark and log start offset."""

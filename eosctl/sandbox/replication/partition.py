@@ -20,6 +20,9 @@ class FetchWatcher(Protocol):
     def poke(self) -> None:
         """Note that an offset of the watched partition moved, or that the partition changed hands."""
 
+    def lose(self) -> None:
+        """Note that the watched partition has gone from this broker, and hold it no longer."""
+
 
 class Follower:
     """What a leader knows of one follower."""
@@ -244,3 +247,10 @@ class Partition:
         """Tell every fetch session that there is something new."""
         for watcher in self.watchers:
             watcher.poke()
+
+    def lose_watchers(self) -> None:
+        """Tell every fetch session that this partition has gone: the sessions of clients that left stay for long."""
+        watchers = self.watchers
+        self.watchers = {}
+        for watcher in watchers:
+            watcher.lose()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from eosctl.sandbox.replication.partition import Partition
 from eosctl.sandbox.ticks import Ticks
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.delete_topics import DeleteTopicsRequest
+from eosctl.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from eosctl.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from eosctl.wire.records.batch import encode_batch
 from eosctl.wire.records.record import Record
@@ -99,6 +102,31 @@ def test_a_follower_of_an_idle_partition_has_all_of_the_allowed_lag(harness: Har
     harness.advance(LAG_MS + 600)
     isr.shrink_lagging()
     assert leader.pending_isr == (leader_id,)
+
+
+def test_a_session_that_nobody_uses_any_more_keeps_no_deleted_log(harness: Harness, client: EosClient) -> None:
+    """Sessions of consumers that left stay until their slots are wanted; what they watched must not stay with them."""
+    client.create_topic("brief")
+    brief = TopicPartition("brief", 0)
+    leader_id = client.leader(brief)
+    assert client.produce(None, brief, ["v"]) is ErrorCode.NONE
+    topics = [FetchTopic("brief", partitions=[FetchPartition(0, -1, 0, partition_max_bytes=1 << 20)])]
+    opened = harness.request(
+        leader_id, ApiKey.FETCH, 11, FetchRequest(max_wait_ms=0, min_bytes=0, session_epoch=0, topics=topics)
+    )
+    assert opened.session_id
+    deletion = DeleteTopicsRequest(topic_names=["brief"], timeout_ms=1_000)
+    assert not harness.request(1, ApiKey.DELETE_TOPICS, 4, deletion).responses[0].error_code
+    client.create_topic("next")  # so that the followers' sessions are asked for something else
+    assert client.produce(None, TopicPartition("next", 0), ["v"]) is ErrorCode.NONE
+    harness.advance(120_000)
+    gc.collect()
+    assert not [one for one in gc.get_objects() if isinstance(one, Partition) and one.partition == brief]
+    again = harness.request(
+        leader_id, ApiKey.FETCH, 11, FetchRequest(session_id=opened.session_id, session_epoch=1, max_wait_ms=0)
+    )
+    (told,) = again.responses
+    assert told.partitions[0].error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
 def test_what_waits_for_a_lull_runs_after_all_work_and_before_the_flushes() -> None:

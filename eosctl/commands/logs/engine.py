@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from spark_log_analytics.layouts import Layout
 
 READING: Final = "Reading"
-SPARK_FROM_BYTES: Final = 4 * 1000**3
+SPARK_FROM_BYTES: Final = 8 * 1000**3
 """Below this Spark's start costs more than its second core saves (benchmarks/log_scan.py)."""
 OLDEST_JAVA: Final = 17
 
@@ -61,7 +61,7 @@ Engine = Annotated[
     EngineChoice,
     typer.Option(
         "--engine",
-        help="Read in this process, or on Spark (needs Java and the spark extra); auto takes Spark from 4 GB on.",
+        help="Read in this process, or on Spark (needs Java and the spark extra); auto takes Spark from 8 GB on.",
         rich_help_panel=READING,
     ),
 ]

@@ -41,6 +41,8 @@ from eosctl.wire.records.batch import BatchHeader, decode_records, encode_entrie
 
 LOAD_BATCHES_PER_TURN: Final = 1000
 """How many batches are replayed before other work gets its turn."""
+LOAD_VALUES_PER_TURN: Final = 2000
+"""The same of values that are decoded: some milliseconds."""
 GROUP_BYTES: Final = 256 * 1024
 """Records of one turn share batches of about this size at most."""
 
@@ -215,22 +217,32 @@ class StateManager:
             count += 1
             if header.is_control:
                 continue
-            for record in decode_records(batch, header):
-                if record.key is None:
+            for _, _, key, value, _ in decode_records(batch, header):
+                if key is None:
                     continue
-                if record.value is None:
-                    latest.pop(record.key, None)
+                if value is None:
+                    latest.pop(key, None)
                 else:
-                    latest[record.key] = record.value
+                    latest[key] = value
         if count == LOAD_BATCHES_PER_TURN:
             self._runtime.call_later(0, partial(self._load, partition, batches, latest))
+        else:
+            self._decode(partition, iter(latest.items()))
+
+    def _decode(self, partition: StatePartition, values: Iterator[tuple[bytes, bytes]]) -> None:
+        if not self.is_current(partition):
             return
-        for key, value in latest.items():
+        transactions, count = partition.transactions, 0
+        for key, value in islice(values, LOAD_VALUES_PER_TURN):
+            count += 1
             transactional_id = decode_transactional_id(key)
             if transactional_id is not None:
-                cached = CachedTransaction(decode_value(transactional_id, value), partition, key)
-                partition.transactions[transactional_id] = cached
-        self._cache.update(partition.transactions)
+                metadata = decode_value(transactional_id, value)
+                transactions[transactional_id] = CachedTransaction(metadata, partition, key)
+        if count == LOAD_VALUES_PER_TURN:
+            self._runtime.call_later(0, partial(self._decode, partition, values))
+            return
+        self._cache.update(transactions)
         partition.loading = False
         took_ms = self._runtime.now_ms() - partition.load_started_ms
         self._events.loaded(partition.index, partition.coordinator_epoch, len(partition.transactions), took_ms)

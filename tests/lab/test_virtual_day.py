@@ -49,8 +49,8 @@ SETTINGS = {
     "transaction.state.log.segment.bytes": str(1 << 20),
     "transactional.id.expiration.ms": EXPIRY_MS,
 }
-#: One object kept for each transaction is 360 blocks an hour; waves of what comes and goes are some 300 high.
-BLOCKS_OF_WAVES = 500
+#: One object kept for each transaction is 360 blocks an hour; waves of what comes and goes are some 600 high.
+BLOCKS_OF_WAVES = 900
 BLOCKS_AN_HOUR = 24
 
 

@@ -14,12 +14,11 @@ from eosctl.model.cluster_state import QuorumReplica
 from eosctl.model.evidence import EvidenceGap, EvidenceKind
 from eosctl.model.snapshot import ApiRange, Broker, FeatureLevel, PartitionInfo, QuorumInfo, Topic
 from eosctl.model.transaction import TopicPartition
+from eosctl.storage.names import METADATA_TOPIC
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages import api_versions, describe_cluster, describe_quorum, metadata
 from eosctl.wire.uuid import render_uuid
-
-METADATA_TOPIC = "__cluster_metadata"
 
 
 class ClusterShape(NamedTuple):

@@ -16,6 +16,8 @@ LOG_START_CHECKPOINT: Final = "log-start-offset-checkpoint"
 HIGH_WATERMARK_CHECKPOINT: Final = "replication-offset-checkpoint"
 CLEANER_CHECKPOINT: Final = "cleaner-offset-checkpoint"
 
+METADATA_TOPIC: Final = "__cluster_metadata"
+
 _MAX_DIRECTORY_NAME: Final = 255
 
 

@@ -30,7 +30,7 @@ def test_faults_come_and_go(own_home: Path) -> None:
         assert item["bugs"] == bugs
         assert eosctl("sandbox", "fault", "--end", "1").code == 0
         assert eosctl("sandbox", "fault", "--end", "1").code == 2
-        assert "0 faults last" in eosctl("sandbox", "fault").out
+        assert "0 active faults" in eosctl("sandbox", "fault").out
         refused = eosctl("sandbox", "fault", "kill", "node=9")
         assert (refused.code, refused.out) == (1, "")
         assert "There is no node 9" in refused.err

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Final
 
 from eosctl.analysis.fsck.notes import ERROR, INFO, WARNING
 from eosctl.analysis.fsck.offsets_log import OffsetsLog, judge_offsets
@@ -14,11 +13,8 @@ from eosctl.analysis.fsck.state_log import StateLog
 from eosctl.analysis.fsck.transactions import judge_transactions
 from eosctl.model.fsck import FsckFinding
 from eosctl.model.transaction import TopicPartition
-from eosctl.storage.names import CLEANER_CHECKPOINT, HIGH_WATERMARK_CHECKPOINT, LOG_START_CHECKPOINT
+from eosctl.storage.names import CLEANER_CHECKPOINT, HIGH_WATERMARK_CHECKPOINT, LOG_START_CHECKPOINT, METADATA_TOPIC
 from eosctl.storage.survey import DataDirFacts, PartitionFacts, Unreadable
-
-#: Its log begins where its oldest snapshot ends, and is in no checkpoint of log starts (KafkaRaftLog).
-METADATA_TOPIC: Final = "__cluster_metadata"
 
 
 class DataSetCheck:
@@ -63,6 +59,7 @@ class DataSetCheck:
             try:
                 partition = survey(path)
                 cleaned_to = cleaner.get(partition.partition) if isinstance(cleaner, dict) else None
+                # The metadata log begins where its oldest snapshot ends, and is in no checkpoint (KafkaRaftLog).
                 knows_start = partition.partition.topic != METADATA_TOPIC
                 log_start = starts.get(partition.partition, 0) if isinstance(starts, dict) and knows_start else None
                 report = self._check_partition(directory, partition, cleaned_to, log_start)

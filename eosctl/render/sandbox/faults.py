@@ -7,6 +7,7 @@ from typing import Final
 
 import msgspec
 
+from eosctl.analysis.wording import count_text
 from eosctl.render.listing import Column
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
 
@@ -67,7 +68,7 @@ def _shown(name: str, needed: Sequence[str]) -> str:
 
 def render_faults(item: FaultsItem, style: Style = PLAIN) -> str:
     """Tell what lasts, what has happened, and which bugs the brokers have."""
-    blocks: list[Block] = [Line(f"Sandbox {item.sandbox}: {len(item.active)} faults last", "bold")]
+    blocks: list[Block] = [Line(f"Sandbox {item.sandbox}: {count_text(len(item.active), 'active fault')}", "bold")]
     if item.active:
         rows = tuple((str(fault.number), fault.fault, str(fault.hit_count)) for fault in item.active)
         blocks.append(Grid(rows, ("NUMBER", "FAULT", "FRAMES-HIT")))

@@ -101,7 +101,7 @@ def _choose_profile(name: str | None, environment: Mapping[str, str]) -> Profile
         raise ConfigFileError(
             f"There is no profile {name}.",
             f"{path} holds {', '.join(sorted(profiles)) or 'none'}.",
-            "Name one of these, or add it to the file.",
+            "Name one of these, or add it to the file." if profiles else "Add it to the file, or name the cluster: -b.",
         )
     return profiles[name]
 

@@ -133,7 +133,7 @@ def read_order(kind_word: str, settings: Mapping[str, object]) -> FaultOrder:
     try:
         kind = FaultKind(kind_word)
     except ValueError:
-        raise unknown_name("fault", kind_word, FaultKind, "List them: eosctl sandbox fault") from None
+        raise unknown_name("fault", kind_word, FaultKind, "List them: eosctl sandbox fault --kinds") from None
     allowed = (*SETTINGS[kind], "for")
     values: dict[str, object] = {}
     for name, value in settings.items():

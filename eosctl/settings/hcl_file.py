@@ -172,4 +172,4 @@ def _content(tree: Tree[Token]) -> list[Tree[Token] | Token]:
 
 
 def _line(tree: Tree[Token]) -> int:
-    return int(tree.meta.line)
+    return int(getattr(tree.meta, "line", 1))  # a body without any text has no place

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from eosctl.checks.configuration.judge import findings_of, judge
@@ -73,6 +73,7 @@ def test_what_is_too_large_is_refused(text: str) -> None:
         parse_hcl(text)
 
 
+@example("E{}")
 @given(st.text(alphabet='ab{}[]()"=\n<$,.-#/ 1E', max_size=40))
 def test_any_text_is_parsed_or_refused(text: str) -> None:
     try:

@@ -212,8 +212,9 @@ class Old:
         )
         answer = self.client.ask(ApiKey.SYNC_GROUP, 5, request)
         if not answer.error_code and answer.assignment:
+            # Sorted, as random topic ids decide in which order a broker gives them, and a join says them again.
             topics = decode_assignment(bytes(answer.assignment)).assigned_partitions
-            self.owned = {topic.topic: sorted(topic.partitions) for topic in topics}
+            self.owned = dict(sorted((topic.topic, sorted(topic.partitions)) for topic in topics))
         protocol = (answer.protocol_type, answer.protocol_name)
         version = bytes(answer.assignment[:2]).hex()
         self.stage.tell(

@@ -17,7 +17,7 @@ from eosctl.wire.records.header import CODEC_MASK, CONTROL, HEADER_BYTES, LOG_AP
 
 _PRINTABLE: Final = bytes(range(32, 127))
 _MAX_SEQUENCE: Final = 0x7FFF_FFFF
-_NULL: Final = "-"
+_NULL: Final = b"-"
 
 
 class RecordLines:
@@ -30,9 +30,10 @@ class RecordLines:
             file: The file's name as a cell.
             with_content: Whether keys and values are shown, as UTF-8; without they are dashes.
         """
-        content = "%s\t%s" if with_content else f"{_NULL}\t{_NULL}"
-        self._line = "record\t" + file.replace("%", "%%") + "\t%d\t%d\t%d\t" + content + "\n"
+        content = b"%b\t%b" if with_content else b"-\t-"
+        self._line = b"record\t" + file.encode().replace(b"%", b"%%") + b"\t%d\t%d\t%d\t" + content + b"\n"
         self._with_content = with_content
+        self._marks = _marks(self._line)
 
     def of(self, batch: LogBatch) -> str | None:
         """Return the lines of a batch's records, or None where the decoder of records has to look at them."""
@@ -63,10 +64,13 @@ class RecordLines:
             if base_sequence >= 0:
                 cells[2::width] = [base_sequence + delta & _MAX_SEQUENCE for delta in deltas]
         if not self._with_content:
-            return self._line * count % tuple(cells)
+            return (self._line * count % tuple(cells)).decode()
         cells[3::width] = keys
         cells[4::width] = values
-        content = "".join(keys) + "".join(values)
-        if not content.isascii() or content.encode("ascii").translate(None, _PRINTABLE):
-            return None
-        return self._line * count % tuple(cells)
+        lines = self._line * count % tuple(cells)
+        return lines.decode() if _marks(lines) == self._marks * count else None
+
+
+def _marks(lines: bytes) -> int:
+    """Count the bytes that are not printable ASCII: in lines of plain content only those between the cells."""
+    return len(lines.translate(None, _PRINTABLE))

@@ -21,17 +21,19 @@ class Columns(NamedTuple):
     Attributes:
         offset_deltas: Distances from the batch's base offset.
         timestamps: Milliseconds since the epoch; with LogAppendTime the batch's largest counts instead.
-        keys: The keys, each byte as the character of its number (Latin-1); empty when the content was not asked for.
+        keys: The keys; empty when the content was not asked for.
         values: The values in the same way.
     """
 
     offset_deltas: list[int]
     timestamps: list[int]
-    keys: list[str]
-    values: list[str]
+    keys: list[bytes]
+    values: list[bytes]
 
 
-def decode_columns(section: bytes, count: int, base_timestamp: int, *, with_content: bool, null: str) -> Columns | None:
+def decode_columns(
+    section: bytes, count: int, base_timestamp: int, *, with_content: bool, null: bytes
+) -> Columns | None:
     """Decode an uncompressed records section of a magic 2 batch into columns; None when it is malformed.
 
     Args:
@@ -42,18 +44,15 @@ def decode_columns(section: bytes, count: int, base_timestamp: int, *, with_cont
         null: What stands for a key or value that is null.
     """
     try:
-        return _decode(section, count, base_timestamp, section.decode("latin-1") if with_content else "", null)
+        return _decode(section, count, base_timestamp, with_content, null)
     except (IndexError, ValueError):  # WireError is one
         return None
 
 
 def _decode(  # noqa: C901 - one hot loop
-    section: bytes, count: int, base_timestamp: int, text: str, null: str
+    section: bytes, count: int, base_timestamp: int, with_content: bool, null: bytes
 ) -> Columns | None:
-    """Decode a section; `text` is it as Latin-1, or nothing where the content is not wanted.
-
-    Varints of one byte (and of two, where they are common) are read in place, as in `record.decode_section`.
-    """
+    """Decode a section; varints of one or two bytes are read in place, as in `record.decode_section`."""
     columns = Columns([], [], [], [])
     add_offset, add_timestamp = columns.offset_deltas.append, columns.timestamps.append
     add_key, add_value = columns.keys.append, columns.values.append
@@ -98,7 +97,7 @@ def _decode(  # noqa: C901 - one hot loop
         size = section[position]
         if size == 1:
             position += 1
-            if text:
+            if with_content:
                 add_key(null)
         else:
             if size < 128:
@@ -109,13 +108,13 @@ def _decode(  # noqa: C901 - one hot loop
             if size < 0:
                 return None
             position = start + size
-            if text:
-                add_key(text[start:position])
+            if with_content:
+                add_key(section[start:position])
 
         size = section[position]
         if size == 1:
             position += 1
-            if text:
+            if with_content:
                 add_value(null)
         else:
             if size < 128:
@@ -129,8 +128,8 @@ def _decode(  # noqa: C901 - one hot loop
             if size < 0:
                 return None
             position = start + size
-            if text:
-                add_value(text[start:position])
+            if with_content:
+                add_value(section[start:position])
 
         if section[position]:
             if position >= end:

@@ -1,7 +1,7 @@
 # The commands of a developer; `make` alone lists them. Each first makes .venv when it is missing or out of date.
 
 .DEFAULT_GOAL := help
-.PHONY: help environment demo test test-lowest test-compiled dist audit coverage lint test-kafka mutate-checks transcripts prove bench docs book logs-matrix diagnosis-matrix differential
+.PHONY: help environment demo test test-lowest test-compiled dist audit coverage static lint test-kafka mutate-checks transcripts prove bench docs book logs-matrix diagnosis-matrix differential
 
 # Four workers suit two cores, as many tests wait for other processes; JOBS=0 runs everything in one process.
 JOBS ?= 4
@@ -23,7 +23,7 @@ demo: EXTRAS = $(if $(shell command -v java),spark)
 demo: environment ## Start a cluster, break it, diagnose it, mend it, read its logs (40 s after installation).
 	@$(RUN) -m eosctl demo
 
-test: lint ## Lint, then every test but those against real Kafka.
+test: static ## Style and types, then every test but those against real Kafka.
 	$(RUN) -m pytest -n $(JOBS) --dist worksteal -m "not apache"
 
 test-lowest: environment ## The same tests with the lowest versions of all dependencies, in .venv.lowest.
@@ -35,10 +35,14 @@ test-compiled: environment ## The tests of wire, storage and sandbox with their 
 coverage: environment ## The same tests with branch coverage; twice as long, so not part of `make test`.
 	$(RUN) -m pytest -n $(JOBS) -m "not apache" --cov --cov-report=term:skip-covered
 
-lint: environment ## Style, types and import contracts.
+static: environment ## Style (with bandit's rules), types and import contracts.
 	.venv/bin/ruff check
 	.venv/bin/mypy
 	.venv/bin/lint-imports --no-logo
+
+# Advisories come over the network and change from day to day, so `test` does without; not asked (2) is told, no failure.
+lint: static ## The same, and known vulnerabilities of what is installed.
+	scripts/audit-dependencies || [ $$? -eq 2 ]
 
 test-kafka: environment ## The verdicts and bytes against real Apache Kafka (needs Java 17 and Maven).
 	$(RUN) -m pytest -n $(KAFKA_JOBS) --dist loadfile -m "apache and not long" tests/apache

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 COMMANDS = (
-    *("demo", "test", "coverage", "lint", "test-kafka", "transcripts", "prove", "bench", "docs"),
+    *("demo", "test", "coverage", "static", "lint", "test-kafka", "transcripts", "prove", "bench", "docs"),
     *("diagnosis-matrix", "logs-matrix", "mutate-checks", "differential", "book", "test-lowest", "dist", "audit"),
     "test-compiled",
 )

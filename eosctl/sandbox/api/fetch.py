@@ -26,14 +26,17 @@ from eosctl.sandbox.replication.fetch_sessions import (
     CachedPartition,
     FetchContext,
     FetchKey,
+    replica_of,
 )
 from eosctl.sandbox.replication.partition import Partition
 from eosctl.sandbox.replication.reading import (
     check_leader_epoch,
     fetch_error,
     has_answer,
+    lacks_something,
     point_to_replica,
     read_error,
+    read_news,
     read_partition,
     with_current_leader,
 )
@@ -70,7 +73,8 @@ def handle(broker: Broker, context: RequestContext, request: FetchRequest) -> No
     if isinstance(opened, ErrorCode):
         context.reply(FetchResponse(error_code=opened))
         return
-    Fetch(broker, context, request, opened).start()
+    fetch = Fetch if replica_of(request) < 0 or not opened.incremental else FollowerFetch
+    fetch(broker, context, request, opened).start()
 
 
 def _refuse_level(broker: Broker, request: FetchRequest) -> FetchResponse:
@@ -112,7 +116,7 @@ class Fetch:
         self._context = context
         self._request = request
         self._session, self._incremental = opened
-        self._replica_id = request.replica_id if request.replica_id >= 0 else request.replica_state.replica_id
+        self._replica_id = replica_of(request)
         self._rack = self._client_rack()
         self._timer: WheelTimer | None = None
         self._poked = False
@@ -122,17 +126,28 @@ class Fetch:
         """Answer at once when possible, else wait."""
         session, max_wait_ms = self._session, self._request.max_wait_ms
         if self._replica_id >= 0:
-            for cached in session.to_serve():
-                target = self._locate(cached)
-                if isinstance(target, Partition):
-                    cached.follower = self._broker.isr.follower_fetched(
-                        target, self._replica_id, cached.request, self._request
-                    )
-        if not session.partitions or max_wait_ms <= 0 or (self._replica_id >= 0 and not self._incremental):
+            self._note_progress()
+        if not session.partitions or max_wait_ms <= 0 or self._replica_id >= 0:
             self._finish()
         elif not self._try_finish():
-            session.waiting[self] = None
-            self._timer = self._broker.runtime.call_later(max_wait_ms, self._finish)
+            self._wait()
+
+    def _wait(self) -> None:
+        self._session.waiting[self] = None
+        self._timer = self._broker.runtime.call_later(self._request.max_wait_ms, self._finish)
+
+    def _note_progress(self) -> bool:
+        """Take over how far the follower is; returns whether it lacks something."""
+        isr, now_ms = self._broker.isr, self._broker.runtime.now_ms()
+        is_behind = False
+        for cached in tuple(self._session.unsettled):
+            target = self._locate(cached)
+            if isinstance(target, Partition):
+                cached.follower = isr.follower_fetched(target, self._replica_id, cached.request, self._request, now_ms)
+                is_behind = is_behind or lacks_something(target, cached.request)
+            else:
+                is_behind = True
+        return is_behind
 
     def poke(self) -> None:
         """Look again once everything else of this turn is done."""
@@ -303,3 +318,48 @@ class Fetch:
                 leadership.leader_id, endpoint.host, endpoint.port, endpoint.rack
             )
         return with_current_leader(data, leadership.leader_id, leadership.leader_epoch)
+
+
+class FollowerFetch(Fetch):
+    """A follower's fetch in its session.
+
+    It looks at what it waits for when everything else of a turn is done, so that one answer carries all that the turn
+    has brought.
+    """
+
+    __slots__ = ()
+
+    def start(self) -> None:
+        """Take over how far the follower is, then wait."""
+        if not self._session.partitions or self._request.max_wait_ms <= 0:
+            self._note_progress()
+            self._finish()
+            return
+        self._wait()
+        if self._note_progress() or self._request.min_bytes <= 0:
+            self.poke()
+
+    def _find_ready(self) -> bool:
+        return True
+
+    def _has_answer(self, partition: Partition, cached: CachedPartition) -> bool:
+        return lacks_something(partition, cached.request)
+
+    def _read(self) -> list[tuple[CachedPartition, PartitionData]]:
+        left = self._request.max_bytes
+        at_least_one = True
+        results: list[tuple[CachedPartition, PartitionData]] = []
+        for cached in self._session.to_serve():
+            target = self._locate(cached)
+            if isinstance(target, Partition):
+                data = read_news(target, cached, self._replica_id, left, at_least_one)
+                if data is None:
+                    self._settle(target, cached)
+                    continue
+                if data.records:
+                    left = max(0, left - len(data.records))
+                    at_least_one = False
+                results.append((cached, data))
+            else:
+                results.append((cached, target))
+        return results

@@ -57,14 +57,32 @@ class CachedPartition:
             self.watched = partition
 
     def poke(self) -> None:
-        """Note that the partition has news."""
+        """Note that the partition has news of any kind."""
+        self._unsettle()
+        for fetch in self.session.waiting:
+            fetch.poke()
+
+    def appended(self) -> None:
+        """Note that there is more to read for a follower."""
+        if self.session.is_follower:
+            self.poke()
+
+    def high_watermark_moved(self) -> None:
+        """Note that there is more to read for a consumer.
+
+        A follower hears of it with the next records, or when its wait is over (since KAFKA-9731).
+        """
+        if self.session.is_follower:
+            self._unsettle()
+        else:
+            self.poke()
+
+    def _unsettle(self) -> None:
         session = self.session
         if self not in session.unsettled:
             session.unsettled[self] = None
             if self.follower is not None:
                 self.follower.idled(session.used_ms)
-        for fetch in session.waiting:
-            fetch.poke()
 
     def lose(self) -> None:
         """Note that the partition has gone from this broker; its log must not stay in memory for a session's sake."""
@@ -81,17 +99,17 @@ class CachedPartition:
 
     def must_respond(self, data: PartitionData) -> bool:
         """Whether an incremental answer contains this partition; remembers what is sent."""
-        changed = (
+        has_news = (
             bool(data.records)
-            or data.error_code != ErrorCode.NONE
             or data.high_watermark != self.high_watermark
+            or bool(data.error_code)
             or data.log_start_offset != self.log_start_offset
             or data.diverging_epoch.epoch >= 0
             or data.preferred_read_replica >= 0
         )
-        self.high_watermark = data.high_watermark if data.error_code == ErrorCode.NONE else -1
+        self.high_watermark = -1 if data.error_code else data.high_watermark
         self.log_start_offset = data.log_start_offset
-        return changed
+        return has_news
 
 
 class FetchSession:
@@ -101,10 +119,21 @@ class FetchSession:
     what could not be told completely. The others cost nothing, however many there are.
     """
 
-    __slots__ = ("_order", "epoch", "partitions", "session_id", "unsettled", "used_ms", "uses_topic_ids", "waiting")
+    __slots__ = (
+        "_order",
+        "epoch",
+        "is_follower",
+        "partitions",
+        "session_id",
+        "unsettled",
+        "used_ms",
+        "uses_topic_ids",
+        "waiting",
+    )
 
-    def __init__(self, session_id: int, uses_topic_ids: bool, now_ms: int) -> None:
+    def __init__(self, session_id: int, uses_topic_ids: bool, now_ms: int, *, is_follower: bool) -> None:
         self.session_id = session_id
+        self.is_follower = is_follower
         self.uses_topic_ids = uses_topic_ids
         self.epoch = 1
         self.partitions: dict[FetchKey, CachedPartition] = {}
@@ -152,6 +181,11 @@ class FetchSession:
 _ORDER = attrgetter("order")
 
 
+def replica_of(request: FetchRequest) -> int:
+    """Return which broker fetches as a follower, a negative number for a consumer (two fields, KIP-903)."""
+    return request.replica_id if request.replica_id >= 0 else request.replica_state.replica_id
+
+
 class FetchContext(NamedTuple):
     """What one fetch is about; ``incremental`` is whether its answer is about news only."""
 
@@ -173,9 +207,12 @@ class FetchSessions:
         if request.session_epoch in (INITIAL_EPOCH, FINAL_EPOCH):
             if request.session_id:
                 self._close(request.session_id)
-            session = self._create(version, now_ms) if request.session_epoch == INITIAL_EPOCH else None
-            if session is None:
-                session = FetchSession(NO_SESSION_ID, version >= FIRST_TOPIC_ID_VERSION, now_ms)
+            session_id = self._reserve(now_ms) if request.session_epoch == INITIAL_EPOCH else NO_SESSION_ID
+            session = FetchSession(
+                session_id, version >= FIRST_TOPIC_ID_VERSION, now_ms, is_follower=replica_of(request) >= 0
+            )
+            if session_id != NO_SESSION_ID:
+                self._sessions[session_id] = session
             session.update(request)
             return FetchContext(session, False)
         found = self._sessions.get(request.session_id)
@@ -190,15 +227,14 @@ class FetchSessions:
         found.used_ms = now_ms
         return FetchContext(found, True)
 
-    def _create(self, version: int, now_ms: int) -> FetchSession | None:
+    def _reserve(self, now_ms: int) -> int:
+        """Return an id for a new session, or NO_SESSION_ID when no slot is to be had."""
         if len(self._sessions) >= self._slots and not self._evict(now_ms):
-            return None
+            return NO_SESSION_ID
         session_id = NO_SESSION_ID
         while session_id == NO_SESSION_ID or session_id in self._sessions:
             session_id = self._random.randrange(1, MAX_EPOCH)
-        session = FetchSession(session_id, version >= FIRST_TOPIC_ID_VERSION, now_ms)
-        self._sessions[session_id] = session
-        return session
+        return session_id
 
     def _evict(self, now_ms: int) -> bool:
         oldest = min(self._sessions.values(), key=lambda session: session.used_ms)

@@ -59,23 +59,19 @@ class IsrManager:
     # --- fetches of followers -----------------------------------------------------------------------------------
 
     def follower_fetched(
-        self, partition: Partition, replica_id: int, asked: FetchPartition, request: FetchRequest
+        self, partition: Partition, replica_id: int, asked: FetchPartition, request: FetchRequest, now_ms: int
     ) -> Follower | None:
         """Note a follower's fetch; returns the follower when the fetch says how far it is."""
         follower = partition.followers.get(replica_id)
-        log = partition.log
         if follower is None:
             return None
-        if asked.fetch_offset > log.end_offset or asked.current_leader_epoch not in (-1, partition.leader_epoch):
+        log, offset, epoch = partition.log, asked.fetch_offset, asked.current_leader_epoch
+        end_offset = log.store.log_end_offset
+        if offset > end_offset or epoch not in (partition.leader_epoch, -1):
             return None
-        follower.fetched(
-            asked.fetch_offset,
-            asked.log_start_offset,
-            self._runtime.now_ms(),
-            log.end_offset,
-            request.replica_state.replica_epoch,
-        )
-        partition.maybe_advance_high_watermark()
+        follower.fetched(offset, asked.log_start_offset, now_ms, end_offset, request.replica_state.replica_epoch)
+        if offset > log.high_watermark:
+            partition.maybe_advance_high_watermark()
         if replica_id not in partition.isr:
             self._maybe_expand(partition, replica_id)
         return follower

@@ -18,7 +18,13 @@ class FetchWatcher(Protocol):
     """What a fetch session knows of one partition."""
 
     def poke(self) -> None:
-        """Note that an offset of the watched partition moved, or that the partition changed hands."""
+        """Note that the watched partition may have changed in any way: hands, replicas in sync, offsets."""
+
+    def appended(self) -> None:
+        """Note that the watched log has grown, whose high watermark stands where it was."""
+
+    def high_watermark_moved(self) -> None:
+        """Note that more of the watched log is replicated."""
 
     def lose(self) -> None:
         """Note that the watched partition has gone from this broker, and hold it no longer."""
@@ -203,8 +209,8 @@ class Partition:
         if end <= log.high_watermark:
             return False
         log.advance_high_watermark(end)
-        if self.watchers:
-            self.poke_watchers()
+        for watcher in self.watchers:
+            watcher.high_watermark_moved()
         waits = self.waits
         if waits:
             while waits and waits[0].offset < end:
@@ -216,8 +222,10 @@ class Partition:
         traffic = self.traffic
         traffic.bytes_in += size_bytes
         traffic.record_count_in += record_count
-        if len(self.isr) > 1 or self.pending_isr is not None or not self.maybe_advance_high_watermark():
-            self.poke_watchers()
+        if len(self.isr) == 1 and self.pending_isr is None:
+            self.maybe_advance_high_watermark()
+        for watcher in self.watchers:
+            watcher.appended()
 
     def wait_for(self, wait: ReplicationWait) -> None:
         """Complete ``wait`` once its offset is replicated."""

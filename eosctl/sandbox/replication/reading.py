@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from eosctl.sandbox.log.partition_log import PartitionLog
+from eosctl.sandbox.replication.fetch_sessions import CachedPartition
 from eosctl.sandbox.replication.partition import Partition
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.fetch import (
@@ -15,7 +17,7 @@ from eosctl.wire.messages.fetch import (
 )
 from eosctl.wire.records.batch import decode_header
 
-READ_COMMITTED = 1
+READ_UNCOMMITTED, READ_COMMITTED = 0, 1
 CONSUMER = -1
 
 
@@ -60,6 +62,15 @@ def has_answer(partition: Partition, request: FetchPartition, isolation_level: i
     )
 
 
+def lacks_something(partition: Partition, request: FetchPartition) -> bool:
+    """Whether a follower that asks so may get more than offsets."""
+    return (
+        request.fetch_offset != partition.log.store.log_end_offset
+        or request.current_leader_epoch != partition.leader_epoch
+        or request.last_fetched_epoch not in (partition.log.epochs.latest, NO_EPOCH)
+    )
+
+
 def read_partition(
     partition: Partition,
     request: FetchPartition,
@@ -93,17 +104,46 @@ def read_partition(
         return read_error(index, ErrorCode.OFFSET_OUT_OF_RANGE)
     stable = log.last_stable_offset()
     bound = end_offset if replica_id >= 0 else upper_bound(partition, isolation_level, replica_id)
-    records = b""
-    if offset < bound:
-        limit = min(request.partition_max_bytes, max_bytes)
-        if limit > 0 or at_least_one:
-            records = log.read(offset, limit, bound)
-            if len(records) > limit and not at_least_one:
-                records = b""
+    records = _read_records(log, request, bound, max_bytes, at_least_one) if offset < bound else b""
     aborted = None
     if isolation_level == READ_COMMITTED and replica_id < 0:
         aborted = _aborted(partition, offset, records)
     return PartitionData(index, 0, log.high_watermark, stable, log.start_offset, aborted, -1, records)
+
+
+def read_news(
+    partition: Partition, cached: CachedPartition, replica_id: int, max_bytes: int, at_least_one: bool
+) -> PartitionData | None:
+    """Read what the follower of a session lacks of one partition.
+
+    Returns:
+        What `read_partition` does; None when the follower has every record and knows the offsets.
+    """
+    log, request = partition.log, cached.request
+    store, offset = log.store, request.fetch_offset
+    end_offset, start_offset, high_watermark = store.log_end_offset, store.log_start_offset, log.high_watermark
+    if (
+        request.current_leader_epoch != partition.leader_epoch
+        or request.last_fetched_epoch not in (log.epochs.latest, NO_EPOCH)
+        or not start_offset <= offset <= end_offset
+    ):
+        return read_partition(partition, request, READ_UNCOMMITTED, replica_id, max_bytes, at_least_one)
+    records = b""
+    if offset < end_offset:
+        records = _read_records(log, request, end_offset, max_bytes, at_least_one)
+    elif high_watermark == cached.high_watermark and start_offset == cached.log_start_offset:
+        return None
+    return PartitionData(
+        request.partition, 0, high_watermark, log.last_stable_offset(), start_offset, None, -1, records
+    )
+
+
+def _read_records(log: PartitionLog, request: FetchPartition, bound: int, max_bytes: int, at_least_one: bool) -> bytes:
+    limit = min(request.partition_max_bytes, max_bytes)
+    if limit <= 0 and not at_least_one:
+        return b""
+    records = log.read(request.fetch_offset, limit, bound)
+    return records if at_least_one or len(records) <= limit else b""
 
 
 def point_to_replica(partition: Partition, index: int, broker_id: int) -> PartitionData:

@@ -35,7 +35,7 @@ RULES: Final = (
 
 def commit_once_coordinated(consumer: Consumer, offset: TopicPartition) -> None:
     """Commit for the first group of a cluster: its coordinator may have to be made and to load first."""
-    for tries_left in reversed(range(100)):
+    for tries_left in reversed(range(600)):  # a minute: the broker may share its machine with other brokers
         try:
             consumer.commit(offsets=[offset], asynchronous=False)
         except KafkaException as error:

@@ -161,9 +161,11 @@ class Fetch:
             self._try_finish()
 
     def _locate(self, cached: CachedPartition) -> Partition | PartitionData:
-        broker, (name, topic_id, index) = self._broker, cached.key
-        if cached.watched is not None and cached.watched.is_leader and broker.authorizer is None:
-            return cached.watched
+        broker = self._broker
+        watched = cached.watched
+        if watched is not None and watched.leader_id == watched.broker_id and broker.authorizer is None:
+            return watched
+        name, topic_id, index = cached.key
         if topic_id != ZERO_UUID or self._context.api_version >= FIRST_TOPIC_ID_VERSION:
             name = broker.metadata.topic_name(topic_id) or ""
             if not name:
@@ -286,7 +288,11 @@ class Fetch:
                 key = cached.key
                 if data.error_code in LEADER_ERRORS and self._context.api_version >= FIRST_CURRENT_LEADER_VERSION:
                     data = self._point_to_leader(key, data, endpoints)
-                topics.setdefault((key.topic, key.topic_id), []).append(data)
+                of_topic = topics.get((key.topic, key.topic_id))
+                if of_topic is None:
+                    topics[key.topic, key.topic_id] = [data]
+                else:
+                    of_topic.append(data)
             partition = cached.watched
             if data.records:
                 session.move_to_end(cached)

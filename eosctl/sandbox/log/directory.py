@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -73,6 +72,7 @@ class LogDirectory:
         self._logs: dict[TopicPartition, PartitionLog] = {}
         self._topic_ids: dict[TopicPartition, bytes] = {}
         self._new_directories: set[TopicPartition] = set()
+        self._dirty: list[PartitionLog] = []  # with bytes that wait for the end of the turn
         self._clean = False
         self._high_watermarks: dict[TopicPartition, int] = {}
         self._start_offsets: dict[TopicPartition, int] = {}
@@ -244,12 +244,24 @@ class LogDirectory:
         self.events.wrote_snapshot(log.partition, offset, len(log.producers.producers))
 
     def _note_dirty(self, log: PartitionLog) -> None:
-        self._ticks.at_flush(partial(self._flush, log))
+        if not self._dirty:
+            self._ticks.at_flush(self._flush_dirty)
+        self._dirty.append(log)
         if log.partition in self._new_directories:
             self._new_directories.discard(log.partition)
             self._ticks.at_flush(lambda: self.guarded(lambda: self._begin_directory(log)))
         elif log.epochs.dirty:
             self._ticks.at_flush(lambda: self.guarded(lambda: self._write_epochs(log)))
+
+    def _flush_dirty(self) -> None:
+        dirty, self._dirty = self._dirty, []
+        try:
+            while dirty:
+                self._flush(dirty.pop())
+        finally:
+            if dirty:  # a flaw of ours at one log costs no other its flush
+                self._dirty += dirty
+                self._ticks.at_flush(self._flush_dirty)
 
     def _flush(self, log: PartitionLog) -> None:
         try:

@@ -16,7 +16,7 @@ from eosctl.sandbox.log.topic_settings import TopicSettings
 from eosctl.storage.config import LogConfig
 from eosctl.storage.log import SegmentedLog
 from eosctl.storage.txn_index import AbortedTxn
-from eosctl.wire.records.batch import BatchHeader, decode_records, iter_headers, with_offset
+from eosctl.wire.records.batch import BatchHeader, decode_header, decode_records, iter_headers, with_offset
 from eosctl.wire.records.control import MARKER_BATCH_BYTES, EndTxnMarker, decode_control
 from eosctl.wire.records.header import CONTROL, TRANSACTIONAL
 
@@ -101,6 +101,10 @@ class PartitionLog:
         """Append what a leader sent, as it is; batches that the log already has are skipped. Returns their count."""
         if self.closed:
             raise LogClosed(f"the log of {self.partition} is closed")
+        header = decode_header(records)
+        if header.size_bytes == len(records) and header.base_offset >= self.store.log_end_offset:
+            self._append(records, header, now_ms)  # one batch, as mostly
+            return 1
         count = 0
         for position, header in iter_headers(records):
             if header.base_offset >= self.store.log_end_offset:

@@ -86,6 +86,16 @@ class FollowerManager:
             fetcher.remove(partition)
 
 
+class _Followed:
+    """A partition that is fetched; ``sent`` is what the session knows of it, None before it was told."""
+
+    __slots__ = ("partition", "sent")
+
+    def __init__(self, partition: Partition) -> None:
+        self.partition = partition
+        self.sent: FetchPartition | None = None
+
+
 class ReplicaFetcher:
     """Fetches everything that this broker follows from one leader.
 
@@ -108,12 +118,11 @@ class ReplicaFetcher:
         self._channel = channel
         self._leader_id = leader_id
         self._max_wait_ms = max_wait_ms
-        self._partitions: dict[TopicPartition, Partition] = {}
-        self._by_id: dict[tuple[bytes, int], Partition] = {}
-        self._changed: dict[TopicPartition, Partition] = {}  # what the session may have to hear of
-        self._sent: dict[TopicPartition, FetchPartition] = {}  # what it knows of each partition
+        self._followed: dict[TopicPartition, _Followed] = {}
+        self._by_topic: dict[bytes, dict[int, _Followed]] = {}  # by topic id and index
+        self._changed: dict[_Followed, None] = {}  # what the session may have to hear of
         self._forgotten: list[Partition] = []
-        self._paused: set[TopicPartition] = set()
+        self._paused: set[_Followed] = set()
         self._session_id = 0
         self._session_epoch = 0
         self._latest = 0  # the request whose answer goes on with the conversation; 0: none is under way
@@ -123,32 +132,51 @@ class ReplicaFetcher:
 
     def follows(self, partition: Partition) -> bool:
         """Whether the partition is fetched here."""
-        return self._partitions.get(partition.partition) is partition
+        return self._find(partition) is not None
+
+    def _find(self, partition: Partition) -> _Followed | None:
+        found = self._followed.get(partition.partition)
+        return found if found is not None and found.partition is partition else None
 
     def add(self, partition: Partition) -> None:
         """Fetch a partition from now on."""
-        if not self.follows(partition):
-            self._partitions[partition.partition] = partition
-            self._by_id[partition.topic_id, partition.partition.partition] = partition
-        self._paused.discard(partition.partition)
-        self._sent.pop(partition.partition, None)
-        self._changed[partition.partition] = partition
+        followed = self._find(partition)
+        if followed is None:
+            self._let_go(partition.partition)
+            followed = self._followed[partition.partition] = _Followed(partition)
+            self._by_topic.setdefault(partition.topic_id, {})[partition.partition.partition] = followed
+        self._paused.discard(followed)
+        followed.sent = None
+        self._changed[followed] = None
         self._wake()
 
     def remove(self, partition: Partition) -> None:
         """Fetch a partition no more."""
-        if self._partitions.pop(partition.partition, None) is not None:
-            self._by_id.pop((partition.topic_id, partition.partition.partition), None)
-            self._paused.discard(partition.partition)
-            self._changed.pop(partition.partition, None)
-            if self._sent.pop(partition.partition, None) is not None:
-                self._forgotten.append(partition)
+        followed = self._let_go(partition.partition)
+        if followed is not None and followed.sent is not None:
+            self._forgotten.append(partition)
+
+    def _let_go(self, name: TopicPartition) -> _Followed | None:
+        followed = self._followed.pop(name, None)
+        if followed is not None:
+            topic_id = followed.partition.topic_id
+            of_topic = self._by_topic[topic_id]
+            del of_topic[name.partition]
+            if not of_topic:
+                del self._by_topic[topic_id]
+            self._paused.discard(followed)
+            self._changed.pop(followed, None)
+        return followed
+
+    def _forget_session(self) -> None:
+        self._session_epoch = 0
+        for followed in self._followed.values():
+            followed.sent = None
+        self._forgotten.clear()
 
     def restart(self) -> None:
         """Begin a new session in the place of this one."""
-        self._session_epoch = 0
-        self._sent.clear()
-        self._forgotten.clear()
+        self._forget_session()
         self._wake()
 
     def _wake(self) -> None:
@@ -160,25 +188,32 @@ class ReplicaFetcher:
 
     def _send(self) -> None:
         self._waking = False
-        if len(self._paused) >= len(self._partitions):
+        if len(self._paused) >= len(self._followed):
             self._latest = 0  # nothing to ask for now: a leader answers an empty fetch at once
             return
         if not self._session_epoch:
-            self._sent.clear()  # a new session begins with everything
-            self._changed = dict(self._partitions)
+            self._changed = dict.fromkeys(self._followed.values())  # a new session begins with everything
+            for followed in self._changed:
+                followed.sent = None
         topics: dict[bytes, list[FetchPartition]] = {}
-        for name, partition in self._changed.items():
-            if name in self._paused:
+        for followed in self._changed:
+            if followed in self._paused:
                 continue
+            partition = followed.partition
             wanted = self._wanted(partition)
-            if self._sent.get(name) != wanted:
-                self._sent[name] = wanted
-                topics.setdefault(partition.topic_id, []).append(wanted)
+            if followed.sent != wanted:
+                followed.sent = wanted
+                of_topic = topics.get(partition.topic_id)
+                if of_topic is None:
+                    topics[partition.topic_id] = [wanted]
+                else:
+                    of_topic.append(wanted)
         self._changed.clear()
         forgotten: dict[bytes, list[int]] = {}
         if self._session_epoch:
             for partition in self._forgotten:
-                if self._partitions.get(partition.partition) is partition and partition.partition not in self._paused:
+                again = self._find(partition)
+                if again is not None and again not in self._paused:
                     continue  # it came back before the leader was told to forget it
                 forgotten.setdefault(partition.topic_id, []).append(partition.partition.partition)
         self._forgotten.clear()
@@ -204,9 +239,9 @@ class ReplicaFetcher:
         return FetchPartition(
             partition.partition.partition,
             partition.leader_epoch,
-            log.end_offset,
+            log.store.log_end_offset,
             -1 if self._manager.trusts_high_watermark else log.epochs.latest,
-            log.start_offset,
+            log.store.log_start_offset,
             MAX_BYTES,
         )
 
@@ -225,11 +260,15 @@ class ReplicaFetcher:
         if is_latest and response.session_id and not self._session_epoch:
             self._session_id = response.session_id
             self._session_epoch = 1
+        now_ms = self._runtime.now_ms()
         for topic in response.responses:
+            of_topic = self._by_topic.get(topic.topic_id)
+            if of_topic is None:
+                continue
             for data in topic.partitions:
-                partition = self._by_id.get((topic.topic_id, data.partition_index))
-                if partition is not None and partition.leader_id == self._leader_id:
-                    self._take(partition, data)
+                followed = of_topic.get(data.partition_index)
+                if followed is not None and followed.partition.leader_id == self._leader_id:
+                    self._take(followed, data, now_ms)
         if is_latest:
             self._latest = 0
             if not response.responses and self._runtime.loop.time() == self._sent_at:
@@ -239,19 +278,17 @@ class ReplicaFetcher:
 
     def _fail(self) -> None:
         self._latest = 0
-        self._session_epoch = 0
-        self._sent.clear()
-        self._forgotten.clear()
+        self._forget_session()
         self._runtime.call_later(RETRY_MS, self._retry)
 
     def _retry(self) -> None:
         if not self._latest and not self._waking:
             self._send()
 
-    def _take(self, partition: Partition, data: PartitionData) -> None:
-        name = partition.partition
+    def _take(self, followed: _Followed, data: PartitionData, now_ms: int) -> None:
+        partition = followed.partition
         if data.error_code:
-            self._handle_error(partition, ErrorCode(data.error_code))
+            self._handle_error(followed, ErrorCode(data.error_code))
             return
         log = partition.log
         if data.diverging_epoch.epoch >= 0:
@@ -260,25 +297,26 @@ class ReplicaFetcher:
             end = min(end, own_end) if own_end >= 0 else end
             self._replicas.events.truncates(partition, end, data.diverging_epoch.epoch)
             log.truncate_to(end)
-            self._sent.pop(name, None)
-            self._changed[name] = partition
+            followed.sent = None
+            self._changed[followed] = None
             return
-        sent = self._sent.get(name)
-        if data.records and sent is not None and sent.fetch_offset == log.end_offset:
-            log.append_as_follower(data.records, self._runtime.now_ms())
-            self._changed[name] = partition
-        high_watermark = min(data.high_watermark, log.end_offset)
+        store, sent = log.store, followed.sent
+        if data.records and sent is not None and sent.fetch_offset == store.log_end_offset:
+            log.append_as_follower(data.records, now_ms)
+            self._changed[followed] = None
+        high_watermark = min(data.high_watermark, store.log_end_offset)
         if high_watermark > log.high_watermark:
             log.advance_high_watermark(high_watermark)
             if partition.watchers:  # consumers that read from this follower
                 partition.poke_watchers()
-        if data.log_start_offset > log.start_offset:
+        if data.log_start_offset > store.log_start_offset:
             log.advance_start_offset(data.log_start_offset)
-            self._changed[name] = partition
+            self._changed[followed] = None
 
-    def _handle_error(self, partition: Partition, error: ErrorCode) -> None:
-        self._paused.add(partition.partition)
-        self._sent.pop(partition.partition, None)
+    def _handle_error(self, followed: _Followed, error: ErrorCode) -> None:
+        partition = followed.partition
+        self._paused.add(followed)
+        followed.sent = None
         self._forgotten.append(partition)
         if error is ErrorCode.OFFSET_OUT_OF_RANGE:
             self._find_offsets(partition)
@@ -286,9 +324,10 @@ class ReplicaFetcher:
             self._runtime.call_later(RETRY_MS, partial(self._resume, partition))
 
     def _resume(self, partition: Partition) -> None:
-        if self._partitions.get(partition.partition) is partition:
-            self._paused.discard(partition.partition)
-            self._changed[partition.partition] = partition
+        followed = self._find(partition)
+        if followed is not None:
+            self._paused.discard(followed)
+            self._changed[followed] = None
             self._wake()
 
     # --- out of range: the leader deleted what this follower needs, or has less than it ---------------------------

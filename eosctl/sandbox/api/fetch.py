@@ -140,7 +140,7 @@ class Fetch:
         """Take over how far the follower is; returns whether it lacks something."""
         isr, now_ms = self._broker.isr, self._broker.runtime.now_ms()
         is_behind = False
-        for cached in tuple(self._session.unsettled):
+        for cached in self._session.to_serve():
             target = self._locate(cached)
             if isinstance(target, Partition):
                 cached.follower = isr.follower_fetched(target, self._replica_id, cached.request, self._request, now_ms)

@@ -6,15 +6,18 @@ submitted to a cluster, and through Spark Connect.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from eosctl.model.log_event import SourceSummary
 from spark_log_analytics.layouts import Layout
 from spark_log_analytics.rows import SCAN_COLUMNS, counts_of, event_of, scan_batches
-from spark_log_analytics.scan import SPLIT_BYTES, LogScan, Split, plan_splits, scan_split, summarize
+from spark_log_analytics.scan import SPLIT_BYTES, LogScan, Split, SplitCounts, plan_splits, scan_split, summarize
 from spark_log_analytics.sources import SourceFile, Unread, find_files, inspect_file
+from spark_log_analytics.topics.address import Topics, is_topic_url, parse_topics
+from spark_log_analytics.topics.plan import TopicPart, plan_topics, scan_part, summarize_topics
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,6 +30,42 @@ ENOUGH_TASKS: Final = 16
 """Tasks that keep a machine busy to the end; with more to read they grow before they become more."""
 MOST_SPLITS: Final = 4
 """How many times as much as a split a task reads at most."""
+
+
+class Reading(NamedTuple):
+    """What there is to read: files, parts of topics, and what cannot be read."""
+
+    sources: tuple[SourceFile, ...]
+    parts: tuple[TopicPart, ...]
+    unread: tuple[Unread, ...]
+
+    def summarize(self, counts: Mapping[str, Sequence[SplitCounts]]) -> tuple[SourceSummary, ...]:
+        """Add up what each file and each partition held."""
+        files = tuple(summarize(source, counts.get(source.name, [])) for source in self.sources)
+        names = dict.fromkeys(part.range.name for part in self.parts)
+        return files + summarize_topics({name: counts.get(name, []) for name in names})
+
+
+def plan_reading(
+    paths: Iterable[str | Path | Topics], zone: tzinfo | None = None, layouts: tuple[Layout, ...] = ()
+) -> Reading:
+    """Inspect the files and the topics to scan, on the driver.
+
+    Raises:
+        TopicError: A topic cannot be read.
+    """
+    parts: list[TopicPart] = []
+    lost: list[Unread] = []
+    files: list[Path] = []
+    for path in paths:
+        if isinstance(path, Topics) or is_topic_url(path):
+            found, gone = plan_topics(path if isinstance(path, Topics) else parse_topics(path), zone, layouts)
+            parts += found
+            lost += gone
+        else:
+            files.append(Path(path))
+    sources, unread = plan_scan(files, zone, layouts)
+    return Reading(sources, tuple(parts), (*unread, *lost))
 
 
 def plan_scan(
@@ -62,23 +101,29 @@ def pack_splits(sources: Sequence[SourceFile], split_bytes: int = SPLIT_BYTES) -
     return tuple(bins)
 
 
-def scan_frame(spark: SparkSession, sources: Sequence[SourceFile], split_bytes: int = SPLIT_BYTES) -> DataFrame:
+def scan_frame(
+    spark: SparkSession,
+    sources: Sequence[SourceFile],
+    split_bytes: int = SPLIT_BYTES,
+    parts: Sequence[TopicPart] = (),
+) -> DataFrame:
     """Scan on Spark.
 
     Args:
         spark: Any session; it is left as it is.
         sources: What to scan; the files must be readable under the same names on every executor.
         split_bytes: How much a task reads.
+        parts: What to scan of topics, a task each.
 
     Returns:
         Rows of ``SCAN_COLUMNS``; lines still count from the start of their split, see ``number_rows``.
     """
-    bins = pack_splits(sources, split_bytes)
+    bins: list[tuple[Split | TopicPart, ...]] = [*pack_splits(sources, split_bytes), *((part,) for part in parts)]
     tasks = spark.range(0, len(bins), 1, max(1, len(bins)))
     return tasks.mapInArrow(_scanner_of(bins), SCAN_COLUMNS)
 
 
-def _scanner_of(bins: Sequence[Sequence[Split]]) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def _scanner_of(bins: Sequence[Sequence[Split | TopicPart]]) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """Return the function that Spark runs: it gets the numbers of bins and scans them."""
 
     def scan(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -88,8 +133,11 @@ def _scanner_of(bins: Sequence[Sequence[Split]]) -> Callable[[Iterator[Any]], It
         classifier = own_classifier()
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                for split in bins[number]:
-                    yield from scan_batches(split, scan_split(split, classifier))
+                for part in bins[number]:
+                    if isinstance(part, Split):
+                        yield from scan_batches(part.source.name, part.start, scan_split(part, classifier))
+                    else:
+                        yield from scan_batches(part.range.name, part.range.start, scan_part(part, classifier))
         keep_loaded()
 
     return scan
@@ -117,26 +165,29 @@ def number_rows(rows: DataFrame) -> DataFrame:
 
 def scan_on_spark(
     spark: SparkSession,
-    paths: Iterable[Path],
+    paths: Iterable[str | Path | Topics],
     zone: tzinfo | None = None,
     layouts: tuple[Layout, ...] = (),
     split_bytes: int = SPLIT_BYTES,
 ) -> LogScan:
-    """Scan on Spark and bring the result to the driver: the same value that ``scan_paths`` returns."""
-    sources, unread = plan_scan(paths, zone, layouts)
-    if not sources:
-        return LogScan((), (), unread)
-    rows = scan_frame(spark, sources, split_bytes).persist()
+    """Scan on Spark and bring the result to the driver: the same value that ``scan_paths`` returns for files.
+
+    Raises:
+        TopicError: A topic cannot be read.
+    """
+    reading = plan_reading(paths, zone, layouts)
+    if not reading.sources and not reading.parts:
+        return LogScan((), (), reading.unread)
+    rows = scan_frame(spark, reading.sources, split_bytes, reading.parts).persist()
     try:
         collected = [row.asDict(recursive=True) for row in number_rows(rows).collect()]
         counted = [row.asDict(recursive=True) for row in rows.where("counts is not null").collect()]
     finally:
         rows.unpersist()
-    place = {source.name: number for number, source in enumerate(sources)}
+    names = (*(source.name for source in reading.sources), *(part.range.name for part in reading.parts))
+    place = {name: number for number, name in enumerate(dict.fromkeys(names))}
     events = sorted((event_of(row) for row in collected), key=lambda event: (place[event.file], event.offset))
-    counts = counts_of(counted)
-    summaries = tuple(summarize(source, counts.get(source.name, [])) for source in sources)
-    return LogScan(tuple(events), summaries, unread)
+    return LogScan(tuple(events), reading.summarize(counts_of(counted)), reading.unread)
 
 
 def exception_timeline(events: DataFrame) -> DataFrame:

@@ -16,14 +16,14 @@ from zoneinfo import ZoneInfo
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import SourceSummary
 from spark_log_analytics.incidents import incident_of, incidents
-from spark_log_analytics.job import exception_timeline, new_failures, number_rows, plan_scan, scan_frame
+from spark_log_analytics.job import Reading, exception_timeline, new_failures, number_rows, plan_reading, scan_frame
 from spark_log_analytics.outcome import failure_line, job_errors, write_json
 from spark_log_analytics.pattern_string import layout_of_pattern
 from spark_log_analytics.rows import SCHEMA_VERSION, counts_of
-from spark_log_analytics.scan import SPLIT_BYTES, summarize
+from spark_log_analytics.scan import SPLIT_BYTES
 from spark_log_analytics.session import session
 from spark_log_analytics.sinks import FORMATS, Sink, SinkError, settings_of_format
-from spark_log_analytics.sources import SourceFile
+from spark_log_analytics.topics.address import TopicError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -43,16 +43,20 @@ def main(arguments: Sequence[str]) -> int:
     """
     options = _parse(arguments)
     layouts = () if options.pattern is None else (options.pattern,)
-    sources, unread = plan_scan([Path(path) for path in options.paths], options.zone, layouts)
-    for one in unread:
+    try:
+        reading = plan_reading(options.paths, options.zone, layouts)
+    except TopicError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    for one in reading.unread:
         sys.stderr.write(f"not read: {one.name}: {one.reason}\n")
-    if not sources:
+    if not reading.sources and not reading.parts:
         sys.stderr.write("There is nothing to read.\n")
         return 2
     try:
         # An old verdict beside new events, or beside none, would be half a result.
         (Path(options.out) / INCIDENTS).unlink(missing_ok=True)
-        done = _scan_and_save(sources, options)
+        done = _scan_and_save(reading, options)
         write_json(Path(options.out) / INCIDENTS, [_plain(one) for one in done.incidents])
     except SinkError as error:
         sys.stderr.write(f"The job failed, and its result is not complete: {error}\n")
@@ -63,9 +67,9 @@ def main(arguments: Sequence[str]) -> int:
     damaged = [summary for summary in done.summaries if summary.error]
     for summary in damaged:
         sys.stderr.write(f"not read to its end: {summary.file}: {summary.error}\n")
-    told = f"{done.event_count} events of {len(sources)} files, {len(done.incidents)} incidents: {options.out}\n"
-    sys.stdout.write(told)
-    return 1 if damaged or any(one.is_failure for one in unread) else 0
+    what = f"{len(done.summaries)} files" if reading.sources else f"{len(done.summaries)} partitions"
+    sys.stdout.write(f"{done.event_count} events of {what}, {len(done.incidents)} incidents: {options.out}\n")
+    return 1 if damaged or any(one.is_failure for one in reading.unread) else 0
 
 
 class Done(NamedTuple):
@@ -76,7 +80,7 @@ class Done(NamedTuple):
     incidents: Sequence[Incident]
 
 
-def _scan_and_save(sources: Sequence[SourceFile], options: argparse.Namespace) -> Done:
+def _scan_and_save(reading: Reading, options: argparse.Namespace) -> Done:
     """Scan, judge, and write the tables.
 
     Raises:
@@ -85,11 +89,11 @@ def _scan_and_save(sources: Sequence[SourceFile], options: argparse.Namespace) -
     with session(settings=settings_of_format(options.format)) as spark:
         sink = Sink(spark, options.format, options.out)
         sink.check()
-        rows = scan_frame(spark, sources, options.split_bytes).persist()
+        rows = scan_frame(spark, reading.sources, options.split_bytes, reading.parts).persist()
         try:
             events = number_rows(rows)
             counts = counts_of(row.asDict(recursive=True) for row in rows.where("counts is not null").collect())
-            summaries = [summarize(source, counts.get(source.name, [])) for source in sources]
+            summaries = reading.summarize(counts)
             # Written first, as a baseline may be the result that is overwritten next.
             if options.baseline is not None:
                 baseline = sink.read(options.baseline, EVENTS, events)
@@ -116,7 +120,9 @@ def _as_one(small: DataFrame) -> DataFrame:
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="spark_log_analytics", description="Scan logs on Spark.")
-    parser.add_argument("paths", nargs="+", help="log files and directories, the same on every executor")
+    parser.add_argument(
+        "paths", nargs="+", help="log files and directories, the same on every executor, and kafka://HOST:PORT/TOPIC"
+    )
     parser.add_argument("--out", required=True, help="directory of the result")
     parser.add_argument("--format", choices=FORMATS, default="parquet", help="format of the tables")
     parser.add_argument("--baseline", help="directory of an earlier result: what fails now and did not then is written")

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from eosctl.model.log_event import LogEvent, LoggedException
-from spark_log_analytics.scan import Split, SplitCounts, SplitScan
+from spark_log_analytics.scan import SplitCounts, SplitScan
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -52,15 +52,15 @@ def arrow_schema(*, with_counts: bool) -> pa.Schema:
     return pa.schema(columns)
 
 
-def scan_batches(split: Split, scan: SplitScan, batch_size: int = 4096) -> Iterator[pa.RecordBatch]:
-    """Yield a split's events and then the row of its counts."""
+def scan_batches(name: str, start: int, scan: SplitScan, batch_size: int = 4096) -> Iterator[pa.RecordBatch]:
+    """Yield the events of a split, by its file's name and its start, and then the row of its counts."""
     import pyarrow as pa
 
     schema = arrow_schema(with_counts=True)
-    rows = [{**_row(event), "split_start": split.start, "counts": None} for event in scan.events]
-    rows.append({"file": split.source.name, "split_start": split.start, "counts": scan.counts._asdict()})
-    for start in range(0, len(rows), batch_size):
-        yield pa.RecordBatch.from_pylist(rows[start : start + batch_size], schema=schema)
+    rows = [{**_row(event), "split_start": start, "counts": None} for event in scan.events]
+    rows.append({"file": name, "split_start": start, "counts": scan.counts._asdict()})
+    for first in range(0, len(rows), batch_size):
+        yield pa.RecordBatch.from_pylist(rows[first : first + batch_size], schema=schema)
 
 
 def event_batch(events: Sequence[LogEvent]) -> pa.RecordBatch:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import tzinfo
+from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -101,6 +102,12 @@ def scan_paths(
     return LogScan(tuple(events), tuple(sources), tuple(unread))
 
 
+def join_scans(scans: Iterable[LogScan]) -> LogScan:
+    """Put what was read of several places together."""
+    events, sources, unread = zip(*scans, strict=True)
+    return LogScan(tuple(chain(*events)), tuple(chain(*sources)), tuple(chain(*unread)))
+
+
 def plan_splits(source: SourceFile, split_bytes: int = SPLIT_BYTES) -> Iterator[Split]:
     """Cut a file into parts that can be scanned independently."""
     yield from cut_split(Split(source, 0, None), split_bytes)
@@ -137,7 +144,7 @@ def read_split(split: Split) -> Window:
 
 def scan_split(split: Split, classifier: Classifier) -> SplitScan:
     """Scan a part of a file."""
-    tally = _Tally(split.source, classifier)
+    tally = Tally(split.source, classifier)
     for piece in cut_split(split, PIECE_BYTES):
         try:
             window = read_split(piece)
@@ -168,11 +175,16 @@ def _count_newlines(data: Buffer, start: int, stop: int) -> int:
 
 def summarize(source: SourceFile, counts: Sequence[SplitCounts]) -> SourceSummary:
     """Add up what the parts of a file held."""
-    name = "+".join(part for part in (source.wrapper, source.verdict.name) if part)
+    layout = "+".join(part for part in (source.wrapper, source.verdict.name) if part)
+    return summarize_counts(source.name, source.application, layout, counts)
+
+
+def summarize_counts(name: str, application: str, layout: str, counts: Sequence[SplitCounts]) -> SourceSummary:
+    """Add up the counts of what goes by one name."""
     return SourceSummary(
-        file=source.name,
-        application=source.application,
-        layout=name,
+        file=name,
+        application=application,
+        layout=layout,
         size_bytes=sum(part.size_bytes for part in counts),
         event_count=sum(part.event_count for part in counts),
         unmatched_line_count=sum(part.unmatched_line_count for part in counts),
@@ -213,8 +225,8 @@ def peeled_records(data: bytes, source: SourceFile) -> Iterator[Record]:
     yield from records
 
 
-class _Tally:
-    """Gathers the events and counts of one split, piece by piece."""
+class Tally:
+    """Gathers the events and counts of one source, piece by piece."""
 
     def __init__(self, source: SourceFile, classifier: Classifier) -> None:
         self._source = source
@@ -237,7 +249,7 @@ class _Tally:
         offset, line = start, 0
         for record in records:
             offset, line = record.offset, record.line
-            self._add(record, base)
+            self.add(record, base)
         stop = len(data) if end is None else min(end, len(data))
         self._size += max(0, stop - start)
         # The last record has its line's number, so only what is behind it is left to count.
@@ -248,7 +260,8 @@ class _Tally:
         """Remember why a piece could not be read to its end; empty when it could."""
         self._error = self._error or error
 
-    def _add(self, record: Record, base: int) -> None:
+    def add(self, record: Record, base: int = 0) -> None:
+        """Take a record whose offset counts from ``base``."""
         self._records += 1 + record.passed_count
         self._truncated += record.truncated
         self._undecodable += record.undecodable

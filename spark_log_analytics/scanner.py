@@ -31,6 +31,8 @@ _SYSLOG_LEVELS: Final = ("FATAL", "FATAL", "FATAL", "ERROR", "WARN", "NOTICE", "
 _KLOG_LEVELS: Final = {"I": "INFO", "W": "WARN", "E": "ERROR", "F": "FATAL"}
 _JUL: Final = re.compile(r"(SEVERE|WARNING|INFO|CONFIG|FINE|FINER|FINEST): ([^\n]*)\n?")
 """The second line of a record of java.util.logging."""
+OWN_RECORD: Final = re.compile(rb"^(?![ \t]|Caused by|\.\.\. |Traceback)[^\n]*\S", re.MULTILINE)
+"""A line that is a record of its own where no layout is known."""
 
 Buffer = bytes | mmap
 
@@ -117,7 +119,7 @@ def scan_records(
 
 def _scan_lines(data: Buffer, verdict: Verdict, start: int, stop: int, lines: _LineCounter) -> Iterator[Record]:
     """Yield one record for each line that is not a continuation: what is left to do without a known layout."""
-    headers = re.compile(rb"^(?![ \t]|Caused by|\.\.\. |Traceback)[^\n]*\S", re.MULTILINE).finditer(data, start)
+    headers = OWN_RECORD.finditer(data, start)
     known = verdict.header() if verdict.layouts else None
     parsers = HeaderReader(verdict)
     found = next(headers, None)

@@ -10,29 +10,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from spark_log_analytics.applications import application_of
 from spark_log_analytics.content import codec_of, read_content, read_head
 from spark_log_analytics.documents import holds_records
-from spark_log_analytics.hosts import host_of_path, pod_of_path
+from spark_log_analytics.hosts import host_of_path
 from spark_log_analytics.layouts import LAYOUTS, Layout, Verdict, detect_layouts
 from spark_log_analytics.wrappers import DOCUMENT, detect_wrapper, peel
 
 SAMPLE_BYTES: Final = 262_144
 HEAD_BYTES: Final = 256
 
-_SERVER_FILES: Final = frozenset(
-    [
-        "server",
-        "controller",
-        "state-change",
-        "log-cleaner",
-        "kafka-authorizer",
-        "kafkaserver-gc",
-        "kafka-request",
-        "connect",
-        "kafkaserver",
-        "kafkaserver-out",
-    ]
-)
 _NOT_LOGS: Final = frozenset(
     [
         ".md",
@@ -58,9 +45,6 @@ _KAFKA_DATA: Final = re.compile(
     r"|(?:recovery-point|log-start|replication|cleaner)-offset-checkpoint|\d{20}-\d{10}\.checkpoint"
 )
 """Files of a broker's data directories, by the names that Kafka gives them."""
-_ROTATION: Final = re.compile(
-    r"(?:\.(?:gz|bz2|xz|zst|lz4|snappy|sz|\d{1,3}|current|out|log|json|txt|jsonl|ndjson|\d{4}-\d\d-\d\d(?:-\d\d)?)|-\d{4}-?\d\d-?\d\d)$"
-)
 
 
 class SourceFile(NamedTuple):
@@ -163,7 +147,7 @@ def inspect_file(path: Path, zone: tzinfo | None = None, layouts: tuple[Layout, 
         return Unread(str(path), "a JSON document, not a log", False)
     if not utf16 and _is_binary(sample):
         return Unread(str(path), "a binary file, not a log", False)
-    wrapper, verdict = _shape(sample, DOCUMENT if is_document else "", (*layouts, *LAYOUTS))
+    wrapper, verdict = shape_of(sample, DOCUMENT if is_document else "", (*layouts, *LAYOUTS))
     return SourceFile(
         name=str(path),
         application=application_of(path),
@@ -178,24 +162,9 @@ def inspect_file(path: Path, zone: tzinfo | None = None, layouts: tuple[Layout, 
     )
 
 
-def application_of(path: Path) -> str:
-    """Name who writes a file: the directory of a Kafka server's files, the container of the kubelet's.
-
-    Any other has its stem without its rotation.
-    """
-    if pod := pod_of_path(path):
-        return pod[1]
-    stem = path.name
-    while (shorter := _ROTATION.sub("", stem)) not in ("", stem):
-        stem = shorter
-    if stem.lower() in _SERVER_FILES and path.absolute().parent.name:
-        return path.absolute().parent.name
-    return stem
-
-
 @lru_cache(maxsize=16)
-def _shape(sample: bytes, wrapper: str, layouts: tuple[Layout, ...]) -> tuple[str, Verdict]:
-    """Find wrapper and layouts; remembered, because a log that is followed is looked at again and again."""
+def shape_of(sample: bytes, wrapper: str, layouts: tuple[Layout, ...]) -> tuple[str, Verdict]:
+    """Find wrapper and layouts of a sample; remembered, as a log that is followed is looked at again and again."""
     wrapper = wrapper or detect_wrapper(sample)
     verdict = _verdict(sample, wrapper, layouts)
     if wrapper == "syslog" and verdict.unmatched_count * 2 > verdict.line_count:

@@ -11,10 +11,10 @@ import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from spark_log_analytics.carriers import Inner, read_carried
 from spark_log_analytics.documents import pieces_of
-from spark_log_analytics.hosts import host_of_values
 
 _CRI: Final = re.compile(rb"(\d{4}-\d\d-\d\dT\S+) (stdout|stderr) ([FP]) ?(.*)")
 _COMPOSE: Final = re.compile(rb"([\w.-]+) +\| ?(?:(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z) )?(.*)")
@@ -25,17 +25,6 @@ _SYSLOG: Final = re.compile(
 )
 _PREFIX: Final = re.compile(rb"\[pod/([^\]/]+)/[^\]]+\] ?(?:(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6,9}Z) )?(.*)")
 _STERN: Final = re.compile(rb"([a-z0-9][a-z0-9.-]*-[a-z0-9]+) [a-z0-9][a-z0-9-]* (.*)")
-_CARRIED: Final = {
-    "MESSAGE": ("__REALTIME_TIMESTAMP",),
-    "textPayload": ("timestamp", "receiveTimestamp"),
-    "log": ("time", "timestamp", "@timestamp", "date"),
-    "line": ("timestamp", "ts"),
-    "_raw": ("_time",),
-    "message": ("ingestionTime",),
-}
-"""What journald, Google Cloud, Fluent Bit, Loki, Splunk and CloudWatch call the line, and the time beside it."""
-_ALSO_MESSAGES: Final = frozenset({"log", "line"})
-"""Names that programs use for their own messages, which then have a level beside them."""
 _ANSI: Final = re.compile(rb"(?:\x1b|\^\[)\[[0-9;]*[A-Za-z]")
 
 
@@ -66,16 +55,6 @@ class Peeled(NamedTuple):
         return self.origins[index], self.numbers[index], self.stamps[index]
 
 
-class Inner(NamedTuple):
-    """A line without its wrapper: its stream, text, whether it is whole, and the wrapper's time and machine of it."""
-
-    stream: str
-    text: bytes
-    whole: bool = True
-    stamp: str = ""
-    host: str = ""
-
-
 Unwrap = Callable[[bytes], Inner | None]
 """Take the wrapper off a line; None when it is not wrapped."""
 
@@ -95,47 +74,6 @@ def _docker(line: bytes) -> Inner | None:
     inner = str(entry["log"]).encode()
     stamp = str(entry.get("time", ""))
     return Inner(str(entry.get("stream", "")), inner.rstrip(b"\r\n"), inner.endswith(b"\n"), stamp)
-
-
-def _carrier(line: bytes) -> Inner | None:
-    """Unwrap what collectors and archives keep as JSON around a line that they do not understand."""
-    if not line.startswith(b"{"):
-        return None
-    try:
-        entry = json.loads(line)
-    except ValueError:
-        return None
-    if not isinstance(entry, dict):
-        return None
-    for name, beside in _CARRIED.items():
-        text = entry.get(name)
-        stamp = next((entry[other] for other in beside if other in entry), None)
-        if name in _ALSO_MESSAGES and any(level in entry for level in ("level", "severity", "lvl", "log_level")):
-            continue
-        if isinstance(text, str) and stamp is not None:
-            whole = name != "log" or text.endswith("\n")
-            return Inner(
-                _service(entry),
-                text.rstrip("\r\n").encode(),
-                whole,
-                str(stamp)[: 13 if str(stamp).isdecimal() else None],
-                host_of_values(entry),
-            )
-    return None
-
-
-def _service(entry: dict[str, Any]) -> str:
-    """Name who wrote a line that a collector keeps."""
-    for name in ("SYSLOG_IDENTIFIER", "_SYSTEMD_UNIT", "logStreamName", "source"):
-        if isinstance(entry.get(name), str):
-            return str(entry[name])
-    labels = (entry.get("kubernetes"), entry.get("labels"), (entry.get("resource") or {}))
-    for group in labels:
-        inner = group.get("labels", group) if isinstance(group, dict) else {}
-        for name in ("pod_name", "pod", "container_name", "container", "app"):
-            if isinstance(inner, dict) and isinstance(inner.get(name), str):
-                return str(inner[name])
-    return ""
 
 
 def _compose(line: bytes) -> Inner | None:
@@ -181,7 +119,7 @@ def _uncoloured(line: bytes) -> bytes:
 _WRAPPERS: Final[tuple[tuple[str, Unwrap], ...]] = (
     ("cri", _cri),
     ("docker", _docker),
-    ("carrier", _carrier),
+    ("carrier", read_carried),
     ("kubectl", _kubectl),
     ("syslog", _syslog),
     ("compose", _compose),
@@ -222,14 +160,14 @@ def peel(data: bytes, wrapper: str) -> Iterator[Peeled]:
         yield from _peel_document(data)
         return
     unwrap: Unwrap = _ansi if wrapper == "ansi" else dict(_WRAPPERS)[wrapper]
-    parts: dict[tuple[str, str], _Part] = defaultdict(_Part)
-    last, offset = ("", ""), 0
+    parts: dict[tuple[str, str, str], _Part] = defaultdict(_Part)
+    last, offset = ("", "", ""), 0
     for number, line in enumerate(data.split(b"\n")):
-        inner = unwrap(_uncoloured(line)) or Inner(last[0], line, host=last[1])
-        last = inner.stream, inner.host
+        inner = unwrap(_uncoloured(line)) or Inner(last[0], line, host=last[1], path=last[2])
+        last = inner.stream, inner.host, inner.path
         parts[last].add(inner, offset, number)
         offset += len(line) + 1
-    for (stream, host), part in parts.items():
+    for (stream, host, _), part in parts.items():
         if wrapper != "ansi" and _ANSI.search(part.text):
             yield _plain(stream, host, part)
         else:
@@ -237,14 +175,14 @@ def peel(data: bytes, wrapper: str) -> Iterator[Peeled]:
 
 
 def _peel_document(data: bytes) -> Iterator[Peeled]:
-    parts: dict[tuple[str, str], _Part] = defaultdict(_Part)
+    parts: dict[tuple[str, str, str], _Part] = defaultdict(_Part)
     for piece in pieces_of(data):
         # What is no JSON is put in such a way that the scanner counts it as a record that cannot be read.
         text = f'{{"{" ".join(piece.text.split())}}}' if piece.values is None else json.dumps(piece.values)
         line = text.encode("utf-8", "surrogateescape")
-        inner = _carrier(line) or Inner("", line)
-        parts[inner.stream, inner.host].add(inner._replace(whole=True), piece.offset, piece.line)
-    for (stream, host), part in parts.items():
+        inner = read_carried(line) or Inner("", line)
+        parts[inner.stream, inner.host, inner.path].add(inner._replace(whole=True), piece.offset, piece.line)
+    for (stream, host, _), part in parts.items():
         yield part.peeled(stream, host, bytes(part.text), part.starts)
 
 

@@ -14,11 +14,12 @@ from eosctl.commands.logs.engine import (
     READING,
     Engine,
     EngineChoice,
-    Paths,
     Pattern,
+    Places,
     Zone,
-    existing,
+    files_and_topics,
     layouts_of,
+    reading_topics,
     spark_session,
     takes_spark,
     zone_of,
@@ -88,7 +89,7 @@ app.command("watch")(watch_logs)
 @app.command("scan")
 def scan_logs(
     context: typer.Context,
-    paths: Paths,
+    paths: Places,
     zone: Zone = None,
     pattern: Pattern = None,
     engine: Engine = EngineChoice.AUTO,
@@ -123,7 +124,7 @@ def scan_logs(
 @app.command("report")
 def report_logs(
     context: typer.Context,
-    paths: Paths,
+    paths: Places,
     zone: Zone = None,
     pattern: Pattern = None,
     engine: Engine = EngineChoice.AUTO,
@@ -241,22 +242,29 @@ def _read(
 ) -> LogFindings:
     from eosctl.collect.log_findings import judge_scan
 
-    findings = judge_scan(_scan(existing(paths), zone_of(zone), pattern, engine))
+    findings = judge_scan(_scan(paths, zone_of(zone), pattern, engine))
     if categories is None:
         return findings
     return findings._replace(events=tuple(event for event in findings.events if event.category in categories))
 
 
 def _scan(paths: Sequence[Path], zone: tzinfo | None, pattern: str | None, engine: EngineChoice) -> LogScan:
-    from spark_log_analytics.scan import scan_paths
+    from spark_log_analytics.scan import join_scans, scan_paths
 
     layouts = layouts_of(pattern)
-    if not takes_spark(engine, paths):
-        return scan_paths(paths, zone, layouts)
-    with spark_session() as spark:
+    files, topics = files_and_topics(paths)
+    if not takes_spark(engine, files):
+        scan = scan_paths(files, zone, layouts)
+        if not topics:
+            return scan
+        from spark_log_analytics.topics.plan import scan_topics
+
+        with reading_topics():
+            return join_scans([scan, *(scan_topics(one, zone, layouts) for one in topics)])
+    with spark_session() as spark, reading_topics():
         from spark_log_analytics.job import scan_on_spark
 
-        return scan_on_spark(spark, paths, zone, layouts)
+        return scan_on_spark(spark, [*files, *topics], zone, layouts)
 
 
 def _known_categories(names: list[str] | None) -> frozenset[str] | None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 import typer
 
+from eosctl.analysis.redaction import redact_text
 from eosctl.commands.invocation import note
 from eosctl.commands.logs.engine import connect_obstacle, spark_obstacle
 from eosctl.errors import EosctlError, UsageError
@@ -167,7 +168,7 @@ def _run_connected(job: Job, *, dry_run: bool) -> tuple[int, Path | None]:
 
     command = connect_command(job.submission)
     # Not an argument, as the URL may hold a token and arguments are there for all to see.
-    told = f"SPARK_REMOTE={shlex.quote(shown_url(job.connect))} {shlex.join(command)}"
+    told = f"SPARK_REMOTE={shlex.quote(shown_url(job.connect))} {shown(command)}"
     if dry_run:
         sys.stdout.write(told + "\n")
         return 0, None
@@ -250,4 +251,4 @@ def shown_url(url: str) -> str:
 
 def shown(command: list[str]) -> str:
     """Spell a command for people, without what its settings keep secret."""
-    return shlex.join(_SECRET.sub(r"\1=[hidden]", part) for part in command)
+    return redact_text(shlex.join(_SECRET.sub(r"\1=[hidden]", part) for part in command))

@@ -6,12 +6,13 @@ import json
 import sys
 from collections.abc import Iterator
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from eosctl.commands.logs.data import BusinessKey, Topics, check_business_key
-from eosctl.commands.logs.engine import READING, Pattern, Zone, layouts_of, zone_of
+from eosctl.commands.logs.engine import READING, Pattern, Zone, files_and_topics, layouts_of, zone_of
 from eosctl.commands.logs.spark_job import (
     DEFAULT_MASTER,
     ENVIRONMENT_FILE,
@@ -44,7 +45,10 @@ class EventFormat(StrEnum):
 def submit_job(
     paths: Annotated[
         list[str],
-        typer.Argument(metavar="PATH...", help="Log files and directories, under the same names on every executor."),
+        typer.Argument(
+            metavar="PATH...",
+            help="Log files and directories, under the same names on every executor, and kafka://HOST:PORT/TOPIC.",
+        ),
     ],
     out: Out,
     master: Master = DEFAULT_MASTER,
@@ -74,16 +78,18 @@ def submit_job(
 
     Events go to DIR/events-v2, exceptions by the minute to DIR/exceptions-v2, incidents to DIR/incidents-v2 and
     DIR/incidents.json, and with --baseline the exceptions that are new since then to DIR/new-failures-v2. Executors
-    need Python 3.11, pyarrow and pandas; eosctl is shipped along. On a Spark Connect server (--connect) nothing here
-    needs Java; events lie where the server writes.
+    need Python 3.11, pyarrow and pandas, and confluent-kafka for topics; eosctl is shipped along. On a Spark Connect
+    server (--connect) nothing here needs Java; events lie where the server writes.
 
     Exit codes: 0 done, 1 the job failed or a file could not be read, 2 usage.
     """
     from spark_log_analytics.archive import SHIPPED
     from spark_log_analytics.submission import Submission
+    from spark_log_analytics.topics.address import is_topic_url
 
     if connect is not None:
         check_connect(connect, master, deploy_mode, [*(setting or ()), *(jars or ()), *(packages or ())])
+    files_and_topics([Path(path) for path in paths if is_topic_url(path)])
     settings = settings_of(master, deploy_mode, setting)
     options = ["--format", event_format.value, "--split-bytes", str(split_mb * 1024 * 1024)]
     if baseline is not None:

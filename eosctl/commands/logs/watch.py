@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eosctl.commands.invocation import invocation_of
-from eosctl.commands.logs.engine import READING, Paths, Zone, existing, zone_of
+from eosctl.commands.logs.engine import READING, Places, Zone, files_and_topics, reading_topics, zone_of
 from eosctl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ FOLLOWING = "Following"
 
 def watch_logs(
     context: typer.Context,
-    paths: Paths,
+    paths: Places,
     zone: Zone = None,
     category: Annotated[
         list[str] | None, typer.Option("--category", metavar="NAME", help="Show this category only; repeatable.")
@@ -46,6 +46,8 @@ def watch_logs(
 ) -> None:
     """Follow logs and show what matters while it is written; rotation and truncation are followed.
 
+    Topics that shippers write logs to are followed like files: kafka://HOST:PORT/TOPIC.
+
     Runs until it is interrupted.
 
     Exit codes: 0 the time was over, 2 usage, 130 interrupted.
@@ -55,12 +57,13 @@ def watch_logs(
     from spark_log_analytics.catalogue import Weight, load_catalogue
     from spark_log_analytics.classify import Classifier
     from spark_log_analytics.tail import Position, find_ends, plan_tail, read_tail
+    from spark_log_analytics.topics.follow import following
 
     weights = {one.id: one.weight for one in load_catalogue().categories} | {UNCLASSIFIED: Weight.ACT}
     wanted = {name.upper() for name in category or ()}
     for name in sorted(wanted - weights.keys()):
         raise UsageError(f"There is no category {name!r}.", "", "List them with: eosctl logs patterns")
-    folders, local = existing(paths), zone_of(zone)
+    (files, topics), local = files_and_topics(paths), zone_of(zone)
     style = invocation_of(context).style()
     classifier = Classifier()
 
@@ -75,14 +78,17 @@ def watch_logs(
                 sys.stdout.write(event_json(event) if as_json else event_text(event, weights[event.category], style))
         sys.stdout.flush()
 
-    known: dict[str, Position] = {} if from_start else find_ends(folders, {}, idle_ms=0)
-    until = None if seconds is None else time.monotonic() + seconds
-    while True:
-        over = until is not None and time.monotonic() >= until
-        ends = find_ends(folders, known, idle_ms=0 if over else idle_ms)
-        for part in plan_tail(known, ends, local):
-            show(read_tail(part, classifier))
-        known = ends
-        if over:
-            return
-        time.sleep(interval_ms / 1000)
+    known: dict[str, Position] = {} if from_start else find_ends(files, {}, idle_ms=0)
+    with reading_topics(), following(topics, idle_ms, local, from_start=from_start) as followers:
+        until = None if seconds is None else time.monotonic() + seconds
+        while True:
+            over = until is not None and time.monotonic() >= until
+            ends = find_ends(files, known, idle_ms=0 if over else idle_ms)
+            for part in plan_tail(known, ends, local):
+                show(read_tail(part, classifier))
+            known = ends
+            for follower in followers:
+                show(follower.read(classifier, whole=over))
+            if over:
+                return
+            time.sleep(interval_ms / 1000)

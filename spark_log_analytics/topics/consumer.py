@@ -1,0 +1,163 @@
+"""Reading partitions with confluent-kafka: offsets and records, in no group and without a trace on the cluster."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+from spark_log_analytics.topics.address import Bound, TopicError, Topics
+from spark_log_analytics.topics.shipped import TopicRecord
+
+if TYPE_CHECKING:
+    from confluent_kafka import Consumer
+
+ANSWER_S: Final = 30.0
+"""How long an answer of the cluster may take."""
+_POLL_S: Final = 1.0
+_BATCH: Final = 1000
+_MISSING: Final = (
+    "confluent-kafka is not installed for {python}, which reads the topics. Install it there (pip install "
+    "confluent-kafka), on a cluster for the Python of every executor."
+)
+
+
+class Cluster:
+    """A connection that reads topics; made by :func:`connect`."""
+
+    def __init__(self, topics: Topics, consumer: Consumer, heard: list[str]) -> None:
+        self._topics = topics
+        self._consumer = consumer
+        self._heard = heard
+
+    def partitions(self) -> list[tuple[str, int]]:
+        """Return the partitions of the topics.
+
+        Raises:
+            TopicError: A topic does not exist or cannot be seen, or no broker answers.
+        """
+        found = []
+        for name in self._topics.names:
+            told = self._ask(lambda name=name: self._consumer.list_topics(name, timeout=ANSWER_S).topics[name])
+            if told.error is not None:
+                raise TopicError(f"The topic {name} of {self._topics} cannot be read: {told.error.str()}.")
+            found += [(name, number) for number in sorted(told.partitions)]
+        return found
+
+    def bounds(self, topic: str, partition: int) -> tuple[int, int]:
+        """Return the first offset of a partition that is still there, and that behind the last to be read."""
+        from confluent_kafka import TopicPartition
+
+        place = TopicPartition(topic, partition)
+        low, high = self._ask(lambda: self._consumer.get_watermark_offsets(place, timeout=ANSWER_S))
+        return low, high
+
+    def resolve(self, topic: str, partition: int, bound: Bound) -> int:
+        """Return the offset that a bound means for a partition; it may be one that is no longer there.
+
+        Raises:
+            TopicError: The cluster does not answer.
+        """
+        from confluent_kafka import TopicPartition
+
+        told = None if bound.offsets is None else bound.offsets.get(topic, {}).get(str(partition))
+        if told is not None and told >= 0:
+            return told
+        low, high = self.bounds(topic, partition)
+        if bound.moment_ms is not None:
+            [found] = self._ask(
+                lambda: self._consumer.offsets_for_times(
+                    [TopicPartition(topic, partition, bound.moment_ms)], timeout=ANSWER_S
+                )
+            )
+            return high if found.offset < 0 else int(found.offset)
+        return high if (bound.place == "latest" if told is None else told == -1) else low
+
+    def records(self, topic: str, partition: int, start: int) -> Iterator[TopicRecord]:
+        """Yield the records from an offset on, to where the partition ends now.
+
+        Raises:
+            TopicError: The cluster does not answer, or the offset is not there any more.
+        """
+        from confluent_kafka import KafkaError, TopicPartition
+
+        self._consumer.assign([TopicPartition(topic, partition, start)])
+        until = time.monotonic() + ANSWER_S
+        while True:
+            first = self._consumer.poll(_POLL_S)
+            # Without waiting: a batch that is not full is not waited for.
+            for message in () if first is None else (first, *self._consumer.consume(_BATCH, 0)):
+                until = time.monotonic() + ANSWER_S
+                error = message.error()
+                if error is None:
+                    yield _record(message)
+                elif error.code() == KafkaError._PARTITION_EOF:
+                    return
+                else:
+                    raise TopicError(f"{topic}-{partition} cannot be read from offset {start} on: {error.str()}.")
+            if time.monotonic() >= until:
+                raise TopicError(self._silence())
+
+    def _ask(self, question: Any) -> Any:
+        from confluent_kafka import KafkaException
+
+        try:
+            return question()
+        except KafkaException as error:
+            raise TopicError(f"{self._silence()} {error.args[0].str()}.") from error
+
+    def _silence(self) -> str:
+        heard = f" Last heard: {self._heard[-1]}." if self._heard else ""
+        return f"{self._topics.brokers} does not answer.{heard}"
+
+
+@contextmanager
+def connect(topics: Topics) -> Iterator[Cluster]:
+    """Open a connection.
+
+    Raises:
+        TopicError: A setting is wrong, or confluent-kafka is missing.
+    """
+    try:
+        from confluent_kafka import Consumer, KafkaException
+    except ImportError as error:
+        import sys
+
+        raise TopicError(_MISSING.format(python=sys.executable)) from error
+    heard: list[str] = []
+    settings = {
+        # What it has to say is in the errors.
+        "log_level": "0",
+        # A partition's end is told by a fetch without records, for which a broker waits this long.
+        "fetch.wait.max.ms": "10",
+        **topics.settings,
+        "bootstrap.servers": topics.brokers,
+        # Asked for by the library, and never joined.
+        "group.id": "eosctl-logs",
+        "enable.auto.commit": "false",
+        "enable.auto.offset.store": "false",
+        "enable.partition.eof": "true",
+        "auto.offset.reset": "error",
+        "allow.auto.create.topics": "false",
+        "error_cb": lambda error: heard.append(error.str()),
+    }
+    try:
+        consumer = Consumer(settings)
+    except KafkaException as error:
+        raise TopicError(f"{topics} cannot be read with these settings: {error.args[0].str()}.") from error
+    try:
+        yield Cluster(topics, consumer, heard)
+    finally:
+        consumer.close()
+
+
+def _record(message: Any) -> TopicRecord:
+    kind, time_ms = message.timestamp()
+    return TopicRecord(
+        message.offset(),
+        time_ms if kind else None,
+        message.key(),
+        message.value() or b"",
+        tuple((name, value if value is None else bytes(value)) for name, value in message.headers() or ()),
+    )

@@ -1,0 +1,49 @@
+"""Spark reads topics by the scanner's own code: the rows are those of the files that were shipped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from eosctl.testing import SandboxThread
+from spark_log_analytics.topics.address import parse_topics
+from spark_log_analytics.topics.plan import scan_topics
+from tests.logs.partitions import SHIPPERS, expected, lines_of, shipped, without_place
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[SandboxThread]:
+    with SandboxThread() as running:
+        admin = AdminClient({"bootstrap.servers": running.bootstrap, "log_level": 0})
+        for made in admin.create_topics([NewTopic("lines", 1, 1)]).values():
+            made.result(30)
+        producer = Producer({"bootstrap.servers": running.bootstrap, "log_level": 0})
+        for record in shipped(lines_of(), SHIPPERS["Vector"]):
+            producer.produce("lines", record.value)
+        assert producer.flush(30) == 0
+        yield running
+
+
+def test_the_job_gives_the_rows_of_one_process(cluster: SandboxThread, spark: Any) -> None:
+    from spark_log_analytics.job import scan_on_spark
+
+    topics = parse_topics(f"kafka://{cluster.bootstrap}/lines")
+    assert scan_on_spark(spark, [topics]) == scan_topics(topics)
+
+
+def test_the_data_source_gives_the_rows_of_the_file(cluster: SandboxThread, spark: Any) -> None:
+    from spark_log_analytics.rows import event_of
+    from spark_log_analytics.topics.datasource import register
+
+    register(spark)
+    reader = spark.read.format("eos_logs_kafka").option("kafka.bootstrap.servers", cluster.bootstrap)
+    frame = reader.option("subscribe", "lines").option("maxRecordsPerPartition", "400").load()
+    rows = sorted((event_of(row.asDict(recursive=True)) for row in frame.collect()), key=lambda one: one.offset)
+    assert without_place(rows) == without_place(expected())
+    assert [row.offset for row in rows] == [event.line - 1 for event in expected()]

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from spark_log_analytics.topics.address import Bound, TopicError, Topics
 from spark_log_analytics.topics.shipped import TopicRecord
 
 if TYPE_CHECKING:
-    from confluent_kafka import Consumer
+    from confluent_kafka import Consumer, KafkaError
 
-ANSWER_S: Final = 30.0
+ANSWER_S: Final = 15.0
 """How long an answer of the cluster may take."""
+_HOPELESS: Final = ("_AUTHENTICATION", "_SSL")
+"""Errors that no further try mends."""
 _POLL_S: Final = 1.0
 _BATCH: Final = 1000
 _MISSING: Final = (
@@ -26,7 +29,7 @@ _MISSING: Final = (
 class Cluster:
     """A connection that reads topics; made by :func:`connect`."""
 
-    def __init__(self, topics: Topics, consumer: Consumer, heard: list[str]) -> None:
+    def __init__(self, topics: Topics, consumer: Consumer, heard: list[KafkaError]) -> None:
         self._topics = topics
         self._consumer = consumer
         self._heard = heard
@@ -39,7 +42,7 @@ class Cluster:
         """
         found = []
         for name in self._topics.names:
-            told = self._ask(lambda name=name: self._consumer.list_topics(name, timeout=ANSWER_S).topics[name])
+            told = self._ask(partial(self._consumer.list_topics, name)).topics[name]
             if told.error is not None:
                 raise TopicError(f"The topic {name} of {self._topics} cannot be read: {told.error.str()}.")
             found += [(name, number) for number in sorted(told.partitions)]
@@ -50,7 +53,7 @@ class Cluster:
         from confluent_kafka import TopicPartition
 
         place = TopicPartition(topic, partition)
-        low, high = self._ask(lambda: self._consumer.get_watermark_offsets(place, timeout=ANSWER_S))
+        low, high = self._ask(partial(self._consumer.get_watermark_offsets, place))
         return low, high
 
     def resolve(self, topic: str, partition: int, bound: Bound) -> int:
@@ -66,11 +69,8 @@ class Cluster:
             return told
         low, high = self.bounds(topic, partition)
         if bound.moment_ms is not None:
-            [found] = self._ask(
-                lambda: self._consumer.offsets_for_times(
-                    [TopicPartition(topic, partition, bound.moment_ms)], timeout=ANSWER_S
-                )
-            )
+            place = TopicPartition(topic, partition, bound.moment_ms)
+            [found] = self._ask(partial(self._consumer.offsets_for_times, [place]))
             return high if found.offset < 0 else int(found.offset)
         return high if (bound.place == "latest" if told is None else told == -1) else low
 
@@ -99,16 +99,22 @@ class Cluster:
             if time.monotonic() >= until:
                 raise TopicError(self._silence())
 
-    def _ask(self, question: Any) -> Any:
+    def _ask(self, question: Callable[..., Any]) -> Any:
+        """Ask, with a look at what the library reports meanwhile."""
         from confluent_kafka import KafkaException
 
-        try:
-            return question()
-        except KafkaException as error:
-            raise TopicError(f"{self._silence()} {error.args[0].str()}.") from error
+        until = time.monotonic() + ANSWER_S
+        while True:
+            try:
+                return question(timeout=_POLL_S)
+            except KafkaException as error:
+                self._consumer.poll(0)
+                hopeless = any(heard.name() in _HOPELESS for heard in self._heard)
+                if hopeless or time.monotonic() >= until or not _is_silence(error.args[0]):
+                    raise TopicError(f"{self._silence()} {error.args[0].str()}.") from error
 
     def _silence(self) -> str:
-        heard = f" Last heard: {self._heard[-1]}." if self._heard else ""
+        heard = f" Last heard: {self._heard[-1].str()}." if self._heard else ""
         return f"{self._topics.brokers} does not answer.{heard}"
 
 
@@ -125,7 +131,7 @@ def connect(topics: Topics) -> Iterator[Cluster]:
         import sys
 
         raise TopicError(_MISSING.format(python=sys.executable)) from error
-    heard: list[str] = []
+    heard: list[KafkaError] = []
     settings = {
         # What it has to say is in the errors.
         "log_level": "0",
@@ -140,7 +146,7 @@ def connect(topics: Topics) -> Iterator[Cluster]:
         "enable.partition.eof": "true",
         "auto.offset.reset": "error",
         "allow.auto.create.topics": "false",
-        "error_cb": lambda error: heard.append(error.str()),
+        "error_cb": heard.append,
     }
     try:
         consumer = Consumer(settings)
@@ -150,6 +156,10 @@ def connect(topics: Topics) -> Iterator[Cluster]:
         yield Cluster(topics, consumer, heard)
     finally:
         consumer.close()
+
+
+def _is_silence(error: KafkaError) -> bool:
+    return error.name() in ("_TRANSPORT", "_TIMED_OUT", "_ALL_BROKERS_DOWN", "_WAIT_COORD") or bool(error.retriable())
 
 
 def _record(message: Any) -> TopicRecord:

@@ -27,7 +27,7 @@ from spark_log_analytics.topics.address import (
     topic_names,
 )
 from spark_log_analytics.topics.consumer import Cluster, connect
-from spark_log_analytics.topics.plan import PART_OFFSETS, TopicPart, cut_parts, lost_offsets, plan_topics, scan_part
+from spark_log_analytics.topics.plan import PART_OFFSETS, TopicPart, cut_parts, lost_offsets, plan_topics, scan_with
 from spark_log_analytics.topics.tail import TopicTail, between, everything, limited, place_of
 
 try:
@@ -127,7 +127,9 @@ def _read(options: _Options, partition: InputPartition) -> Iterator[pa.RecordBat
 
     if not isinstance(partition, _Part):
         return
-    scan = scan_part(partition.part, own_classifier())
+    with connect(partition.part.topics) as cluster:
+        scan = scan_with(cluster, partition.part, own_classifier())
+    # What could not be read has been raised; what is told of otherwise is gone.
     options.tell_loss(scan.counts.error)
     for start in range(0, len(scan.events), BATCH_SIZE):
         yield event_batch(scan.events[start : start + BATCH_SIZE])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import tzinfo
 
@@ -17,12 +17,21 @@ from spark_log_analytics.topics.tail import Offsets, TopicTail, between, everyth
 class Follower:
     """Reads the topics of one cluster as they grow; made by :func:`following`."""
 
-    def __init__(self, topics: Topics, cluster: Cluster, tail: TopicTail, start: Offsets, zone: tzinfo | None) -> None:
+    def __init__(
+        self,
+        topics: Topics,
+        cluster: Cluster,
+        tail: TopicTail,
+        start: Offsets,
+        zone: tzinfo | None,
+        on_loss: Callable[[str], None],
+    ) -> None:
         self._topics = topics
         self._cluster = cluster
         self._tail = tail
         self._known = dict(start)
         self._zone = zone
+        self._on_loss = on_loss
 
     def read(self, classifier: Classifier, *, whole: bool = False) -> Iterator[LogEvent]:
         """Yield the events that are new; ``whole`` when those that may still grow are wanted, too.
@@ -34,15 +43,25 @@ class Follower:
         for topic, number, first, stop in between(self._known, ends):
             low, _ = self._cluster.bounds(topic, number)
             for part in cut_parts(self._topics, topic, number, first, stop, low, self._zone):
-                yield from scan_with(self._cluster, part, classifier).events
+                scan = scan_with(self._cluster, part, classifier)
+                if scan.counts.error:
+                    self._on_loss(scan.counts.error)
+                yield from scan.events
         self._known.update(ends)
 
 
 @contextmanager
 def following(
-    clusters: Sequence[Topics], idle_ms: int, zone: tzinfo | None, *, from_start: bool
+    clusters: Sequence[Topics],
+    idle_ms: int,
+    zone: tzinfo | None,
+    *,
+    from_start: bool,
+    on_loss: Callable[[str], None] = lambda _: None,
 ) -> Iterator[list[Follower]]:
     """Follow topics while the ``with`` block runs, from where they end now unless they say otherwise.
+
+    ``on_loss`` is told of what retention took before it was read.
 
     Raises:
         TopicError: Topics cannot be read.
@@ -52,5 +71,5 @@ def following(
         for topics in clusters:
             cluster = stack.enter_context(connect(topics))
             start = place_of(cluster, topics.start or (EARLIEST if from_start else LATEST))
-            followers.append(Follower(topics, cluster, TopicTail(idle_ms), start, zone))
+            followers.append(Follower(topics, cluster, TopicTail(idle_ms), start, zone, on_loss))
         yield followers

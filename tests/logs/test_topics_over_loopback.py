@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from eosctl.cli import main
 from eosctl.testing import SandboxThread
-from spark_log_analytics.topics.address import parse_topics
+from spark_log_analytics.topics.address import parse_topics, read_settings
 from spark_log_analytics.topics.plan import scan_topics
 from tests.logs.partitions import SHIPPERS, expected, lines_of, shipped, without_place
 
@@ -96,6 +97,32 @@ def test_watch_shows_what_comes_and_what_was_there_on_request(
         shown = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
         wanted = [event for event in expected() if event.line <= 400]
         assert [(one["category"], one["offset"]) for one in shown] == [(one.category, one.line - 1) for one in wanted]
+
+
+def test_settings_of_a_file_log_in(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with SandboxThread(sasl=("PLAIN",), users=("admin",)) as secured:
+        found = re.search(r'username="([^"]*)" password="([^"]*)"', secured.client_properties("admin").read_text())
+        assert found is not None
+        config = tmp_path / "client.conf"
+        config.write_text(
+            f"security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n"
+            f"sasl.username={found[1]}\nsasl.password={found[2]}\n"
+        )
+        given = read_settings(config) | {"bootstrap.servers": secured.bootstrap, "log_level": "0"}
+        admin = AdminClient(given)
+        for made in admin.create_topics([NewTopic("private", 1, 1)]).values():
+            made.result(30)
+        producer = Producer(given)
+        for line in lines_of():
+            producer.produce("private", line.encode())
+        assert producer.flush(30) == 0
+        url = f"kafka://{secured.bootstrap}/private"
+        assert len(scan_topics(parse_topics(f"{url}?config={config}")).events) == len(expected())
+        config.write_text(config.read_text().replace(found[2], "not this one"))
+        assert main(["logs", "scan", f"{url}?config={config}"]) == 1
+        told_wrong = capsys.readouterr().err
+        assert "uthentication" in told_wrong
+        assert "not this one" not in told_wrong
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,6 +37,16 @@ def test_the_job_gives_the_rows_of_one_process(cluster: SandboxThread, spark: An
 
     topics = parse_topics(f"kafka://{cluster.bootstrap}/lines")
     assert scan_on_spark(spark, [topics]) == scan_topics(topics)
+
+
+def test_the_submitted_job_reads_a_topic(cluster: SandboxThread, spark: Any, tmp_path: Path) -> None:
+    from spark_log_analytics.main import main
+
+    out = tmp_path / "out"
+    assert main([f"kafka://{cluster.bootstrap}/lines", "--out", str(out), "--format", "json"]) == 0
+    found = json.loads((out / "incidents.json").read_text())
+    assert "poison-record" in {one["root_cause"] for one in found}
+    assert main([f"kafka://{cluster.bootstrap}/missing", "--out", str(out)]) == 1
 
 
 def test_the_data_source_gives_the_rows_of_the_file(cluster: SandboxThread, spark: Any) -> None:

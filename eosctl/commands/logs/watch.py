@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from eosctl.commands.invocation import invocation_of
+from eosctl.commands.invocation import invocation_of, note
 from eosctl.commands.logs.engine import READING, Places, Zone, files_and_topics, reading_topics, zone_of
 from eosctl.errors import UsageError
 
@@ -79,7 +79,7 @@ def watch_logs(
         sys.stdout.flush()
 
     known: dict[str, Position] = {} if from_start else find_ends(files, {}, idle_ms=0)
-    with reading_topics(), following(topics, idle_ms, local, from_start=from_start) as followers:
+    with reading_topics(), following(topics, idle_ms, local, from_start=from_start, on_loss=note) as followers:
         until = None if seconds is None else time.monotonic() + seconds
         while True:
             over = until is not None and time.monotonic() >= until

@@ -87,13 +87,17 @@ class FollowerManager:
 
 
 class _Followed:
-    """A partition that is fetched; ``sent`` is what the session knows of it, None before it was told."""
+    """A partition that is fetched; ``sent`` is what the session knows of it, None before it was told.
 
-    __slots__ = ("partition", "sent")
+    ``sent_in`` is the request that told it.
+    """
+
+    __slots__ = ("partition", "sent", "sent_in")
 
     def __init__(self, partition: Partition) -> None:
         self.partition = partition
         self.sent: FetchPartition | None = None
+        self.sent_in = 0
 
 
 class ReplicaFetcher:
@@ -195,6 +199,7 @@ class ReplicaFetcher:
             self._changed = dict.fromkeys(self._followed.values())  # a new session begins with everything
             for followed in self._changed:
                 followed.sent = None
+        self._count += 1
         topics: dict[bytes, list[FetchPartition]] = {}
         for followed in self._changed:
             if followed in self._paused:
@@ -202,7 +207,7 @@ class ReplicaFetcher:
             partition = followed.partition
             wanted = self._wanted(partition)
             if followed.sent != wanted:
-                followed.sent = wanted
+                followed.sent, followed.sent_in = wanted, self._count
                 of_topic = topics.get(partition.topic_id)
                 if of_topic is None:
                     topics[partition.topic_id] = [wanted]
@@ -227,7 +232,6 @@ class ReplicaFetcher:
             forgotten_topics_data=[ForgottenTopic("", topic_id, indexes) for topic_id, indexes in forgotten.items()],
             replica_state=ReplicaState(self._replicas.broker_id, self._manager.broker_epoch),
         )
-        self._count += 1
         self._latest = self._count
         self._sent_at = self._runtime.loop.time()
         if self._session_epoch:
@@ -268,7 +272,7 @@ class ReplicaFetcher:
             for data in topic.partitions:
                 followed = of_topic.get(data.partition_index)
                 if followed is not None and followed.partition.leader_id == self._leader_id:
-                    self._take(followed, data, now_ms)
+                    self._take(followed, data, number, now_ms)
         if is_latest:
             self._latest = 0
             if not response.responses and self._runtime.loop.time() == self._sent_at:
@@ -285,8 +289,11 @@ class ReplicaFetcher:
         if not self._latest and not self._waking:
             self._send()
 
-    def _take(self, followed: _Followed, data: PartitionData, now_ms: int) -> None:
+    def _take(self, followed: _Followed, data: PartitionData, number: int, now_ms: int) -> None:
         partition = followed.partition
+        refuses = data.error_code or data.diverging_epoch.epoch >= 0
+        if refuses and (followed.sent is None or number < followed.sent_in):
+            return  # about a position that this follower has left since (AbstractFetcherThread compares offsets, too)
         if data.error_code:
             self._handle_error(followed, ErrorCode(data.error_code))
             return
@@ -348,7 +355,12 @@ class ReplicaFetcher:
         )
         self._channel.send(self._leader_id, ApiKey.LIST_OFFSETS, LIST_OFFSETS_VERSION, request, done)
 
+    def _is_paused(self, partition: Partition) -> bool:
+        return self._find(partition) in self._paused
+
     def _have_latest(self, partition: Partition, response: Any | None) -> None:
+        if not self._is_paused(partition):
+            return  # it follows another leader by now
         offset = _listed_offset(response)
         if offset is None:
             self._runtime.call_later(RETRY_MS, partial(self._resume, partition))
@@ -360,6 +372,8 @@ class ReplicaFetcher:
             self._list_offset(partition, EARLIEST, partial(self._have_earliest, partition))
 
     def _have_earliest(self, partition: Partition, response: Any | None) -> None:
+        if not self._is_paused(partition):
+            return
         offset = _listed_offset(response)
         if offset is not None and offset > partition.log.end_offset:
             partition.log.restart_at(offset)

@@ -9,6 +9,7 @@ from typing import Any
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.ports import Channel
 from eosctl.sandbox.replication.partition import Follower, Partition
+from eosctl.sandbox.replication.reading import diverges
 from eosctl.sandbox.replication.replica_manager import ReplicaManager
 from eosctl.sandbox.runtime import NodeRuntime
 from eosctl.wire.api_keys import ApiKey
@@ -61,13 +62,20 @@ class IsrManager:
     def follower_fetched(
         self, partition: Partition, replica_id: int, asked: FetchPartition, request: FetchRequest, now_ms: int
     ) -> Follower | None:
-        """Note a follower's fetch; returns the follower when the fetch says how far it is."""
+        """Note a follower's fetch; returns the follower when the fetch says how far it is.
+
+        One whose log parts from the leader's has not what lies before its offset (``Partition.fetchRecords``).
+        """
         follower = partition.followers.get(replica_id)
         if follower is None:
             return None
         log, offset, epoch = partition.log, asked.fetch_offset, asked.current_leader_epoch
         end_offset = log.store.log_end_offset
-        if offset > end_offset or epoch not in (partition.leader_epoch, -1):
+        if (
+            not log.store.log_start_offset <= offset <= end_offset
+            or epoch not in (partition.leader_epoch, -1)
+            or diverges(partition, asked)
+        ):
             return None
         follower.fetched(offset, asked.log_start_offset, now_ms, end_offset, request.replica_state.replica_epoch)
         if offset > log.high_watermark:

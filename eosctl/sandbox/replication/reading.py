@@ -55,10 +55,15 @@ def has_answer(partition: Partition, request: FetchPartition, isolation_level: i
     return (
         upper_bound(partition, isolation_level, replica_id) != request.fetch_offset
         or request.current_leader_epoch not in (-1, partition.leader_epoch)
-        or (
-            request.last_fetched_epoch not in (-1, partition.log.epochs.latest)
-            and _diverging_epoch(partition, request) is not None
-        )
+        or diverges(partition, request)
+    )
+
+
+def diverges(partition: Partition, request: FetchPartition) -> bool:
+    """Whether the log of who asks parts from this one before the offset that is asked for."""
+    return (
+        request.last_fetched_epoch not in (NO_EPOCH, partition.log.epochs.latest)
+        and _diverging_epoch(partition, request) is not None
     )
 
 

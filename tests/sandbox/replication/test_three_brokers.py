@@ -20,6 +20,7 @@ from eosctl.wire.messages.alter_partition_reassignments import (
     ReassignablePartition,
     ReassignableTopic,
 )
+from eosctl.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic, PartitionData, ReplicaState
 from eosctl.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from eosctl.wire.records.batch import encode_batch
 from eosctl.wire.records.record import Record
@@ -248,6 +249,31 @@ def test_what_only_the_old_leader_has_is_cut_off(harness: Harness, client: EosCl
     logs = {b"".join(data for _, data in replica(harness, broker).log.batches()) for broker in (1, 2, 3)}
     assert len(logs) == 1
     assert client.read(ORDERS) == ["kept", "new"]
+
+
+def test_a_follower_whose_log_parts_from_the_leaders_has_not_replicated_it(harness: Harness, client: EosClient) -> None:
+    old = client.leader(ORDERS)
+    assert client.produce(None, ORDERS, ["kept"]) is ErrorCode.NONE
+    harness.kill(old)
+    harness.run_until(lambda: client.leader(ORDERS) != old)
+    leader = client.leader(ORDERS)
+    for other in followers_of(harness, leader):
+        harness.core.network.cut(leader, other)
+    client.append(ORDERS, batch("new"), acks=1)
+    partition = replica(harness, leader)
+
+    def fetch_as_the_old_leader(last_fetched_epoch: int) -> PartitionData:
+        asked = FetchPartition(0, partition.leader_epoch, 2, last_fetched_epoch, 0, 1 << 20)
+        topics = [FetchTopic("", partition.topic_id, [asked])]
+        request = FetchRequest(max_wait_ms=0, min_bytes=0, topics=topics, replica_state=ReplicaState(old, -1))
+        data: PartitionData = harness.request(leader, ApiKey.FETCH, 17, request).responses[0].partitions[0]
+        return data
+
+    # It wrote a record of its own at offset 1, in its own epoch, before it heard of the election.
+    assert fetch_as_the_old_leader(partition.leader_epoch - 1).diverging_epoch.end_offset == 1
+    assert partition.followers[old].end_offset < 2
+    assert fetch_as_the_old_leader(partition.leader_epoch).diverging_epoch.epoch == -1
+    assert partition.followers[old].end_offset == 2
 
 
 def test_leader_epochs_grow_with_every_election(harness: Harness, client: EosClient) -> None:

@@ -7,10 +7,13 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.Deserializer;
 import org.apache.kafka.streams.StreamsConfig;
 
 /** Says for each line "name TAB role TAB key=value|key=value" whether a real client of the role would start with it. */
 public final class Accept {
+    private static final String SHARE_CONSUMER = "org.apache.kafka.clients.consumer.KafkaShareConsumer"; // since 4.0
+
     public static void main(String[] arguments) throws Exception {
         for (String line : Files.readAllLines(Path.of(arguments[0]))) {
             String[] parts = line.split("\t", 3);
@@ -20,6 +23,15 @@ public final class Accept {
             System.out.println(parts[0] + "\t" + verdict(parts[1], properties));
         }
         System.exit(0);
+    }
+
+    private static boolean canShare() {
+        try {
+            Class.forName(SHARE_CONSUMER);
+            return true;
+        } catch (ClassNotFoundException older) {
+            return false;
+        }
     }
 
     private static String verdict(String role, Properties properties) {
@@ -35,9 +47,13 @@ public final class Accept {
         }
     }
 
-    private static void start(String role, Properties properties) {
+    private static void start(String role, Properties properties) throws Exception {
         if (role.equals("producer")) {
             new KafkaProducer<>(properties, new ByteArraySerializer(), new ByteArraySerializer()).close(Duration.ZERO);
+        } else if (role.equals("consumer") && properties.containsKey("share.acknowledgement.mode") && canShare()) {
+            Class.forName(SHARE_CONSUMER)
+                .getConstructor(Properties.class, Deserializer.class, Deserializer.class)
+                .newInstance(properties, new ByteArrayDeserializer(), new ByteArrayDeserializer());
         } else if (role.equals("consumer")) {
             new KafkaConsumer<>(properties, new ByteArrayDeserializer(), new ByteArrayDeserializer())
                 .close(Duration.ZERO);

@@ -25,7 +25,7 @@ RELEASES = ("2.8.2", "3.9.2", "4.3.1")
 # The rules that Kafka's own clients enforce when they start.
 ENFORCED = (
     *("001", "002", "010", "011", "012", "013", "014", "015", "016", "019", "024", "027", "051", "086", "088"),
-    *("102", "103", "104", "131", "140"),
+    *("102", "103", "104", "131", "140", "146"),
 )
 # Values from elsewhere, libraries and classes that are not on the class path.
 NEEDS_MORE = ("${", "zstd", "strategy=x")

@@ -64,6 +64,7 @@ from eosctl.checks.configuration.consumer.poll_interval_shorter_than_transaction
 )
 from eosctl.checks.configuration.consumer.reads_uncommitted import reads_uncommitted
 from eosctl.checks.configuration.consumer.session_outside_broker_bounds import session_outside_broker_bounds
+from eosctl.checks.configuration.consumer.share_consumer_refuses_setting import share_consumer_refuses_setting
 from eosctl.checks.configuration.consumer.starts_at_the_end import starts_at_the_end
 from eosctl.checks.configuration.consumer.static_member_twice import static_member_twice
 from eosctl.checks.configuration.frameworks.flink_checkpoints_discarded import flink_checkpoints_discarded
@@ -268,6 +269,7 @@ ALL_RULES: Final[tuple[Rule, ...]] = (
     poll_interval_below_session,
     keyword_not_there,
     two_phase_commit_not_carried_out,
+    share_consumer_refuses_setting,
 )
 CONFIGURATION_CHECKS: Final[tuple[Check, ...]] = tuple(rule.check for rule in ALL_RULES)
 

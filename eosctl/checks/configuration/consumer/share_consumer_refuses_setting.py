@@ -1,0 +1,89 @@
+"""EOS-CFG-146."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from eosctl.checks.configuration.rule import problem, rule
+from eosctl.checks.declaration import Problem
+from eosctl.model.deployment import Client, Deployment, Role
+from eosctl.model.severity import Severity
+
+SINCE: Final = (4, 1)
+SHARED: Final = ("share.acknowledgement.mode", "share.acquire.mode")
+"""What only share consumers have: a KafkaConsumer with one of them does not start."""
+OF_THE_GROUP: Final = {
+    "isolation.level": "share.isolation.level",
+    "auto.offset.reset": "share.auto.offset.reset",
+    "session.timeout.ms": "share.session.timeout.ms",
+    "heartbeat.interval.ms": "share.heartbeat.interval.ms",
+}
+"""What the brokers decide for a share group, and the setting of the group that says it."""
+REFUSED: Final = (
+    *OF_THE_GROUP,
+    "enable.auto.commit",
+    "group.instance.id",
+    "group.protocol",
+    "group.remote.assignor",
+    "interceptor.classes",
+    "partition.assignment.strategy",
+)
+
+
+@rule(
+    "EOS-CFG-146",
+    "Setting that a share consumer refuses",
+    Severity.ERROR,
+    roles=(Role.CONSUMER,),
+    reads=(*SHARED, *REFUSED),
+    references=("KIP-932", "org.apache.kafka.clients.consumer.ShareConsumerConfig"),
+)
+def share_consumer_refuses_setting(deployment: Deployment) -> Iterator[Problem]:
+    """Find share consumers with settings of consumer groups, isolation.level above all.
+
+    What it checks:
+        isolation.level, auto.offset.reset, session.timeout.ms, heartbeat.interval.ms, enable.auto.commit,
+        group.instance.id, group.protocol, group.remote.assignor, interceptor.classes and
+        partition.assignment.strategy, with any value, beside share.acknowledgement.mode or share.acquire.mode in
+        Java consumers of 4.1 and later.
+
+    Why it matters for exactly-once:
+        KafkaShareConsumer is refused with a ConfigException and does not start, and KafkaConsumer refuses the share
+        settings. Without isolation.level the group reads records of aborted transactions: its brokers decide that,
+        and share.isolation.level is read_uncommitted unless it is set for the group.
+
+    Example:
+        A consumer of a topic with transactions becomes a share consumer and keeps isolation.level=read_committed.
+
+    Fix:
+        Remove the setting; set its counterpart (share.isolation.level=read_committed) for the group with
+        kafka-configs.sh --entity-type groups. A consumer that is not meant to share has no share setting.
+
+    Verify:
+        eosctl config lint reports it no longer.
+
+    References:
+        KIP-932; org.apache.kafka.clients.consumer.ShareConsumerConfig; share.acknowledgement.mode;
+        share.acquire.mode; isolation.level; auto.offset.reset; session.timeout.ms; heartbeat.interval.ms;
+        enable.auto.commit; group.instance.id; group.protocol; group.remote.assignor; interceptor.classes;
+        partition.assignment.strategy.
+    """
+    for consumer in deployment.of(Role.CONSUMER):
+        if consumer.client is not Client.JAVA or consumer.release < SINCE or consumer.inside is Role.STREAMS:
+            continue
+        shared = next((value for name in SHARED if (value := consumer.value(name)).is_given), None)
+        if shared is None:
+            continue
+        for name in REFUSED:
+            setting = consumer.value(name)
+            if not setting.is_given:
+                continue
+            of_the_group = OF_THE_GROUP.get(name)
+            yield problem(
+                consumer,
+                (setting, shared),
+                f"{setting.key} cannot be set for a share consumer, which {shared.key} makes it.",
+                impact="The consumer is refused and does not start.",
+                remedy=f"Remove {setting.key}" + (f"; set {of_the_group} for the group." if of_the_group else "."),
+            )

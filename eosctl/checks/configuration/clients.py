@@ -10,6 +10,9 @@ from eosctl.model.deployment import Client, Component, Deployment, Role, Value, 
 EXACTLY_ONCE: Final = frozenset({"exactly_once", "exactly_once_beta", "exactly_once_v2"})
 ALL_REPLICAS: Final = frozenset({"all", "-1"})
 BROKER_MAX_TIMEOUT_MS: Final = 900_000
+SHARE_SETTINGS: Final = ("share.acknowledgement.mode", "share.acquire.mode")
+"""What only share consumers have: a KafkaConsumer with one of them does not start (ConsumerConfig, 4.1 and later)."""
+SHARE_SETTINGS_SINCE: Final = (4, 1)
 
 
 def java_producers(deployment: Deployment) -> tuple[Component, ...]:
@@ -40,6 +43,13 @@ def transactions_beside(deployment: Deployment, consumer: Component) -> tuple[Co
     streams = consumer.inside is Role.STREAMS
     producers = (p for p in deployment.beside(consumer, Role.PRODUCER) if is_transactional(p))
     return tuple(producer for producer in producers if (producer.inside is Role.STREAMS) == streams)
+
+
+def share_setting(consumer: Component) -> Value | None:
+    """Return the setting that makes a consumer a share consumer (KIP-932), or None where nothing does."""
+    if consumer.client is not Client.JAVA or consumer.release < SHARE_SETTINGS_SINCE or consumer.inside is Role.STREAMS:
+        return None
+    return next((value for name in SHARE_SETTINGS if (value := consumer.value(name)).is_given), None)
 
 
 def written_once(deployment: Deployment, setting: str, *roles: Role) -> Iterator[tuple[Component, Value]]:

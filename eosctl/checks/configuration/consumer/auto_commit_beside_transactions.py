@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.clients import transactions_beside
+from eosctl.checks.configuration.clients import SHARE_SETTINGS, share_setting, transactions_beside
 from eosctl.checks.configuration.rule import problem, rule
 from eosctl.checks.declaration import Problem
 from eosctl.model.deployment import Deployment, Role
@@ -16,18 +16,21 @@ from eosctl.model.severity import Severity
     "Offsets are committed outside of the transaction",
     Severity.CRITICAL,
     roles=(Role.CONSUMER,),
-    reads=("enable.auto.commit", "transactional.id"),
-    references=("KIP-98", "KIP-447"),
+    reads=("enable.auto.commit", "transactional.id", *SHARE_SETTINGS),
+    references=("KIP-98", "KIP-447", "KIP-932"),
 )
 def auto_commit_beside_transactions(deployment: Deployment) -> Iterator[Problem]:
     """Find applications that write in transactions and commit their offsets on a timer.
 
     What it checks:
         enable.auto.commit=true, written or by default, in an application whose producer has a transactional id.
+        And share consumers (share.acknowledgement.mode, share.acquire.mode) in such an application.
 
     Why it matters for exactly-once:
         Offsets that are committed on a timer do not belong to the transaction: after an abort they point behind
         records that were never processed, after a crash before records that were.
+        What a share consumer acknowledges belongs to none either: KafkaShareConsumer has no groupMetadata() that
+        sendOffsetsToTransaction could take.
 
     Example:
         A consume-transform-produce loop whose consumer keeps the default.
@@ -39,12 +42,25 @@ def auto_commit_beside_transactions(deployment: Deployment) -> Iterator[Problem]
         eosctl config lint reports it no longer.
 
     References:
-        KIP-98; KIP-447; enable.auto.commit; transactional.id.
+        KIP-98; KIP-447; KIP-932; enable.auto.commit; transactional.id; share.acknowledgement.mode; share.acquire.mode.
     """
     for consumer in deployment.of(Role.CONSUMER):
         auto = consumer.value("enable.auto.commit")
         beside = transactions_beside(deployment, consumer)
-        if auto.flag is not True or not beside or consumer.inside in (Role.STREAMS, Role.CONNECT_WORKER, Role.FLINK):
+        if not beside or consumer.inside in (Role.STREAMS, Role.CONNECT_WORKER, Role.FLINK):
+            continue
+        shared = share_setting(consumer)
+        if shared is not None:
+            yield problem(
+                consumer,
+                (shared, beside[0].value("transactional.id")),
+                f"{shared.key} makes it a share consumer, and the application writes in transactions.",
+                severity=Severity.ERROR,
+                impact="Acknowledgements belong to no transaction: a failure loses records or repeats them.",
+                remedy="Read with a KafkaConsumer and commit offsets with sendOffsetsToTransaction.",
+            )
+            continue
+        if auto.flag is not True:
             continue
         yield problem(
             consumer,

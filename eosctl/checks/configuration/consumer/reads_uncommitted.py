@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.clients import transactions_beside
+from eosctl.checks.configuration.clients import share_setting, transactions_beside
 from eosctl.checks.configuration.rule import problem, rule
 from eosctl.checks.declaration import Problem
 from eosctl.model.deployment import Deployment, Role
@@ -36,7 +36,8 @@ def reads_uncommitted(deployment: Deployment) -> Iterator[Problem]:
 
     Fix:
         Set isolation.level=read_committed. In Connect: consumer.override.isolation.level of the sink or
-        consumer.isolation.level of the worker; in MirrorMaker source.consumer.isolation.level.
+        consumer.isolation.level of the worker; in MirrorMaker source.consumer.isolation.level. A share consumer
+        refuses the setting: share.isolation.level=read_committed of its group takes its place.
 
     Verify:
         eosctl config lint reports it no longer.
@@ -57,6 +58,10 @@ def reads_uncommitted(deployment: Deployment) -> Iterator[Problem]:
                 (level, *(producer.value("transactional.id") for producer in beside[:1])),
                 f"{told} is read_uncommitted" + (", in an application that writes in transactions." if beside else "."),
                 impact="Records of aborted transactions are read as if they were committed.",
-                remedy="Set isolation.level=read_committed for this consumer.",
+                remedy=(
+                    "Set share.isolation.level=read_committed for its share group."
+                    if share_setting(consumer)
+                    else "Set isolation.level=read_committed for this consumer."
+                ),
                 severity=None if beside else Severity.WARNING,
             )

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from eosctl.checks.configuration.clients import SHARE_SETTINGS, share_setting
 from eosctl.checks.configuration.rule import problem, rule
 from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Client, Deployment, Role
+from eosctl.model.deployment import Deployment, Role
 from eosctl.model.severity import Severity
 
-SINCE: Final = (4, 1)
-SHARED: Final = ("share.acknowledgement.mode", "share.acquire.mode")
-"""What only share consumers have: a KafkaConsumer with one of them does not start."""
 OF_THE_GROUP: Final = {
     "isolation.level": "share.isolation.level",
     "auto.offset.reset": "share.auto.offset.reset",
@@ -36,7 +34,7 @@ REFUSED: Final = (
     "Setting that a share consumer refuses",
     Severity.ERROR,
     roles=(Role.CONSUMER,),
-    reads=(*SHARED, *REFUSED),
+    reads=(*SHARE_SETTINGS, *REFUSED),
     references=("KIP-932", "org.apache.kafka.clients.consumer.ShareConsumerConfig"),
 )
 def share_consumer_refuses_setting(deployment: Deployment) -> Iterator[Problem]:
@@ -70,9 +68,7 @@ def share_consumer_refuses_setting(deployment: Deployment) -> Iterator[Problem]:
         partition.assignment.strategy.
     """
     for consumer in deployment.of(Role.CONSUMER):
-        if consumer.client is not Client.JAVA or consumer.release < SINCE or consumer.inside is Role.STREAMS:
-            continue
-        shared = next((value for name in SHARED if (value := consumer.value(name)).is_given), None)
+        shared = share_setting(consumer)
         if shared is None:
             continue
         for name in REFUSED:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.checks.configuration.clients import transactions_beside
+from eosctl.checks.configuration.clients import share_setting, transactions_beside
 from eosctl.checks.configuration.rule import problem, rule
 from eosctl.checks.declaration import Problem
 from eosctl.model.deployment import Deployment, Role
@@ -48,7 +48,7 @@ def starts_at_the_end(deployment: Deployment) -> Iterator[Problem]:
         reset = consumer.value("auto.offset.reset")
         beside = transactions_beside(deployment, consumer)
         if reset.is_given and (reset.word or "").lower() == "latest" and beside:
-            if consumer.inside is Role.CONNECT_WORKER:
+            if consumer.inside is Role.CONNECT_WORKER or share_setting(consumer) is not None:
                 continue
             yield problem(
                 consumer,

@@ -229,6 +229,14 @@ def test_every_category_explains_itself() -> None:
             ),
             "COORDINATOR_UNLOAD",
         ),
+        (
+            (
+                "Unexpected exception thrown when cleaning log Log(dir=/data/c-0, topicId=_k_YgCH8Tqq1jpc-NTkBBg, "
+                "topic=c, partition=0, highWatermark=3000, lastStableOffset=3000, logStartOffset=0, "
+                "logEndOffset=3000). Marking its partition (c-0) as uncleanable"
+            ),
+            "LOG_UNCLEANABLE",
+        ),
     ],
 )
 def test_lines_of_the_catalogue(message: str, category: str) -> None:

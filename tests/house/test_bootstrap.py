@@ -135,6 +135,15 @@ def test_an_environment_is_made_once_and_again_when_the_project_changes(tiny: Pa
     assert left_over(tiny) == []
 
 
+def test_extras_that_are_there_are_known_in_one_word_and_in_several(tiny: Path) -> None:
+    assert bootstrap(tiny, "dev,more").returncode == 0  # as make names them
+    made = (tiny / ".venv").stat().st_ino
+    assert (tiny / ".venv" / "bootstrap-stamp").read_text("utf-8").splitlines()[1:] == ["dev", "more"]
+    for named in (("more",), ("dev", "more"), ("more,dev",), ()):
+        assert bootstrap(tiny, *named).returncode == 0
+        assert (tiny / ".venv").stat().st_ino == made, named
+
+
 def test_a_failed_installation_leaves_the_environment_as_it_was(tiny: Path) -> None:
     assert bootstrap(tiny).returncode == 0
     made = (tiny / ".venv").stat().st_ino

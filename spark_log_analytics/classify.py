@@ -8,8 +8,8 @@ keeps its place in the blur, so what is remembered of a field is where it stands
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from functools import cache, lru_cache
+from collections.abc import Callable, Mapping
+from functools import cache, cached_property, lru_cache
 from typing import Final, NamedTuple
 
 from eosctl.analysis.redaction import redact_text
@@ -28,6 +28,7 @@ _SEARCHED_CHARS: Final = 32_768
 _FRAMES: Final = re.compile(r"^[ \t]+(?:at |\.\.\. \d)[^\n]*\n?", re.MULTILINE)
 """The frames of Java's stack traces: names of code, which are not what the record says."""
 _SERIOUS: Final = frozenset({"ERROR", "FATAL"})
+_NAME: Final = re.compile(r"\(\?P<(\w+)>")
 
 
 def _cut_frames(rest: str) -> str:
@@ -137,18 +138,28 @@ def own_classifier() -> Classifier:
 
 
 class _Pattern:
-    """A compiled pattern with the text that each of its matches must hold."""
+    """A pattern with the text that each of its matches must hold.
+
+    It is compiled when it is first asked: most logs hold the texts of few, and to compile all takes long.
+    """
 
     def __init__(self, pattern: str) -> None:
-        compiled = re.compile(pattern, re.MULTILINE)
         self.literal = required_literal(pattern)
-        self.names = frozenset(compiled.groupindex)
-        self.search = compiled.search
-        self._all = compiled.finditer
+        self.names = frozenset(_NAME.findall(pattern))
+        self._pattern = pattern
+
+    @cached_property
+    def search(self) -> Callable[[str], re.Match[str] | None]:
+        """Return the first match in a text."""
+        return self._compiled.search
 
     def reports(self, text: str) -> bool:
         """Whether a text says so, and not only that it is not so."""
-        return any(is_report(text, *found.span()) for found in self._all(text))
+        return any(is_report(text, *found.span()) for found in self._compiled.finditer(text))
+
+    @cached_property
+    def _compiled(self) -> re.Pattern[str]:
+        return re.compile(self._pattern, re.MULTILINE)
 
 
 class _Rule:
@@ -158,8 +169,6 @@ class _Rule:
         self.category = category
         self.fields = tuple(_Pattern(pattern) for pattern in category.fields)
         self._patterns = tuple(_Pattern(pattern) for pattern in category.patterns)
-        self._loggers_not = tuple(re.compile(pattern) for pattern in category.loggers_not)
-        self._unless = tuple(re.compile(pattern) for pattern in category.unless)
 
     def matches(self, record: Record, text: str) -> bool:
         category = self.category
@@ -168,7 +177,7 @@ class _Rule:
         for pattern in self._patterns:
             if pattern.literal in text and pattern.reports(text):
                 return not (
-                    any(excluded.search(record.logger) for excluded in self._loggers_not)
-                    or any(excluded.search(text) for excluded in self._unless)
+                    any(re.search(excluded, record.logger) for excluded in category.loggers_not)
+                    or any(re.search(excluded, text) for excluded in category.unless)
                 )
         return False

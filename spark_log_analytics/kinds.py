@@ -14,7 +14,8 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from spark_log_analytics.anchors import meaning_anchors
-from spark_log_analytics.digits import BlockBlur, any_digit, is_blind
+from spark_log_analytics.digits import BlockBlur, any_digit, is_blind, unshifted
+from spark_log_analytics.line_ends import NewlineBits
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,7 +44,8 @@ class Lines(NamedTuple):
     Attributes:
         starts: Where each starts.
         texts: The lines with their ends, as an Arrow array over the same bytes.
-        blurred: The same with every digit a zero, in memory that serves the next window, too.
+        blurred: The same with all digits alike, as ``BlockBlur`` writes them, in memory that serves the next window,
+            too.
     """
 
     starts: NDArray[np.int64]
@@ -77,13 +79,13 @@ def lines_of(window: NDArray[np.uint8]) -> Lines:
     import numpy as np
     import pyarrow as pa
 
-    blurred, bounds = _room().of(len(window)), [np.zeros(1, dtype=np.int64)]
-    blocks = BlockBlur()
+    blurred, blocks = _room().of(len(window)), BlockBlur()
+    newlines = NewlineBits(len(window), blocks.size)
     for start in range(0, len(window), blocks.size):
         part = window[start : start + blocks.size]
-        bounds.append(np.flatnonzero(part == ord("\n")) + (start + 1))
+        newlines.take(start, part)
         blocks.blur(part, blurred[start : start + blocks.size])
-    ends = np.concatenate(bounds)
+    ends = np.concatenate(([0], newlines.positions() + 1))
     if ends[-1] != len(window):
         ends = np.append(ends, len(window))
     offsets = pa.py_buffer(ends.astype(np.int32))
@@ -115,7 +117,7 @@ class Kinds:
         if len(tried.dictionary) > len(tried) * (1 - _ALIKE_SHARE):
             return self._of_lines(lines.texts)
         alike = lines.blurred.dictionary_encode()
-        found: NDArray[np.uint8] = self._of_kinds(alike.dictionary.to_pylist())[alike.indices.to_numpy()]
+        found: NDArray[np.uint8] = self._of_kinds(_kinds_in(alike.dictionary))[alike.indices.to_numpy()]
         for question, is_open, value in (
             (self._header, _OPEN_HEADER, HEADER),
             (self._meaning, _OPEN_MEANING, MEANING),
@@ -211,6 +213,19 @@ def _matches(lines: Any, expression: str) -> NDArray[np.bool_]:
         return np.zeros(len(lines), dtype=np.bool_)
     found: NDArray[np.bool_] = pc.match_substring_regex(lines, expression).to_numpy(zero_copy_only=False)
     return found
+
+
+def _kinds_in(dictionary: Any) -> list[bytes]:
+    """Return blurred lines as they are meant, of an array that begins at the start of its memory."""
+    import numpy as np
+    import pyarrow as pa
+
+    _, offsets, texts = dictionary.buffers()
+    meant = unshifted(np.frombuffer(texts, dtype=np.uint8))
+    kinds: list[bytes] = pa.Array.from_buffers(
+        pa.binary(), len(dictionary), [None, offsets, pa.py_buffer(meant)]
+    ).to_pylist()
+    return kinds
 
 
 def _is_odd_kind(kind: bytes) -> bool:

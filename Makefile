@@ -15,12 +15,12 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## List the commands.
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 16
 
-environment:
+environment: ## .venv with the extras of EXTRAS, where it is missing or out of date; every other command begins so.
 	@scripts/bootstrap $(EXTRAS)
 
 # Its last step reads logs on Spark, which nobody needs to install where Java is missing.
 demo: EXTRAS = $(if $(shell command -v java),spark)
-demo: environment ## Start a cluster, break it, diagnose it, mend it, read its logs (40 s after installation).
+demo: environment ## Start a cluster, break it, diagnose it, mend it, read its logs (about a minute, once installed).
 	@$(RUN) -m eosctl demo
 
 test: static ## Style and types, then every test but those against real Kafka.

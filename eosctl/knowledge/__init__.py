@@ -1,1 +1,1 @@
-"""Reference data: known bugs by version, error codes with advice, client capabilities."""
+"""Reference data: bugs by release, what settings do, successors of removed ones, words explained, checklists."""

@@ -8,10 +8,9 @@ from typing import Annotated
 import typer
 
 from eosctl import __version__
-from eosctl.commands.invocation import Invocation, invocation_of
+from eosctl.commands.invocation import Invocation, invocation_of, tell
 from eosctl.commands.registry import LazyGroup
 from eosctl.errors import EosctlError
-from eosctl.render.page import visible
 from eosctl.render.terminal import ColorChoice
 
 INTERRUPTED = 130
@@ -82,11 +81,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _report(error: EosctlError, invocation: Invocation) -> int:
     """Write an error: three parts on standard error, and under ``-o json`` an object on standard output."""
-    lines = [f"error: {' '.join(error.what.splitlines())}"]
-    # A list of mistakes keeps its lines, indented, so that no text from outside looks like one of the three.
-    lines += [f"{'  why:' if at == 0 else '      '} {text.strip()}" for at, text in enumerate(error.why.splitlines())]
-    lines += [f"  next: {' '.join(error.next_step.splitlines())}"] if error.next_step else []
-    sys.stderr.write("\n".join(map(visible, lines)) + "\n")
+    tell(error)
     if invocation.output == "json":
         from eosctl.render.failure import render_failure
 

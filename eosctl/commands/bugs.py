@@ -24,6 +24,10 @@ def _version_option(name: str, product: str) -> typer.models.OptionInfo:
 
 def bugs(
     context: typer.Context,
+    release: Annotated[
+        str | None,
+        typer.Argument(metavar="VERSION", help="The release of Kafka: brokers, Java clients, Streams and Connect."),
+    ] = None,
     kafka: Annotated[str | None, _version_option("kafka", "the brokers")] = None,
     clients: Annotated[str | None, _version_option("clients", "Java clients")] = None,
     streams: Annotated[str | None, _version_option("streams", "Kafka Streams")] = None,
@@ -40,10 +44,10 @@ def bugs(
     from eosctl.settings.known_bugs import load_known_bugs
 
     given = {
-        Product.BROKER: kafka,
-        Product.CLIENT: clients,
-        Product.STREAMS: streams,
-        Product.CONNECT: connect,
+        Product.BROKER: kafka or release,
+        Product.CLIENT: clients or release,
+        Product.STREAMS: streams or release,
+        Product.CONNECT: connect or release,
         Product.LIBRDKAFKA: librdkafka,
         Product.FLINK: flink_connector,
     }

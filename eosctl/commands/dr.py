@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
-from eosctl.commands.invocation import invocation_of, note, write_result
+from eosctl.commands.invocation import invocation_of, tell, write_result
 from eosctl.commands.options import Output, OutputFile
 from eosctl.errors import UsageError
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
@@ -54,7 +54,7 @@ def lint(
     files = read_deployment(paths, roles=dict.fromkeys(find_links(paths), Role.MIRROR_MAKER))
     carried = explain_carried(files.deployment)
     for broken in files.unreadable:
-        note(f"error: {broken.error.what}")
+        tell(broken.error)
     if not carried and not files.unreadable:
         raise UsageError(
             "No mirror was found in these files.",

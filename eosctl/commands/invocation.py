@@ -14,7 +14,7 @@ import typer
 
 from eosctl.errors import EosctlError
 from eosctl.render.formats import FOR_PEOPLE
-from eosctl.render.page import PLAIN, Style
+from eosctl.render.page import PLAIN, Style, visible
 from eosctl.render.terminal import ColorChoice, style_for
 
 
@@ -77,6 +77,15 @@ def write_file(text: str, path: Path) -> None:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise EosctlError(f"Cannot write {path}.", error.strerror or str(error), "Choose another path.") from error
+
+
+def tell(error: EosctlError) -> None:
+    """Write the three parts of an error to standard error."""
+    lines = [f"error: {' '.join(error.what.splitlines())}"]
+    # A list of mistakes keeps its lines, indented, so that no text from outside looks like one of the three.
+    lines += [f"{'  why:' if at == 0 else '      '} {text.strip()}" for at, text in enumerate(error.why.splitlines())]
+    lines += [f"  next: {' '.join(error.next_step.splitlines())}"] if error.next_step else []
+    note("\n".join(map(visible, lines)))
 
 
 def note(text: str) -> None:

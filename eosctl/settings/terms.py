@@ -86,12 +86,12 @@ def find_terms(text: str) -> tuple[Term, ...]:
 
 
 def suggest_terms(text: str) -> tuple[str, ...]:
-    """Return names that are spelled or begin like a word, the likeliest first."""
+    """Return names that hold a word or are spelled like it, the likeliest first."""
     names = {_key(name): term.name for term in load_terms() for name in (term.name, *term.aliases)}
     key = _key(text)
     close = difflib.get_close_matches(key, names, n=4, cutoff=0.6)
     part = [name for name in names if len(key) >= 3 and key in name]
-    return tuple(dict.fromkeys(names[name] for name in (*close, *part)))[:5]
+    return tuple(dict.fromkeys(names[name] for name in (*part, *close)))[:5]
 
 
 def _key(text: str) -> str:

@@ -38,6 +38,9 @@ def test_without_arguments_the_commands_are_listed() -> None:
         (["schema", "diagnosys"], "'diagnosis'"),
         (["runbook", "show", "hanging-transactoin"], "'hanging-transaction'"),
         (["checklist", "run", "brokerupgrade"], "'broker-upgrade'"),
+        (["check", "explain", "CFG-21"], "'EOS-CFG-021'"),
+        (["check", "run", "hangin"], "'hanging'"),
+        (["explain", "hanging"], "hanging transaction"),
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )
@@ -46,6 +49,38 @@ def test_a_typing_error_is_answered_with_what_was_meant(words: list[str], meant:
     assert (refused.code, refused.out) == (2, "")
     assert "Did you mean" in refused.err
     assert meant in refused.err
+
+
+@pytest.mark.parametrize(
+    ("name", "next_step"),
+    [
+        ("orders-0/00000000000000000000.log", "decode segment"),
+        ("__transaction_state-3/00000000000000000000.log", "decode txn-log"),
+        ("__consumer_offsets-3/00000000000000000000.timeindex", "decode time-index"),
+        ("replication-offset-checkpoint", "decode checkpoint"),
+        ("notes.txt", "decode KIND"),
+    ],
+)
+def test_a_file_without_its_kind_is_told_which_decoder_it_wants(tmp_path: Path, name: str, next_step: str) -> None:
+    file = tmp_path / name
+    file.parent.mkdir(exist_ok=True)
+    file.touch()
+    refused = eosctl("decode", str(file))
+    assert (refused.code, refused.out) == (2, "")
+    assert f"eosctl {next_step} " in refused.err
+
+
+def test_a_release_stands_for_all_that_comes_with_it() -> None:
+    alone = eosctl("bugs", "3.7.0", "-o", "json")
+    named = eosctl("bugs", *(f"--{part}=3.7.0" for part in ("kafka", "clients", "streams", "connect")), "-o", "json")
+    assert alone.json["items"] == named.json["items"] != []
+
+
+def test_files_that_no_format_fits_are_told_why(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("acks=all\n")
+    refused = eosctl("config", "lint", str(tmp_path / "README.md"))
+    assert refused.code == 2
+    assert "  why: It is told by the file's ending: .properties" in refused.err
 
 
 def test_many_names_are_not_read_out_and_few_are() -> None:

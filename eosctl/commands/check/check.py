@@ -36,7 +36,7 @@ from eosctl.commands.options import (
     Timeout,
 )
 from eosctl.commands.session import Connection, load_or_capture
-from eosctl.errors import UsageError
+from eosctl.errors import UsageError, unknown_name
 from eosctl.render.formats import FindingFormat, OutputFormat
 
 if TYPE_CHECKING:
@@ -75,13 +75,13 @@ def explain_check(
     output_file: OutputFile = None,
 ) -> None:
     """Show a check's manual: what it looks at, why it matters, how to fix and how to verify."""
-    from eosctl.checks.registry import find_check
+    from eosctl.checks.registry import CATALOGUE, find_check
     from eosctl.render.diagnosis.catalogue import manual_item, render_manual
     from eosctl.render.machine import render_json, render_tsv, render_yaml
 
     found = find_check(check_id)
     if found is None:
-        raise _unknown(check_id)
+        raise unknown_name("check", check_id, (check.id for check in CATALOGUE), "List them: eosctl check list")
     match output:
         case OutputFormat.JSON:
             text = render_json(manual_item(found))
@@ -147,12 +147,5 @@ def _select(selectors: list[str] | None, *, catalogue: bool = False) -> tuple[Ch
                 "",
                 "Run: eosctl config lint PATH; with --with-cluster the brokers are judged too.",
             ) from error
-        raise _unknown(selector) from error
-
-
-def _unknown(selector: str) -> UsageError:
-    return UsageError(
-        f"There is no check, area or tag {selector!r}.",
-        "Checks are named by id (EOS-TXN-001), area (TXN) or tag (hanging).",
-        "List them with: eosctl check list",
-    )
+        names = {name for check in CATALOGUE for name in (check.id, check.area.value, *check.tags)}
+        raise unknown_name("check, area or tag", selector, names, "List them: eosctl check list") from error

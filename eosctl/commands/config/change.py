@@ -10,7 +10,7 @@ import typer
 
 from eosctl.commands.config.releases import release_of
 from eosctl.commands.gate import FINDINGS
-from eosctl.commands.invocation import invocation_of, note, write_result
+from eosctl.commands.invocation import invocation_of, note, tell, write_result
 from eosctl.commands.options import Output, OutputFile
 from eosctl.errors import ConfigFileError, EosctlError, UsageError
 from eosctl.model.severity import Severity
@@ -56,7 +56,7 @@ def upgrade(
     )
     write_result(text, output_file)
     for broken in sides[0].unreadable:
-        note(f"error: {broken.error.what}")
+        tell(broken.error)
     if sides[0].unreadable:
         raise typer.Exit(BAD_INPUT)
     if any(change.severity.at_least(Severity.WARNING) for change in changes):
@@ -106,7 +106,7 @@ def fix(
     write_result("\n".join([shown, *(p for p in patches if p)]) if people else shown, output_file)
     changed = [name for name in texts if mended[name] != texts[name]]
     for broken in files.unreadable:
-        note(f"error: {broken.error.what}")
+        tell(broken.error)
     if yes:
         for name in changed:
             _replace(Path(name), mended[name])

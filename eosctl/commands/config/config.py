@@ -11,7 +11,7 @@ from eosctl.commands.config.change import fix, upgrade
 from eosctl.commands.config.releases import release_of
 from eosctl.commands.doctor.doctor import ExitZero, FailOn
 from eosctl.commands.gate import FINDINGS
-from eosctl.commands.invocation import invocation_of, note, remember_output, write_result
+from eosctl.commands.invocation import invocation_of, remember_output, tell, write_result
 from eosctl.commands.options import (
     DEFAULT_SECOND_LOOK,
     OUTPUT,
@@ -127,7 +127,7 @@ def lint(
     )
     write_result(render_lint(linted, output, invocation.style()), output_file)
     for broken in files.unreadable:
-        note(f"error: {broken.error.what}")
+        tell(broken.error)
     if files.unreadable:
         raise typer.Exit(BAD_INPUT)
     if not exit_zero and any(finding.severity.at_least(fail_on) for finding in linted.findings):

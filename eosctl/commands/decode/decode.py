@@ -11,6 +11,7 @@ import typer
 from eosctl.analysis.decode.selection import Only, Selection
 from eosctl.commands.decode import state as decode_state
 from eosctl.commands.decode import topics as decode_topics
+from eosctl.commands.decode.kinds import DecoderGroup
 from eosctl.commands.decode.live import Live
 from eosctl.commands.decode.options import (
     FILTER,
@@ -42,7 +43,9 @@ if TYPE_CHECKING:
 LIVE = "From a cluster"
 
 app = typer.Typer(
-    help="Decode Kafka's files: segments, indexes, snapshots, checkpoints, internal topics.", no_args_is_help=True
+    cls=DecoderGroup,
+    help="Decode Kafka's files: segments, indexes, snapshots, checkpoints, internal topics.",
+    no_args_is_help=True,
 )
 
 

@@ -20,7 +20,7 @@ from eosctl.commands.doctor.sources import (
 )
 from eosctl.commands.doctor.watch import Count, Interval, Watch, Watching, check_watchable, watch_diagnosis
 from eosctl.commands.gate import FINDINGS, GATE, INCOMPLETE, RequireComplete
-from eosctl.commands.invocation import Invocation, invocation_of, note, write_file, write_result
+from eosctl.commands.invocation import Invocation, invocation_of, note, tell, write_file, write_result
 from eosctl.commands.options import (
     DEFAULT_SECOND_LOOK,
     OUTPUT,
@@ -191,7 +191,7 @@ def doctor(
 
         files = read_deployment(paths)
         for broken in files.unreadable:
-            note(f"error: {broken.error.what}")
+            tell(broken.error)
     evidence: ClusterSnapshot | None = None
     if not (paths or sources) or snapshot is not None or names_a_cluster(connection):
         evidence = load_or_capture(

@@ -350,6 +350,10 @@ def _tone(findings: LogFindings) -> str:
     return TONES[min(findings.incidents, key=lambda one: one.severity.rank).severity.value]
 
 
+def _layout_text(source: SourceSummary) -> str:
+    return "no known layout" if source.layout == "none" else source.layout
+
+
 def _reading(findings: LogFindings) -> Iterator[Block]:
     """Say what was read, and everything that was not understood."""
     sources = findings.sources
@@ -357,7 +361,7 @@ def _reading(findings: LogFindings) -> Iterator[Block]:
     others = f", and {count_text(unknown, 'other error')}" if unknown else ""
     yield Line(f"{reading_text(findings)}, {len(findings.events) - unknown:,} of them in the catalogue{others}.")
     doubts = [
-        f"{source.file}: {', '.join(doubt)} ({source.layout})"
+        f"{source.file}: {', '.join(doubt)} ({_layout_text(source)})"
         for source in sources
         if (
             doubt := [

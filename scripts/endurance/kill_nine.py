@@ -28,6 +28,7 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
+from eosctl.sandbox.process.manage import SandboxFailed
 from eosctl.sandbox.process.spec import SandboxSpec
 from eosctl.verify.plan import FaultRange, PlannedFault
 from eosctl.verify.play import NemesisKind
@@ -44,6 +45,7 @@ ROUND_S: Final = 30
 GAP_MS: Final = 1_500
 UNDECIDED_SHARE: Final = 0.1
 INCOMPLETE: Final = 4
+_TRIES: Final = 5
 
 
 class ProcessNemesis:
@@ -63,9 +65,15 @@ class ProcessNemesis:
         await self.heal()
 
     async def heal(self) -> None:
-        """Start it if it does not run."""
-        if self._sandbox.running is None:
-            await asyncio.to_thread(self._sandbox.start)
+        """Start it if it does not run; on a machine too busy for a start, again."""
+        for tries_left in reversed(range(_TRIES)):
+            if self._sandbox.running is not None:
+                return
+            try:
+                await asyncio.to_thread(self._sandbox.start)
+            except SandboxFailed:
+                if not tries_left:
+                    raise
 
 
 async def disturbed_by_kills(sandbox: SandboxProcess) -> Target:

@@ -172,6 +172,19 @@ class TestCatalogue:
             assert words in done.out
         assert eosctl("check", "explain", "EOS-TXN-001", "-o", "json").json["check"]["id"] == "EOS-TXN-001"
 
+    @pytest.mark.parametrize(
+        ("check_id", "releases"),
+        [
+            ("EOS-TXN-009", ["4.1 and later"]),
+            ("EOS-UPG-003", ["up to 3.9"]),
+            ("EOS-TOP-001", ["all"]),
+            ("EOS-CFG-145", []),  # a rule decides it by each component
+        ],
+    )
+    def test_explain_tells_the_releases_of_a_check(self, check_id: str, releases: list[str]) -> None:
+        facts = eosctl("check", "explain", check_id).out.splitlines()[1].split("; ")
+        assert [fact.removeprefix("Kafka releases: ") for fact in facts if "releases" in fact] == releases
+
     def test_unknown_names(self) -> None:
         for arguments in (["explain", "EOS-XXX-001"], ["list", "nonsense"], ["run", "nonsense"]):
             done = eosctl("check", *arguments)

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from eosctl.analysis.release import release_text
-from eosctl.checks.declaration import Check
+from eosctl.checks.declaration import Area, Check
 from eosctl.checks.manual import parse_manual
 from eosctl.render.listing import Column
 from eosctl.render.page import PLAIN, Block, Line, Style, render_page
@@ -73,16 +73,23 @@ CHECK_COLUMNS: Final[tuple[Column[CheckItem], ...]] = (
 )
 
 
+def _releases(check: Check) -> str:
+    """Tell the releases that a check applies to; a rule over configurations decides it by each component: nothing."""
+    if check.area is Area.CONFIGURATION:
+        return ""
+    if check.until is not None:
+        return f"{f'{release_text(check.since)} ' if check.since else 'up '}to {release_text(check.until)}"
+    return f"{release_text(check.since)} and later" if check.since else "all"
+
+
 def render_manual(check: Check, style: Style = PLAIN) -> str:
     """Render a check's manual for people."""
     summary, sections = parse_manual(check.manual)
     item = check_item(check)
-    releases = f"Kafka {item.since} and later" if item.since else "every Kafka release"
+    releases = f"; Kafka releases: {text}" if (text := _releases(check)) else ""
     blocks: list[Block] = [
         Line(f"{check.id}  {check.title}", "bold"),
-        Line(
-            f"{item.severity}; needs {', '.join(item.needs)}; {releases}; tags {', '.join(item.tags) or 'none'}", "dim"
-        ),
+        Line(f"{item.severity}; needs {', '.join(item.needs)}{releases}; tags {', '.join(item.tags) or 'none'}", "dim"),
         Line(""),
         Line(summary),
     ]
@@ -96,18 +103,15 @@ def render_check_page(check: Check) -> str:
     """Render a check's page of the documentation, in Markdown."""
     summary, sections = parse_manual(check.manual)
     item = check_item(check)
-    releases = f"{item.since} and later" if item.since else "all"
-    if item.until:
-        releases = f"{item.since or 'first'} to {item.until}"
     facts = [
         ("Severity", item.severity),
         ("Needs", ", ".join(item.needs)),
         ("Uses if it can be had", ", ".join(item.uses) or "nothing else"),
-        ("Kafka releases", releases),
+        ("Kafka releases", _releases(check)),
         ("Tags", ", ".join(item.tags) or "none"),
     ]
     lines = [f"# {check.id}: {check.title}", "", summary, "", "| | |", "|---|---|"]
-    lines += [f"| {name} | {value} |" for name, value in facts]
+    lines += [f"| {name} | {value} |" for name, value in facts if value]
     for title, text in sections.items():
         lines += ["", f"## {title}", "", text]
     lines += ["", f"Shown by `eosctl check explain {check.id}`; this page is generated from the check's docstring.", ""]

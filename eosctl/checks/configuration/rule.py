@@ -96,7 +96,7 @@ def problem(
         cause: Why, when it is not plain.
         severity: Where it differs from the rule's.
         confidence: How sure that is.
-        commands: Commands that help. `eosctl doctor DIR` shows them, `config lint` does not: the remedy must say enough.
+        commands: Commands that help. `eosctl doctor DIR` shows them, `config lint` does not, so the remedy must do.
     """
     place = next((value.place for value in values if value.place is not None), component.place)
     keys = tuple(dict.fromkeys(value.key for value in values))

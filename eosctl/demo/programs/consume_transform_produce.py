@@ -28,7 +28,7 @@ log = logging.getLogger("pricing")
 
 def create_topics(bootstrap: str, partitions: int) -> None:
     """Create both topics unless they exist."""
-    admin = AdminClient({"bootstrap.servers": bootstrap})
+    admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 4})  # warnings alone
     futures = admin.create_topics([NewTopic(name, num_partitions=partitions) for name in (ORDERS, INVOICES)])
     for future in futures.values():
         try:

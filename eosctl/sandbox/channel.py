@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
+
+import msgspec
 
 from eosctl.sandbox.network import Frame, Network
 from eosctl.sandbox.ports import RequestContext
@@ -35,7 +37,7 @@ class PeerService(Protocol):
         """Decode a request's body."""
 
 
-class _Pending(NamedTuple):
+class _Pending(msgspec.Struct, frozen=True):
     destination: int
     api_key: int
     version: int

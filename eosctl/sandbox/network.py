@@ -8,6 +8,8 @@ from enum import StrEnum
 from functools import partial
 from typing import NamedTuple
 
+import msgspec
+
 from eosctl.sandbox.ticks import Loop, Ticks
 
 REORDER_LIMIT_MS = 50.0
@@ -15,7 +17,7 @@ CLIENTS = -1
 """The end of a link at which all clients are (:mod:`eosctl.sandbox.broker.client_stream`)."""
 
 
-class Frame(NamedTuple):
+class Frame(msgspec.Struct, frozen=True, gc=False):
     """One request or response on its way; ``data`` has no size prefix."""
 
     source: int

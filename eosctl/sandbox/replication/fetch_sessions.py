@@ -136,7 +136,7 @@ class FetchSession:
         self.is_follower = is_follower
         self.uses_topic_ids = uses_topic_ids
         self.epoch = 1
-        self.partitions: dict[FetchKey, CachedPartition] = {}
+        self.partitions: dict[tuple[str, bytes, int], CachedPartition] = {}  # by FetchKey
         self.unsettled: dict[CachedPartition, None] = {}
         self.waiting: dict[Poked, None] = {}
         self.used_ms = now_ms
@@ -146,10 +146,10 @@ class FetchSession:
         """Take over the partitions that an incremental fetch adds, changes or forgets."""
         for topic in request.topics:
             for partition in topic.partitions:
-                key = FetchKey(topic.topic, topic.topic_id, partition.partition)
-                cached = self.partitions.get(key)
+                cached = self.partitions.get((topic.topic, topic.topic_id, partition.partition))
                 if cached is None:
                     self._order += 1
+                    key = FetchKey(topic.topic, topic.topic_id, partition.partition)
                     cached = self.partitions[key] = CachedPartition(self, key, partition, self._order)
                 else:
                     cached.request = partition

@@ -42,9 +42,9 @@ def test_the_sandbox_is_measured_and_the_result_is_kept(tmp_path: Path) -> None:
     (run,) = done.json["items"]
     (result,) = run["results"]
     assert (result["engine"], result["load"], result["runs"]) == ("sandbox", "TV2 2x2", 1)
+    assert result["errors"] == []
     assert result["server_cpu_us"]["median"] > 0
     assert result["rate_per_s"]["median"] > 0
-    assert result["errors"] == []
     assert "round 1 of 1: TV2 2x2 on sandbox" in done.err
 
 

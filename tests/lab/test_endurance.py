@@ -80,4 +80,5 @@ def test_nothing_acknowledged_is_lost_when_the_process_is_killed(
     finally:
         sandbox.stop()
     assert sandbox.kill_count >= 2
-    assert [(done.verdict, done.anomaly_counts, done.findings) for done in rounds] == [(Verdict.CLEAN, (), ())]
+    # One round; on a machine on which a start takes long two.
+    assert {(done.verdict, done.anomaly_counts, done.findings) for done in rounds} == {(Verdict.CLEAN, (), ())}

@@ -73,7 +73,7 @@ def handle(broker: Broker, context: RequestContext, request: FetchRequest) -> No
     if isinstance(opened, ErrorCode):
         context.reply(FetchResponse(error_code=opened))
         return
-    fetch = Fetch if replica_of(request) < 0 or not opened.incremental else FollowerFetch
+    fetch = FollowerFetch if opened.session.is_follower and opened.incremental else Fetch
     fetch(broker, context, request, opened).start()
 
 

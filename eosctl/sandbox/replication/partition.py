@@ -209,8 +209,9 @@ class Partition:
         if end <= log.high_watermark:
             return False
         log.advance_high_watermark(end)
-        for watcher in self.watchers:
-            watcher.high_watermark_moved()
+        if self.watchers:
+            for watcher in self.watchers:
+                watcher.high_watermark_moved()
         waits = self.waits
         if waits:
             while waits and waits[0].offset < end:
@@ -224,8 +225,9 @@ class Partition:
         traffic.record_count_in += record_count
         if len(self.isr) == 1 and self.pending_isr is None:
             self.maybe_advance_high_watermark()
-        for watcher in self.watchers:
-            watcher.appended()
+        if self.watchers:
+            for watcher in self.watchers:
+                watcher.appended()
 
     def wait_for(self, wait: ReplicationWait) -> None:
         """Complete ``wait`` once its offset is replicated."""

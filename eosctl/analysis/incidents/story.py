@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
@@ -10,6 +10,7 @@ from eosctl.model.incident import EvidenceLine, Incident
 from eosctl.model.log_event import LogEvent, SourceSummary
 from eosctl.model.severity import Severity
 
+_LIBRARY_FIELDS = frozenset({"client_id", "rdkafka_client"})
 _LIBRARY_EXCEPTIONS = ("org.apache.kafka.", "java.", "cimpl.", "confluent_kafka.")
 
 _SERVER_LOGGERS = (
@@ -52,6 +53,11 @@ class LogStory:
         self._by_category: Mapping[str, list[LogEvent]] = _grouped(self.events, lambda event: event.category)
         self._by_file: Mapping[str, list[LogEvent]] = _grouped(self.events, lambda event: event.file)
         self._by_application: Mapping[str, list[LogEvent]] = _grouped(self.events, lambda event: event.application)
+        self._mentions: Mapping[str, list[LogEvent]] = _grouped(
+            (event for event in self.events if event.fields.get("transactional_id")), lambda event: event.file
+        )
+        self._values: dict[tuple[str, str], str] = {}
+        self._files_of_libraries = {event.file for event in self.events if event.fields.keys() & _LIBRARY_FIELDS}
         self._servers = frozenset(
             event.application
             for category in ("BROKER_ROLE", "BROKER_START", "BROKER_SIGNAL", "COORDINATOR_LOAD", "SERVER_CONFIG")
@@ -110,10 +116,11 @@ class LogStory:
         """Return the transactional id of an event: its own, or the last that its file named before it."""
         if named := event.fields.get("transactional_id"):
             return named
-        mentions = [other for other in self.in_file(event.file) if other.fields.get("transactional_id")]
-        before = [other for other in mentions if time_of(other) <= time_of(event)]
-        nearest = before[-1:] or mentions[:1]
-        return nearest[0].fields["transactional_id"] if nearest else ""
+        mentions = self._mentions.get(event.file)
+        if not mentions:
+            return ""
+        before = bisect_right(mentions, time_of(event), key=time_of)
+        return mentions[max(before - 1, 0)].fields["transactional_id"]
 
     def group_of(self, file: str) -> str:
         """Return the consumer group of a file's client: named there, or by a coordinator for its client id.
@@ -136,15 +143,22 @@ class LogStory:
 
     def value_in_file(self, file: str, name: str) -> str:
         """Return the value of a field when all events of a file agree on it."""
-        values = {event.fields[name] for event in self.in_file(file) if event.fields.get(name)}
-        return values.pop() if len(values) == 1 else ""
+        known = self._values.get((file, name))
+        if known is None:
+            values = {event.fields[name] for event in self.in_file(file) if event.fields.get(name)}
+            known = self._values[file, name] = values.pop() if len(values) == 1 else ""
+        return known
+
+    def is_of_library(self, file: str) -> bool:
+        """Whether Java's client or librdkafka wrote some of a file's events."""
+        return file in self._files_of_libraries
 
 
 def speaks_protocol(story: LogStory, event: LogEvent) -> bool:
     """Whether a client tells a broker's answer in its own words, without Java's client or librdkafka in between."""
     if event.exception is not None and event.exception.class_name.startswith(_LIBRARY_EXCEPTIONS):
         return False
-    return not any(other.fields.keys() & {"client_id", "rdkafka_client"} for other in story.in_file(event.file))
+    return not story.is_of_library(event.file)
 
 
 def is_server_logger(logger: str) -> bool:

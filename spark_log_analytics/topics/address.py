@@ -76,7 +76,12 @@ class Topics:
 
 def is_topic_url(path: str | Path) -> bool:
     """Whether somebody named topics instead of a file."""
-    return str(path).startswith("kafka:/")
+    return str(path).startswith("kafka:")
+
+
+def spelt(url: str | Path) -> str:
+    """Spell topics as they were named: a path has lost a slash, and settings may be secret."""
+    return re.sub("^kafka:/*", "kafka://", str(url)).partition("?")[0]
 
 
 def parse_topics(url: str | Path) -> Topics:
@@ -90,7 +95,7 @@ def parse_topics(url: str | Path) -> Topics:
     """
     found = _URL.fullmatch(str(url))
     if found is None:
-        raise TopicError(f"{redact_text(str(url))} names no topics. Write kafka://HOST:PORT/TOPIC.")
+        raise TopicError(f"{redact_text(spelt(url))} names no topics: kafka://HOST:PORT/TOPIC does.")
     told = dict(parse_qsl(found["query"] or "", keep_blank_values=True))
     settings = read_settings(Path(told.pop("config"))) if "config" in told else {}
     start, end = told.pop("start", None), told.pop("end", "latest")

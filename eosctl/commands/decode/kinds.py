@@ -8,7 +8,7 @@ from typing import Any, Final
 from typer.core import TyperGroup
 
 from eosctl.errors import UsageError
-from eosctl.storage.names import Suffix, parse_segment_file
+from eosctl.storage.names import METADATA_TOPIC, Suffix, parse_segment_file
 
 _BY_SUFFIX: Final = {
     Suffix.LOG: "segment",
@@ -20,7 +20,7 @@ _BY_SUFFIX: Final = {
 _BY_DIRECTORY: Final = {
     "__transaction_state": "txn-log",
     "__consumer_offsets": "offsets",
-    "__cluster_metadata": "metadata-log",
+    METADATA_TOPIC: "metadata-log",
 }
 
 
@@ -36,7 +36,7 @@ class DecoderGroup(TyperGroup):
         if args and args[0] not in self.commands and Path(args[0]).exists():
             kind = likely_kind(Path(args[0]))
             raise UsageError(
-                f"{args[0]} is a file, and decode wants to know of which kind first.",
+                f"{args[0]} is a file or directory, and decode wants to know of which kind first.",
                 f"There are: {', '.join(self.commands)}." if len(self.commands) > 1 else "",
                 f"Its name says: eosctl decode {kind} {args[0]}" if kind else "Choose one: eosctl decode KIND FILE",
             )

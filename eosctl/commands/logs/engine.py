@@ -81,9 +81,11 @@ def existing(paths: Sequence[Path]) -> Sequence[Path]:
     Raises:
         UsageError: One of them does not exist, or is none.
     """
-    if topics := [path for path in paths if str(path).startswith("kafka:/")]:
+    from spark_log_analytics.topics.address import is_topic_url, spelt
+
+    if topics := [path for path in paths if is_topic_url(path)]:
         raise UsageError(
-            f"{_as_url(topics[0])} is no file.",
+            f"{spelt(topics[0])} is no file.",
             "This command reads files.",
             "Topics are read by logs scan, report, watch and submit.",
         )
@@ -128,11 +130,6 @@ def reading_topics() -> Iterator[None]:
             str(error),
             "Look at the brokers' address, and at the settings in config=FILE (librdkafka's names).",
         ) from error
-
-
-def _as_url(path: Path) -> str:
-    """Spell topics as they were named: a path has lost a slash, and settings may be secret."""
-    return str(path).replace("kafka:/", "kafka://", 1).partition("?")[0]
 
 
 def zone_of(name: str | None) -> tzinfo | None:

@@ -1,6 +1,6 @@
 """A program that lends a run the clients of another language: one JSON object a line, asked and answered.
 
-The first line is how to reach the cluster, as `eosctl.verify.driver_access` tells it; it is not answered.
+The first line is how to reach the cluster, as `eosctl.client.access` tells it; it is not answered.
 
 An ask has ``number``, ``actor``, ``op`` and what the op needs: ``open`` (``transactional_id``, ``timeout_ms``, and of
 a member of a group ``group`` and ``topic``), ``begin``, ``append`` (``topic``, ``partition``, ``value``), ``offsets``

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from eosctl import __version__
 from eosctl.client import connect
+from eosctl.client.access import program_access
 from eosctl.client.ports import WallClock
 from eosctl.client.sockets import SocketConnector
 from eosctl.errors import UsageError
@@ -28,7 +29,6 @@ from eosctl.model.client_config import ClientConfig
 from eosctl.verify.conduct import Disturbance, Nemesis, Progress, conduct
 from eosctl.verify.coordinator_view import coordinator_view
 from eosctl.verify.driver import Driver, start_driver
-from eosctl.verify.driver_access import driver_access
 from eosctl.verify.drivers.programs import prepare_driver
 from eosctl.verify.guide import Guide
 from eosctl.verify.links import LINK_RANGES, LinkNemesis
@@ -194,7 +194,7 @@ async def _driver(clients: ClientKind, config: ClientConfig, progress: Progress)
     if not clients.is_driven:
         yield None
         return
-    access = driver_access(config)
+    access = program_access(config)
     with tempfile.TemporaryDirectory(prefix="eosctl-driver-") as scratch:
         progress(f"preparing {clients}")
         command = await asyncio.to_thread(prepare_driver, clients, Path(scratch))

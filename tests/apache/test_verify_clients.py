@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 from confluent_kafka.admin import AdminClient
 
+from eosctl.client.access import program_access
 from eosctl.errors import EosctlError
 from eosctl.lab.apache.engine import ApacheEngine
 from eosctl.settings.client_resolution import resolve_client
 from eosctl.testing import SandboxThread
 from eosctl.verify.driver import start_driver
-from eosctl.verify.driver_access import driver_access
 from eosctl.verify.drivers.programs import prepare_driver
 from eosctl.verify.plan import ClientKind
 from tests.commands.conftest import Done, eosctl
@@ -119,7 +119,7 @@ def test_a_wrong_password_is_told_in_the_words_of_the_client(
     clients: str, secured: SandboxThread, tmp_path: Path
 ) -> None:
     need(clients)
-    right = driver_access(resolve_client({}, command_config=secured.client_properties("admin")).config)
+    right = program_access(resolve_client({}, command_config=secured.client_properties("admin")).config)
 
     async def greet() -> None:
         command = prepare_driver(ClientKind(clients), tmp_path)

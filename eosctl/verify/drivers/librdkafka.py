@@ -17,6 +17,8 @@ from typing import Any, Final
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 
+from eosctl.client.access import BEARER, librdkafka_settings
+
 Ask = Mapping[str, Any]
 
 _ASK_S: Final = 5.0
@@ -39,21 +41,11 @@ def client_settings(access: Mapping[str, Any]) -> dict[str, Any]:
     """Return librdkafka's settings for reaching a cluster.
 
     Args:
-        access: What `eosctl.verify.driver_access` returns.
+        access: What `eosctl.client.access.program_access` returns.
     """
-    settings: dict[str, Any] = {"bootstrap.servers": access["bootstrap"], "security.protocol": access["protocol"]}
-    if "ca" in access:
-        given = {"ssl.ca.pem": access["ca"], "ssl.certificate.pem": access["certificate"], "ssl.key.pem": access["key"]}
-        settings |= {name: text for name, text in given.items() if text}
-        settings["ssl.endpoint.identification.algorithm"] = "https" if access["verify_hostname"] else "none"
-    if access.get("token"):
-        settings |= {"sasl.mechanism": access["mechanism"], "oauth_cb": lambda _: (access["token"], _TOKEN_ENDS_S)}
-    elif "mechanism" in access:
-        settings |= {
-            "sasl.mechanism": access["mechanism"],
-            "sasl.username": access["username"],
-            "sasl.password": access["password"],
-        }
+    settings: dict[str, Any] = librdkafka_settings(access)
+    if token := settings.pop(BEARER, ""):
+        settings["oauth_cb"] = lambda _: (token, _TOKEN_ENDS_S)
     return settings
 
 

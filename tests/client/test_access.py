@@ -16,10 +16,10 @@ from cryptography.hazmat.primitives.serialization import (
 from cryptography.hazmat.primitives.serialization.pkcs12 import serialize_key_and_certificates
 from cryptography.x509 import load_pem_x509_certificate
 
+from eosctl.client.access import program_access
 from eosctl.errors import ConfigFileError
 from eosctl.model.client_config import ClientConfig, Endpoint, SaslConfig, SaslMechanism, SecurityProtocol, TlsConfig
 from eosctl.model.secret import Secret
-from eosctl.verify.driver_access import driver_access
 
 BOOTSTRAP = (Endpoint("kafka", 9092), Endpoint("::1", 9093))
 
@@ -35,20 +35,20 @@ def own(authority: trustme.CA) -> trustme.LeafCert:
 
 
 def told(tls: TlsConfig) -> dict[str, object]:
-    return driver_access(ClientConfig(BOOTSTRAP, SecurityProtocol.SSL, tls))
+    return program_access(ClientConfig(BOOTSTRAP, SecurityProtocol.SSL, tls))
 
 
 def test_a_cluster_without_security_is_its_addresses() -> None:
-    assert driver_access(ClientConfig(BOOTSTRAP)) == {"bootstrap": "kafka:9092,[::1]:9093", "protocol": "PLAINTEXT"}
+    assert program_access(ClientConfig(BOOTSTRAP)) == {"bootstrap": "kafka:9092,[::1]:9093", "protocol": "PLAINTEXT"}
 
 
 def test_a_login_is_told_in_the_clear() -> None:
     login = SaslConfig(SaslMechanism.SCRAM_SHA_512, "alice", Secret('a "word" \\'))
-    access = driver_access(ClientConfig(BOOTSTRAP, SecurityProtocol.SASL_PLAINTEXT, sasl=login))
+    access = program_access(ClientConfig(BOOTSTRAP, SecurityProtocol.SASL_PLAINTEXT, sasl=login))
     assert (access["mechanism"], access["username"], access["password"]) == ("SCRAM-SHA-512", "alice", 'a "word" \\')
     assert "ca" not in access
     token = SaslConfig(SaslMechanism.OAUTHBEARER, token=Secret("t"))
-    assert driver_access(ClientConfig(BOOTSTRAP, SecurityProtocol.SASL_PLAINTEXT, sasl=token))["token"] == "t"
+    assert program_access(ClientConfig(BOOTSTRAP, SecurityProtocol.SASL_PLAINTEXT, sasl=token))["token"] == "t"
 
 
 def test_without_an_identity_there_is_only_whom_to_trust(authority: trustme.CA) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 
 from eosctl.client.tls import authorities, identity
@@ -14,7 +15,7 @@ _PKCS8: Final = "PRIVATE KEY"
 _CERTIFICATES: Final = ("CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE")
 
 
-def driver_access(config: ClientConfig) -> dict[str, Any]:
+def program_access(config: ClientConfig) -> dict[str, Any]:
     """Return the first line for a program, secrets and all: it goes to its stdin and nowhere else.
 
     ``bootstrap``, ``protocol`` (Kafka's ``security.protocol``); with TLS ``verify_hostname`` and PEM texts ``ca``
@@ -39,6 +40,34 @@ def driver_access(config: ClientConfig) -> dict[str, Any]:
             "token": sasl.token.reveal() if sasl.token is not None else "",
         }
     return access
+
+
+BEARER: Final = "sasl.oauthbearer.token"
+
+
+def librdkafka_settings(access: Mapping[str, Any]) -> dict[str, str]:
+    """Return librdkafka's settings for reaching a cluster, which need no files either.
+
+    Args:
+        access: What :func:`program_access` returns.
+
+    Returns:
+        Settings by name; ``BEARER`` is none of librdkafka's, which wants a function (``oauth_cb``) that returns it.
+    """
+    settings = {"bootstrap.servers": access["bootstrap"], "security.protocol": access["protocol"]}
+    if "ca" in access:
+        given = {"ssl.ca.pem": access["ca"], "ssl.certificate.pem": access["certificate"], "ssl.key.pem": access["key"]}
+        settings |= {name: text for name, text in given.items() if text}
+        settings["ssl.endpoint.identification.algorithm"] = "https" if access["verify_hostname"] else "none"
+    if access.get("token"):
+        settings |= {"sasl.mechanism": access["mechanism"], BEARER: access["token"]}
+    elif "mechanism" in access:
+        settings |= {
+            "sasl.mechanism": access["mechanism"],
+            "sasl.username": access["username"],
+            "sasl.password": access["password"],
+        }
+    return settings
 
 
 def _tls(tls: TlsConfig) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Final, NamedTuple
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 from eosctl.analysis.redaction import redact_text
 
@@ -24,6 +24,9 @@ _JAVA_ONLY: Final = {
     "ssl.keystore.type": "ssl.certificate.location and ssl.key.location, or a PKCS#12 ssl.keystore.location",
 }
 """Settings of Java's clients, and what librdkafka calls the same."""
+BEARER: Final = "sasl.oauthbearer.token"
+"""A setting beside librdkafka's: the token itself, for which librdkafka wants a function."""
+_DEFAULTS: Final = {"isolation.level": "read_committed", "security.protocol": "PLAINTEXT"}
 _OURS: Final = frozenset(
     ["group.id", "enable.auto.commit", "auto.offset.reset", "enable.partition.eof", "enable.auto.offset.store"]
 )
@@ -73,6 +76,11 @@ class Topics:
     def __str__(self) -> str:
         return f"kafka://{self.brokers}/{','.join(self.names)}"
 
+    @property
+    def has_settings(self) -> bool:
+        """Whether reaching them needs more than their brokers."""
+        return not self.settings.items() <= _DEFAULTS.items()
+
 
 def is_topic_url(path: str | Path) -> bool:
     """Whether somebody named topics instead of a file."""
@@ -87,7 +95,7 @@ def spelt(url: str | Path) -> str:
 def parse_topics(url: str | Path) -> Topics:
     """Read ``kafka://HOST:PORT[,HOST:PORT]/TOPIC[,TOPIC][?NAME=VALUE&...]``.
 
-    Names with a dot are settings of librdkafka; ``config`` is a file of them, a setting a line; ``start`` and ``end``
+    Names with a dot are settings of librdkafka; ``config`` is a file of them (``read_settings``); ``start`` and ``end``
     are ``earliest``, ``latest``, a time (ISO 8601, or ms since the epoch), or offsets as JSON.
 
     Raises:
@@ -111,6 +119,13 @@ def parse_topics(url: str | Path) -> Topics:
         None if start is None else parse_bound(start),
         parse_bound(end),
     )
+
+
+def with_settings_in(url: str, file: Path) -> str:
+    """Spell topics with all their settings in a file: arguments of a program are there for all to see."""
+    told = parse_qsl(url.partition("?")[2], keep_blank_values=True)
+    kept = [(name, value) for name, value in told if name in ("start", "end")]
+    return f"{spelt(url)}?{urlencode([*kept, ('config', str(file))], safe='/:')}"
 
 
 def topic_names(text: str) -> tuple[str, ...]:
@@ -163,15 +178,21 @@ def _moment_ms(text: str) -> int:
 
 
 def read_settings(file: Path) -> dict[str, str]:
-    """Read a file of librdkafka's settings, ``name=value`` a line.
+    """Read a file of librdkafka's settings: ``name=value`` a line, or one JSON object, in which PEM texts find room.
 
     Raises:
         TopicError: It cannot be read.
     """
     try:
-        lines = [line.strip() for line in file.read_text("utf-8").splitlines()]
+        text = file.read_text("utf-8")
+        if text.lstrip().startswith("{"):
+            return {str(name): str(value) for name, value in json.loads(text).items()}
     except (OSError, UnicodeDecodeError) as error:
         raise TopicError(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
+    except ValueError:
+        # What the parser says quotes the text, which may be secret.
+        raise TopicError(f"{file} cannot be read: it begins like JSON and is none.") from None
+    lines = [line.strip() for line in text.splitlines()]
     pairs = [line.partition("=") for line in lines if line and not line.startswith(("#", "!"))]
     return {name.strip(): value.strip() for name, sign, value in pairs if sign}
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from spark_log_analytics.topics.address import Bound, TopicError, Topics
+from spark_log_analytics.topics.address import BEARER, Bound, TopicError, Topics
 from spark_log_analytics.topics.shipped import TopicRecord
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ ANSWER_S: Final = 15.0
 """How long an answer of the cluster may take."""
 _HOPELESS: Final = ("_AUTHENTICATION", "_SSL")
 """Errors that no further try mends."""
+_TOKEN_ENDS_S: Final = 4_102_444_800.0
+"""A token has no end that librdkafka could know: it asks again for the same one."""
 _POLL_S: Final = 1.0
 _BATCH: Final = 1000
 _MISSING: Final = (
@@ -132,7 +134,7 @@ def connect(topics: Topics) -> Iterator[Cluster]:
 
         raise TopicError(_MISSING.format(python=sys.executable)) from error
     heard: list[KafkaError] = []
-    settings = {
+    settings: dict[str, Any] = {
         # What it has to say is in the errors.
         "log_level": "0",
         # A partition's end is told by a fetch without records, for which a broker waits this long.
@@ -148,6 +150,8 @@ def connect(topics: Topics) -> Iterator[Cluster]:
         "allow.auto.create.topics": "false",
         "error_cb": heard.append,
     }
+    if token := settings.pop(BEARER, ""):
+        settings["oauth_cb"] = lambda _: (token, _TOKEN_ENDS_S)
     try:
         consumer = Consumer(settings)
     except KafkaException as error:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from zoneinfo import ZoneInfo
 
@@ -24,6 +25,7 @@ from spark_log_analytics.topics.address import (
     Topics,
     checked_settings,
     parse_bound,
+    read_settings,
     topic_names,
 )
 from spark_log_analytics.topics.consumer import Cluster, connect
@@ -48,6 +50,7 @@ class KafkaLogsDataSource(DataSource):
     """Events of logs that shippers write to topics.
 
     Options: ``kafka.bootstrap.servers``, ``subscribe`` (topics with commas), ``kafka.*`` (librdkafka's settings),
+    ``config`` (a file of them on the driver's machine: Spark shows what options say, and not what is in there),
     ``startingOffsets`` (``earliest``, ``latest``, a time, or offsets as JSON; a batch begins at the earliest, a
     stream at the latest), ``startingTimestamp`` (ms), ``endingOffsets`` and ``endingTimestamp`` of a batch,
     ``failOnDataLoss`` (true), ``maxOffsetsPerTrigger``, ``maxRecordsPerPartition`` (of a task), ``zone``, ``pattern``,
@@ -80,7 +83,8 @@ class _Options:
         for name in ("kafka.bootstrap.servers", "subscribe"):
             if name not in given:
                 raise TopicError(f"eos_logs_kafka needs the option {name}.")
-        settings = {name.removeprefix("kafka."): value for name, value in given.items() if name.startswith("kafka.")}
+        settings = read_settings(Path(given["config"])) if "config" in given else {}
+        settings |= {name.removeprefix("kafka."): value for name, value in given.items() if name.startswith("kafka.")}
         self.topics = Topics(
             given["kafka.bootstrap.servers"],
             topic_names(given["subscribe"]),

@@ -6,13 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from confluent_kafka import Producer
-from confluent_kafka.admin import AdminClient, NewTopic
 
 from spark_log_analytics.session import session
 from spark_log_analytics.topics.address import parse_topics
 from spark_log_analytics.topics.plan import scan_topics
-from tests.logs.partitions import SHIPPERS, expected, lines_of, shipped, without_place
+from tests.logs.partitions import expected, lines_of, without_place
+from tests.logs.shipping import create, ship
 
 if TYPE_CHECKING:
     from eosctl.lab.apache.engine import ApacheEngine
@@ -25,20 +24,12 @@ pytestmark = [
 ]
 
 
-def produce(bootstrap: str, topic: str, lines: list[str]) -> None:
-    producer = Producer({"bootstrap.servers": bootstrap, "log_level": 0})
-    for record in shipped(lines, SHIPPERS["Filebeat"]):
-        producer.produce(topic, record.value, partition=0)
-    assert producer.flush(60) == 0
-
-
 def test_batch_and_stream_give_the_rows_of_the_file(apache_4_3: ApacheEngine, tmp_path: Path) -> None:
     from spark_log_analytics.topics.datasource import register
 
     bootstrap, lines, out = apache_4_3.bootstrap, lines_of(), tmp_path / "out"
-    admin = AdminClient({"bootstrap.servers": bootstrap})
-    for made in admin.create_topics([NewTopic("shipped", 1, 1)]).values():
-        made.result(60)
+    reached = {"bootstrap.servers": bootstrap}
+    create(reached, "shipped")
     middle = next(number for number, line in enumerate(lines) if number > len(lines) // 2 and line[:1] == "2")
     with session("eosctl tests", cores="2", streams=True) as spark:
         register(spark)
@@ -52,9 +43,9 @@ def test_batch_and_stream_give_the_rows_of_the_file(apache_4_3: ApacheEngine, tm
             started.awaitTermination(300)
             assert started.exception() is None and not started.isActive
 
-        produce(bootstrap, "shipped", lines[:middle])
+        ship(reached, "shipped", lines[:middle])
         run()
-        produce(bootstrap, "shipped", lines[middle:])
+        ship(reached, "shipped", lines[middle:])
         run()
         rows = sorted((row.offset, row.category) for row in spark.read.parquet(str(out)).collect())
     assert rows == [(event.line - 1, event.category) for event in expected()]

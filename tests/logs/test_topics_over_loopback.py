@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from confluent_kafka import Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient
 
 from eosctl.cli import main
+from eosctl.commands.logs.places import handed_over
+from eosctl.commands.session import Connection
 from eosctl.testing import SandboxThread
-from spark_log_analytics.topics.address import parse_topics, read_settings
+from spark_log_analytics.topics.address import parse_topics
 from spark_log_analytics.topics.plan import scan_topics
-from tests.logs.partitions import SHIPPERS, expected, lines_of, shipped, without_place
+from tests.logs import shipping
+from tests.logs.partitions import LOG, expected, lines_of, without_place
 
 
 @pytest.fixture(scope="module")
@@ -25,18 +27,13 @@ def cluster() -> Iterator[SandboxThread]:
 
 
 def create(cluster: SandboxThread, topic: str, partitions: int = 1) -> None:
-    admin = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 0})
-    for made in admin.create_topics([NewTopic(topic, partitions, 1)]).values():
-        made.result(30)
+    shipping.create({"bootstrap.servers": cluster.bootstrap}, topic, partitions)
 
 
 def produce(
     cluster: SandboxThread, topic: str, lines: list[str], shipper: str = "Filebeat", partition: int = 0
 ) -> None:
-    producer = Producer({"bootstrap.servers": cluster.bootstrap, "log_level": 0})
-    for record in shipped(lines, SHIPPERS[shipper]):
-        producer.produce(topic, record.value, headers=list(record.headers), partition=partition)
-    assert producer.flush(30) == 0
+    shipping.ship({"bootstrap.servers": cluster.bootstrap}, topic, lines, shipper, partition)
 
 
 def test_a_topic_gives_the_rows_of_the_file(cluster: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
@@ -99,30 +96,64 @@ def test_watch_shows_what_comes_and_what_was_there_on_request(
         assert [(one["category"], one["offset"]) for one in shown] == [(one.category, one.line - 1) for one in wanted]
 
 
-def test_settings_of_a_file_log_in(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with SandboxThread(sasl=("PLAIN",), users=("admin",)) as secured:
-        found = re.search(r'username="([^"]*)" password="([^"]*)"', secured.client_properties("admin").read_text())
-        assert found is not None
-        config = tmp_path / "client.conf"
-        config.write_text(
-            f"security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n"
-            f"sasl.username={found[1]}\nsasl.password={found[2]}\n"
-        )
-        given = read_settings(config) | {"bootstrap.servers": secured.bootstrap, "log_level": "0"}
-        admin = AdminClient(given)
-        for made in admin.create_topics([NewTopic("private", 1, 1)]).values():
-            made.result(30)
-        producer = Producer(given)
-        for line in lines_of():
-            producer.produce("private", line.encode())
-        assert producer.flush(30) == 0
-        url = f"kafka://{secured.bootstrap}/private"
-        assert len(scan_topics(parse_topics(f"{url}?config={config}")).events) == len(expected())
-        config.write_text(config.read_text().replace(found[2], "not this one"))
-        assert main(["logs", "scan", f"{url}?config={config}"]) == 1
-        told_wrong = capsys.readouterr().err
-        assert "uthentication" in told_wrong
-        assert "not this one" not in told_wrong
+@pytest.fixture(scope="module")
+def secured() -> Iterator[SandboxThread]:
+    """A cluster with TLS and a login, and lines in its topic ``private``."""
+    with SandboxThread(sasl=("SCRAM-SHA-512",), tls=True) as running:
+        settings = shipping.settings_of(running)
+        shipping.create(settings, "private")
+        shipping.ship(settings, "private", lines_of(), "plain")
+        yield running
+
+
+def password_of(cluster: SandboxThread) -> str:
+    return shipping.settings_of(cluster)["sasl.password"]
+
+
+def test_the_settings_of_other_commands_log_in(
+    secured: SandboxThread, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url, config = f"kafka://{secured.bootstrap}/private", str(secured.client_properties())
+    for command in ("scan", "report"):
+        assert main(["logs", command, url, "--command-config", config, "-o", "json"]) == 0
+        assert len(json.loads(capsys.readouterr().out)["items"]) == len(expected())
+    watch = ["logs", "watch", url, "--from-start", "--for", "0", "--all", "--jsonl"]
+    assert main([*watch, "--command-config", config]) == 0
+    shown = capsys.readouterr()
+    assert len(shown.out.splitlines()) == len(expected())
+    assert password_of(secured) not in shown.out + shown.err
+    monkeypatch.setenv("EOSCTL_COMMAND_CONFIG", config)
+    assert main(watch) == 0
+    assert len(capsys.readouterr().out.splitlines()) == len(expected())
+
+
+def test_settings_in_librdkafkas_words_log_in_and_go_before(secured: SandboxThread, tmp_path: Path) -> None:
+    settings = shipping.settings_of(secured)
+    for name, text in (
+        ("client.conf", "".join(f"{name}={value}\n" for name, value in settings.items() if name != "ssl.ca.pem")),
+        ("client.json", json.dumps(settings)),
+    ):
+        config, authority = tmp_path / name, tmp_path / "ca.pem"
+        config.write_text(text)
+        authority.write_text(settings["ssl.ca.pem"])
+        trusted = f"&ssl.ca.location={authority}" if name == "client.conf" else ""
+        url = f"kafka://{secured.bootstrap}/private?config={config}{trusted}"
+        assert len(scan_topics(parse_topics(url)).events) == len(expected())
+        assert main(["logs", "scan", url, "-X", "security.protocol=PLAINTEXT", "-o", "json"]) == 0
+
+
+def test_a_wrong_password_is_told_and_not_repeated(secured: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
+    url = f"kafka://{secured.bootstrap}/private?sasl.password=open-sesame"
+    assert main(["logs", "scan", url, "--command-config", str(secured.client_properties())]) == 1
+    told = capsys.readouterr().err
+    assert "uthentication" in told
+    assert "sesame" not in told
+    assert password_of(secured) not in told
+
+
+def test_without_topics_there_is_nothing_to_connect_to(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["logs", "scan", str(LOG), "-X", "client.id=me"]) == 2
+    assert "no cluster to connect to" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -156,10 +187,27 @@ def test_without_the_client_library_the_python_that_lacks_it_is_named(
     assert "confluent-kafka is not installed for" in capsys.readouterr().err
 
 
-def test_a_submitted_topic_is_shown_without_its_secrets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    url = "kafka://127.0.0.1:1/t?sasl.password=sesame&client.id=me"
-    assert main(["logs", "submit", url, "--out", str(tmp_path), "--dry-run"]) == 0
+def test_what_is_submitted_shows_no_secrets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    url = "kafka://127.0.0.1:1/t?sasl.password=sesame&start=earliest"
+    submit = ["logs", "submit", "--out", str(tmp_path), "--dry-run"]
+    assert main([*submit, url]) == 0
     told = capsys.readouterr().out
     assert "sesame" not in told
-    assert "kafka://127.0.0.1:1/t?sasl.password=[hidden]" in told
-    assert main(["logs", "submit", "kafka://127.0.0.1:1/t?x=1", "--out", str(tmp_path), "--dry-run"]) == 2
+    assert "'kafka://127.0.0.1:1/t?start=earliest&config=eosctl_topics_0.json'" in told
+    assert main([*submit, "kafka://127.0.0.1:1/t"]) == 0
+    assert "kafka://127.0.0.1:1/t --out" in capsys.readouterr().out
+    assert main([*submit, "kafka://127.0.0.1:1/t?x=1"]) == 2
+    far = ("--master", "yarn", "--deploy-mode", "cluster", "-X", "client.id=me")
+    assert main([*submit, url, *far]) == 2
+    assert "do not go with --deploy-mode cluster" in capsys.readouterr().err
+
+
+def test_settings_are_handed_over_in_a_file_for_this_user_alone(secured: SandboxThread) -> None:
+    connection = Connection(command_config=secured.client_properties())
+    url = f"kafka://{secured.bootstrap}/private?start=earliest"
+    with handed_over(["/logs", url], connection, is_far=False, is_shown_only=False) as (files, told):
+        topics = parse_topics(told)
+        kept = Path(told.partition("config=")[2])
+        assert (files, kept.stat().st_mode & 0o777) == ("/logs", 0o600)
+        assert len(scan_topics(topics).events) == len(expected())
+    assert not kept.exists()

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Producer
-from confluent_kafka.admin import AdminClient, NewTopic
 
 from eosctl.testing import SandboxThread
 from spark_log_analytics.topics.address import parse_topics
 from spark_log_analytics.topics.plan import scan_topics
-from tests.logs.partitions import SHIPPERS, expected, lines_of, shipped, without_place
+from tests.logs.partitions import expected, lines_of, without_place
+from tests.logs.shipping import create, ship
 
 pytestmark = pytest.mark.spark
 
@@ -22,13 +21,9 @@ pytestmark = pytest.mark.spark
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[SandboxThread]:
     with SandboxThread() as running:
-        admin = AdminClient({"bootstrap.servers": running.bootstrap, "log_level": 0})
-        for made in admin.create_topics([NewTopic("lines", 1, 1)]).values():
-            made.result(30)
-        producer = Producer({"bootstrap.servers": running.bootstrap, "log_level": 0})
-        for record in shipped(lines_of(), SHIPPERS["Vector"]):
-            producer.produce("lines", record.value)
-        assert producer.flush(30) == 0
+        reached = {"bootstrap.servers": running.bootstrap}
+        create(reached, "lines")
+        ship(reached, "lines", lines_of(), "Vector")
         yield running
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eosctl.commands.invocation import invocation_of, note, write_result
-from eosctl.commands.logs.engine import Engine, EngineChoice, existing, spark_session, takes_spark
+from eosctl.commands.logs.engine import Engine, EngineChoice, spark_session, takes_spark
+from eosctl.commands.logs.places import existing
 from eosctl.commands.options import Output, OutputFile
 from eosctl.errors import UsageError
 from eosctl.render.formats import OutputFormat

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from spark_log_analytics.layouts import Layout
-    from spark_log_analytics.topics.address import Topics
 
 READING: Final = "Reading"
 SPARK_FROM_BYTES: Final = 8 * 1000**3
@@ -39,17 +38,6 @@ class EngineChoice(StrEnum):
     SPARK = "spark"
 
 
-Paths = Annotated[
-    list[Path],
-    typer.Argument(metavar="PATH...", help="Log files and directories; compressed and rotated files are read too."),
-]
-Places = Annotated[
-    list[Path],
-    typer.Argument(
-        metavar="PATH...",
-        help="Log files and directories, compressed and rotated too, and kafka://HOST:PORT/TOPIC.",
-    ),
-]
 Zone = Annotated[
     str | None,
     typer.Option(
@@ -73,63 +61,6 @@ Engine = Annotated[
         rich_help_panel=READING,
     ),
 ]
-
-
-def existing(paths: Sequence[Path]) -> Sequence[Path]:
-    """Return the paths of files and directories.
-
-    Raises:
-        UsageError: One of them does not exist, or is none.
-    """
-    from spark_log_analytics.topics.address import is_topic_url, spelt
-
-    if topics := [path for path in paths if is_topic_url(path)]:
-        raise UsageError(
-            f"{spelt(topics[0])} is no file.",
-            "This command reads files.",
-            "Topics are read by logs scan, report, watch and submit.",
-        )
-    missing = [path for path in paths if not path.exists()]
-    if missing:
-        raise UsageError(f"There is no file {missing[0]}.", "", "Name log files, or directories that hold some.")
-    return paths
-
-
-def files_and_topics(paths: Sequence[Path]) -> tuple[list[Path], list[Topics]]:
-    """Part what is to be read into files and topics.
-
-    Raises:
-        UsageError: A file does not exist, or topics are not named as they should be.
-    """
-    from spark_log_analytics.topics.address import TopicError, is_topic_url, parse_topics
-
-    files = [path for path in paths if not is_topic_url(path)]
-    try:
-        topics = [parse_topics(path) for path in paths if is_topic_url(path)]
-    except TopicError as error:
-        raise UsageError(
-            "These topics cannot be read.", str(error), "Write kafka://HOST:PORT/TOPIC[?start=TIME&config=FILE]."
-        ) from error
-    return list(existing(files)), topics
-
-
-@contextmanager
-def reading_topics() -> Iterator[None]:
-    """Say in the words of commands why topics cannot be read.
-
-    Raises:
-        EosctlError: They cannot.
-    """
-    from spark_log_analytics.topics.address import TopicError
-
-    try:
-        yield
-    except TopicError as error:
-        raise EosctlError(
-            "The topics cannot be read.",
-            str(error),
-            "Look at the brokers' address, and at the settings in config=FILE (librdkafka's names).",
-        ) from error
 
 
 def zone_of(name: str | None) -> tzinfo | None:

@@ -10,15 +10,14 @@ from eosctl.commands.invocation import invocation_of, note, write_result
 from eosctl.commands.logs.engine import (
     Engine,
     EngineChoice,
-    Paths,
     Pattern,
     Zone,
-    existing,
     layouts_of,
     spark_session,
     takes_spark,
     zone_of,
 )
+from eosctl.commands.logs.places import Paths, existing
 from eosctl.commands.options import Output, OutputFile
 from eosctl.render.formats import OutputFormat
 

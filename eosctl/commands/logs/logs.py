@@ -15,20 +15,18 @@ from eosctl.commands.logs.engine import (
     Engine,
     EngineChoice,
     Pattern,
-    Places,
     Zone,
-    files_and_topics,
     layouts_of,
-    reading_topics,
     spark_session,
     takes_spark,
     zone_of,
 )
 from eosctl.commands.logs.exceptions import count_exceptions
+from eosctl.commands.logs.places import Places, connection_of, files_and_topics, reading_topics
 from eosctl.commands.logs.submit import submit_data_job, submit_job
 from eosctl.commands.logs.warmup import warm_up
 from eosctl.commands.logs.watch import watch_logs
-from eosctl.commands.options import OUTPUT, Output, OutputFile
+from eosctl.commands.options import OUTPUT, CommandConfig, Output, OutputFile, Overrides, Profile
 from eosctl.errors import UsageError
 from eosctl.model.severity import Severity
 from eosctl.render.formats import OutputFormat
@@ -38,6 +36,7 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from eosctl.analysis.log_digest.digest import LogDigest
+    from eosctl.commands.session import Connection
     from eosctl.model.log_findings import LogFindings
     from eosctl.render.logs.report import CategoryItem
     from spark_log_analytics.catalogue import Category
@@ -94,6 +93,9 @@ def scan_logs(
     pattern: Pattern = None,
     engine: Engine = EngineChoice.AUTO,
     category: Categories = None,
+    command_config: CommandConfig = None,
+    overrides: Overrides = None,
+    profile: Profile = None,
     output: Output = OutputFormat.TABLE,
     output_file: OutputFile = None,
 ) -> None:
@@ -106,7 +108,8 @@ def scan_logs(
     from eosctl.render.page import render_page
 
     invocation = invocation_of(context)
-    findings = _read(paths, zone, pattern, engine, _known_categories(category))
+    connection = connection_of(paths, command_config, overrides, profile)
+    findings = _read(paths, connection, zone, pattern, engine, _known_categories(category))
     view = logs_view(findings, "logs scan", invocation.now_ms())
     match output:
         case OutputFormat.JSON:
@@ -137,6 +140,9 @@ def report_logs(
             rich_help_panel=READING,
         ),
     ] = None,
+    command_config: CommandConfig = None,
+    overrides: Overrides = None,
+    profile: Profile = None,
     output: ReportOutput = ReportFormat.TABLE,
     output_file: OutputFile = None,
     static: Annotated[
@@ -151,8 +157,9 @@ def report_logs(
     invocation = invocation_of(context)
     from eosctl.analysis.log_digest.digest import digest_events
 
-    findings = _read(paths, zone, pattern, engine, None)
-    usual = None if baseline is None else _read(baseline, zone, pattern, engine, None).events
+    connection = connection_of([*paths, *(baseline or ())], command_config, overrides, profile)
+    findings = _read(paths, connection, zone, pattern, engine, None)
+    usual = None if baseline is None else _read(baseline, connection, zone, pattern, engine, None).events
     digest = digest_events(findings.events, usual)
     write_result(_render_report(findings, digest, output, invocation, static=static), output_file)
     if fail_on is not None and any(incident.severity.at_least(fail_on) for incident in findings.incidents):
@@ -235,6 +242,7 @@ def _render_report(
 
 def _read(
     paths: Sequence[Path],
+    connection: Connection,
     zone: str | None,
     pattern: str | None,
     engine: EngineChoice,
@@ -242,17 +250,19 @@ def _read(
 ) -> LogFindings:
     from eosctl.collect.log_findings import judge_scan
 
-    findings = judge_scan(_scan(paths, zone_of(zone), pattern, engine))
+    findings = judge_scan(_scan(paths, connection, zone_of(zone), pattern, engine))
     if categories is None:
         return findings
     return findings._replace(events=tuple(event for event in findings.events if event.category in categories))
 
 
-def _scan(paths: Sequence[Path], zone: tzinfo | None, pattern: str | None, engine: EngineChoice) -> LogScan:
+def _scan(
+    paths: Sequence[Path], connection: Connection, zone: tzinfo | None, pattern: str | None, engine: EngineChoice
+) -> LogScan:
     from spark_log_analytics.scan import join_scans, scan_paths
 
     layouts = layouts_of(pattern)
-    files, topics = files_and_topics(paths)
+    files, topics = files_and_topics(paths, connection)
     if not takes_spark(engine, files):
         scan = scan_paths(files, zone, layouts)
         if not topics:

@@ -6,13 +6,13 @@ import json
 import sys
 from collections.abc import Iterator
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from eosctl.commands.logs.data import BusinessKey, Topics, check_business_key
-from eosctl.commands.logs.engine import READING, Pattern, Zone, files_and_topics, layouts_of, zone_of
+from eosctl.commands.logs.engine import READING, Pattern, Zone, layouts_of, zone_of
+from eosctl.commands.logs.places import connection_of, handed_over
 from eosctl.commands.logs.spark_job import (
     DEFAULT_MASTER,
     ENVIRONMENT_FILE,
@@ -31,6 +31,7 @@ from eosctl.commands.logs.spark_job import (
     run_job,
     settings_of,
 )
+from eosctl.commands.options import CommandConfig, Overrides, Profile
 
 
 class EventFormat(StrEnum):
@@ -72,24 +73,26 @@ def submit_job(
     split_mb: Annotated[
         int, typer.Option("--split-mb", min=1, help="How much a task reads.", rich_help_panel=READING)
     ] = 64,
+    command_config: CommandConfig = None,
+    overrides: Overrides = None,
+    profile: Profile = None,
     dry_run: DryRun = False,
 ) -> None:
     """Run the scan as a job on a Spark cluster: pack the code, submit, and tell what it found.
 
     Events go to DIR/events-v2, exceptions by the minute to DIR/exceptions-v2, incidents to DIR/incidents-v2 and
     DIR/incidents.json, and with --baseline the exceptions that are new since then to DIR/new-failures-v2. Executors
-    need Python 3.11, pyarrow and pandas, and confluent-kafka for topics; eosctl is shipped along. On a Spark Connect
+    need Python 3.11, pyarrow and pandas, and for topics confluent-kafka; eosctl is shipped along. On a Spark Connect
     server (--connect) nothing here needs Java; events lie where the server writes.
 
     Exit codes: 0 done, 1 the job failed or a file could not be read, 2 usage.
     """
     from spark_log_analytics.archive import SHIPPED
     from spark_log_analytics.submission import Submission
-    from spark_log_analytics.topics.address import is_topic_url
 
     if connect is not None:
         check_connect(connect, master, deploy_mode, [*(setting or ()), *(jars or ()), *(packages or ())])
-    files_and_topics([Path(path) for path in paths if is_topic_url(path)])
+    connection = connection_of(paths, command_config, overrides, profile)
     settings = settings_of(master, deploy_mode, setting)
     options = ["--format", event_format.value, "--split-bytes", str(split_mb * 1024 * 1024)]
     if baseline is not None:
@@ -98,11 +101,12 @@ def submit_job(
         options += ["--zone", str(zone)]
     if layouts_of(pattern):
         options += ["--pattern", str(pattern)]
-    submission = Submission(
-        master, deploy_mode.value, paths, out, settings, options, jars=jars or (), packages=packages or ()
-    )
-    job = Job(submission, SHIPPED, "incidents.json", "eosctl logs report", connect or "")
-    status, result = run_job(job, dry_run=dry_run)
+    with handed_over(paths, connection, is_far=deploy_mode is DeployMode.CLUSTER, is_shown_only=dry_run) as told:
+        submission = Submission(
+            master, deploy_mode.value, told, out, settings, options, jars=jars or (), packages=packages or ()
+        )
+        job = Job(submission, SHIPPED, "incidents.json", "eosctl logs report", connect or "")
+        status, result = run_job(job, dry_run=dry_run)
     if result is not None:
         sys.stdout.write("".join(f"{line}\n" for line in _incident_lines(json.loads(result.read_text("utf-8")))))
     if status:

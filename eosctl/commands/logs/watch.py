@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eosctl.commands.invocation import invocation_of, note
-from eosctl.commands.logs.engine import READING, Places, Zone, files_and_topics, reading_topics, zone_of
+from eosctl.commands.logs.engine import READING, Zone, zone_of
+from eosctl.commands.logs.places import Places, connection_of, files_and_topics, reading_topics
+from eosctl.commands.options import CommandConfig, Overrides, Profile
 from eosctl.errors import UsageError
 
 if TYPE_CHECKING:
@@ -42,6 +44,9 @@ def watch_logs(
         float | None,
         typer.Option("--for", metavar="SECONDS", min=0, help="Stop after this long.", rich_help_panel=FOLLOWING),
     ] = None,
+    command_config: CommandConfig = None,
+    overrides: Overrides = None,
+    profile: Profile = None,
     as_json: Annotated[bool, typer.Option("--jsonl", help="Write an event as a JSON object a line.")] = False,
 ) -> None:
     """Follow logs and show what matters while it is written; rotation and truncation are followed.
@@ -63,7 +68,8 @@ def watch_logs(
     wanted = {name.upper() for name in category or ()}
     for name in sorted(wanted - weights.keys()):
         raise UsageError(f"There is no category {name!r}.", "", "List them with: eosctl logs patterns")
-    (files, topics), local = files_and_topics(paths), zone_of(zone)
+    connection = connection_of(paths, command_config, overrides, profile)
+    (files, topics), local = files_and_topics(paths, connection), zone_of(zone)
     style = invocation_of(context).style()
     classifier = Classifier()
 

@@ -25,13 +25,20 @@ def free_port() -> int:
 
 
 @contextmanager
-def spark_process(folder: Path, name: str, *arguments: str, python: Path | None = None) -> Iterator[Path]:
-    """Run one of Spark's daemons in the foreground, with that Python for its workers; yields what it prints to."""
+def spark_process(
+    folder: Path, name: str, *arguments: str, python: Path | None = None, code: Path | None = None
+) -> Iterator[Path]:
+    """Run one of Spark's daemons in the foreground; yields what it prints to.
+
+    ``python`` is that of its workers, ``code`` what they find beside its packages.
+    """
     output = folder / f"{name}.out"
     program = Path(pyspark.__file__).parent / "bin" / "spark-class"
     environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_WORKER_DIR": str(folder / "work")}
     if python is not None:
         environment["PYSPARK_PYTHON"] = str(python)
+    if code is not None:
+        environment["PYTHONPATH"] = str(code)
     with output.open("wb") as sink:
         process = subprocess.Popen(
             [str(program), *arguments], stdout=sink, stderr=subprocess.STDOUT, cwd=folder, env=environment
@@ -50,12 +57,15 @@ def wait_for(output: Path, words: str) -> None:
         time.sleep(0.1)
 
 
-def bare_python(folder: Path) -> Path:
-    """Make a Python with what a cluster's image has: pyarrow, pandas and what they need, but nothing of eosctl's."""
+def bare_python(folder: Path, *lacking: str) -> Path:
+    """Make a Python with what a cluster's image has: pyarrow, pandas and what they need, but nothing of eosctl's.
+
+    ``lacking`` are further packages that it is not to find.
+    """
     packages = folder / "packages"
     packages.mkdir()
     for entry in SITE.iterdir():
-        if not entry.name.startswith(NOT_THERE) and entry.suffix != ".pth":
+        if not entry.name.startswith((*NOT_THERE, *lacking)) and entry.suffix != ".pth":
             (packages / entry.name).symlink_to(entry)
     script = folder / "python3"
     script.write_text(f'#!/bin/sh\nPYTHONPATH="$PYTHONPATH:{packages}" exec {sys.executable} -S "$@"\n')

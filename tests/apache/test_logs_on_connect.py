@@ -7,44 +7,74 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
+from eosctl.testing import SandboxThread
+from spark_log_analytics.archive import build_archive
 from spark_log_analytics.scan import scan_paths
+from spark_log_analytics.topics.address import parse_topics
+from spark_log_analytics.topics.plan import scan_topics
 from tests.apache.spark_daemons import bare_python, free_port, spark_process, wait_for
+from tests.logs import shipping
+from tests.logs.partitions import SHIPPERS, expected
 
 pytestmark = pytest.mark.apache
 
 LOGS = Path(__file__).parents[1] / "fixtures" / "logs" / "second-producer-392"
 
 
-@pytest.fixture(scope="module")
-def connect_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("connect")
-    port = free_port()
+class Server(NamedTuple):
+    """A Spark Connect server: its URL, and where it keeps what its user interface shows."""
+
+    url: str
+    events: Path
+
+    def shown(self) -> str:
+        """Return what there is to see of the sessions so far."""
+        return "".join(path.read_text(errors="replace") for path in self.events.rglob("*") if path.is_file())
+
+
+@contextmanager
+def serving(folder: Path, code: Path | None = None) -> Iterator[Server]:
+    port, events = free_port(), folder / "events"
+    events.mkdir()
     command = ["org.apache.spark.deploy.SparkSubmit", "--master", "local[2]"]
     command += ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer"]
     command += ["--driver-java-options", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"]
     for setting in (
         "spark.ui.enabled=false",
         "spark.driver.bindAddress=127.0.0.1",
+        "spark.eventLog.enabled=true",
+        "spark.eventLog.compress=false",
+        f"spark.eventLog.dir={events}",
         "spark.connect.grpc.binding.address=127.0.0.1",
         f"spark.connect.grpc.binding.port={port}",
     ):
         command += ["--conf", setting]
-    with spark_process(folder, "connect", *command, "spark-internal", python=bare_python(folder)) as told:
+    python = bare_python(folder)
+    with spark_process(folder, "connect", *command, "spark-internal", python=python, code=code) as told:
         wait_for(told, "Spark Connect server started")
-        yield f"sc://127.0.0.1:{port}"
+        yield Server(f"sc://127.0.0.1:{port}", events)
 
 
-def test_a_connect_server_gives_the_events_and_incidents_of_the_scanner(connect_url: str, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving(tmp_path_factory.mktemp("connect")) as running:
+        yield running
+
+
+def test_a_connect_server_gives_the_events_and_incidents_of_the_scanner(server: Server, tmp_path: Path) -> None:
     out = tmp_path / "result"
     command = [sys.executable, "-m", "eosctl", "logs", "submit", str(LOGS), "--out", str(out), "--format", "json"]
     # A client needs no Java, so a JAVA_HOME without any must not matter.
     environment = {**os.environ, "JAVA_HOME": str(tmp_path)}
     done = subprocess.run(
-        [*command, "--connect", connect_url, "--split-mb", "1"],
+        [*command, "--connect", server.url, "--split-mb", "1"],
         cwd=tmp_path,
         env=environment,
         capture_output=True,
@@ -61,10 +91,10 @@ def test_a_connect_server_gives_the_events_and_incidents_of_the_scanner(connect_
     )
 
 
-def test_a_session_of_the_command_itself_may_be_a_connect_server(connect_url: str, tmp_path: Path) -> None:
+def test_a_session_of_the_command_itself_may_be_a_connect_server(server: Server, tmp_path: Path) -> None:
     def report(*options: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "eosctl", "logs", "scan", str(LOGS), "-o", "tsv", *options]
-        environment = {**os.environ, "SPARK_REMOTE": connect_url, "JAVA_HOME": str(tmp_path)}
+        environment = {**os.environ, "SPARK_REMOTE": server.url, "JAVA_HOME": str(tmp_path)}
         return subprocess.run(
             command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=600, check=False
         )
@@ -73,3 +103,84 @@ def test_a_session_of_the_command_itself_may_be_a_connect_server(connect_url: st
     assert there.returncode == 0, there.stderr[-3000:]
     assert there.stdout == report("--engine", "python").stdout
     assert there.stdout.count("\n") == len(scan_paths([LOGS]).events)
+
+
+SOURCE = """
+import sys
+from spark_log_analytics.session import session
+from spark_log_analytics.topics.datasource import register
+
+kind, brokers, config, out, checkpoint = sys.argv[1:]
+told = {"kafka.bootstrap.servers": brokers, "subscribe": "logs", "config": config, "startingOffsets": "earliest"}
+with session() as spark:
+    register(spark)
+    if kind == "batch":
+        spark.read.format("eos_logs_kafka").options(**told).load().write.json(out)
+    else:
+        rows = spark.readStream.format("eos_logs_kafka").options(**told).load().writeStream.format("json")
+        started = rows.option("checkpointLocation", checkpoint).option("path", out).trigger(availableNow=True).start()
+        assert started.awaitTermination(300)
+        assert started.exception() is None, started.exception()
+"""
+
+
+@pytest.fixture(scope="module")
+def kafka() -> Iterator[SandboxThread]:
+    with shipping.shipped_by_all() as running:
+        yield running
+
+
+def test_secured_topics_give_the_same_rows_and_nothing_shows_the_secret(
+    server: Server, kafka: SandboxThread, tmp_path: Path
+) -> None:
+    url, properties = f"kafka://{kafka.bootstrap}/logs", str(kafka.client_properties())
+    options = ("--command-config", properties, "--format", "json", "--connect", server.url)
+    told = run(tmp_path, server, "-m", "eosctl", "logs", "submit", url, "--out", str(tmp_path / "out"), *options)
+    assert rows_of(tmp_path / "out" / "events-v2") == rows_of_topic(kafka)
+    told += run_source(tmp_path, server, kafka, "batch")
+    assert rows_of(tmp_path / "batch") == rows_of_topic(kafka)
+    assert "SparkListenerConnectOperationStarted" in server.shown()
+    assert shipping.settings_of(kafka)["sasl.password"] not in server.shown() + told
+
+
+def test_a_stream_needs_the_code_on_the_servers_path(kafka: SandboxThread, tmp_path: Path) -> None:
+    """What a session brings along reaches the tasks; where a stream plans, Spark does without it."""
+    (tmp_path / "server").mkdir()
+    with serving(tmp_path / "server", build_archive(tmp_path / "eosctl_logs.zip")) as server:
+        told = run_source(tmp_path, server, kafka, "stream")
+        assert shipping.settings_of(kafka)["sasl.password"] not in server.shown() + told
+    assert rows_of(tmp_path / "stream") == rows_of_topic(kafka)
+
+
+def run(folder: Path, server: Server, *arguments: str) -> str:
+    """Run a client's program, for which there is no Java; return what it prints."""
+    environment = {**os.environ, "SPARK_REMOTE": server.url, "JAVA_HOME": str(folder)}
+    command = [sys.executable, *arguments]
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600, check=False
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout + done.stderr
+
+
+def run_source(folder: Path, server: Server, kafka: SandboxThread, kind: str) -> str:
+    config = folder / "client.json"
+    config.write_text(json.dumps(shipping.settings_of(kafka)))
+    return run(
+        folder, server, "-c", SOURCE, kind, kafka.bootstrap, str(config), str(folder / kind), str(folder / "checkpoint")
+    )
+
+
+Place = tuple[str, int, int, str]
+
+
+def rows_of(table: Path) -> list[Place]:
+    rows = [json.loads(line) for file in table.glob("part-*") for line in file.read_text().splitlines()]
+    return sorted((row["file"], row["offset"], row["line"], row["category"]) for row in rows)
+
+
+def rows_of_topic(kafka: SandboxThread) -> list[Place]:
+    topics = replace(parse_topics(f"kafka://{kafka.bootstrap}/logs"), settings=shipping.settings_of(kafka))
+    events = scan_topics(topics).events
+    assert len(events) == len(SHIPPERS) * len(expected())
+    return sorted((event.file, event.offset, event.line, event.category) for event in events)

@@ -10,16 +10,22 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+from eosctl.testing import SandboxThread
 from spark_log_analytics.kafka_data.business_key import parse_business_key
 from spark_log_analytics.kafka_data.local import summarize_here
 from spark_log_analytics.kafka_data.plan import plan_partitions
 from spark_log_analytics.scan import scan_paths
+from spark_log_analytics.topics.address import parse_topics
+from spark_log_analytics.topics.plan import scan_topics
 from tests.apache.spark_daemons import PATIENCE_S, bare_python, free_port, spark_process, wait_for
+from tests.logs import shipping
+from tests.logs.partitions import SHIPPERS, expected
 
 pytestmark = pytest.mark.apache
 
@@ -34,13 +40,13 @@ class Cluster(NamedTuple):
     folder: Path
     python: Path
 
-    def submit(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run a command of eosctl that submits to the cluster."""
+    def submit(self, *arguments: str, python: Path | None = None) -> subprocess.CompletedProcess[str]:
+        """Run a command of eosctl that submits to the cluster, whose executors have another Python if one is named."""
         settings = ("spark.executor.cores=1", "spark.executor.memory=512m", "spark.driver.host=127.0.0.1")
         command = [sys.executable, "-m", "eosctl", "logs", *arguments, "--master", self.url]
         for setting in (*settings, "spark.ui.enabled=false", "spark.scheduler.minRegisteredResourcesRatio=1.0"):
             command += ["--conf", setting]
-        environment = {**os.environ, "PYSPARK_PYTHON": str(self.python), "SPARK_LOCAL_IP": "127.0.0.1"}
+        environment = {**os.environ, "PYSPARK_PYTHON": str(python or self.python), "SPARK_LOCAL_IP": "127.0.0.1"}
         return subprocess.run(
             command, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=600, check=False
         )
@@ -79,6 +85,52 @@ def test_two_executors_without_eosctl_give_the_events_of_the_scanner(cluster: Cl
     assert sorted((row["file"], row["offset"], row["line"], row["category"]) for row in rows) == sorted(
         (event.file, event.offset, event.line, event.category) for event in events
     )
+
+
+@pytest.fixture(scope="module")
+def kafka() -> Iterator[SandboxThread]:
+    with shipping.shipped_by_all() as running:
+        yield running
+
+
+def test_two_executors_give_the_events_of_secured_topics_and_nothing_shows_the_secret(
+    cluster: Cluster, kafka: SandboxThread, tmp_path: Path
+) -> None:
+    url, config, out = f"kafka://{kafka.bootstrap}/logs", str(kafka.client_properties()), tmp_path / "result"
+    told = tmp_path / "told"
+    told.mkdir()
+    logged = ("--conf", "spark.eventLog.enabled=true", "--conf", "spark.eventLog.compress=false")
+    logged += ("--conf", f"spark.eventLog.dir={told}")
+    before = set((cluster.folder / "work").glob("app-*"))
+    done = cluster.submit("submit", url, "--command-config", config, "--out", str(out), "--format", "json", *logged)
+    assert done.returncode == 0, done.stderr[-3000:]
+    (application,) = set((cluster.folder / "work").glob("app-*")) - before
+    assert {"0", "1"} <= {path.name for path in application.iterdir() if path.is_dir()}
+    rows = [json.loads(line) for file in (out / "events-v2").glob("part-*") for line in file.read_text().splitlines()]
+    settings = shipping.settings_of(kafka)
+    scan = scan_topics(replace(parse_topics(url), settings=settings))
+    assert len(scan.events) == len(SHIPPERS) * len(expected())
+    assert sorted((row["file"], row["offset"], row["line"], row["category"], row["host"]) for row in rows) == sorted(
+        (event.file, event.offset, event.line, event.category, event.host) for event in scan.events
+    )
+    # The plans, the settings, and the command lines, as the user interface shows them; and what executors print.
+    shown = [path.read_text(errors="replace") for path in told.rglob("*") if path.is_file()]
+    assert any("SparkListenerSQLExecutionStart" in text for text in shown)
+    shown += [path.read_text(errors="replace") for path in application.glob("*/std*")]
+    for text in (*shown, done.stdout, done.stderr):
+        assert settings["sasl.password"] not in text
+
+
+def test_executors_without_the_client_library_say_what_is_missing(
+    cluster: Cluster, kafka: SandboxThread, tmp_path: Path
+) -> None:
+    python = bare_python(tmp_path, "confluent_kafka")
+    url, config = f"kafka://{kafka.bootstrap}/logs", str(kafka.client_properties())
+    arguments = ("submit", url, "--command-config", config, "--out", str(tmp_path / "result"))
+    done = cluster.submit(*arguments, python=python)
+    assert done.returncode == 1
+    assert f"confluent-kafka is not installed for {sys.executable}" in done.stderr
+    assert "for the Python of every executor" in done.stderr
 
 
 def test_executors_without_the_compiled_packages_read_kafkas_files(cluster: Cluster, tmp_path: Path) -> None:

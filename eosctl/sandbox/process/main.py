@@ -9,6 +9,7 @@ from pathlib import Path
 
 from eosctl.sandbox.cluster import Cluster
 from eosctl.sandbox.process import places
+from eosctl.sandbox.process.moderation import ModeratedSelector
 from eosctl.sandbox.process.serving import serve
 from eosctl.sandbox.process.spec import SandboxSpec
 
@@ -47,7 +48,7 @@ def _new_loop() -> asyncio.AbstractEventLoop:
     try:
         import uvloop
     except ImportError:
-        return asyncio.new_event_loop()
+        return asyncio.SelectorEventLoop(ModeratedSelector())
     loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
     return loop
 

@@ -1,0 +1,149 @@
+"""When sockets are looked at: at once for a few clients, once a moment for a crowd."""
+
+from __future__ import annotations
+
+import selectors
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+
+from eosctl.sandbox.process.moderation import CROWD, MOMENT_S, ModeratedSelector, pause_s
+
+
+class Time:
+    """A clock that sleeping moves, and that counts the sleeps."""
+
+    def __init__(self) -> None:
+        self.now_s = 100.0
+        self.slept_s: list[float] = []
+
+    def clock(self) -> float:
+        return self.now_s
+
+    def sleep(self, seconds: float) -> None:
+        self.slept_s.append(seconds)
+        self.now_s += seconds
+
+
+class Clients:
+    """Connections to a selector, each of which can have bytes for it."""
+
+    def __init__(self, selector: ModeratedSelector, stack: ExitStack) -> None:
+        self._pairs = [socket.socketpair() for _ in range(CROWD)]
+        for here, there in self._pairs:
+            stack.enter_context(here)
+            stack.enter_context(there)
+            selector.register(here, selectors.EVENT_READ)
+        self._selector = selector
+
+    def speak(self, count: int) -> None:
+        for number in range(count):
+            self.speak_alone(number)
+
+    def speak_alone(self, number: int) -> None:
+        self._pairs[number][1].send(b"x")
+
+    def served(self, timeout: float | None) -> int:
+        ready = self._selector.select(timeout)
+        for key, _ in ready:
+            key.fileobj.recv(1)
+        return len(ready)
+
+
+@pytest.fixture
+def time() -> Time:
+    return Time()
+
+
+@pytest.fixture
+def clients(time: Time) -> Iterator[Clients]:
+    with ExitStack() as stack:
+        selector = stack.enter_context(ModeratedSelector(time.clock, time.sleep))
+        yield Clients(selector, stack)
+
+
+def crowd(clients: Clients, time: Time) -> None:
+    """Let all speak at once, some milliseconds long, so that their number is noticed."""
+    for _ in range(4):
+        clients.speak(CROWD)
+        time.now_s += 1e-3
+        assert clients.served(None) == CROWD
+    assert not time.slept_s
+
+
+def test_the_pause_lasts_until_a_moment_after_the_last_look() -> None:
+    assert pause_s(CROWD, 0.0) == MOMENT_S
+    assert pause_s(CROWD, MOMENT_S / 4) == pytest.approx(MOMENT_S * 3 / 4)
+    assert pause_s(CROWD, MOMENT_S * 2) < 0
+    assert pause_s(CROWD - 1, 0.0) == 0
+
+
+def test_a_few_clients_never_wait(clients: Clients, time: Time) -> None:
+    for timeout in (None, 0.0, 1.0) * 20:
+        time.now_s += MOMENT_S / 4
+        clients.speak(CROWD - 1)
+        assert clients.served(timeout) == CROWD - 1
+    assert not time.slept_s
+
+
+def test_clients_that_come_one_at_a_time_are_a_crowd_when_they_come_fast(clients: Clients, time: Time) -> None:
+    for turn in range(CROWD * 4):
+        time.now_s += 1e-3 / CROWD / 2
+        clients.speak_alone(turn % CROWD)
+        assert clients.served(None) == 1
+    assert time.slept_s
+
+
+def test_clients_that_come_slowly_are_none(clients: Clients, time: Time) -> None:
+    for turn in range(CROWD * 4):
+        time.now_s += 1e-3
+        clients.speak_alone(turn % CROWD)
+        assert clients.served(None) == 1
+    assert not time.slept_s
+
+
+def test_a_crowd_is_looked_at_once_a_moment(clients: Clients, time: Time) -> None:
+    crowd(clients, time)
+    clients.speak(1)
+    time.now_s += MOMENT_S / 4
+    assert clients.served(None) == 1
+    assert time.slept_s == [pytest.approx(MOMENT_S * 3 / 4)]
+
+
+def test_other_work_goes_on_before_the_next_look_but_does_not_put_it_off(clients: Clients, time: Time) -> None:
+    crowd(clients, time)
+    clients.speak(2)
+    assert clients.served(0) == 0
+    time.now_s += MOMENT_S
+    assert clients.served(0) == 2
+    assert not time.slept_s
+
+
+def test_a_timer_is_not_late(clients: Clients, time: Time) -> None:
+    crowd(clients, time)
+    clients.speak(1)
+    assert clients.served(MOMENT_S / 2) == 1
+    assert time.slept_s == [MOMENT_S / 2]
+
+
+def test_a_client_that_comes_after_a_lull_is_served_at_once(clients: Clients, time: Time) -> None:
+    crowd(clients, time)
+    clients.speak(1)
+    time.now_s += 1
+    assert clients.served(None) == 1
+    assert not time.slept_s
+
+
+def test_a_crowd_that_has_gone_is_forgotten_in_milliseconds(clients: Clients, time: Time) -> None:
+    crowd(clients, time)
+    for _ in range(30):
+        time.now_s += MOMENT_S / 2
+        clients.speak(1)
+        assert clients.served(None) == 1
+    slept = len(time.slept_s)
+    assert 0 < slept < 15
+    clients.speak(1)
+    assert clients.served(None) == 1
+    assert len(time.slept_s) == slept

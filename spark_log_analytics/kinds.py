@@ -104,6 +104,7 @@ class Kinds:
         self._meaning = _question(meaning_anchors())
         self._odd_meaning = _question((*meaning_anchors(), _ODD))
         self._known: dict[bytes, int] = {}
+        self._are_alike = False
 
     def look(self, lines: Lines) -> NDArray[np.uint8]:
         """Return ``HEADER`` and ``MEANING`` of each line, added up.
@@ -113,10 +114,11 @@ class Kinds:
         """
         import numpy as np
 
-        tried = lines.blurred[:_TRIED_LINES].dictionary_encode()
-        if len(tried.dictionary) > len(tried) * (1 - _ALIKE_SHARE):
+        # Where the last window's lines were alike, this one's are not tried first.
+        if not self._are_alike and not _are_alike(lines.blurred[:_TRIED_LINES].dictionary_encode()):
             return self._of_lines(lines.texts)
         alike = lines.blurred.dictionary_encode()
+        self._are_alike = _are_alike(alike)
         found: NDArray[np.uint8] = self._of_kinds(_kinds_in(alike.dictionary))[alike.indices.to_numpy()]
         for question, is_open, value in (
             (self._header, _OPEN_HEADER, HEADER),
@@ -213,6 +215,11 @@ def _matches(lines: Any, expression: str) -> NDArray[np.bool_]:
         return np.zeros(len(lines), dtype=np.bool_)
     found: NDArray[np.bool_] = pc.match_substring_regex(lines, expression).to_numpy(zero_copy_only=False)
     return found
+
+
+def _are_alike(lines: Any) -> bool:
+    """Whether enough of dictionary-encoded lines are like another one."""
+    return len(lines.dictionary) <= len(lines) * (1 - _ALIKE_SHARE)
 
 
 def _kinds_in(dictionary: Any) -> list[bytes]:

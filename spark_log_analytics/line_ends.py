@@ -5,6 +5,7 @@ numpy's own search for what is not zero takes longer for each line than all of t
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -12,8 +13,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _WORD: Final = 64
-_EXPONENT_BITS: Final = 52
-_EXPONENT_BIAS: Final = 1023
+_SEQUENCE: Final = 0x03F7_9D71_B4CB_0A89
+"""A de Bruijn sequence: moved by any number of bits, it has other ones at its top."""
+_TOP: Final = 58
+"""Where the top six of 64 bits start."""
 
 
 class NewlineBits:
@@ -28,6 +31,8 @@ class NewlineBits:
         import numpy as np
 
         self._bits = np.zeros((size + _WORD - 1) // _WORD * 8, dtype=np.uint8)
+        # numpy compares with an array faster than with one number.
+        self._newlines = np.full(block, ord("\n"), dtype=np.uint8)
         self._is_newline = np.empty(block, dtype=np.bool_)
 
     def take(self, start: int, part: NDArray[np.uint8]) -> None:
@@ -35,7 +40,7 @@ class NewlineBits:
         import numpy as np
 
         is_newline = self._is_newline[: len(part)]
-        np.equal(part, np.uint8(ord("\n")), out=is_newline)
+        np.equal(part, self._newlines[: len(part)], out=is_newline)
         packed = np.packbits(is_newline, bitorder="little")
         self._bits[start // 8 : start // 8 + len(packed)] = packed
 
@@ -45,16 +50,14 @@ class NewlineBits:
 
         words = self._bits.view("<u8")
         places = np.flatnonzero(words != 0)
-        left = words[places]
+        left, firsts = words[places], places * _WORD
         found: list[NDArray[np.int64]] = []
-        while len(places):
-            lowest = left & (~left + np.uint64(1))
-            # A power of two as a float tells its exponent, which is the number of the bit.
-            numbers = (lowest.astype(np.float64).view(np.int64) >> _EXPONENT_BITS) - _EXPONENT_BIAS
-            found.append(places * _WORD + numbers)
-            left ^= lowest
-            more = np.flatnonzero(left)
-            places, left = places[more], left[more]
+        while len(firsts):
+            rest = left & (left - np.uint64(1))
+            tops = ((left ^ rest) * np.uint64(_SEQUENCE)) >> np.uint64(_TOP)
+            found.append(firsts + _bit_numbers().take(tops.view(np.int64)))
+            more = np.flatnonzero(rest)
+            firsts, left = firsts[more], rest[more]
         if not found:
             return np.zeros(0, dtype=np.int64)
         positions = np.concatenate(found)
@@ -62,3 +65,14 @@ class NewlineBits:
             # Runs that are in order are merged.
             positions.sort(kind="stable")
         return positions
+
+
+@cache
+def _bit_numbers() -> NDArray[np.int64]:
+    """Return, by the top of the sequence times a power of two, which power that is."""
+    import numpy as np
+
+    tops = (np.uint64(_SEQUENCE) << np.arange(_WORD, dtype=np.uint64)) >> np.uint64(_TOP)
+    numbers = np.empty(_WORD, dtype=np.int64)
+    numbers[tops.view(np.int64)] = np.arange(_WORD)
+    return numbers

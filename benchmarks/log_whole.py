@@ -26,7 +26,7 @@ import psutil  # type: ignore[import-untyped]
 import pyspark
 
 from benchmarks.log_scan import write_log
-from spark_log_analytics.job import number_rows, plan_scan, scan_frame
+from spark_log_analytics.job import collect_counts, into_files, number_rows, plan_scan, scan_frame
 from spark_log_analytics.session import session
 
 ROUNDS = 4
@@ -75,7 +75,9 @@ def parquet(folder: Path, path: Path) -> None:
         for number in range(ROUNDS):
             before, began = used_s(here), time.perf_counter()
             rows = scan_frame(spark, sources).persist()  # as the job does: the events need the counts of all parts
-            number_rows(rows).write.mode("overwrite").parquet(str(folder / "events"))
+            splits = collect_counts(rows)
+            events = into_files(number_rows(rows, splits), sum(split.kept_count for split in splits))
+            events.write.mode("overwrite").parquet(str(folder / "events"))
             rows.unpersist()
             seconds = time.perf_counter() - began
             tell(f"parquet, run {number + 1}", seconds, used_s(here) - before)

@@ -6,15 +6,23 @@ submitted to a cluster, and through Spark Connect.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from eosctl.model.log_event import SourceSummary
 from spark_log_analytics.layouts import Layout
-from spark_log_analytics.rows import SCAN_COLUMNS, counts_of, event_of, scan_batches
-from spark_log_analytics.scan import SPLIT_BYTES, LogScan, Split, SplitCounts, plan_splits, scan_split, summarize
+from spark_log_analytics.rows import (
+    SCAN_COLUMNS,
+    CountedSplit,
+    counted_splits,
+    counts_by_file,
+    event_of,
+    line_bases,
+    scan_batches,
+)
+from spark_log_analytics.scan import SPLIT_BYTES, LogScan, Split, plan_splits, scan_split, summarize
 from spark_log_analytics.sources import SourceFile, Unread, find_files, inspect_file
 from spark_log_analytics.topics.address import Topics, is_topic_url, parse_topics
 from spark_log_analytics.topics.plan import TopicPart, plan_topics, scan_part, summarize_topics
@@ -31,6 +39,12 @@ ENOUGH_TASKS: Final = 16
 MOST_SPLITS: Final = 4
 """How many times as much as a split a task reads at most."""
 
+SMALL_FILE_EVENTS: Final = 25_000
+MOST_SMALL_FILES: Final = 8
+FILE_EVENTS: Final = 250_000
+"""How many events a file of a table holds: many for readers' sake, fewer where so many are not there, so that some
+tasks write at the same time."""
+
 
 class Reading(NamedTuple):
     """What there is to read: files, parts of topics, and what cannot be read."""
@@ -39,8 +53,9 @@ class Reading(NamedTuple):
     parts: tuple[TopicPart, ...]
     unread: tuple[Unread, ...]
 
-    def summarize(self, counts: Mapping[str, Sequence[SplitCounts]]) -> tuple[SourceSummary, ...]:
+    def summarize(self, splits: Iterable[CountedSplit]) -> tuple[SourceSummary, ...]:
         """Add up what each file and each partition held."""
+        counts = counts_by_file(splits)
         files = tuple(summarize(source, counts.get(source.name, [])) for source in self.sources)
         names = dict.fromkeys(part.range.name for part in self.parts)
         return files + summarize_topics({name: counts.get(name, []) for name in names})
@@ -143,24 +158,29 @@ def _scanner_of(bins: Sequence[Sequence[Split | TopicPart]]) -> Callable[[Iterat
     return scan
 
 
-def number_rows(rows: DataFrame) -> DataFrame:
-    """Turn lines counted from the start of a split into lines of the file, and drop the rows of counts.
+def collect_counts(rows: DataFrame) -> tuple[CountedSplit, ...]:
+    """Bring the counts of a scan's splits to the driver; what scans must be cached if the events are wanted, too."""
+    return counted_splits(row.asDict(recursive=True) for row in rows.where("counts is not null").collect())
 
-    ``rows`` is read twice: cache or checkpoint it when it comes from a scan.
-    """
-    from pyspark.sql import Window
+
+def number_rows(rows: DataFrame, splits: Sequence[CountedSplit]) -> DataFrame:
+    """Turn lines counted from the start of a split into lines of the file, and drop the rows of counts."""
     from pyspark.sql import functions as f
 
-    before = Window.partitionBy("file").orderBy("split_start").rowsBetween(Window.unboundedPreceding, -1)
-    bases = rows.where("counts is not null").select(
-        "file", "split_start", f.coalesce(f.sum("counts.newline_count").over(before), f.lit(0)).alias("base")
-    )
+    bases = [(file, start, base) for (file, start), base in line_bases(splits).items()]
+    known = rows.sparkSession.createDataFrame(bases, "file string, split_start long, base long")
     return (
         rows.where("counts is null")
-        .join(f.broadcast(bases), ["file", "split_start"])
+        .join(f.broadcast(known), ["file", "split_start"])
         .withColumn("line", f.col("line") + f.col("base"))
-        .drop("split_start", "counts", "base")
+        .drop("split_start", "kept_count", "counts", "base")
     )
+
+
+def into_files(events: DataFrame, event_count: int) -> DataFrame:
+    """Put events together into as many parts as is worth a file each: a file costs as much as thousands of events."""
+    files = max(min(MOST_SMALL_FILES, -(-event_count // SMALL_FILE_EVENTS)), -(-event_count // FILE_EVENTS), 1)
+    return events.coalesce(files)
 
 
 def scan_on_spark(
@@ -178,16 +198,18 @@ def scan_on_spark(
     reading = plan_reading(paths, zone, layouts)
     if not reading.sources and not reading.parts:
         return LogScan((), (), reading.unread)
-    rows = scan_frame(spark, reading.sources, split_bytes, reading.parts).persist()
-    try:
-        collected = [row.asDict(recursive=True) for row in number_rows(rows).collect()]
-        counted = [row.asDict(recursive=True) for row in rows.where("counts is not null").collect()]
-    finally:
-        rows.unpersist()
+    rows = scan_frame(spark, reading.sources, split_bytes, reading.parts).toArrow().to_pylist()
+    splits = counted_splits(rows)
+    bases = line_bases(splits)
     names = (*(source.name for source in reading.sources), *(part.range.name for part in reading.parts))
     place = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    events = sorted((event_of(row) for row in collected), key=lambda event: (place[event.file], event.offset))
-    return LogScan(tuple(events), reading.summarize(counts_of(counted)), reading.unread)
+    events = [
+        event_of({**row, "line": row["line"] + bases[row["file"], row["split_start"]]})
+        for row in rows
+        if row["counts"] is None
+    ]
+    events.sort(key=lambda event: (place[event.file], event.offset))
+    return LogScan(tuple(events), reading.summarize(splits), reading.unread)
 
 
 def exception_timeline(events: DataFrame) -> DataFrame:

@@ -16,10 +16,19 @@ from zoneinfo import ZoneInfo
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import SourceSummary
 from spark_log_analytics.incidents import incident_of, incidents
-from spark_log_analytics.job import Reading, exception_timeline, new_failures, number_rows, plan_reading, scan_frame
+from spark_log_analytics.job import (
+    Reading,
+    collect_counts,
+    exception_timeline,
+    into_files,
+    new_failures,
+    number_rows,
+    plan_reading,
+    scan_frame,
+)
 from spark_log_analytics.outcome import failure_line, job_errors, write_json
 from spark_log_analytics.pattern_string import layout_of_pattern
-from spark_log_analytics.rows import SCHEMA_VERSION, counts_of
+from spark_log_analytics.rows import SCHEMA_VERSION
 from spark_log_analytics.scan import SPLIT_BYTES
 from spark_log_analytics.session import session
 from spark_log_analytics.sinks import FORMATS, Sink, SinkError, settings_of_format
@@ -91,20 +100,21 @@ def _scan_and_save(reading: Reading, options: argparse.Namespace) -> Done:
         sink.check()
         rows = scan_frame(spark, reading.sources, options.split_bytes, reading.parts).persist()
         try:
-            events = number_rows(rows)
-            counts = counts_of(row.asDict(recursive=True) for row in rows.where("counts is not null").collect())
-            summaries = reading.summarize(counts)
+            splits = collect_counts(rows)
+            summaries = reading.summarize(splits)
+            events = number_rows(rows, splits)
+            event_count = sum(split.kept_count for split in splits)
             # Written first, as a baseline may be the result that is overwritten next.
             if options.baseline is not None:
                 baseline = sink.read(options.baseline, EVENTS, events)
                 sink.write(_as_one(new_failures(events, baseline)), NEW_FAILURES)
-            sink.write(events, EVENTS)
+            sink.write(into_files(events, event_count), EVENTS)
             sink.write(_as_one(exception_timeline(events)), EXCEPTIONS)
             judged = incidents(events, summaries).persist()
             sink.write(judged, INCIDENT_TABLE)
             found = [incident_of(row.asDict(recursive=True)) for row in judged.collect()]
             judged.unpersist()
-            return Done(events.count(), summaries, found)
+            return Done(event_count, summaries, found)
         except job_errors() as error:
             if reason := sink.obstacle(error):
                 raise SinkError(reason) from error

@@ -7,7 +7,7 @@ split's start become lines of the file.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from eosctl.model.log_event import LogEvent, LoggedException
 from spark_log_analytics.scan import SplitCounts, SplitScan
@@ -26,11 +26,11 @@ EVENT_COLUMNS: Final = (
 """The columns of events, as Spark's DDL."""
 
 SCAN_COLUMNS: Final = (
-    f"{EVENT_COLUMNS}, split_start long, "
+    f"{EVENT_COLUMNS}, split_start long, kept_count long, "
     "counts struct<size_bytes:long,newline_count:long,event_count:long,unmatched_line_count:long,truncated_count:long,"
     "undecodable_count:long,first_ms:long,last_ms:long,error:string>"
 )
-"""The columns of a scan: events (``counts`` null), and one row a split with its counts (``category`` null)."""
+"""The columns of a scan: events (``counts`` null), and one row a split with how many they are, and its counts."""
 
 
 def arrow_schema(*, with_counts: bool) -> pa.Schema:
@@ -48,7 +48,7 @@ def arrow_schema(*, with_counts: bool) -> pa.Schema:
     ]
     if with_counts:
         numbers = [(name, number) for name in SplitCounts._fields if name != "error"]
-        columns += [("split_start", number), ("counts", pa.struct([*numbers, ("error", text)]))]
+        columns += [("split_start", number), ("kept_count", number), ("counts", pa.struct([*numbers, ("error", text)]))]
     return pa.schema(columns)
 
 
@@ -57,17 +57,32 @@ def scan_batches(name: str, start: int, scan: SplitScan, batch_size: int = 4096)
     import pyarrow as pa
 
     schema = arrow_schema(with_counts=True)
-    rows = [{**_row(event), "split_start": start, "counts": None} for event in scan.events]
-    rows.append({"file": name, "split_start": start, "counts": scan.counts._asdict()})
-    for first in range(0, len(rows), batch_size):
-        yield pa.RecordBatch.from_pylist(rows[first : first + batch_size], schema=schema)
+    for first in range(0, len(scan.events), batch_size):
+        events = scan.events[first : first + batch_size]
+        nothing = [None] * len(events)
+        yield _batch([*_columns(events), [start] * len(events), nothing, nothing], schema)
+    row = {"file": name, "split_start": start, "kept_count": len(scan.events), "counts": scan.counts._asdict()}
+    yield pa.RecordBatch.from_pylist([row], schema=schema)
 
 
 def event_batch(events: Sequence[LogEvent]) -> pa.RecordBatch:
     """Turn events into one batch without the columns of splits."""
+    return _batch(_columns(events), arrow_schema(with_counts=False))
+
+
+def _columns(events: Sequence[LogEvent]) -> list[Sequence[Any]]:
+    """Return the columns of events: Arrow takes them in a third of the time of rows."""
+    columns: list[Sequence[Any]] = list(zip(*events, strict=True)) or [()] * len(LogEvent._fields)
+    place = LogEvent._fields.index("fields")
+    columns[place] = [list(fields.items()) for fields in columns[place]]
+    return columns
+
+
+def _batch(columns: Iterable[Sequence[Any]], schema: pa.Schema) -> pa.RecordBatch:
     import pyarrow as pa
 
-    return pa.RecordBatch.from_pylist([_row(event) for event in events], schema=arrow_schema(with_counts=False))
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def event_of(row: Mapping[str, Any]) -> LogEvent:
@@ -93,25 +108,39 @@ def event_of(row: Mapping[str, Any]) -> LogEvent:
     )
 
 
-def counts_of(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[SplitCounts]]:
-    """Gather the counts of each file's splits in their order."""
-    found: dict[str, list[tuple[int, SplitCounts]]] = {}
-    for row in rows:
-        counts = row["counts"]
-        found.setdefault(row["file"], []).append(
-            (row["split_start"], SplitCounts(*(counts[name] for name in SplitCounts._fields)))
-        )
-    return {file: [counts for _, counts in sorted(parts, key=_start)] for file, parts in found.items()}
+class CountedSplit(NamedTuple):
+    """How many events a split of a file gave, and what it held beside them."""
+
+    file: str
+    start: int
+    kept_count: int
+    counts: SplitCounts
 
 
-def _start(part: tuple[int, SplitCounts]) -> int:
-    return part[0]
+def counted_splits(rows: Iterable[Mapping[str, Any]]) -> tuple[CountedSplit, ...]:
+    """Gather the rows of counts, by file and start."""
+    found = (
+        CountedSplit(row["file"], row["split_start"], row["kept_count"], SplitCounts(**row["counts"]))
+        for row in rows
+        if row["counts"] is not None
+    )
+    return tuple(sorted(found, key=lambda split: (split.file, split.start)))
 
 
-def _row(event: LogEvent) -> dict[str, Any]:
-    thrown = event.exception
-    return {
-        **event._asdict(),
-        "fields": list(event.fields.items()),
-        "exception": None if thrown is None else thrown._asdict(),
-    }
+def counts_by_file(splits: Iterable[CountedSplit]) -> dict[str, list[SplitCounts]]:
+    """Return the counts of each file's splits in their order."""
+    found: dict[str, list[SplitCounts]] = {}
+    for split in splits:
+        found.setdefault(split.file, []).append(split.counts)
+    return found
+
+
+def line_bases(splits: Iterable[CountedSplit]) -> dict[tuple[str, int], int]:
+    """Return, by file and start of each split, how many lines of the file lie before it."""
+    bases: dict[tuple[str, int], int] = {}
+    file, base = "", 0
+    for split in splits:
+        file, base = split.file, base if split.file == file else 0
+        bases[split.file, split.start] = base
+        base += split.counts.newline_count
+    return bases

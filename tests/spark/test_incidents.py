@@ -21,12 +21,12 @@ STORIES = ("below-min-isr-392", "hanging-transaction-392", "poll-interval-392")
 @pytest.mark.parametrize("name", STORIES)
 def test_a_table_of_incidents_is_what_the_scanner_gives(name: str, spark: Any) -> None:
     from spark_log_analytics.incidents import INCIDENT_COLUMNS, incident_of, incidents
-    from spark_log_analytics.job import number_rows, plan_scan, scan_frame
+    from spark_log_analytics.job import collect_counts, number_rows, plan_scan, scan_frame
 
     scan = scan_paths([FIXTURES / name])
     sources, _ = plan_scan([FIXTURES / name])
     rows = scan_frame(spark, sources, split_bytes=200_000).persist()
-    table = incidents(number_rows(rows), scan.sources)
+    table = incidents(number_rows(rows, collect_counts(rows)), scan.sources)
     assert table.schema == spark.createDataFrame([], INCIDENT_COLUMNS).schema
     found = tuple(incident_of(row.asDict(recursive=True)) for row in table.collect())
     rows.unpersist()

@@ -57,10 +57,18 @@ def test_the_data_source_gives_the_events_of_the_scanner(spark: Any) -> None:
 
 
 def test_a_timeline_counts_exceptions_by_minute_and_root(spark: Any) -> None:
-    from spark_log_analytics.job import exception_timeline, new_failures, number_rows, plan_scan, scan_frame
+    from spark_log_analytics.job import (
+        collect_counts,
+        exception_timeline,
+        new_failures,
+        number_rows,
+        plan_scan,
+        scan_frame,
+    )
 
     sources, _ = plan_scan([POISON])
-    events = number_rows(scan_frame(spark, sources).persist()).persist()
+    scanned = scan_frame(spark, sources).persist()
+    events = number_rows(scanned, collect_counts(scanned)).persist()
     rows = [row.asDict() for row in exception_timeline(events).collect()]
     expected = [event for event in scan_paths([POISON]).events if event.exception]
     assert sum(row["event_count"] for row in rows) == len(expected)

@@ -46,6 +46,7 @@ class AdjustableClock:
 
     def __init__(self, loop: Loop) -> None:
         self._loop = loop
+        self._loop_time = loop.time
         self._ahead_s = 0.0
         self._entries: list[tuple[float, int, _Entry]] = []
         self._serial = itertools.count()
@@ -54,7 +55,7 @@ class AdjustableClock:
 
     def time(self) -> float:
         """Return monotonic seconds, with what was skipped."""
-        return self._loop.time() + self._ahead_s
+        return self._loop_time() + self._ahead_s
 
     def call_later(self, delay: float, callback: Callable[..., object], *args: Any) -> Handle:
         """Schedule a call in ``delay`` seconds of this clock."""

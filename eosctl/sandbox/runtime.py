@@ -128,6 +128,7 @@ class NodeRuntime:
 
     def __init__(self, loop: Loop, ticks: Ticks, wall_base_ms: float, seed: int = 0) -> None:
         self.loop = loop
+        self._time = loop.time
         self.ticks = ticks
         self.random = random.Random(seed)
         self.timers = Timers(loop, ticks)
@@ -138,7 +139,7 @@ class NodeRuntime:
 
     def now_ms(self) -> int:
         """Return this node's wall clock in ms since the epoch."""
-        return int(self.loop.time() * 1000 + self.wall_base_ms + self.skew_ms)
+        return int(self._time() * 1000 + self.wall_base_ms + self.skew_ms)
 
     def lived_ms(self) -> int:
         """Return the monotonic ms in which this node could run: without those by which its timers came late.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import sys
+import time
 from pathlib import Path
 
 from eosctl.sandbox.cluster import Cluster
@@ -44,11 +45,17 @@ def _make(spec: SandboxSpec) -> Cluster:
     return _ProcessCluster(spec, places.logs_dir(Path(spec.data_dir)))
 
 
+class _Loop(asyncio.SelectorEventLoop):
+    """An event loop that tells the time without a call of Python's: a transaction asks eight times."""
+
+    time = staticmethod(time.monotonic)
+
+
 def _new_loop() -> asyncio.AbstractEventLoop:
     try:
         import uvloop
     except ImportError:
-        return asyncio.SelectorEventLoop(ModeratedSelector())
+        return _Loop(ModeratedSelector())
     loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
     return loop
 

@@ -91,11 +91,16 @@ class PartitionLog:
 
     def append_as_leader(self, batch: bytes, header: BatchHeader, leader_epoch: int, now_ms: int) -> int:
         """Append a checked batch at the end of the log; returns its base offset."""
+        base_offset = self.store.log_end_offset
+        placed = with_offset(batch, base_offset, leader_epoch)
+        self.append_placed(placed, header.placed(base_offset, leader_epoch), now_ms)
+        return base_offset
+
+    def append_placed(self, batch: bytes, header: BatchHeader, now_ms: int) -> None:
+        """Append a checked batch that was made for the end of the log: it has its offset and leader epoch."""
         if self.closed:
             raise LogClosed(f"the log of {self.partition} is closed")
-        base_offset = self.store.log_end_offset
-        self._append(with_offset(batch, base_offset, leader_epoch), header.placed(base_offset, leader_epoch), now_ms)
-        return base_offset
+        self._append(batch, header, now_ms)
 
     def append_as_follower(self, records: bytes, now_ms: int) -> int:
         """Append what a leader sent, as it is; batches that the log already has are skipped. Returns their count."""

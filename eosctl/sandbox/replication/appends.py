@@ -105,7 +105,7 @@ class LeaderAppends:
     def internal(
         self, partition: Partition | None, batch: bytes, header: BatchHeader, done: Done, timeout_ms: int
     ) -> None:
-        """Append a coordinator's batch; producer state is checked without sequences."""
+        """Append a coordinator's batch made for the end of the log; producer state is checked without sequences."""
         error = self._not_ready(partition)
         if error or partition is None:
             done(AppendResult(error))
@@ -149,10 +149,19 @@ class LeaderAppends:
             return
         now_ms = self._runtime.now_ms()
         append_time = partition.log.settings.log_append_time
-        batch = encode_marker_batch(marker, producer_id, producer_epoch, now_ms, log_append_time=append_time)
+        offset, epoch = partition.log.end_offset, partition.leader_epoch
+        batch = encode_marker_batch(
+            marker,
+            producer_id,
+            producer_epoch,
+            now_ms,
+            base_offset=offset,
+            partition_leader_epoch=epoch,
+            log_append_time=append_time,
+        )
         attributes = 0x38 if append_time else 0x30
         header = BatchHeader(
-            0, len(batch) - 12, -1, 2, 0, attributes, 0, now_ms, now_ms, producer_id, producer_epoch, -1, 1
+            offset, len(batch) - 12, epoch, 2, 0, attributes, 0, now_ms, now_ms, producer_id, producer_epoch, -1, 1
         )
         self._append(partition, batch, header, now_ms, done, timeout_ms)
 
@@ -160,10 +169,10 @@ class LeaderAppends:
         self, partition: Partition, batch: bytes, header: BatchHeader, now_ms: int, done: Done, timeout_ms: int
     ) -> None:
         log = partition.log
-        base_offset = log.append_as_leader(batch, header, partition.leader_epoch, now_ms)
-        last_offset = base_offset + header.last_offset_delta
+        log.append_placed(batch, header, now_ms)
+        last_offset = header.base_offset + header.last_offset_delta
         partition.appended(len(batch), header.last_offset_delta + 1)
-        result = AppendResult(NO_ERROR, base_offset, last_offset, -1, log.store.log_start_offset)
+        result = AppendResult(NO_ERROR, header.base_offset, last_offset, -1, log.store.log_start_offset)
         if last_offset < log.high_watermark:
             done(result)
             return

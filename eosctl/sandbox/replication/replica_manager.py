@@ -20,7 +20,7 @@ from eosctl.sandbox.replication.purgatory import Deadlines
 from eosctl.sandbox.replication.verification import VerificationPolicy
 from eosctl.sandbox.runtime import NodeRuntime
 from eosctl.wire.error_codes import ErrorCode
-from eosctl.wire.records.batch import BatchHeader, decode_header
+from eosctl.wire.records.batch import BatchHeader, decode_header, with_offset
 from eosctl.wire.records.control import EndTxnMarker
 
 
@@ -186,6 +186,8 @@ class ReplicaManager:
     ) -> None:
         """Append a coordinator's batch as leader with acks=all."""
         hosted = self.partitions.get(partition)
+        if hosted is not None:
+            batch = with_offset(batch, hosted.log.end_offset, hosted.leader_epoch)
         header = decode_header(batch)
         if header.producer_id >= 0 and hosted is not None and self.verification.is_missing(hosted, header, guard):
             done(AppendResult(ErrorCode.INVALID_TXN_STATE))

@@ -22,6 +22,7 @@ LEFT_OUT_TESTS = (
     "tests/sandbox/test_planted_bugs.py",  # plants bugs, and tests other tests
     "tests/decode/test_batch_lines.py::test_few_lines_are_remembered",
     "tests/decode/test_batch_lines.py::test_a_run_ends_where_a_chunk_does_and_the_next_begins_there",
+    "tests/sandbox/transaction/test_starting.py::test_a_load_takes_turns_and_ends_when_the_partition_is_gone",
     "tests/storage/test_scan.py::test_batches_too_large_to_keep_are_still_checked",
 )
 LEFT_OUT = frozenset({"build", "dist", "demo-output"})

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from eosctl.model.log_event import SourceSummary
+from eosctl.model.period import ALL_TIME, Period
 from spark_log_analytics.layouts import Layout
 from spark_log_analytics.rows import (
     SCAN_COLUMNS,
@@ -24,7 +25,7 @@ from spark_log_analytics.rows import (
 )
 from spark_log_analytics.scan import SPLIT_BYTES, LogScan, Split, plan_splits, scan_split, summarize
 from spark_log_analytics.sources import SourceFile, Unread, find_files, inspect_file
-from spark_log_analytics.topics.address import Topics, is_topic_url, parse_topics
+from spark_log_analytics.topics.address import Topics, around, is_topic_url, parse_topics
 from spark_log_analytics.topics.plan import TopicPart, plan_topics, scan_part, summarize_topics
 
 if TYPE_CHECKING:
@@ -62,9 +63,12 @@ class Reading(NamedTuple):
 
 
 def plan_reading(
-    paths: Iterable[str | Path | Topics], zone: tzinfo | None = None, layouts: tuple[Layout, ...] = ()
+    paths: Iterable[str | Path | Topics],
+    zone: tzinfo | None = None,
+    layouts: tuple[Layout, ...] = (),
+    period: Period = ALL_TIME,
 ) -> Reading:
-    """Inspect the files and the topics to scan, on the driver.
+    """Inspect the files and the topics to scan, on the driver; of topics what can hold events of a period.
 
     Raises:
         TopicError: A topic cannot be read.
@@ -74,7 +78,8 @@ def plan_reading(
     files: list[Path] = []
     for path in paths:
         if isinstance(path, Topics) or is_topic_url(path):
-            found, gone = plan_topics(path if isinstance(path, Topics) else parse_topics(path), zone, layouts)
+            topics = path if isinstance(path, Topics) else parse_topics(path)
+            found, gone = plan_topics(around(topics, period), zone, layouts)
             parts += found
             lost += gone
         else:
@@ -189,13 +194,16 @@ def scan_on_spark(
     zone: tzinfo | None = None,
     layouts: tuple[Layout, ...] = (),
     split_bytes: int = SPLIT_BYTES,
+    period: Period = ALL_TIME,
 ) -> LogScan:
     """Scan on Spark and bring the result to the driver: the same value that ``scan_paths`` returns for files.
+
+    ``period`` keeps topics from being read further than it needs; events are those of all that is read.
 
     Raises:
         TopicError: A topic cannot be read.
     """
-    reading = plan_reading(paths, zone, layouts)
+    reading = plan_reading(paths, zone, layouts, period)
     if not reading.sources and not reading.parts:
         return LogScan((), (), reading.unread)
     rows = scan_frame(spark, reading.sources, split_bytes, reading.parts).toArrow().to_pylist()
@@ -210,6 +218,17 @@ def scan_on_spark(
     ]
     events.sort(key=lambda event: (place[event.file], event.offset))
     return LogScan(tuple(events), reading.summarize(splits), reading.unread)
+
+
+def in_period(rows: DataFrame, period: Period, start: str = "time_ms", end: str = "time_ms") -> DataFrame:
+    """Keep the rows that were in a period, and those without a time; ``start`` and ``end`` are their columns."""
+    from pyspark.sql import functions as f
+
+    if period.from_ms is not None:
+        rows = rows.where(f.col(end).isNull() | (f.col(end) >= period.from_ms))
+    if period.until_ms is not None:
+        rows = rows.where(f.col(start).isNull() | (f.col(start) < period.until_ms))
+    return rows
 
 
 def exception_timeline(events: DataFrame) -> DataFrame:

@@ -15,11 +15,13 @@ from zoneinfo import ZoneInfo
 
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import SourceSummary
+from eosctl.model.period import Period
 from spark_log_analytics.incidents import incident_of, incidents
 from spark_log_analytics.job import (
     Reading,
     collect_counts,
     exception_timeline,
+    in_period,
     into_files,
     new_failures,
     number_rows,
@@ -53,7 +55,7 @@ def main(arguments: Sequence[str]) -> int:
     options = _parse(arguments)
     layouts = () if options.pattern is None else (options.pattern,)
     try:
-        reading = plan_reading(options.paths, options.zone, layouts)
+        reading = plan_reading(options.paths, options.zone, layouts, Period(options.from_ms, options.until_ms))
     except TopicError as error:
         sys.stderr.write(f"{error}\n")
         return 1
@@ -102,15 +104,17 @@ def _scan_and_save(reading: Reading, options: argparse.Namespace) -> Done:
         try:
             splits = collect_counts(rows)
             summaries = reading.summarize(splits)
-            events = number_rows(rows, splits)
-            event_count = sum(split.kept_count for split in splits)
+            everything, period = number_rows(rows, splits), Period(options.from_ms, options.until_ms)
+            events = in_period(everything, period)
+            event_count = events.count() if any(period) else sum(split.kept_count for split in splits)
             # Written first, as a baseline may be the result that is overwritten next.
             if options.baseline is not None:
                 baseline = sink.read(options.baseline, EVENTS, events)
                 sink.write(_as_one(new_failures(events, baseline)), NEW_FAILURES)
             sink.write(into_files(events, event_count), EVENTS)
             sink.write(_as_one(exception_timeline(events)), EXCEPTIONS)
-            judged = incidents(events, summaries).persist()
+            # Causes may lie before the period.
+            judged = in_period(incidents(everything, summaries), period, "t_start_ms", "t_end_ms").persist()
             sink.write(judged, INCIDENT_TABLE)
             found = [incident_of(row.asDict(recursive=True)) for row in judged.collect()]
             judged.unpersist()
@@ -138,6 +142,8 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--baseline", help="directory of an earlier result: what fails now and did not then is written")
     parser.add_argument("--zone", type=ZoneInfo, help="zone of stamps without one, e.g. Europe/Berlin")
     parser.add_argument("--pattern", type=layout_of_pattern, help="the log4j or logback pattern of the files")
+    parser.add_argument("--from-ms", type=int, help="what was before this is not told, ms since the epoch")
+    parser.add_argument("--until-ms", type=int, help="what was then or later is not told, ms since the epoch")
     parser.add_argument("--split-bytes", type=int, default=SPLIT_BYTES, help="how much a task reads")
     return parser.parse_args(arguments)
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from eosctl.analysis.incidents.judge import judge_incidents
 from eosctl.analysis.incidents.unjudged import find_unjudged
 from eosctl.model.log_findings import LogFindings, SkippedFile
+from eosctl.model.period import ALL_TIME, Period
 
 if TYPE_CHECKING:
     from spark_log_analytics.layouts import Layout
@@ -41,11 +42,14 @@ def collect_log_findings(
     return judge_scan(scan_paths(paths, zone, layouts, on_file))
 
 
-def judge_scan(scan: LogScan) -> LogFindings:
-    """Judge a scan, wherever it was made."""
+def judge_scan(scan: LogScan, period: Period = ALL_TIME) -> LogFindings:
+    """Judge a scan, wherever it was made; tell what was in a period, by causes that may lie before it."""
     from spark_log_analytics.catalogue import Weight, load_catalogue
 
     skipped = tuple(SkippedFile(*one) for one in scan.unread)
     incidents = judge_incidents(scan.events, scan.sources)
     critical = {category.id for category in load_catalogue().categories if category.weight is Weight.CRITICAL}
-    return LogFindings(scan.events, incidents, scan.sources, skipped, find_unjudged(scan.events, incidents, critical))
+    events = tuple(event for event in scan.events if period.holds(event.time_ms))
+    unjudged = find_unjudged(events, incidents, critical)
+    told = tuple(one for one in incidents if period.touches(one.t_start_ms, one.t_end_ms))
+    return LogFindings(events, told, scan.sources, skipped, unjudged)

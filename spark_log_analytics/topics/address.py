@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 from eosctl.analysis.redaction import redact_text
+from eosctl.model.period import Period
 
 _URL: Final = re.compile(r"kafka:/+(?P<brokers>[^/?]+)/(?P<topics>[^?/]+)(?:\?(?P<query>.*))?")
 """One slash is enough: a ``Path`` keeps no more."""
@@ -51,6 +52,7 @@ class Bound(NamedTuple):
     offsets: Mapping[str, Mapping[str, int]] | None = None
 
 
+DAY_MS: Final = 86_400_000
 EARLIEST: Final = Bound("earliest")
 LATEST: Final = Bound("latest")
 
@@ -64,14 +66,16 @@ class Topics:
         names: The topics.
         settings: Of librdkafka; they may be secret, so they are not shown.
         start: The first records to read; None where nobody said.
-        end: Behind the last records to read, of a batch.
+        end: Behind the last records to read, of a batch; None where nobody said.
+        leaves_out: Whether start and end were chosen for a period, so that what they leave out is to be told.
     """
 
     brokers: str
     names: tuple[str, ...]
     settings: Mapping[str, str] = field(repr=False)
     start: Bound | None = None
-    end: Bound = LATEST
+    end: Bound | None = None
+    leaves_out: bool = False
 
     def __str__(self) -> str:
         return f"kafka://{self.brokers}/{','.join(self.names)}"
@@ -106,7 +110,7 @@ def parse_topics(url: str | Path) -> Topics:
         raise TopicError(f"{redact_text(spelt(url))} names no topics: kafka://HOST:PORT/TOPIC does.")
     told = dict(parse_qsl(found["query"] or "", keep_blank_values=True))
     settings = read_settings(Path(told.pop("config"))) if "config" in told else {}
-    start, end = told.pop("start", None), told.pop("end", "latest")
+    start, end = told.pop("start", None), told.pop("end", None)
     for name in told:
         if "." not in name and name != "debug":
             raise TopicError(
@@ -117,8 +121,22 @@ def parse_topics(url: str | Path) -> Topics:
         topic_names(found["topics"]),
         checked_settings({**settings, **told}),
         None if start is None else parse_bound(start),
-        parse_bound(end),
+        None if end is None else parse_bound(end),
     )
+
+
+def around(topics: Topics, period: Period) -> Topics:
+    """Read of topics what can hold events of a period, unless somebody said from where to where.
+
+    What a record says of its time in Kafka is not the time of its event: clocks and zones are apart, and a shipper may
+    lag behind. So a day on either side is read, too.
+    """
+    first, last = period
+    if first is not None and topics.start is None:
+        topics = replace(topics, start=Bound("latest", moment_ms=first - DAY_MS), leaves_out=True)
+    if last is not None and topics.end is None:
+        topics = replace(topics, end=Bound("latest", moment_ms=last + DAY_MS), leaves_out=True)
+    return topics
 
 
 def with_settings_in(url: str, file: Path) -> str:

@@ -90,7 +90,7 @@ class _Options:
             topic_names(given["subscribe"]),
             checked_settings(settings),
             _bound(given, "starting"),
-            _bound(given, "ending") or LATEST,
+            _bound(given, "ending"),
         )
         self.zone = ZoneInfo(given["zone"]) if "zone" in given else None
         self.layouts = (layout_of_pattern(given["pattern"]),) if "pattern" in given else ()

@@ -12,13 +12,17 @@ from spark_log_analytics.classify import Classifier
 from spark_log_analytics.layouts import Layout
 from spark_log_analytics.scan import LogScan, SplitCounts, SplitScan, summarize_counts
 from spark_log_analytics.sources import Unread
-from spark_log_analytics.topics.address import EARLIEST, TopicError, Topics
+from spark_log_analytics.topics.address import EARLIEST, LATEST, TopicError, Topics
 from spark_log_analytics.topics.assembly import LOOK_BACK, OpenEvents, Range, scan_range
 from spark_log_analytics.topics.consumer import Cluster, connect
 from spark_log_analytics.topics.shipped import TopicRecord
 
 PART_OFFSETS: Final = 100_000
 """How many records a task reads, which holds them in memory."""
+FAR_AWAY: Final = (
+    "records that came to Kafka more than a day before or after the time asked for are left out; "
+    "?start=earliest&end=latest reads them, too"
+)
 MOST_AHEAD: Final = 20_000
 """How many records behind a part its last events are looked for in: sources that have gone silent never end one."""
 
@@ -47,7 +51,7 @@ def plan_topics(
     """Look where the partitions begin and end now, and part what lies between.
 
     Returns:
-        The parts, and what was asked for and is not there any more.
+        The parts, and what is left out: it is not there any more, or too far away from the time asked for.
 
     Raises:
         TopicError: The topics cannot be read.
@@ -58,9 +62,11 @@ def plan_topics(
         for topic, partition in cluster.partitions():
             low, high = cluster.bounds(topic, partition)
             start = cluster.resolve(topic, partition, topics.start or EARLIEST)
-            end = min(high, cluster.resolve(topic, partition, topics.end))
+            end = min(high, cluster.resolve(topic, partition, topics.end or LATEST))
             if gone := lost_offsets(f"{topic}-{partition}", start, low):
                 lost.append(Unread(f"{topic}-{partition}", gone, True))
+            if topics.leaves_out and (start > low or end < high):
+                lost.append(Unread(f"{topic}-{partition}", FAR_AWAY, False))
             parts += cut_parts(topics, topic, partition, max(start, low), end, low, zone, layouts, part_offsets)
     return tuple(parts), tuple(lost)
 

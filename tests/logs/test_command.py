@@ -9,6 +9,7 @@ import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -39,6 +40,24 @@ def test_the_machine_form_keeps_its_schema(command: str, capsys: pytest.CaptureF
     assert fenced["exception"]["class"] == "org.apache.kafka.common.errors.ProducerFencedException"
     evidence = result["incidents"][0]["evidence"][0]
     assert Path(evidence["file"]).read_bytes()[evidence["offset"] - 1 : evidence["offset"]] in (b"\n", b"")
+
+
+def test_a_period_tells_what_was_in_it_by_causes_that_may_lie_before(capsys: pytest.CaptureFixture[str]) -> None:
+    def told(*period: str) -> dict[str, Any]:
+        assert main(["logs", "report", ZOMBIE, *period, "-o", "json"]) == 0
+        return dict(json.loads(capsys.readouterr().out))
+
+    whole = told()
+    incident = whole["incidents"][1]
+    begin, end = incident["t_end"], whole["incidents"][2]["t_end"]
+    part = told("--from", begin, "--to", end)
+    assert part["items"] == [one for one in whole["items"] if begin <= (one["time"] or begin) < end]
+    assert 0 < len(part["items"]) < len(whole["items"])
+    assert incident in part["incidents"]
+    assert incident["t_start"] < begin
+    assert all(one["t_end"] >= begin and one["t_start"] < end for one in part["incidents"])
+    assert main(["logs", "report", ZOMBIE, "--from", end, "--to", begin]) == 2
+    assert "--from does not lie before --to" in capsys.readouterr().err
 
 
 def test_a_gate_closes_on_an_incident(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,8 +13,9 @@ from confluent_kafka.admin import AdminClient
 from eosctl.cli import main
 from eosctl.commands.logs.places import handed_over
 from eosctl.commands.session import Connection
+from eosctl.model.period import Period
 from eosctl.testing import SandboxThread
-from spark_log_analytics.topics.address import parse_topics
+from spark_log_analytics.topics.address import around, parse_topics
 from spark_log_analytics.topics.plan import scan_topics
 from tests.logs import shipping
 from tests.logs.partitions import LOG, expected, lines_of, without_place
@@ -78,6 +79,53 @@ def test_what_retention_took_is_told(cluster: SandboxThread, capsys: pytest.Capt
     assert main(["logs", "scan", url, "-o", "json"]) == 0
     assert main(["logs", "scan", f'{url}?start={{"short":{{"0":150}}}}']) == 4
     assert "50 offsets (150 to 199) are not there any more" in capsys.readouterr().out
+
+
+NOON_MS = 1_761_998_400_000
+"""2025-11-01T12:00:00Z; in days to come no broker believes."""
+HOUR_MS = 3_600_000
+LAGS_H = (0, 20, -10, 3, 0, -23, 23)
+"""How much later Kafka's time is than the event's: shippers that lag behind, clocks and zones that are apart."""
+
+
+@pytest.fixture(scope="module")
+def month(cluster: SandboxThread) -> str:
+    """A topic with an event at noon of each day of a month; the order is that in which they came to Kafka."""
+    create(cluster, "month")
+    producer = Producer({"bootstrap.servers": cluster.bootstrap, "log_level": 0})
+    came = [(NOON_MS + (24 * day + LAGS_H[day % len(LAGS_H)]) * HOUR_MS, day) for day in range(30)]
+    for came_ms, day in sorted(came):
+        line = f"2025-11-{day + 1:02d} 12:00:00.000 ERROR [main] a.Relay - failed {day}"
+        producer.produce("month", line.encode(), partition=0, timestamp=came_ms)
+    assert producer.flush(30) == 0
+    return f"kafka://{cluster.bootstrap}/month"
+
+
+@pytest.mark.parametrize(
+    ("begin", "end"), [(9, 10), (9.5, 12.5), (0, 1), (28, 40), (-5, 3), (None, 4), (25, None), (-9, -4), (50, None)]
+)
+def test_a_period_tells_the_rows_of_a_full_read_and_reads_no_more_than_days_around_it(
+    begin: float | None, end: float | None, month: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def moment(day: float | None) -> int | None:
+        return None if day is None else int(NOON_MS + day * 24 * HOUR_MS)
+
+    period = Period(moment(begin), moment(end))
+    told = [part for name, at in zip(("--from", "--to"), period, strict=True) if at for part in (name, str(at))]
+    assert main(["logs", "scan", month, *told, "-o", "json"]) == 0
+    read = json.loads(capsys.readouterr().out)
+    assert main(["logs", "scan", f"{month}?start=earliest&end=latest", *told, "-o", "json"]) == 0
+    full = json.loads(capsys.readouterr().out)
+    everything = scan_topics(parse_topics(month)).events
+    assert len(everything) == 30
+    wanted = [event.message for event in everything if period.holds(event.time_ms)]
+    assert [one["message"] for one in read["items"]] == wanted
+    assert read["items"] == full["items"]
+    assert [one["file"] for one in read["skipped"]] == ["month-0"]
+    assert full["skipped"] == []
+    assert sum(source.event_count for source in scan_topics(around(parse_topics(month), period)).sources) <= sum(
+        (begin is None or day > begin - 2) and (end is None or day < end + 2) for day in range(30)
+    )
 
 
 def test_watch_shows_what_comes_and_what_was_there_on_request(

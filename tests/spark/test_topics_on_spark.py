@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from eosctl.model.period import Period
 from eosctl.testing import SandboxThread
 from spark_log_analytics.topics.address import parse_topics
 from spark_log_analytics.topics.plan import scan_topics
@@ -42,6 +43,21 @@ def test_the_submitted_job_reads_a_topic(cluster: SandboxThread, spark: Any, tmp
     found = json.loads((out / "incidents.json").read_text())
     assert "poison-record" in {one["root_cause"] for one in found}
     assert main([f"kafka://{cluster.bootstrap}/missing", "--out", str(out)]) == 1
+
+
+def test_the_submitted_job_tells_of_a_period(cluster: SandboxThread, spark: Any, tmp_path: Path) -> None:
+    from spark_log_analytics.main import main
+
+    url, everything = f"kafka://{cluster.bootstrap}/lines", expected()
+    moments = sorted({event.time_ms for event in everything if event.time_ms is not None})
+    period = Period(moments[len(moments) // 3], moments[2 * len(moments) // 3])
+    told = ["--from-ms", str(period.from_ms), "--until-ms", str(period.until_ms), "--format", "json"]
+    # What was shipped now is far away from the time of its events.
+    assert main([f"{url}?start=earliest&end=latest", "--out", str(tmp_path), *told]) == 0
+    rows = [json.loads(line) for file in tmp_path.glob("events-v2/part-*") for line in file.read_text().splitlines()]
+    wanted = [event.line - 1 for event in everything if period.holds(event.time_ms)]
+    assert sorted(row["offset"] for row in rows) == wanted
+    assert 0 < len(wanted) < len(everything)
 
 
 def test_the_data_source_gives_the_rows_of_the_file(cluster: SandboxThread, spark: Any) -> None:

@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from eosctl.commands.invocation import note
+from eosctl.commands.moments import parse_moment_ms
 from eosctl.errors import EosctlError, UsageError
+from eosctl.model.period import Period
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -53,6 +55,19 @@ Pattern = Annotated[
         rich_help_panel=READING,
     ),
 ]
+From = Annotated[
+    str | None,
+    typer.Option(
+        "--from",
+        metavar="TIME",
+        help="Tell of what was from here on: RFC 3339, ms, or -30m; topics are read from a day before.",
+        rich_help_panel=READING,
+    ),
+]
+To = Annotated[
+    str | None,
+    typer.Option("--to", metavar="TIME", help="Up to here; like --from.", rich_help_panel=READING),
+]
 Engine = Annotated[
     EngineChoice,
     typer.Option(
@@ -77,6 +92,18 @@ def zone_of(name: str | None) -> tzinfo | None:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError) as error:
         raise UsageError(f"There is no time zone {name!r}.", "", "Name it like Europe/Berlin, or UTC.") from error
+
+
+def period_of(begin: str | None, end: str | None, now_ms: int) -> Period:
+    """Return the time that ``--from`` and ``--to`` name.
+
+    Raises:
+        UsageError: One of them is no time, or nothing can be between them.
+    """
+    period = Period(parse_moment_ms(begin, "--from", now_ms), parse_moment_ms(end, "--to", now_ms))
+    if period.from_ms is not None and period.until_ms is not None and period.from_ms >= period.until_ms:
+        raise UsageError("--from does not lie before --to.", "Nothing can be between them.", "Change one of them.")
+    return period
 
 
 def layouts_of(pattern: str | None) -> tuple[Layout, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -14,9 +14,12 @@ from eosctl.commands.logs.engine import (
     READING,
     Engine,
     EngineChoice,
+    From,
     Pattern,
+    To,
     Zone,
     layouts_of,
+    period_of,
     spark_session,
     takes_spark,
     zone_of,
@@ -28,6 +31,7 @@ from eosctl.commands.logs.warmup import warm_up
 from eosctl.commands.logs.watch import watch_logs
 from eosctl.commands.options import OUTPUT, CommandConfig, Output, OutputFile, Overrides, Profile
 from eosctl.errors import UsageError
+from eosctl.model.period import ALL_TIME, Period
 from eosctl.model.severity import Severity
 from eosctl.render.formats import OutputFormat
 
@@ -40,6 +44,7 @@ if TYPE_CHECKING:
     from eosctl.model.log_findings import LogFindings
     from eosctl.render.logs.report import CategoryItem
     from spark_log_analytics.catalogue import Category
+    from spark_log_analytics.layouts import Layout
     from spark_log_analytics.scan import LogScan
 
 app = typer.Typer(help="Incidents and their causes from logs.", no_args_is_help=True)
@@ -93,6 +98,8 @@ def scan_logs(
     pattern: Pattern = None,
     engine: Engine = EngineChoice.AUTO,
     category: Categories = None,
+    begin: From = None,
+    end: To = None,
     command_config: CommandConfig = None,
     overrides: Overrides = None,
     profile: Profile = None,
@@ -109,7 +116,9 @@ def scan_logs(
 
     invocation = invocation_of(context)
     connection = connection_of(paths, command_config, overrides, profile)
-    findings = _read(paths, connection, zone, pattern, engine, _known_categories(category))
+    period = period_of(begin, end, invocation.now_ms())
+    how = Reading(connection, zone_of(zone), layouts_of(pattern), engine, period)
+    findings = _only(_read(paths, how), _known_categories(category))
     view = logs_view(findings, "logs scan", invocation.now_ms())
     match output:
         case OutputFormat.JSON:
@@ -140,6 +149,8 @@ def report_logs(
             rich_help_panel=READING,
         ),
     ] = None,
+    begin: From = None,
+    end: To = None,
     command_config: CommandConfig = None,
     overrides: Overrides = None,
     profile: Profile = None,
@@ -158,8 +169,10 @@ def report_logs(
     from eosctl.analysis.log_digest.digest import digest_events
 
     connection = connection_of([*paths, *(baseline or ())], command_config, overrides, profile)
-    findings = _read(paths, connection, zone, pattern, engine, None)
-    usual = None if baseline is None else _read(baseline, connection, zone, pattern, engine, None).events
+    period = period_of(begin, end, invocation.now_ms())
+    how = Reading(connection, zone_of(zone), layouts_of(pattern), engine, period)
+    findings = _read(paths, how)
+    usual = None if baseline is None else _read(baseline, how._replace(period=ALL_TIME)).events
     digest = digest_events(findings.events, usual)
     write_result(_render_report(findings, digest, output, invocation, static=static), output_file)
     if fail_on is not None and any(incident.severity.at_least(fail_on) for incident in findings.incidents):
@@ -240,41 +253,45 @@ def _render_report(
             return render_page(report_blocks(findings, digest), invocation.style())
 
 
-def _read(
-    paths: Sequence[Path],
-    connection: Connection,
-    zone: str | None,
-    pattern: str | None,
-    engine: EngineChoice,
-    categories: frozenset[str] | None,
-) -> LogFindings:
+class Reading(NamedTuple):
+    """How logs are read: how topics are reached, zone and layouts, what reads, and which time matters."""
+
+    connection: Connection
+    zone: tzinfo | None
+    layouts: tuple[Layout, ...]
+    engine: EngineChoice
+    period: Period
+
+
+def _read(paths: Sequence[Path], how: Reading) -> LogFindings:
     from eosctl.collect.log_findings import judge_scan
 
-    findings = judge_scan(_scan(paths, connection, zone_of(zone), pattern, engine))
+    return judge_scan(_scan(paths, how), how.period)
+
+
+def _only(findings: LogFindings, categories: frozenset[str] | None) -> LogFindings:
     if categories is None:
         return findings
     return findings._replace(events=tuple(event for event in findings.events if event.category in categories))
 
 
-def _scan(
-    paths: Sequence[Path], connection: Connection, zone: tzinfo | None, pattern: str | None, engine: EngineChoice
-) -> LogScan:
+def _scan(paths: Sequence[Path], how: Reading) -> LogScan:
     from spark_log_analytics.scan import join_scans, scan_paths
 
-    layouts = layouts_of(pattern)
-    files, topics = files_and_topics(paths, connection)
-    if not takes_spark(engine, files):
-        scan = scan_paths(files, zone, layouts)
+    files, topics = files_and_topics(paths, how.connection)
+    if not takes_spark(how.engine, files):
+        scan = scan_paths(files, how.zone, how.layouts)
         if not topics:
             return scan
+        from spark_log_analytics.topics.address import around
         from spark_log_analytics.topics.plan import scan_topics
 
         with reading_topics():
-            return join_scans([scan, *(scan_topics(one, zone, layouts) for one in topics)])
+            return join_scans([scan, *(scan_topics(around(one, how.period), how.zone, how.layouts) for one in topics)])
     with spark_session() as spark, reading_topics():
         from spark_log_analytics.job import scan_on_spark
 
-        return scan_on_spark(spark, [*files, *topics], zone, layouts)
+        return scan_on_spark(spark, [*files, *topics], how.zone, how.layouts, period=how.period)
 
 
 def _known_categories(names: list[str] | None) -> frozenset[str] | None:

@@ -10,8 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
+from eosctl.commands.invocation import invocation_of
 from eosctl.commands.logs.data import BusinessKey, Topics, check_business_key
-from eosctl.commands.logs.engine import READING, Pattern, Zone, layouts_of, zone_of
+from eosctl.commands.logs.engine import READING, From, Pattern, To, Zone, layouts_of, period_of, zone_of
 from eosctl.commands.logs.places import connection_of, handed_over
 from eosctl.commands.logs.spark_job import (
     DEFAULT_MASTER,
@@ -44,6 +45,7 @@ class EventFormat(StrEnum):
 
 
 def submit_job(
+    context: typer.Context,
     paths: Annotated[
         list[str],
         typer.Argument(
@@ -76,6 +78,8 @@ def submit_job(
     command_config: CommandConfig = None,
     overrides: Overrides = None,
     profile: Profile = None,
+    begin: From = None,
+    end: To = None,
     dry_run: DryRun = False,
 ) -> None:
     """Run the scan as a job on a Spark cluster: pack the code, submit, and tell what it found.
@@ -99,6 +103,9 @@ def submit_job(
         options += ["--baseline", baseline]
     if zone_of(zone) is not None:
         options += ["--zone", str(zone)]
+    period = period_of(begin, end, invocation_of(context).now_ms())
+    options += [] if period.from_ms is None else ["--from-ms", str(period.from_ms)]
+    options += [] if period.until_ms is None else ["--until-ms", str(period.until_ms)]
     if layouts_of(pattern):
         options += ["--pattern", str(pattern)]
     with handed_over(paths, connection, is_far=deploy_mode is DeployMode.CLUSTER, is_shown_only=dry_run) as told:

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from eosctl.analysis.diagnosis_timeline import build_diagnosis_timeline
-from eosctl.analysis.incidents.judge import EXPLANATIONS
+from eosctl.analysis.incidents.explained import EXPLANATIONS
 from eosctl.checks.declaration import Area, Case
 from eosctl.checks.grouping import group_findings
 from eosctl.checks.registry import ALL_CHECKS

@@ -47,8 +47,10 @@ def _judge(story: LogStory, transactional_id: str, burst: Sequence[LogEvent]) ->
     since = time_of(first) - LOOK_BACK_MS
     server = [
         event
-        for event in story.server_events("INIT_PRODUCER_ID", "TXN_TIMEOUT_ABORT", "TXN_LATE_COMMIT")
-        if event.fields.get("transactional_id") == transactional_id and since <= time_of(event) <= until + BURST_MS
+        for event in story.server_events_about(
+            transactional_id, "INIT_PRODUCER_ID", "TXN_TIMEOUT_ABORT", "TXN_LATE_COMMIT"
+        )
+        if since <= time_of(event) <= until + BURST_MS
     ]
     before = [event for event in server if time_of(event) <= until]
     rollback = next((event for event in reversed(before) if event.category == "TXN_TIMEOUT_ABORT"), None)
@@ -65,9 +67,7 @@ def _judge(story: LogStory, transactional_id: str, burst: Sequence[LogEvent]) ->
 
 
 def _own_inits(story: LogStory, victim: LogEvent) -> list[LogEvent]:
-    mine = [event for event in story.in_file(victim.file) if event.category == "INIT_PRODUCER_ID"]
-    named = story.transactional_id(victim)
-    return [event for event in mine if event.fields.get("transactional_id") in (named, None)]
+    return story.inits_in_file(victim.file, story.transactional_id(victim))
 
 
 def _foreign_inits(
@@ -80,17 +80,16 @@ def _foreign_inits(
         foreign = [event for event in inits if _identity(event) not in own]
     else:
         # A library that does not print its id: the first initialisation after the file names the id is its own.
-        named = [event for event in story.in_file(victim.file) if story.transactional_id(event) == transactional_id]
-        started = time_of(named[0]) - CLOCK_SLACK_MS if named else 0
+        named = story.first_in_file(victim.file, transactional_id)
+        started = time_of(named) - CLOCK_SLACK_MS if named else 0
         since_start = [event for event in inits if time_of(event) >= started]
         foreign = since_start[1:] if len(since_start) > 1 else []
     if foreign or inits:
         return foreign
     return [
         event
-        for event in story.client_events("INIT_PRODUCER_ID")
-        if event.fields.get("transactional_id") == transactional_id
-        and event.file != victim.file
+        for event in story.client_events_about(transactional_id, "INIT_PRODUCER_ID")
+        if event.file != victim.file
         and time_of(event) <= time_of(victim) + CLOCK_SLACK_MS
         and (not own or _identity(event) not in own)
     ]

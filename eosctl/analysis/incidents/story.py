@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
 from eosctl.model.incident import EvidenceLine, Incident
 from eosctl.model.log_event import LogEvent, SourceSummary
 from eosctl.model.severity import Severity
+
+Key = TypeVar("Key", bound=Hashable)
 
 _LIBRARY_FIELDS = frozenset({"client_id", "rdkafka_client"})
 _LIBRARY_EXCEPTIONS = ("org.apache.kafka.", "java.", "cimpl.", "confluent_kafka.")
@@ -56,6 +59,15 @@ class LogStory:
         self._mentions: Mapping[str, list[LogEvent]] = _grouped(
             (event for event in self.events if event.fields.get("transactional_id")), lambda event: event.file
         )
+        self._by_id: Mapping[str | None, list[LogEvent]] = _grouped(
+            self.events, lambda event: event.fields.get("transactional_id")
+        )
+        self._inits: Mapping[tuple[str, str | None], list[LogEvent]] = _grouped(
+            self._by_category.get("INIT_PRODUCER_ID", ()),
+            lambda event: (event.file, event.fields.get("transactional_id")),
+        )
+        self._first_named: dict[str, dict[str, LogEvent]] = {}
+        self._groups: dict[str, str] = {}
         self._values: dict[tuple[str, str], str] = {}
         self._files_of_libraries = {event.file for event in self.events if event.fields.keys() & _LIBRARY_FIELDS}
         self._servers = frozenset(
@@ -78,6 +90,17 @@ class LogStory:
     def server_events(self, *categories: str) -> list[LogEvent]:
         """Return those events that brokers and controllers wrote."""
         return [event for event in self.of(*categories) if event.application in self._servers]
+
+    def client_events_about(self, transactional_id: str, *categories: str) -> list[LogEvent]:
+        """Return those of the client events that name a transactional id themselves."""
+        return [one for one in self._about(transactional_id, categories) if one.application not in self._servers]
+
+    def server_events_about(self, transactional_id: str, *categories: str) -> list[LogEvent]:
+        """Return those of the server events that name a transactional id themselves."""
+        return [one for one in self._about(transactional_id, categories) if one.application in self._servers]
+
+    def _about(self, transactional_id: str, categories: Sequence[str]) -> Iterator[LogEvent]:
+        return (one for one in self._by_id.get(transactional_id, ()) if one.category in categories)
 
     def in_file(self, file: str) -> Sequence[LogEvent]:
         """Return the events of one file."""
@@ -122,11 +145,30 @@ class LogStory:
         before = bisect_right(mentions, time_of(event), key=time_of)
         return mentions[max(before - 1, 0)].fields["transactional_id"]
 
+    def inits_in_file(self, file: str, transactional_id: str) -> list[LogEvent]:
+        """Return the initialisations that a file tells of a transactional id, or without one."""
+        told = (*self._inits.get((file, transactional_id), ()), *self._inits.get((file, None), ()))
+        return sorted(told, key=_order)
+
+    def first_in_file(self, file: str, transactional_id: str) -> LogEvent | None:
+        """Return the first event of a file that has a transactional id."""
+        if file not in self._first_named:
+            first: dict[str, LogEvent] = {}
+            for event in self.in_file(file):
+                first.setdefault(self.transactional_id(event), event)
+            self._first_named[file] = first
+        return self._first_named[file].get(transactional_id)
+
     def group_of(self, file: str) -> str:
         """Return the consumer group of a file's client: named there, or by a coordinator for its client id.
 
         A coordinator makes the ids of dynamic members from their client ids.
         """
+        if file not in self._groups:
+            self._groups[file] = self._find_group(file)
+        return self._groups[file]
+
+    def _find_group(self, file: str) -> str:
         if named := self.value_in_file(file, "group"):
             return named
         clients = {
@@ -278,8 +320,8 @@ def _order(event: LogEvent) -> tuple[int, str, int]:
     return time_of(event), event.file, event.offset
 
 
-def _grouped(events: Iterable[LogEvent], key: Callable[[LogEvent], str]) -> Mapping[str, list[LogEvent]]:
-    groups: dict[str, list[LogEvent]] = defaultdict(list)
+def _grouped(events: Iterable[LogEvent], key: Callable[[LogEvent], Key]) -> Mapping[Key, list[LogEvent]]:
+    groups: dict[Key, list[LogEvent]] = defaultdict(list)
     for event in events:
         groups[key(event)].append(event)
     return groups

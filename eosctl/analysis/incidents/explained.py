@@ -1,0 +1,130 @@
+"""Which incidents another one explains: outages have echoes, and one fault is told by several programs."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from itertools import accumulate
+from typing import Final, NamedTuple, TypeAlias
+
+from eosctl.model.incident import Incident
+
+BEFORE_MS: Final = 5_000
+AFTER_MS: Final = 30_000
+
+
+class Explains(NamedTuple):
+    """A cause that makes consequences of their own.
+
+    Attributes:
+        cause: Kind of the incident that explains.
+        consequences: Kinds that it explains when they begin during it or soon after.
+        same_subject: Whether they must name the same transactional id or group.
+    """
+
+    cause: str
+    consequences: frozenset[str]
+    same_subject: bool = False
+
+
+_CLUSTER_ECHOES: Final = frozenset(
+    ["transaction_timeout", "producer_fenced", "invalid_producer_epoch", "out_of_order_sequence", "unclean_stop"]
+)
+
+EXPLANATIONS: Final = (
+    Explains("not_enough_replicas", _CLUSTER_ECHOES | {"coordinator_failover", "controller_failover", "broker_crash"}),
+    Explains("log_dir_failure", _CLUSTER_ECHOES | {"not_enough_replicas"}),
+    Explains("coordinator_failover", _CLUSTER_ECHOES),
+    Explains("controller_failover", _CLUSTER_ECHOES),
+    Explains("broker_crash", _CLUSTER_ECHOES),
+    Explains("broker_restart_clean", _CLUSTER_ECHOES | {"not_enough_replicas"}),
+    Explains("hanging_transaction", frozenset({"transaction_timeout", "invalid_producer_epoch"}), same_subject=True),
+    Explains(
+        "poll_interval_exceeded",
+        frozenset({"transaction_timeout", "producer_fenced", "unclean_stop"}),
+        same_subject=True,
+    ),
+    Explains("task_migrated", frozenset({"transaction_timeout", "producer_fenced", "unclean_stop"}), same_subject=True),
+    Explains("producer_fenced", frozenset({"invalid_producer_epoch", "unclean_stop"}), same_subject=True),
+    Explains("transaction_timeout", frozenset({"invalid_producer_epoch", "unclean_stop"}), same_subject=True),
+    Explains("state_store_corrupt", frozenset({"streams_uncaught_exception", "task_corrupted"}), same_subject=True),
+    Explains("task_corrupted", frozenset({"unclean_stop"}), same_subject=True),
+)
+"""Causes before consequences. A duplicate transactional id is never a consequence, whatever else happens."""
+
+
+_RULES: Final = {rule.cause: rule for rule in EXPLANATIONS}
+
+Key: TypeAlias = tuple[str, object]
+_WHATEVER: Final[Key] = ("", None)
+_NAMES: Final = ("transactional.id", "group", "application.id", "producerId")
+_OWNERS: Final = ("application.id", "group")
+
+
+class Spans:
+    """Incidents by their time, so that those of a time are found without a look at all."""
+
+    def __init__(self, incidents: Iterable[Incident]) -> None:
+        self._all = sorted(incidents, key=lambda one: one.t_start_ms)
+        self._starts = [one.t_start_ms for one in self._all]
+        self._last_ends = list(accumulate((one.t_end_ms for one in self._all), max))
+
+    def has(self, start_ms: int, end_ms: int) -> bool:
+        """Whether one of them touches a time, its ends included."""
+        count = bisect_right(self._starts, end_ms)
+        return count > 0 and self._last_ends[count - 1] >= start_ms
+
+    def touching(self, start_ms: int, end_ms: int) -> Iterator[Incident]:
+        """Yield those that touch a time, its ends included."""
+        for place in range(bisect_right(self._starts, end_ms) - 1, -1, -1):
+            if self._last_ends[place] < start_ms:
+                return
+            if self._all[place].t_end_ms >= start_ms:
+                yield self._all[place]
+
+
+class Causes:
+    """The incidents that may explain others, by kind and by whom they are about."""
+
+    def __init__(self, incidents: Iterable[Incident]) -> None:
+        found: dict[tuple[str, Key], list[Incident]] = {}
+        for one in incidents:
+            if rule := _RULES.get(one.kind):
+                for key in _keys_of_cause(one) if rule.same_subject else (_WHATEVER,):
+                    found.setdefault((one.kind, key), []).append(one)
+        self._spans = {key: Spans(ones) for key, ones in found.items()}
+
+    def explain(self, one: Incident) -> bool:
+        """Whether one of them explains an incident."""
+        if one.root_cause == "duplicate-transactional-id":
+            return False
+        about = None
+        for rule in EXPLANATIONS:
+            if one.kind not in rule.consequences:
+                continue
+            if rule.same_subject and about is None:
+                about = _keys_of_consequence(one)
+            for key in (about or ()) if rule.same_subject else (_WHATEVER,):
+                spans = self._spans.get((rule.cause, key))
+                if spans is not None and spans.has(one.t_start_ms - AFTER_MS, one.t_start_ms + BEFORE_MS):
+                    return True
+        return False
+
+
+def _keys_of_cause(one: Incident) -> set[Key]:
+    owner = one.subject.get("application.id") or one.subject.get("group")
+    return _keys(one) | ({("prefix", owner)} if owner else set())
+
+
+def _keys_of_consequence(one: Incident) -> set[Key]:
+    """A Streams application's id is its group too, and the start of its threads' transactional ids."""
+    named = one.subject.get("transactional.id")
+    if not isinstance(named, str):
+        return _keys(one)
+    return _keys(one) | {("prefix", named[:place]) for place, sign in enumerate(named) if sign == "-"}
+
+
+def _keys(one: Incident) -> set[Key]:
+    subject = one.subject
+    same = {(name, subject[name]) for name in _NAMES if subject.get(name)}
+    return same | {("owner", str(subject[name])) for name in _OWNERS if name in subject}

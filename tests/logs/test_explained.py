@@ -1,0 +1,112 @@
+"""Which incident explains which: what the rules say of each pair, found without a look at every pair."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.hot_paths import bytecodes
+from eosctl.analysis.incidents.explained import AFTER_MS, BEFORE_MS, EXPLANATIONS, Causes, Spans
+from eosctl.analysis.incidents.judge import judge_incidents
+from eosctl.model.incident import Incident
+from eosctl.model.severity import Severity
+from spark_log_analytics.scan import scan_paths
+
+KINDS = sorted({kind for rule in EXPLANATIONS for kind in (rule.cause, *rule.consequences)})
+NAMES = ("transactional.id", "group", "application.id", "producerId")
+
+
+def incident(kind: str, start_ms: int, end_ms: int, subject: dict[str, str | tuple[str, ...]], cause: str) -> Incident:
+    return Incident(kind, cause, Severity.ERROR, 1.0, subject, start_ms, end_ms, (), "", "")
+
+
+subjects = st.dictionaries(st.sampled_from(NAMES), st.sampled_from(("a", "b", "a-1", "a-1-2", "b-1")), max_size=2)
+times = st.integers(0, 60).map(lambda seconds: 1_000 * seconds)
+incidents = st.lists(
+    st.builds(
+        lambda kind, start_ms, length_ms, subject, cause: incident(
+            kind, start_ms, start_ms + length_ms, subject, cause
+        ),
+        st.sampled_from(KINDS),
+        times,
+        times,
+        subjects,
+        st.sampled_from(("duplicate-transactional-id", "another")),
+    ),
+    max_size=12,
+)
+
+
+def explains(cause: Incident, one: Incident) -> bool:
+    """Say it as the rules do, pair by pair."""
+    if one.root_cause == "duplicate-transactional-id":
+        return False
+    rule = next((rule for rule in EXPLANATIONS if rule.cause == cause.kind and one.kind in rule.consequences), None)
+    if rule is None or not cause.t_start_ms - BEFORE_MS <= one.t_start_ms <= cause.t_end_ms + AFTER_MS:
+        return False
+    return not rule.same_subject or share(cause, one)
+
+
+def share(cause: Incident, one: Incident) -> bool:
+    owners = [
+        {side.subject[name] for name in ("application.id", "group") if name in side.subject} for side in (cause, one)
+    ]
+    owner = cause.subject.get("application.id") or cause.subject.get("group")
+    threads = str(one.subject.get("transactional.id", "")).startswith(f"{owner}-")
+    same = any(name in cause.subject and cause.subject[name] == one.subject.get(name) for name in NAMES)
+    return same or bool(owners[0] & owners[1]) or threads
+
+
+@given(incidents)
+def test_an_incident_is_explained_where_the_rules_say_so_of_a_pair(found: Sequence[Incident]) -> None:
+    causes = Causes(found)
+    for one in found:
+        assert causes.explain(one) == any(explains(other, one) for other in found)
+
+
+@given(incidents, times, times)
+def test_those_of_a_time_are_those_that_touch_it(found: Sequence[Incident], start_ms: int, length_ms: int) -> None:
+    end_ms = start_ms + length_ms
+    wanted = [one for one in found if one.t_start_ms <= end_ms and one.t_end_ms >= start_ms]
+    spans = Spans(found)
+    assert sorted(map(id, spans.touching(start_ms, end_ms))) == sorted(map(id, wanted))
+    assert spans.has(start_ms, end_ms) == bool(wanted)
+
+
+@pytest.mark.parametrize("cause", ["producer_fenced", "broker_crash"])
+def test_twice_as_many_incidents_are_twice_as_much_work(cause: str) -> None:
+    """All at once, each with an id of its own: in pairs it would be four times as much."""
+
+    def work(count: int) -> int:
+        found = [
+            incident(kind, 0, 0, {"transactional.id": f"t{number}"}, "")
+            for number in range(count)
+            for kind in (cause, "unclean_stop", "record_too_large")
+        ]
+
+        def explain_all() -> None:
+            causes = Causes(found)
+            assert sum(map(causes.explain, found)) == count
+
+        return bytecodes(explain_all)
+
+    assert work(400) < 2.2 * work(200)
+
+
+def test_twice_as_many_refused_producers_in_one_file_are_twice_as_much_work(tmp_path: Path) -> None:
+    def work(count: int) -> int:
+        path = tmp_path / f"relay-{count}.log"
+        refused = (
+            "2026-11-21 09:29:{:02d},000 ERROR [main] a.Relay - [Producer clientId=p, transactionalId=t-{}] failed\n"
+            "org.apache.kafka.common.errors.ProducerFencedException: There is a newer producer.\n"
+        )
+        path.write_text("".join(refused.format(number % 60, number) for number in range(count)))
+        scan = scan_paths([path])
+        assert len(judge_incidents(scan.events, scan.sources)) == count
+        return bytecodes(lambda: judge_incidents(scan.events, scan.sources))
+
+    assert work(300) < 2.2 * work(150)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 ANSWER_S: Final = 15.0
 """How long an answer of the cluster may take."""
+REFUSAL_S: Final = 2.0
+"""From when on brokers that all refuse are given up, and others are told to be waited for."""
+_LOG: Final = logging.getLogger(__name__)
 _HOPELESS: Final = ("_AUTHENTICATION", "_SSL")
 """Errors that no further try mends."""
 _TOKEN_ENDS_S: Final = 4_102_444_800.0
@@ -28,13 +32,38 @@ _MISSING: Final = (
 )
 
 
+class Heard:
+    """What the library has reported of a connection.
+
+    Attributes:
+        last: The last report; empty without one.
+        all_down: Whether no broker that is known could be reached.
+        hopeless: Whether no further try mends it.
+    """
+
+    def __init__(self) -> None:
+        self.last = ""
+        self.all_down = False
+        self.hopeless = False
+
+    def hear(self, error: KafkaError) -> None:
+        """Take a report."""
+        self.hopeless = self.hopeless or error.name() in _HOPELESS
+        if error.name() == "_ALL_BROKERS_DOWN":
+            # The reason has been reported before.
+            self.all_down = True
+        else:
+            self.last = error.str()
+
+
 class Cluster:
     """A connection that reads topics; made by :func:`connect`."""
 
-    def __init__(self, topics: Topics, consumer: Consumer, heard: list[KafkaError]) -> None:
+    def __init__(self, topics: Topics, consumer: Consumer, heard: Heard, *, gives_up: bool) -> None:
         self._topics = topics
         self._consumer = consumer
         self._heard = heard
+        self._gives_up = gives_up
 
     def partitions(self) -> list[tuple[str, int]]:
         """Return the partitions of the topics.
@@ -105,24 +134,37 @@ class Cluster:
         """Ask, with a look at what the library reports meanwhile."""
         from confluent_kafka import KafkaException
 
-        until = time.monotonic() + ANSWER_S
+        begun = time.monotonic()
+        told = False
         while True:
             try:
-                return question(timeout=_POLL_S)
+                answer = question(timeout=_POLL_S)
             except KafkaException as error:
                 self._consumer.poll(0)
-                hopeless = any(heard.name() in _HOPELESS for heard in self._heard)
-                if hopeless or time.monotonic() >= until or not _is_silence(error.args[0]):
+                silent_s = time.monotonic() - begun
+                refused = self._gives_up and self._heard.all_down and silent_s >= REFUSAL_S
+                if self._heard.hopeless or refused or silent_s >= ANSWER_S or not _is_silence(error.args[0]):
                     raise TopicError(f"{self._silence()} {error.args[0].str()}.") from error
+                if not told and silent_s >= REFUSAL_S:
+                    told = True
+                    _LOG.warning("%s is given %.0f s to answer.", self._topics.brokers, ANSWER_S)
+            else:
+                # From now on it is a cluster, whose brokers may restart.
+                self._gives_up = False
+                return answer
 
     def _silence(self) -> str:
-        heard = f" Last heard: {self._heard[-1].str()}." if self._heard else ""
+        heard = f" Last heard: {self._heard.last}." if self._heard.last else ""
         return f"{self._topics.brokers} does not answer.{heard}"
 
 
 @contextmanager
-def connect(topics: Topics) -> Iterator[Cluster]:
+def connect(topics: Topics, *, gives_up: bool = False) -> Iterator[Cluster]:
     """Open a connection.
+
+    Args:
+        topics: How to reach it.
+        gives_up: Whether brokers that refuse from the first are held to be a wrong address, not ones that restart.
 
     Raises:
         TopicError: A setting is wrong, or confluent-kafka is missing.
@@ -133,7 +175,7 @@ def connect(topics: Topics) -> Iterator[Cluster]:
         import sys
 
         raise TopicError(_MISSING.format(python=sys.executable)) from error
-    heard: list[KafkaError] = []
+    heard = Heard()
     settings: dict[str, Any] = {
         # What it has to say is in the errors.
         "log_level": "0",
@@ -148,7 +190,7 @@ def connect(topics: Topics) -> Iterator[Cluster]:
         "enable.partition.eof": "true",
         "auto.offset.reset": "error",
         "allow.auto.create.topics": "false",
-        "error_cb": heard.append,
+        "error_cb": heard.hear,
     }
     if token := settings.pop(BEARER, ""):
         settings["oauth_cb"] = lambda _: (token, _TOKEN_ENDS_S)
@@ -157,7 +199,7 @@ def connect(topics: Topics) -> Iterator[Cluster]:
     except KafkaException as error:
         raise TopicError(f"{topics} cannot be read with these settings: {error.args[0].str()}.") from error
     try:
-        yield Cluster(topics, consumer, heard)
+        yield Cluster(topics, consumer, heard, gives_up=gives_up)
     finally:
         consumer.close()
 

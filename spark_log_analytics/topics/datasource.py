@@ -212,7 +212,7 @@ class _StreamReader(DataSourceStreamReader, *_AVAILABLE_NOW):  # type: ignore[mi
 
     def _connected(self) -> Cluster:
         if self._cluster is None:
-            self._cluster = self._open.enter_context(connect(self._options.topics))
+            self._cluster = self._open.enter_context(connect(self._options.topics, gives_up=True))
         return self._cluster
 
 

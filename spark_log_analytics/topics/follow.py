@@ -69,7 +69,7 @@ def following(
     with ExitStack() as stack:
         followers = []
         for topics in clusters:
-            cluster = stack.enter_context(connect(topics))
+            cluster = stack.enter_context(connect(topics, gives_up=True))
             start = place_of(cluster, topics.start or (EARLIEST if from_start else LATEST))
             followers.append(Follower(topics, cluster, TopicTail(idle_ms), start, zone, on_loss))
         yield followers

@@ -58,7 +58,7 @@ def plan_topics(
     """
     parts: list[TopicPart] = []
     lost: list[Unread] = []
-    with connect(topics) as cluster:
+    with connect(topics, gives_up=True) as cluster:
         for topic, partition in cluster.partitions():
             low, high = cluster.bounds(topic, partition)
             start = cluster.resolve(topic, partition, topics.start or EARLIEST)

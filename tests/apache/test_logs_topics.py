@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from confluent_kafka import TopicPartition
+from confluent_kafka.admin import AdminClient
 
 from spark_log_analytics.session import session
 from spark_log_analytics.topics.address import parse_topics
@@ -22,6 +25,40 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::FutureWarning"),
     pytest.mark.filterwarnings("ignore::UserWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
+
+
+def test_a_stream_behind_retention_fails_by_name_or_goes_on_with_what_is_left(
+    apache_4_3: ApacheEngine, tmp_path: Path
+) -> None:
+    from pyspark.errors import StreamingQueryException
+
+    from spark_log_analytics.topics.datasource import register
+
+    reached, lines = {"bootstrap.servers": apache_4_3.bootstrap}, lines_of()
+    create(reached, "short")
+    starts = [number for number, line in enumerate(lines) if line[:1] == "2"]
+    read, kept = starts[len(starts) // 3], starts[2 * len(starts) // 3]
+    with session("eosctl tests", cores="2", streams=True) as spark:
+        register(spark)
+
+        def run(**options: str) -> None:
+            told = {"kafka.bootstrap.servers": apache_4_3.bootstrap, "subscribe": "short", **options}
+            rows = spark.readStream.format("eos_logs_kafka").options(startingOffsets="earliest", **told).load()
+            query = rows.writeStream.format("parquet").option("checkpointLocation", str(tmp_path / "checkpoint"))
+            query.option("path", str(tmp_path / "out")).trigger(availableNow=True).start().awaitTermination(300)
+
+        ship(reached, "short", lines[:read])
+        run()
+        ship(reached, "short", lines[read:])
+        admin = AdminClient(reached)
+        for deleted in admin.delete_records([TopicPartition("short", 0, kept)]).values():
+            deleted.result(60)
+        lost = f"{kept - read} offsets ({read} to {kept - 1}) are not there any more: short-0 begins at {kept}"
+        with pytest.raises(StreamingQueryException, match=re.escape(f"{lost}. Set failOnDataLoss to false")):
+            run()
+        run(failOnDataLoss="false")
+        rows = sorted((row.offset, row.category) for row in spark.read.parquet(str(tmp_path / "out")).collect())
+    assert rows == [(one.line - 1, one.category) for one in expected() if not read < one.line <= kept]
 
 
 def test_batch_and_stream_give_the_rows_of_the_file(apache_4_3: ApacheEngine, tmp_path: Path) -> None:

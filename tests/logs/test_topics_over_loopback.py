@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from eosctl.commands.logs.places import handed_over
 from eosctl.commands.session import Connection
 from eosctl.model.period import Period
 from eosctl.testing import SandboxThread
+from spark_log_analytics.topics import consumer
 from spark_log_analytics.topics.address import around, parse_topics
 from spark_log_analytics.topics.plan import scan_topics
 from tests.logs import shipping
@@ -202,6 +204,36 @@ def test_a_wrong_password_is_told_and_not_repeated(secured: SandboxThread, capsy
 def test_without_topics_there_is_nothing_to_connect_to(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["logs", "scan", str(LOG), "-X", "client.id=me"]) == 2
     assert "no cluster to connect to" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("brokers", "command"), [("127.0.0.1:{0}", ("scan",)), ("127.0.0.1:{0},127.0.0.2:{0}", ("watch", "--for", "0"))]
+)
+def test_a_wrong_address_is_told_at_once(
+    brokers: str, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(consumer, "ANSWER_S", 1_000.0)
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        told = brokers.format(unused.getsockname()[1])
+        assert main(["logs", *command, f"kafka://{told}/t"]) == 1
+    shown = capsys.readouterr().err
+    assert f"{told} does not answer" in shown
+    assert "Connection refused" in shown
+
+
+def test_silence_is_borne_for_a_time_and_told_meanwhile(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    for name, seconds in (("ANSWER_S", 0.4), ("REFUSAL_S", 0.1), ("_POLL_S", 0.1)):
+        monkeypatch.setattr(consumer, name, seconds)
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        told = f"127.0.0.1:{silent.getsockname()[1]}"
+        assert main(["logs", "scan", f"kafka://{told}/t"]) == 1
+    assert caplog.messages == [f"{told} is given 0 s to answer."]
+    assert f"{told} does not answer" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

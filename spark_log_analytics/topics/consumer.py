@@ -155,6 +155,8 @@ class Cluster:
 
     def _silence(self) -> str:
         heard = f" Last heard: {self._heard.last}." if self._heard.last else ""
+        if self._heard.all_down and not heard:
+            heard = " The connection is closed at once, as by brokers that want another security.protocol."
         return f"{self._topics.brokers} does not answer.{heard}"
 
 

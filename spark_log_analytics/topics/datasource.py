@@ -148,7 +148,7 @@ class _Reader(DataSourceReader):
         told = self._options
         parts, lost = plan_topics(told.topics, told.zone, told.layouts, told.part_offsets)
         for one in lost:
-            told.tell_loss(one.reason)
+            told.tell_loss(one.reason if one.is_failure else "")
         return [_Part(part) for part in parts] or [InputPartition(None)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:

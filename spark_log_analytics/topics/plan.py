@@ -23,6 +23,8 @@ FAR_AWAY: Final = (
     "records that came to Kafka more than a day before or after the time asked for are left out; "
     "?start=earliest&end=latest reads them, too"
 )
+EMPTY: Final = "holds no records"
+NOTHING_THERE: Final = "holds no records from start to end"
 MOST_AHEAD: Final = 20_000
 """How many records behind a part its last events are looked for in: sources that have gone silent never end one."""
 
@@ -51,7 +53,8 @@ def plan_topics(
     """Look where the partitions begin and end now, and part what lies between.
 
     Returns:
-        The parts, and what is left out: it is not there any more, or too far away from the time asked for.
+        The parts, and what is not read: records that are not there any more, which is a failure, or are too far away
+        from the time asked for, and partitions without any.
 
     Raises:
         TopicError: The topics cannot be read.
@@ -67,6 +70,8 @@ def plan_topics(
                 lost.append(Unread(f"{topic}-{partition}", gone, True))
             if topics.leaves_out and (start > low or end < high):
                 lost.append(Unread(f"{topic}-{partition}", FAR_AWAY, False))
+            elif max(start, low) >= end:
+                lost.append(Unread(f"{topic}-{partition}", EMPTY if low == high else NOTHING_THERE, False))
             parts += cut_parts(topics, topic, partition, max(start, low), end, low, zone, layouts, part_offsets)
     return tuple(parts), tuple(lost)
 

@@ -130,6 +130,23 @@ def test_a_period_tells_the_rows_of_a_full_read_and_reads_no_more_than_days_arou
     )
 
 
+def test_a_period_without_events_says_what_was_not_looked_at(month: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["logs", "scan", month, "--to", "2025-01-01T00:00:00Z", "-o", "tsv"]) == 0
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "month-0: records that came to Kafka more than a day before or after" in told.err
+
+
+def test_partitions_without_records_are_told(cluster: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
+    create(cluster, "empty", 3)
+    produce(cluster, "empty", lines_of()[:100], partition=1)
+    url = f"kafka://{cluster.bootstrap}/empty"
+    assert main(["logs", "scan", url]) == 0
+    assert "2 files, e.g. empty-0: holds no records" in capsys.readouterr().out
+    assert main(["logs", "scan", f"{url}?start=latest"]) == 0
+    assert "empty-1: holds no records from start to end" in capsys.readouterr().out
+
+
 def test_watch_shows_what_comes_and_what_was_there_on_request(
     cluster: SandboxThread, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -199,6 +216,13 @@ def test_a_wrong_password_is_told_and_not_repeated(secured: SandboxThread, capsy
     assert "uthentication" in told
     assert "sesame" not in told
     assert password_of(secured) not in told
+
+
+def test_a_connection_without_the_tls_that_brokers_want_is_told(
+    secured: SandboxThread, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["logs", "scan", f"kafka://{secured.bootstrap}/private"]) == 1
+    assert "brokers that want another security.protocol" in capsys.readouterr().err
 
 
 def test_without_topics_there_is_nothing_to_connect_to(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from eosctl.commands.invocation import Invocation, invocation_of, remember_output, write_result
+from eosctl.commands.invocation import Invocation, invocation_of, note, remember_output, write_result
 from eosctl.commands.logs.data import mine_data
 from eosctl.commands.logs.engine import (
     READING,
@@ -265,8 +265,15 @@ class Reading(NamedTuple):
 
 def _read(paths: Sequence[Path], how: Reading) -> LogFindings:
     from eosctl.collect.log_findings import judge_scan
+    from eosctl.render.logs.report import skipped_texts
+    from spark_log_analytics.topics.plan import FAR_AWAY
 
-    return judge_scan(_scan(paths, how), how.period)
+    findings = judge_scan(_scan(paths, how), how.period)
+    if not findings.events:
+        # Else only some forms of output tell it, and lines that were shipped long after look as if there were none.
+        for text in skipped_texts([one for one in findings.skipped if one.reason == FAR_AWAY]):
+            note(text)
+    return findings
 
 
 def _only(findings: LogFindings, categories: frozenset[str] | None) -> LogFindings:

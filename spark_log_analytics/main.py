@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import SourceSummary
-from eosctl.model.period import Period
+from eosctl.model.period import ALL_TIME, Period
 from spark_log_analytics.incidents import incident_of, incidents
 from spark_log_analytics.job import (
     Reading,
@@ -106,7 +106,7 @@ def _scan_and_save(reading: Reading, options: argparse.Namespace) -> Done:
             summaries = reading.summarize(splits)
             everything, period = number_rows(rows, splits), Period(options.from_ms, options.until_ms)
             events = in_period(everything, period)
-            event_count = events.count() if any(period) else sum(split.kept_count for split in splits)
+            event_count = events.count() if period != ALL_TIME else sum(split.kept_count for split in splits)
             # Written first, as a baseline may be the result that is overwritten next.
             if options.baseline is not None:
                 baseline = sink.read(options.baseline, EVENTS, events)

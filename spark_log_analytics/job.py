@@ -165,7 +165,7 @@ def _scanner_of(bins: Sequence[Sequence[Split | TopicPart]]) -> Callable[[Iterat
 
 def collect_counts(rows: DataFrame) -> tuple[CountedSplit, ...]:
     """Bring the counts of a scan's splits to the driver; what scans must be cached if the events are wanted, too."""
-    return counted_splits(row.asDict(recursive=True) for row in rows.where("counts is not null").collect())
+    return counted_splits(rows.where("counts is not null").toArrow().to_pylist())
 
 
 def number_rows(rows: DataFrame, splits: Sequence[CountedSplit]) -> DataFrame:

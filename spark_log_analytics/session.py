@@ -25,6 +25,7 @@ LOCAL_PROFILE: Final = {
     "spark.sql.shuffle.partitions": "2",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
+    "spark.python.daemon.module": "spark_log_analytics.daemon",
 }
 BATCH_PROFILE: Final = {
     # Arrow batches reach the Python workers in half the time over a socket file; streaming sources written in Python

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -140,3 +141,16 @@ def test_no_module_hides_one_of_pythons_own() -> None:
     """spark-submit puts the folder of main.py in front of the path: ``import compression`` must not find ours there."""
     own = {path.stem for path in (FIXTURES.parents[2] / "spark_log_analytics").iterdir()}
     assert not own & (sys.stdlib_module_names | {"annotationlib", "compression"})  # the last two are new in 3.14
+
+
+def test_local_workers_import_the_installed_package(spark: Any) -> None:
+    def tell(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+        import pyspark
+
+        for _ in batches:
+            yield pa.RecordBatch.from_pydict({"file": [pyspark.__file__]})
+
+    pyspark = pytest.importorskip("pyspark", reason="the spark extra is not installed")
+    [row] = spark.range(0, 1, 1, 1).mapInArrow(tell, "file string").collect()
+    assert row["file"] == pyspark.__file__

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import tzinfo
 from itertools import islice
 from typing import Final, NamedTuple
@@ -23,6 +24,7 @@ FAR_AWAY: Final = (
     "records that came to Kafka more than a day before or after the time asked for are left out; "
     "?start=earliest&end=latest reads them, too"
 )
+HELD_UP: Final = "records behind an open transaction are not read; eosctl txn hanging tells of those that stay open"
 EMPTY: Final = "holds no records"
 NOTHING_THERE: Final = "holds no records from start to end"
 MOST_AHEAD: Final = 20_000
@@ -54,13 +56,15 @@ def plan_topics(
 
     Returns:
         The parts, and what is not read: records that are not there any more, which is a failure, or are too far away
-        from the time asked for, and partitions without any.
+        from the time asked for, or behind a transaction that is open, and partitions without any.
 
     Raises:
         TopicError: The topics cannot be read.
     """
     parts: list[TopicPart] = []
     lost: list[Unread] = []
+    # Asked first: what comes in between then cannot look as if a transaction held it up.
+    written = _written(topics)
     with connect(topics, gives_up=True) as cluster:
         for topic, partition in cluster.partitions():
             low, high = cluster.bounds(topic, partition)
@@ -68,12 +72,25 @@ def plan_topics(
             end = min(high, cluster.resolve(topic, partition, topics.end or LATEST))
             if gone := lost_offsets(f"{topic}-{partition}", start, low):
                 lost.append(Unread(f"{topic}-{partition}", gone, True))
+            is_to_the_end = end == high and (topics.end is None or topics.leaves_out)
+            is_held_up = is_to_the_end and high < written.get((topic, partition), 0)
+            if is_held_up:
+                lost.append(Unread(f"{topic}-{partition}", HELD_UP, False))
             if topics.leaves_out and (start > low or end < high):
                 lost.append(Unread(f"{topic}-{partition}", FAR_AWAY, False))
-            elif max(start, low) >= end:
+            elif max(start, low) >= end and not is_held_up:
                 lost.append(Unread(f"{topic}-{partition}", EMPTY if low == high else NOTHING_THERE, False))
             parts += cut_parts(topics, topic, partition, max(start, low), end, low, zone, layouts, part_offsets)
     return tuple(parts), tuple(lost)
+
+
+def _written(topics: Topics) -> dict[tuple[str, int], int]:
+    """Return how far partitions are written, whatever transactions are open, where that may be further than is read."""
+    if topics.settings.get("isolation.level") != "read_committed":
+        return {}
+    everything = replace(topics, settings={**topics.settings, "isolation.level": "read_uncommitted"})
+    with connect(everything, gives_up=True) as cluster:
+        return {place: cluster.bounds(*place)[1] for place in cluster.partitions()}
 
 
 def lost_offsets(name: str, start: int, low: int) -> str:

@@ -71,6 +71,32 @@ def test_what_was_aborted_is_no_log(cluster: SandboxThread) -> None:
     assert [event.message for event in every] == ["kept", "dropped"]
 
 
+def test_what_an_open_transaction_holds_up_is_told(cluster: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
+    create(cluster, "held")
+    url = f"kafka://{cluster.bootstrap}/held"
+    line = b"2026-11-21 09:31:18.670 ERROR [main] a.Relay - one"
+    producer = Producer({"bootstrap.servers": cluster.bootstrap, "transactional.id": "held", "log_level": 0})
+    producer.init_transactions(30)
+    told = "held-0: records behind an open transaction are not read"
+
+    def scan(*options: str) -> str:
+        assert main(["logs", "scan", url + "".join(options)]) == 0
+        return capsys.readouterr().out
+
+    producer.begin_transaction()
+    producer.produce("held", line)
+    producer.commit_transaction(30)
+    assert told not in scan()
+    producer.begin_transaction()
+    producer.produce("held", line)
+    assert producer.flush(30) == 0
+    assert told in scan()
+    assert told not in scan("?isolation.level=read_uncommitted")
+    assert told not in scan('?end={"held": {"0": 1}}')
+    producer.abort_transaction(30)
+    assert told not in scan()
+
+
 def test_what_retention_took_is_told(cluster: SandboxThread, capsys: pytest.CaptureFixture[str]) -> None:
     create(cluster, "short")
     produce(cluster, "short", lines_of())

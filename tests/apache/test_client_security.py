@@ -20,6 +20,7 @@ from cryptography.hazmat.primitives.serialization.pkcs12 import serialize_key_an
 from cryptography.x509 import load_pem_x509_certificate
 from msgspec.structs import replace
 
+from eosctl.cli import main
 from eosctl.client import connect
 from eosctl.client.diagnosis import WrongSecurityProtocol
 from eosctl.errors import AuthenticationFailed, ClusterUnreachable
@@ -193,3 +194,19 @@ def test_an_authority_that_is_not_known_is_refused(secured: Secured) -> None:
     config = ClientConfig((secured.tls,), SecurityProtocol.SSL, TlsConfig(ca_pem=stranger))
     with pytest.raises(AuthenticationFailed, match="not to be trusted"):
         asyncio.run(reach(config))
+
+
+@pytest.mark.parametrize("mechanism", list(SaslMechanism))
+def test_topics_of_logs_are_reached_by_every_mechanism(
+    secured: Secured, mechanism: SaslMechanism, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What the raw client is told reaches librdkafka too: passwords, tokens, authorities."""
+    words = ["security.protocol=SASL_SSL", f"sasl.mechanism={mechanism.value}"]
+    words += [f"ssl.truststore.certificates={secured.authority_pem}"]
+    if mechanism is SaslMechanism.OAUTHBEARER:
+        words += [f"sasl.oauthbearer.token={unsecured_token()}"]
+    else:
+        words += ["sasl.username=ops", "sasl.password=word"]
+    given = [part for word in words for part in ("-X", word)]
+    assert main(["logs", "scan", f"kafka://{secured.sasl_tls}/missing", *given]) == 1
+    assert "Unknown topic or partition" in capsys.readouterr().err

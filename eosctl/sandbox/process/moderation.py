@@ -1,8 +1,8 @@
 """Looking at sockets less often when many clients are busy, as network cards moderate their interrupts.
 
 What a turn costs by itself (a look at the sockets, a write to each log, cold caches) is shared by the requests that it
-serves. Under load the next look waits until a moment after the last, so that more requests share a turn; a few clients,
-or many that come one at a time, are looked at as soon as they stir.
+serves. The more clients speak at once, the longer the next look waits after the last, so that more requests share a
+turn; a few clients, or many that come slowly, are looked at as soon as they stir.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-MOMENT_S: Final = 200e-6  # from one look to the next under load, some times what a request costs
-CROWD: Final = 8  # so many clients at once are one: fewer would wait longer than they are served
+FEW: Final = 8  # clients that never wait: so few would wait longer than they are served
+SHARE_S: Final = 30e-6  # each more lets all wait so much longer, about what its request costs
+LONGEST_S: Final = 1e-3
 _WINDOW_S: Final = 1e-3  # how long clients are counted
 
 
@@ -24,7 +25,7 @@ def pause_s(client_count: int, since_last_s: float) -> float:
         client_count: How many clients stirred within about a millisecond.
         since_last_s: How long ago the last look was.
     """
-    return MOMENT_S - since_last_s if client_count >= CROWD else 0.0
+    return min((client_count - FEW) * SHARE_S, LONGEST_S) - since_last_s
 
 
 class ModeratedSelector(selectors.DefaultSelector):

@@ -1,4 +1,4 @@
-"""When sockets are looked at: at once for a few clients, once a moment for a crowd."""
+"""When sockets are looked at: at once for a few clients, rarely for a crowd."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from contextlib import ExitStack
 
 import pytest
 
-from eosctl.sandbox.process.moderation import CROWD, MOMENT_S, ModeratedSelector, pause_s
+from eosctl.sandbox.process.moderation import FEW, LONGEST_S, SHARE_S, ModeratedSelector, pause_s
+
+CROWD = FEW + 8
+MOMENT_S = 8 * SHARE_S
 
 
 class Time:
@@ -73,18 +76,19 @@ def crowd(clients: Clients, time: Time) -> None:
     assert not time.slept_s
 
 
-def test_the_pause_lasts_until_a_moment_after_the_last_look() -> None:
-    assert pause_s(CROWD, 0.0) == MOMENT_S
+def test_the_pause_grows_with_the_clients_up_to_a_limit_and_ends_so_long_after_the_last_look() -> None:
+    assert pause_s(FEW, 0.0) == 0
+    assert pause_s(FEW + 1, 0.0) == pytest.approx(SHARE_S)
     assert pause_s(CROWD, MOMENT_S / 4) == pytest.approx(MOMENT_S * 3 / 4)
     assert pause_s(CROWD, MOMENT_S * 2) < 0
-    assert pause_s(CROWD - 1, 0.0) == 0
+    assert pause_s(100_000, 0.0) == LONGEST_S
 
 
 def test_a_few_clients_never_wait(clients: Clients, time: Time) -> None:
     for timeout in (None, 0.0, 1.0) * 20:
         time.now_s += MOMENT_S / 4
-        clients.speak(CROWD - 1)
-        assert clients.served(timeout) == CROWD - 1
+        clients.speak(FEW)
+        assert clients.served(timeout) == FEW
     assert not time.slept_s
 
 

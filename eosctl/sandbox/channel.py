@@ -77,7 +77,7 @@ class NodeChannel:
         if self._runtime.stopped:
             return
         if node_id == self._node_id and not self._network.has_faults:
-            self._runtime.ticks.post(partial(self._serve_self, api_key, version, message, done))
+            self._runtime.ticks.post_settled(partial(self._serve_self, api_key, version, message, done))
             return
         self._correlation_id = correlation_id = (self._correlation_id + 1) & 0x7FFF_FFFF
         data = encode_request(api_key, version, correlation_id, self._client_id, message)[4:]
@@ -118,10 +118,18 @@ class NodeChannel:
     def _serve_self(self, api_key: int, version: int, message: Any, done: Done) -> None:
         if self._runtime.stopped:
             return  # the node halted in the turn in which it wrote to itself
+        reply = partial(self._answer_self, done)
         context = RequestContext(
-            api_key, version, self._client_id, "127.0.0.1", CLUSTER_PRINCIPAL, INTER_BROKER_LISTENER, True, done
+            api_key, version, self._client_id, "127.0.0.1", CLUSTER_PRINCIPAL, INTER_BROKER_LISTENER, True, reply
         )
         self._service.serve(api_key, version, context, message)
+
+    def _answer_self(self, done: Done, response: Any | None) -> None:
+        self._runtime.ticks.post_settled(partial(self._hear_self, done, response))
+
+    def _hear_self(self, done: Done, response: Any | None) -> None:
+        if not self._runtime.stopped:
+            done(response)
 
     def _serve_frame(self, frame: Frame) -> None:
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 Call = Callable[[], None]
@@ -44,6 +45,7 @@ class Ticks:
         self._lull: list[Call] = []
         self._flushes: list[Call] = []
         self._writes: list[Call] = []
+        self._flush_count = 0
         self._scheduled = False
 
     def post(self, call: Call) -> None:
@@ -51,6 +53,25 @@ class Ticks:
         self._work.append(call)
         if not self._scheduled:
             self.schedule()
+
+    def post_settled(self, call: Call) -> None:
+        """Run ``call`` as :meth:`post` does, once what has been appended by now is in the page cache.
+
+        A node that writes because of what another log holds (markers after the decision, the end of a transaction after
+        its markers) would else find the second without the first after a kill between the files of one turn.
+        """
+        self.post(partial(self._settle, self._flush_count, call))
+
+    def _settle(self, flush_count: int, call: Call) -> None:
+        try:
+            if self._flushes and flush_count == self._flush_count:
+                self._flush()
+        finally:
+            call()
+
+    def _flush(self) -> None:
+        self._flush_count += 1
+        _run_each(self._flushes)
 
     def at_lull(self, call: Call) -> None:
         """Run ``call`` in this turn once nothing that was posted is left."""
@@ -88,7 +109,7 @@ class Ticks:
                     work.extend(self._lull)
                     self._lull.clear()
                 elif self._flushes:
-                    _run_each(self._flushes)
+                    self._flush()
                 elif self._writes:
                     _run_each(self._writes)
                 else:

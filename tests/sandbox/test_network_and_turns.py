@@ -47,6 +47,38 @@ def test_work_that_a_write_makes_belongs_to_the_same_turn(loop: VirtualLoop, tic
     assert seen == ["work"]
 
 
+def test_what_a_settled_call_may_know_of_is_flushed_first_and_once(loop: VirtualLoop, ticks: Ticks) -> None:
+    seen: list[str] = []
+
+    def append(name: str) -> None:
+        seen.append(name)
+        ticks.at_flush(lambda: seen.append(f"{name} flushed"))
+
+    def decide() -> None:
+        append("decision")
+        ticks.post_settled(lambda: append("first marker"))
+        ticks.post_settled(lambda: append("second marker"))
+
+    ticks.post(decide)
+    loop.run(0)
+    assert seen[:4] == ["decision", "decision flushed", "first marker", "second marker"]
+    assert sorted(seen[4:]) == ["first marker flushed", "second marker flushed"]
+
+
+def test_a_settled_call_runs_where_a_flush_fails(loop: VirtualLoop, ticks: Ticks) -> None:
+    seen: list[str] = []
+
+    def fail() -> None:
+        raise ValueError("broken")
+
+    ticks.at_flush(fail)
+    ticks.post_settled(lambda: seen.append("next"))
+    with pytest.raises(ValueError, match="broken"):
+        loop.run(0)
+    loop.run(0)
+    assert seen == ["next"]
+
+
 def test_a_failing_call_costs_no_other_call(loop: VirtualLoop, ticks: Ticks) -> None:
     seen: list[str] = []
 

@@ -36,6 +36,7 @@ from eosctl.verify.report import Verdict
 from eosctl.verify.targets import Target, running_cluster
 from scripts.endurance.rounds import Round, Work, play_round, warnings_of
 from scripts.endurance.sandbox_process import SandboxProcess, free_ports
+from scripts.endurance.short_lives import SETTINGS
 
 KILL: Final = "kill-process"
 #: ``amount`` is after how many ms a start is killed again; above this it is left alone.
@@ -113,6 +114,7 @@ def main(arguments: Sequence[str]) -> int:
                 str(Path(directory) / "data"),
                 brokers=options.brokers,
                 port_base=free_ports(options.brokers),
+                settings=tuple(SETTINGS.items()),
                 fast=True,
                 bugs=(("kafka-20734", False),),
             )

@@ -54,8 +54,9 @@ def main(arguments: Sequence[str]) -> int:
     """
     options = _parse(arguments)
     layouts = () if options.pattern is None else (options.pattern,)
+    period = Period(options.from_ms, options.until_ms)
     try:
-        reading = plan_reading(options.paths, options.zone, layouts, Period(options.from_ms, options.until_ms))
+        reading = plan_reading(options.paths, options.zone, layouts, period)
     except TopicError as error:
         sys.stderr.write(f"{error}\n")
         return 1
@@ -67,7 +68,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         # An old verdict beside new events, or beside none, would be half a result.
         (Path(options.out) / INCIDENTS).unlink(missing_ok=True)
-        done = _scan_and_save(reading, options)
+        done = _scan_and_save(reading, period, options)
         write_json(Path(options.out) / INCIDENTS, [_plain(one) for one in done.incidents])
     except SinkError as error:
         sys.stderr.write(f"The job failed, and its result is not complete: {error}\n")
@@ -91,7 +92,7 @@ class Done(NamedTuple):
     incidents: Sequence[Incident]
 
 
-def _scan_and_save(reading: Reading, options: argparse.Namespace) -> Done:
+def _scan_and_save(reading: Reading, period: Period, options: argparse.Namespace) -> Done:
     """Scan, judge, and write the tables.
 
     Raises:
@@ -104,7 +105,7 @@ def _scan_and_save(reading: Reading, options: argparse.Namespace) -> Done:
         try:
             splits = collect_counts(rows)
             summaries = reading.summarize(splits)
-            everything, period = number_rows(rows, splits), Period(options.from_ms, options.until_ms)
+            everything = number_rows(rows, splits)
             events = in_period(everything, period)
             event_count = events.count() if period != ALL_TIME else sum(split.kept_count for split in splits)
             # Written first, as a baseline may be the result that is overwritten next.

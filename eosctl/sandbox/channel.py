@@ -1,4 +1,4 @@
-"""Requests from one node to another (or to itself) over links that carry encoded frames."""
+"""Requests from one node to another (or to itself), encoded wherever a fault may act on them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from eosctl.sandbox.network import Frame, Network
+from eosctl.sandbox.network import Frame, Network, Passed
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.runtime import NodeRuntime
 from eosctl.wire.error_codes import ErrorCode
@@ -48,8 +48,8 @@ class _Pending(msgspec.Struct, frozen=True):
 class NodeChannel:
     """The inter-node side of one node: sends requests, matches answers, serves what others send.
 
-    Requests to the node itself skip the encoding unless a fault is on the network; every other one travels as the
-    bytes that Kafka would send. ``locate_controller`` names the active controller's node.
+    While a fault is on the network, requests and answers travel as the bytes that Kafka would send. Without one nobody
+    could tell, and the other node gets the very message. ``locate_controller`` names the active controller's node.
     """
 
     def __init__(
@@ -73,18 +73,24 @@ class NodeChannel:
     def send(
         self, node_id: int, api_key: int, version: int, message: Any, done: Done, *, timeout_ms: int = 30_000
     ) -> None:
-        """Send a request; ``done`` gets the decoded response, or None when the link broke or timed out."""
+        """Send a request; ``done`` gets the response, or None when the link broke or timed out."""
         if self._runtime.stopped:
             return
         if node_id == self._node_id and not self._network.has_faults:
             self._runtime.ticks.post_settled(partial(self._serve_self, api_key, version, message, done))
             return
         self._correlation_id = correlation_id = (self._correlation_id + 1) & 0x7FFF_FFFF
-        data = encode_request(api_key, version, correlation_id, self._client_id, message)[4:]
         deadline = self._runtime.loop.time() + timeout_ms / 1000
         self._pending[correlation_id] = _Pending(node_id, api_key, version, done, deadline)
-        if not self._network.send(Frame(self._node_id, node_id, api_key, True, data)):
-            self._runtime.ticks.post(partial(self._fail, correlation_id))
+        if self._network.has_faults:
+            data = encode_request(api_key, version, correlation_id, self._client_id, message)[4:]
+            is_sent = self._network.send(Frame(self._node_id, node_id, api_key, True, data))
+        else:
+            is_sent = self._network.hand_over(
+                Passed(self._node_id, node_id, api_key, True, version, correlation_id, message)
+            )
+        if not is_sent:
+            self._runtime.ticks.post(partial(self._hear, correlation_id, None))
         elif not self._sweeping:
             self._sweeping = True
             self._runtime.call_later(SWEEP_INTERVAL_MS, self._sweep)
@@ -100,20 +106,25 @@ class NodeChannel:
             answered = partial(_unless_refused, done)
             self.send(controller, api_key, version, message, answered, timeout_ms=timeout_ms)
 
-    def receive(self, frame: Frame) -> None:
-        """Take a frame from the network."""
+    def receive(self, frame: Frame | Passed) -> None:
+        """Take a frame, or what is passed in its place, from the network."""
         if self._runtime.stopped:
             return
-        if frame.is_request:
+        if isinstance(frame, Passed):
+            if frame.is_request:
+                self._serve(frame.source, frame.api_key, frame.version, frame.correlation_id, frame.message)
+            else:
+                self._hear(frame.correlation_id, frame.message)
+        elif frame.is_request:
             self._serve_frame(frame)
         else:
-            self._complete(frame)
+            self._hear_frame(frame)
 
     def disconnected(self, node_id: int) -> None:
         """Fail everything that waits for an answer of a node that went away."""
         for correlation_id, pending in tuple(self._pending.items()):
             if pending.destination == node_id:
-                self._fail(correlation_id)
+                self._hear(correlation_id, None)
 
     def _serve_self(self, api_key: int, version: int, message: Any, done: Done) -> None:
         if self._runtime.stopped:
@@ -137,46 +148,47 @@ class NodeChannel:
             request = self._service.decode(header.api_key, header.api_version, frame.data, header.body_position)
         except WireError:
             return
-        reply = partial(self._answer, frame.source, header.api_key, header.api_version, header.correlation_id)
+        self._serve(frame.source, header.api_key, header.api_version, header.correlation_id, request)
+
+    def _serve(self, node_id: int, api_key: int, version: int, correlation_id: int, request: Any) -> None:
+        reply = partial(self._answer, node_id, api_key, version, correlation_id)
         context = RequestContext(
-            header.api_key,
-            header.api_version,
-            header.client_id or "",
-            "127.0.0.1",
-            CLUSTER_PRINCIPAL,
-            INTER_BROKER_LISTENER,
-            True,
-            reply,
+            api_key, version, f"broker-{node_id}", "127.0.0.1", CLUSTER_PRINCIPAL, INTER_BROKER_LISTENER, True, reply
         )
-        self._service.serve(header.api_key, header.api_version, context, request)
+        self._service.serve(api_key, version, context, request)
 
     def _answer(self, node_id: int, api_key: int, version: int, correlation_id: int, response: Any | None) -> None:
-        if not self._runtime.stopped:
-            if response is None:  # the connection would be closed: whoever waits for this answer knows at once
-                data = correlation_id.to_bytes(4, "big")
-            else:
-                data = encode_response(api_key, version, correlation_id, response)[4:]
-            self._network.send(Frame(self._node_id, node_id, api_key, False, data))
+        if self._runtime.stopped:
+            return
+        if not self._network.has_faults:
+            self._network.hand_over(Passed(self._node_id, node_id, api_key, False, version, correlation_id, response))
+            return
+        if response is None:  # the connection would be closed: whoever waits for this answer knows at once
+            data = correlation_id.to_bytes(4, "big")
+        else:
+            data = encode_response(api_key, version, correlation_id, response)[4:]
+        self._network.send(Frame(self._node_id, node_id, api_key, False, data))
 
-    def _complete(self, frame: Frame) -> None:
-        pending = self._pending.pop(response_correlation_id(frame.data), None)
+    def _hear_frame(self, frame: Frame) -> None:
+        correlation_id = response_correlation_id(frame.data)
+        pending = self._pending.get(correlation_id)
         if pending is None:
             return
         try:
             _, response = decode_response(pending.api_key, pending.version, frame.data)
         except WireError:
             response = None
-        pending.done(response)
+        self._hear(correlation_id, response)
 
-    def _fail(self, correlation_id: int) -> None:
+    def _hear(self, correlation_id: int, response: Any | None) -> None:
         pending = self._pending.pop(correlation_id, None)
         if pending is not None:
-            pending.done(None)
+            pending.done(response)
 
     def _sweep(self) -> None:
         now = self._runtime.loop.time()
         for correlation_id in [key for key, pending in self._pending.items() if pending.deadline <= now]:
-            self._fail(correlation_id)
+            self._hear(correlation_id, None)
         self._sweeping = bool(self._pending)
         if self._sweeping:
             self._runtime.call_later(SWEEP_INTERVAL_MS, self._sweep)

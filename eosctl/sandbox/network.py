@@ -1,4 +1,4 @@
-"""The links between nodes: encoded frames, delivered within the turn unless a fault says otherwise."""
+"""The links between nodes: what they send is delivered within the turn unless a fault says otherwise."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 from enum import StrEnum
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -26,6 +26,22 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
     api_key: int
     is_request: bool
     data: bytes
+
+
+class Passed(msgspec.Struct, frozen=True, gc=False):
+    """What a frame would hold, on its way between nodes of one process where nothing looks at bytes.
+
+    Messages are immutable, so that both nodes may keep parts of one. ``message`` is None for an answer that says that
+    the connection would be closed.
+    """
+
+    source: int
+    destination: int
+    api_key: int
+    is_request: bool
+    version: int
+    correlation_id: int
+    message: Any
 
 
 class FaultAction(StrEnum):
@@ -98,12 +114,15 @@ class LinkFault:
 class Port(NamedTuple):
     """How a node takes part in the network."""
 
-    receive: Callable[[Frame], None]
+    receive: Callable[[Frame | Passed], None]
     disconnected: Callable[[int], None]  # a node went away: its connections broke
 
 
 class Network:
-    """Carries frames between attached nodes; everything is delivered through the turn's work, never by recursion."""
+    """Carries frames between attached nodes; everything is delivered through the turn's work, never by recursion.
+
+    While there is no fault, nodes may pass messages as they are: see :attr:`has_faults`.
+    """
 
     def __init__(self, loop: Loop, ticks: Ticks) -> None:
         self._loop = loop
@@ -187,6 +206,13 @@ class Network:
         self._deliver(frame)
         return True
 
+    def hand_over(self, passed: Passed) -> bool:
+        """Deliver what needs no bytes, in the same order as frames; False when nothing listens at the destination."""
+        if passed.destination not in self._ports:
+            return False
+        self._deliver(passed)
+        return True
+
     def _act(self, fault: LinkFault, frame: Frame) -> None:
         match fault.action:
             case FaultAction.DELAY:
@@ -206,14 +232,14 @@ class Network:
             fault.held = [held for held in fault.held if held is not frame]
             self._deliver(frame)
 
-    def _deliver(self, frame: Frame) -> None:
+    def _deliver(self, frame: Frame | Passed) -> None:
         if frame.api_key == ApiKey.FETCH:
             # A copy without its original is cut off again; nobody else acts on it before its answer.
             self._ticks.post(partial(self._arrive, frame))
         else:
             self._ticks.post_settled(partial(self._arrive, frame))
 
-    def _arrive(self, frame: Frame) -> None:
+    def _arrive(self, frame: Frame | Passed) -> None:
         port = self._ports.get(frame.destination)
         if frame.destination in self._paused:
             self._paused[frame.destination].append(partial(self._arrive, frame))

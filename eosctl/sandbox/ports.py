@@ -156,7 +156,7 @@ class Replicas(Protocol):
 
 
 class Channel(Protocol):
-    """Requests from this broker to another node (or itself) over links that carry encoded frames."""
+    """Requests from this broker to another node (or itself), over links on which faults may act."""
 
     def send(
         self,
@@ -168,7 +168,7 @@ class Channel(Protocol):
         *,
         timeout_ms: int = 30_000,
     ) -> None:
-        """Send a request; ``done`` gets the decoded response, or None when the link broke or timed out."""
+        """Send a request; ``done`` gets the response, or None when the link broke or timed out."""
 
     def send_to_controller(
         self, api_key: int, version: int, message: Any, done: Callable[[Any | None], None], *, timeout_ms: int = 30_000

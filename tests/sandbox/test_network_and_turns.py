@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from eosctl.sandbox.harness import VirtualLoop
-from eosctl.sandbox.network import FaultAction, Frame, LinkFault, Network, Port
+from eosctl.sandbox.network import FaultAction, Frame, LinkFault, Network, Passed, Port
 from eosctl.sandbox.runtime import NodeRuntime
 from eosctl.sandbox.ticks import Ticks
 
@@ -169,14 +169,17 @@ class Nodes:
         for node_id in (1, 2, 3):
             self.network.attach(node_id, Port(self.receive, partial(self.lost, node_id)))
 
-    def receive(self, frame: Frame) -> None:
-        self.arrived.append((frame.destination, frame.data))
+    def receive(self, frame: Frame | Passed) -> None:
+        self.arrived.append((frame.destination, frame.message if isinstance(frame, Passed) else frame.data))
 
     def lost(self, node_id: int, other: int) -> None:
         self.gone.append((node_id, other))
 
     def send(self, data: bytes, source: int = 1, destination: int = 2, api_key: int = 1) -> bool:
         return self.network.send(Frame(source, destination, api_key, True, data))
+
+    def hand_over(self, message: bytes, source: int = 1, destination: int = 2) -> bool:
+        return self.network.hand_over(Passed(source, destination, 1, True, 0, 7, message))
 
 
 @pytest.fixture
@@ -189,6 +192,29 @@ def test_frames_arrive_in_the_same_turn_in_order(nodes: Nodes) -> None:
         assert nodes.send(bytes([number]))
     nodes.loop.run(0)
     assert nodes.arrived == [(2, b"\0"), (2, b"\1"), (2, b"\2")]
+
+
+def test_what_is_passed_keeps_its_place_among_frames(nodes: Nodes) -> None:
+    assert nodes.send(b"a")
+    assert nodes.hand_over(b"b")
+    assert nodes.send(b"c")
+    nodes.loop.run(0)
+    assert [data for _, data in nodes.arrived] == [b"a", b"b", b"c"]
+
+
+def test_what_is_passed_waits_for_a_paused_node_and_never_reaches_one_that_is_gone(nodes: Nodes) -> None:
+    nodes.network.pause(2)
+    assert nodes.hand_over(b"a")
+    nodes.loop.run(0)
+    assert nodes.arrived == []
+    nodes.network.resume(2)
+    nodes.loop.run(0)
+    assert nodes.arrived == [(2, b"a")]
+    assert nodes.hand_over(b"b")
+    nodes.network.detach(2)
+    assert not nodes.hand_over(b"c")
+    nodes.loop.run(0)
+    assert nodes.arrived == [(2, b"a")]
 
 
 def test_nobody_listens_at_a_node_that_is_gone(nodes: Nodes) -> None:

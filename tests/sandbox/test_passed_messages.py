@@ -1,0 +1,137 @@
+"""What nodes of one process pass each other in the place of frames: nobody may be able to tell the difference."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.core import ClusterShape
+from eosctl.sandbox.harness import Harness
+from eosctl.sandbox.network import FaultAction, Frame, LinkFault, Network, Passed
+from eosctl.sandbox.ports import Emulation
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.frames import decode_request, decode_response, encode_request, encode_response
+from tests.sandbox.eos_client import EosClient
+
+ORDERS = [TopicPartition("orders", index) for index in range(3)]
+
+
+def encoded(passed: Passed) -> bytes:
+    """Return the frame that would be sent, without its size."""
+    encode: Any = encode_request if passed.is_request else encode_response
+    names = ("broker-0",) if passed.is_request else ()
+    return bytes(encode(passed.api_key, passed.version, passed.correlation_id, *names, passed.message)[4:])
+
+
+def decoded(passed: Passed, frame: bytes) -> Any:
+    if passed.is_request:
+        return decode_request(frame)[1]
+    return decode_response(passed.api_key, passed.version, frame)[1]
+
+
+def plain(message: Any) -> Any:
+    """Return a message in which all sequences are lists."""
+    return msgspec.json.decode(msgspec.json.encode(message))
+
+
+class Watched:
+    """Every message that is passed, with the bytes that would have been sent."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.passed: list[tuple[Passed, bytes]] = []
+        self.frames: list[Frame] = []
+        hand_over, send = Network.hand_over, Network.send
+
+        def watched_hand_over(network: Network, passed: Passed) -> bool:
+            assert not network.has_faults
+            self.passed.append((passed, encoded(passed) if passed.message is not None else b""))
+            return hand_over(network, passed)
+
+        def watched_send(network: Network, frame: Frame) -> bool:
+            self.frames.append(frame)
+            return send(network, frame)
+
+        patch.setattr(Network, "hand_over", watched_hand_over)
+        patch.setattr(Network, "send", watched_send)
+
+
+@pytest.fixture
+def watched(monkeypatch: pytest.MonkeyPatch) -> Watched:
+    return Watched(monkeypatch)
+
+
+def transact(client: EosClient) -> None:
+    """Write to every partition, end the transactions both ways, and let a broker come and go."""
+    client.create_topic("orders", partitions=3, replicas=3)
+    for number in range(4):
+        producer = client.init(f"app-{number % 2}")
+        for partition in ORDERS:
+            assert client.produce(producer, partition, ["x"]) is ErrorCode.NONE
+        assert client.end(producer, commit=number % 2 == 0) is ErrorCode.NONE
+        if number == 1:
+            client.harness.kill(client.leader(ORDERS[0]))
+            client.harness.advance(3000)
+    for broker in set(client.harness.core.broker_ids) - set(client.harness.core.nodes):
+        client.harness.restart(broker)
+    client.harness.advance(3000)
+
+
+@pytest.mark.parametrize("release", ["3.9", "4.3"])
+def test_a_passed_message_is_what_its_bytes_would_say_and_stays_it(
+    release: str, tmp_path: Path, watched: Watched
+) -> None:
+    harness = Harness(tmp_path, ClusterShape(3, Emulation(release), None, {}, fast=True))
+    transact(EosClient(harness, implicit=release == "4.3"))
+    harness.close()
+    assert not watched.frames
+    seen = Counter((passed.api_key, passed.is_request) for passed, _ in watched.passed)
+    for key in (ApiKey.FETCH, ApiKey.WRITE_TXN_MARKERS, ApiKey.ADD_PARTITIONS_TO_TXN, ApiKey.BROKER_HEARTBEAT):
+        assert seen[key, True] >= 2
+        assert seen[key, False] >= 2
+    for passed, frame in watched.passed:
+        if passed.message is not None:
+            assert encoded(passed) == frame  # nobody has changed it since
+            if passed.api_key != ApiKey.CREATE_TOPICS:  # sent on for a client, whose own answer has what it knows
+                assert plain(decoded(passed, frame)) == plain(passed.message)
+
+
+def test_a_fault_makes_frames_of_what_follows_and_of_answers_to_what_was_passed(
+    tmp_path: Path, watched: Watched
+) -> None:
+    harness = Harness(tmp_path, ClusterShape(3, Emulation("4.3"), None, {}, fast=True))
+    client = EosClient(harness)
+    client.create_topic("orders", partitions=3, replicas=3)
+    waiting = {  # followers' fetches that leaders hold
+        (passed.source, passed.destination, passed.correlation_id)
+        for passed, _ in watched.passed
+        if passed.is_request and passed.api_key == ApiKey.FETCH and passed.source in harness.core.broker_ids
+    } - {
+        (passed.destination, passed.source, passed.correlation_id)
+        for passed, _ in watched.passed
+        if not passed.is_request
+    }
+    assert waiting
+    fault = LinkFault(FaultAction.DROP, api_key=ApiKey.END_TXN)  # which no node sends
+    harness.core.network.add_fault(fault)
+    passed_count = len(watched.passed)
+    harness.advance(1000)
+    answered = {
+        (frame.destination, frame.source, int.from_bytes(frame.data[:4]))
+        for frame in watched.frames
+        if not frame.is_request
+    }
+    assert len(watched.passed) == passed_count
+    assert waiting <= answered
+    assert {broker.node_id for broker in harness.core.brokers()} == {1, 2, 3}
+    for partition in ORDERS:
+        assert len(harness.core.broker(client.leader(partition)).replicas.partitions[partition].isr) == 3
+    harness.core.network.remove_fault(fault)
+    harness.advance(1000)
+    assert len(watched.passed) > passed_count
+    harness.close()

@@ -184,10 +184,10 @@ class Decoder:
         values = {}
         for slot in known:
             values[slot.field.name] = self.source.name(slot.field.name)
-            line(f"{values[slot.field.name]} = {self.constant(self.structs.default(self.section, slot.field))}")
+            line(f"{values[slot.field.name]}: Any = {self.constant(self.structs.default(self.section, slot.field))}")
         if self.preserves:
             values["unknown_tags"] = self.source.name("unknown_tags")
-            line(f"{values['unknown_tags']} = ()")
+            line(f"{values['unknown_tags']}: Any = ()")
         with block("if n:"):
             self.tag_loop(known, values)
         return values

@@ -35,7 +35,7 @@ class Encoder:
         self.flush()
         if self.branched:
             self.emit()
-            self.source.lines.insert(0, f"    {self.out} = []")
+            self.source.lines.insert(0, f"    {self.out}: list[bytes] = []")
         self.source.line(f"return {self.joined()}")
 
     def joined(self) -> str:
@@ -104,7 +104,7 @@ class Encoder:
                 self.source.line(f"{size} = {'0' if compact else '-1'}")
             self.source.line("else:")
             self.source.indent += 1
-        self.source.line(f"{body} = {encoded}")
+        self.source.line(f"{body} = {encoded}" if nullable else f"{body}: bytes = {encoded}")
         self.source.line(f"{size} = len({body}){plus}")
         self.source.indent -= nullable
         self.length(size, "h" if kind == "string" else "i")
@@ -205,7 +205,7 @@ class Encoder:
         self.flush()
         if self.branched:
             self.emit()
-            self.source.lines.insert(start, "    " * self.source.indent + f"{self.out} = []")
+            self.source.lines.insert(start, "    " * self.source.indent + f"{self.out}: list[bytes] = []")
         expression = self.joined()
         self.run, self.pieces, self.out, self.branched = outer
         return expression

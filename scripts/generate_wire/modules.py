@@ -72,9 +72,9 @@ def _codec_module(
     span = f"version {versions.first}" if len({*versions}) == 1 else "versions {} to {}".format(*versions)
     lines = [
         f'"""{structs.table.name} {section.name}, {span}. {_NOTE.format(path=path + ".msg")}"""',
-        "# mypy: ignore-errors",
         "",
         "from struct import Struct, error as StructError",
+        "from typing import Any, Final",
         "",
         f"from {_PACKAGE}.{package.replace('/', '.')} import {', '.join(sorted(names))}",
         f"from eosctl.wire.runtime import {', '.join(sorted(helpers | tables))}",
@@ -82,22 +82,23 @@ def _codec_module(
     if "ZERO_UUID" in constants:
         lines.append("from eosctl.wire.uuid import ZERO_UUID")
     lines += [""]
-    lines += [f"DEFAULT_{name.removesuffix('()')} = {name}" for name in sorted(constants) if name.endswith("()")]
+    lines += [f"DEFAULT_{name.removesuffix('()')}: Final = {name}" for name in sorted(constants) if name.endswith("()")]
     lines += [_format_line(*one.split()) for one in formats]
-    lines += ["", "", "def decode(buffer, position=0):", "    try:", "        p = position", *decoding.lines]
+    lines += ["", "", "def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:"]
+    lines += ["    try:", "        p = position", *decoding.lines]
     lines += [
         "    except (IndexError, LengthError, StructError):",
         f'        raise explain("{path}", "{section.name}", {versions.first}, buffer, position) from None',
     ]
-    lines += ["", "", "def encode(message):", *encoding.lines, ""]
+    lines += ["", "", "def encode(message: Any) -> bytes:", *encoding.lines, ""]
     return "\n".join(lines)
 
 
 def _format_line(verb: str, form: str) -> str:
     name = format_name(verb, form)
     if verb in ("pack", "unpack"):
-        return f'{name} = Struct(">{form}").{verb}{"_from" if verb == "unpack" else ""}'
-    return f'{name} = {verb}("{form}")'
+        return f'{name}: Final = Struct(">{form}").{verb}{"_from" if verb == "unpack" else ""}'
+    return f'{name}: Final = {verb}("{form}")'
 
 
 def _index_module(tables: dict[str, Table]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 
@@ -16,9 +16,9 @@ from eosctl.model.transaction import ProducerState, TopicPartition
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.records.batch import BatchHeader
 
-TRANSACTION_STATE_TOPIC = "__transaction_state"
-CONSUMER_OFFSETS_TOPIC = "__consumer_offsets"
-METADATA_TOPIC = "__cluster_metadata"
+TRANSACTION_STATE_TOPIC: Final = "__transaction_state"
+CONSUMER_OFFSETS_TOPIC: Final = "__consumer_offsets"
+METADATA_TOPIC: Final = "__cluster_metadata"
 
 
 class Timer(Protocol):
@@ -111,6 +111,19 @@ class Replicas(Protocol):
         Batches of a transactional producer (offset commits) go through producer-state checks without sequences; one
         that opens a transaction must show the ``guard`` of its verification (INVALID_TXN_STATE otherwise).
         ``done`` calls of one partition come in offset order, before ``marker_written`` of a later marker.
+        """
+
+    def append_entries(
+        self,
+        partition: TopicPartition,
+        entries: Sequence[tuple[bytes, bytes | None]],
+        done: Callable[[AppendResult], None],
+        *,
+        timeout_ms: int,
+    ) -> None:
+        """Append keys and values (None: a tombstone) as one batch of a coordinator's state, with acks=all.
+
+        They get the time of the append. ``done`` and errors are those of :meth:`append_internal`.
         """
 
     def begin_verification(

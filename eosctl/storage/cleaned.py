@@ -37,7 +37,7 @@ class CleanedSegment:
 
     def append(self, batch: bytes, header: BatchHeader) -> None:
         """Add a batch behind the last one."""
-        self.segment.add(header, self._index_interval_bytes)
+        self.segment.add(len(batch), header.last_offset, header.max_timestamp, self._index_interval_bytes)
         self._file.write(batch)
 
     def append_aborted_txn(self, txn: AbortedTxn) -> None:

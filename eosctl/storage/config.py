@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LogConfig:
     """How a partition's log rolls and indexes; names and defaults are those of Kafka's topic settings.
 

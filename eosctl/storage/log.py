@@ -101,23 +101,25 @@ class SegmentedLog:
         Raises:
             ValueError: When the batch's offset lies below the log's end.
         """
-        if header.base_offset < self.log_end_offset:
-            raise ValueError(f"a batch at offset {header.base_offset} cannot follow offset {self.log_end_offset - 1}")
+        base_offset, max_timestamp, batch_bytes = header.base_offset, header.max_timestamp, len(batch)
+        if base_offset < self.log_end_offset:
+            raise ValueError(f"a batch at offset {base_offset} cannot follow offset {self.log_end_offset - 1}")
+        last_offset = base_offset + header.last_offset_delta
+        config = self.config
         rolled = None
         segments = self._segments
         if not segments:
             segments.append(Segment(self.directory, self.log_end_offset, now_ms))
         active = segments[-1]
-        if active.is_full_for(header, now_ms, self.config):
-            rolled = header.base_offset
+        if active.is_full_for(batch_bytes, last_offset, max_timestamp, now_ms, config):
+            rolled = base_offset
             self.roll(rolled, now_ms)
             active = segments[-1]
-        active.add(header, self.config.index_interval_bytes)
-        last_offset = header.base_offset + header.last_offset_delta
+        active.add(batch_bytes, last_offset, max_timestamp, config.index_interval_bytes)
         self._tail.append(batch, last_offset)
         self.log_end_offset = last_offset + 1
         self._unwritten.append(batch)
-        self._unwritten_bytes += len(batch)
+        self._unwritten_bytes += batch_bytes
         if self._unwritten_bytes >= _MAX_UNWRITTEN_BYTES:
             self.flush()
         return rolled

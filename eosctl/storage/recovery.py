@@ -174,7 +174,7 @@ class _Recovery:
             completed = self._replay.apply(header, batch.buffer, batch.buffer_position)
         except WireError:
             return False
-        segment.add(header, self._config.index_interval_bytes)
+        segment.add(header.size_bytes, header.last_offset, header.max_timestamp, self._config.index_interval_bytes)
         if completed is not None and not completed.committed:
             segment.aborted_txns.append(completed.as_aborted())
         if header.partition_leader_epoch > (self.epochs[-1].epoch if self.epochs else -1):

@@ -16,7 +16,7 @@ from eosctl.storage.offset_index import OffsetIndex
 from eosctl.storage.time_index import NO_TIMESTAMP, TimeIndex
 from eosctl.storage.txn_index import AbortedTxn, decode_aborted_txns, encode_aborted_txn
 from eosctl.wire.records.batch import decode_header, decode_records, iter_headers
-from eosctl.wire.records.header import HEADER_BYTES, LOG_OVERHEAD_BYTES, BatchHeader
+from eosctl.wire.records.header import HEADER_BYTES, BatchHeader
 
 #: Index entries hold offsets relative to the segment's base in 32 bits.
 MAX_RELATIVE_OFFSET: Final = 0x7FFF_FFFF
@@ -81,20 +81,22 @@ class Segment:
 
     # --- appending -------------------------------------------------------------------------------------------------
 
-    def is_full_for(self, header: BatchHeader, now_ms: int, config: LogConfig) -> bool:
+    def is_full_for(
+        self, batch_bytes: int, last_offset: int, max_timestamp: int, now_ms: int, config: LogConfig
+    ) -> bool:
         """Tell whether a batch must go into a new segment (Kafka's LogSegment.shouldRoll).
 
-        Too large, too old, an index full, or an offset that the indexes could not hold.
+        Too large, too old, an index full, or an offset that the indexes could not hold. Times are ms since the epoch.
         """
         size = self.size_bytes
-        if header.base_offset + header.last_offset_delta - self.base_offset > MAX_RELATIVE_OFFSET:
+        if last_offset - self.base_offset > MAX_RELATIVE_OFFSET:
             return True
         if not size:
             return False
-        if size + LOG_OVERHEAD_BYTES + header.batch_length > config.segment_bytes:
+        if size + batch_bytes > config.segment_bytes:
             return True
         if self.first_timestamp >= 0:
-            age_ms = header.max_timestamp - self.first_timestamp
+            age_ms = max_timestamp - self.first_timestamp
         else:
             age_ms = now_ms - self.created_ms if self.created_ms >= 0 else 0
         if age_ms > config.segment_ms:
@@ -105,9 +107,8 @@ class Segment:
             or len(self.time_index.entries) > capacity - 2 * time_index.ENTRY_BYTES
         )
 
-    def add(self, header: BatchHeader, index_interval_bytes: int) -> None:
+    def add(self, batch_bytes: int, last_offset: int, max_timestamp: int, index_interval_bytes: int) -> None:
         """Account for a batch at the end of the segment and index it when an entry is due."""
-        last_offset, max_timestamp = header.base_offset + header.last_offset_delta, header.max_timestamp
         if not self.size_bytes:
             self.first_timestamp = max_timestamp
         if max_timestamp > self.max_timestamp:
@@ -116,9 +117,8 @@ class Segment:
             self.offset_index.append(last_offset, self.size_bytes)
             self.time_index.append_if_later(self.max_timestamp, self.max_timestamp_offset)
             self._bytes_since_entry = 0
-        size = LOG_OVERHEAD_BYTES + header.batch_length
-        self._bytes_since_entry += size
-        self.size_bytes += size
+        self._bytes_since_entry += batch_bytes
+        self.size_bytes += batch_bytes
 
     # --- files -----------------------------------------------------------------------------------------------------
 

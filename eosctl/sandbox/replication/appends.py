@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from msgspec.structs import replace
@@ -17,7 +17,7 @@ from eosctl.sandbox.replication.purgatory import Deadlines, ReplicationWait
 from eosctl.sandbox.replication.verification import NOT_VERIFIED, VerificationPolicy
 from eosctl.sandbox.runtime import NodeRuntime
 from eosctl.wire.error_codes import NO_ERROR, ErrorCode
-from eosctl.wire.records.batch import BatchHeader, with_append_time
+from eosctl.wire.records.batch import BatchHeader, encode_entries, with_append_time
 from eosctl.wire.records.control import EndTxnMarker, encode_marker_batch
 from eosctl.wire.records.header import TRANSACTIONAL
 
@@ -81,8 +81,8 @@ def append_client_batch(
         batch = with_append_time(batch, now_ms)
         header = replace(header, attributes=header.attributes | 8, max_timestamp=now_ms)
     base_offset = log.append_as_leader(batch, header, partition.leader_epoch, now_ms)
-    partition.appended(len(batch), header.last_offset_delta + 1)
-    last_offset = base_offset + header.last_offset_delta
+    last_offset = log.end_offset - 1
+    partition.appended(len(batch), last_offset - base_offset + 1)
     result = AppendResult(NO_ERROR, base_offset, last_offset, append_time_ms, log.start_offset)
     return result, last_offset
 
@@ -123,6 +123,22 @@ class LeaderAppends:
                 done(AppendResult(error, log_start_offset=partition.log.start_offset))
                 return
         self._append(partition, batch, header, self._runtime.now_ms(), done, timeout_ms)
+
+    def entries(
+        self,
+        partition: Partition | None,
+        entries: Sequence[tuple[bytes, bytes | None]],
+        done: Done,
+        timeout_ms: int,
+    ) -> None:
+        """Append a coordinator's keys and values as one batch, which is made for the end of the log."""
+        error = self._not_ready(partition)
+        if error or partition is None:
+            done(AppendResult(error))
+            return
+        now_ms = self._runtime.now_ms()
+        header, batch = encode_entries(entries, now_ms, partition.log.end_offset, partition.leader_epoch)
+        self._append(partition, batch, header, now_ms, done, timeout_ms)
 
     def marker(
         self,
@@ -168,11 +184,11 @@ class LeaderAppends:
     def _append(
         self, partition: Partition, batch: bytes, header: BatchHeader, now_ms: int, done: Done, timeout_ms: int
     ) -> None:
-        log = partition.log
+        log, base_offset = partition.log, header.base_offset
         log.append_placed(batch, header, now_ms)
-        last_offset = header.base_offset + header.last_offset_delta
-        partition.appended(len(batch), header.last_offset_delta + 1)
-        result = AppendResult(NO_ERROR, header.base_offset, last_offset, -1, log.store.log_start_offset)
+        last_offset = log.end_offset - 1
+        partition.appended(len(batch), last_offset - base_offset + 1)
+        result = AppendResult(NO_ERROR, base_offset, last_offset, -1, log.store.log_start_offset)
         if last_offset < log.high_watermark:
             done(result)
             return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import Protocol
+from typing import Final, Protocol
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.log.partition_log import PartitionLog
@@ -11,7 +11,7 @@ from eosctl.sandbox.metadata.image import PartitionState
 from eosctl.sandbox.replication.purgatory import ReplicationWait
 from eosctl.wire.error_codes import ErrorCode
 
-UNKNOWN_OFFSET = -1
+UNKNOWN_OFFSET: Final = -1
 
 
 class FetchWatcher(Protocol):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from heapq import heappop, heappush
+from typing import Final
 
 from eosctl.sandbox.runtime import NodeRuntime
 from eosctl.wire.error_codes import ErrorCode
 
 Completed = Callable[[ErrorCode], None]
-SWEEP_INTERVAL_MS = 50
+SWEEP_INTERVAL_MS: Final = 50
 
 
 class ReplicationWait:

@@ -194,6 +194,17 @@ class ReplicaManager:
             return
         self.appends.internal(hosted, batch, header, done, timeout_ms)
 
+    def append_entries(
+        self,
+        partition: TopicPartition,
+        entries: Sequence[tuple[bytes, bytes | None]],
+        done: Callable[[AppendResult], None],
+        *,
+        timeout_ms: int,
+    ) -> None:
+        """Append a coordinator's keys and values as one batch, as leader with acks=all."""
+        self.appends.entries(self.partitions.get(partition), entries, done, timeout_ms)
+
     def begin_verification(
         self, partition: TopicPartition, producer_id: int, producer_epoch: int, *, adds_partition: bool = False
     ) -> VerificationGuard | ErrorCode | None:

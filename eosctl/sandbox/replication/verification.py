@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from eosctl.sandbox.log.producer_state import VerificationGuard
 from eosctl.sandbox.replication.partition import Partition
@@ -63,4 +64,4 @@ class VerificationPolicy:
         )
 
 
-NOT_VERIFIED = (ErrorCode.INVALID_TXN_STATE, "Record was not part of an ongoing transaction")
+NOT_VERIFIED: Final = (ErrorCode.INVALID_TXN_STATE, "Record was not part of an ongoing transaction")

@@ -209,7 +209,9 @@ def encode_batch(
     )
 
 
-def encode_entries(entries: Sequence[tuple[bytes, bytes | None]], timestamp: int) -> bytes:
+def encode_entries(
+    entries: Sequence[tuple[bytes, bytes | None]], timestamp: int, base_offset: int, partition_leader_epoch: int
+) -> tuple[BatchHeader, bytes]:
     """Encode keys and values as a coordinator writes its state: plain records of one time, without a producer.
 
     The bytes are those of `encode_batch` in half its time; three such batches are written for every transaction.
@@ -217,10 +219,20 @@ def encode_entries(entries: Sequence[tuple[bytes, bytes | None]], timestamp: int
     Args:
         entries: At least one; a value of None is a tombstone.
         timestamp: Milliseconds since the epoch.
+        base_offset: Offset of the first record.
+        partition_leader_epoch: Epoch of the leader that appends the batch.
+
+    Returns:
+        The batch's header, and the whole batch.
     """
     count = len(entries)
     section = b"".join([encode_entry(key, value, delta) for delta, (key, value) in enumerate(entries)])
-    return _assemble(0, -1, _CHECKED_HEAD.pack(0, count - 1, timestamp, timestamp, -1, -1, -1, count) + section)
+    checked = _CHECKED_HEAD.pack(0, count - 1, timestamp, timestamp, -1, -1, -1, count) + section
+    length, crc = len(checked) + CRC_START - LOG_OVERHEAD_BYTES, google_crc32c.value(checked)
+    header = BatchHeader(
+        base_offset, length, partition_leader_epoch, MAGIC, crc, 0, count - 1, timestamp, timestamp, -1, -1, -1, count
+    )
+    return header, _LENGTH_TO_CRC.pack(base_offset, length, partition_leader_epoch, MAGIC, crc) + checked
 
 
 def encode_retained(header: BatchHeader, records: Sequence[Record], *, delete_horizon_ms: int | None = None) -> bytes:

@@ -7,6 +7,7 @@ from mmap import mmap
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 #: Whatever batches are read from.
 ByteSource = bytes | bytearray | memoryview | mmap
@@ -54,21 +55,7 @@ class BatchHeader(msgspec.Struct, frozen=True, gc=False):
 
     def placed(self, base_offset: int, partition_leader_epoch: int) -> BatchHeader:
         """Return the header of the batch with the offset and leader epoch that the appending leader gives it."""
-        return BatchHeader(
-            base_offset,
-            self.batch_length,
-            partition_leader_epoch,
-            self.magic,
-            self.crc,
-            self.attributes,
-            self.last_offset_delta,
-            self.base_timestamp,
-            self.max_timestamp,
-            self.producer_id,
-            self.producer_epoch,
-            self.base_sequence,
-            self.records_count,
-        )
+        return replace(self, base_offset=base_offset, partition_leader_epoch=partition_leader_epoch)
 
     @property
     def last_offset(self) -> int:

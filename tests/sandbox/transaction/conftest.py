@@ -6,7 +6,7 @@ import heapq
 import itertools
 import random
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -27,7 +27,7 @@ from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.codec import codec
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.allocate_producer_ids import AllocateProducerIdsResponse
-from eosctl.wire.records.batch import BatchHeader, decode_header, decode_records, with_offset
+from eosctl.wire.records.batch import BatchHeader, decode_header, decode_records, encode_entries
 
 START_MS = 1_700_000_000_000
 
@@ -143,8 +143,13 @@ class Replicas:
         self.marker_errors: dict[TopicPartition, deque[ErrorCode]] = {}
         self.markers: list[tuple[TopicPartition, int, int, bool, int, int]] = []
 
-    def append_internal(
-        self, partition: TopicPartition, batch: bytes, done: Callable[[AppendResult], None], *, timeout_ms: int = 5000
+    def append_entries(
+        self,
+        partition: TopicPartition,
+        entries: Sequence[tuple[bytes, bytes | None]],
+        done: Callable[[AppendResult], None],
+        *,
+        timeout_ms: int,
     ) -> None:
         if self.append_errors:
             error = self.append_errors.popleft()
@@ -152,7 +157,7 @@ class Replicas:
             return
         log = self.logs.setdefault(partition, [])
         offset = sum(decode_header(known).records_count for known in log)
-        log.append(with_offset(batch, offset, 0))
+        log.append(encode_entries(entries, self.runtime.now_ms(), offset, 0)[1])
 
         def finish() -> None:
             done(AppendResult(ErrorCode.NONE, offset))

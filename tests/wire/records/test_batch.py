@@ -90,7 +90,9 @@ def test_append_time_replaces_the_timestamps_of_all_records(
 def test_entries_of_a_state_log_are_plain_records_of_one_time(
     entries: list[tuple[bytes, bytes | None]], timestamp: int
 ) -> None:
-    assert encode_entries(entries, timestamp) == encode_batch([Record(0, timestamp, *entry) for entry in entries])
+    records = [Record(0, timestamp, *entry) for entry in entries]
+    batch = encode_batch(records, base_offset=7, partition_leader_epoch=3)
+    assert encode_entries(entries, timestamp, 7, 3) == (decode_header(batch), batch)
 
 
 @given(record_lists, codecs, st.integers(0, 2**62), st.integers(0, 2**31 - 1))

@@ -37,7 +37,7 @@ from eosctl.sandbox.ports import (
 )
 from eosctl.wire.error_codes import NO_ERROR, ErrorCode
 from eosctl.wire.internal.partitioner import partition_for
-from eosctl.wire.records.batch import BatchHeader, decode_records, encode_entries
+from eosctl.wire.records.batch import BatchHeader, decode_records
 
 LOAD_BATCHES_PER_TURN: Final = 1000
 """How many batches are replayed before other work gets its turn."""
@@ -274,16 +274,15 @@ class StateManager:
         """Write what was queued so far: one batch for each partition, unless it would grow large."""
         partitions, self._unwritten = self._unwritten, deque()
         version = 1 if self._metadata.finalized_feature("transaction.version") >= 1 else 0
-        now_ms = self._runtime.now_ms()
         try:
             while partitions:
-                self._flush_partition(partitions.popleft(), version, now_ms)
+                self._flush_partition(partitions.popleft(), version)
         finally:
             if partitions:  # the disk of one failed; the others go on
                 self._unwritten.extend(partitions)
                 self._runtime.call_soon(self._flush)
 
-    def _flush_partition(self, partition: StatePartition, version: int, now_ms: int) -> None:
+    def _flush_partition(self, partition: StatePartition, version: int) -> None:
         queue, partition.queue = partition.queue, []
         entries: list[tuple[bytes, bytes | None]] = []
         size_bytes = first = 0
@@ -292,17 +291,19 @@ class StateManager:
             entries.append((cached.key, value))
             size_bytes += len(cached.key) + (0 if value is None else len(value))
             if size_bytes >= GROUP_BYTES:
-                self._write(partition, encode_entries(entries, now_ms), queue[first : first + len(entries)])
+                self._write(partition, entries, queue[first : first + len(entries)])
                 first += len(entries)
                 entries = []
                 size_bytes = 0
         if entries:
-            self._write(partition, encode_entries(entries, now_ms), queue[first:])
+            self._write(partition, entries, queue[first:] if first else queue)
 
-    def _write(self, partition: StatePartition, batch: bytes, written: list[Waiting]) -> None:
-        self._replicas.append_internal(
+    def _write(
+        self, partition: StatePartition, entries: list[tuple[bytes, bytes | None]], written: list[Waiting]
+    ) -> None:
+        self._replicas.append_entries(
             partition.topic_partition,
-            batch,
+            entries,
             partial(self._appended, partition, written),
             timeout_ms=max([cached.metadata.timeout_ms for cached, _, _ in written]),
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import msgspec
 
@@ -22,9 +22,9 @@ from eosctl.wire.frames import (
 )
 
 Done = Callable[[Any | None], None]
-INTER_BROKER_LISTENER = "REPLICATION"
-CLUSTER_PRINCIPAL = "User:CLUSTER"
-SWEEP_INTERVAL_MS = 100
+INTER_BROKER_LISTENER: Final = "REPLICATION"
+CLUSTER_PRINCIPAL: Final = "User:CLUSTER"
+SWEEP_INTERVAL_MS: Final = 100
 
 
 class PeerService(Protocol):

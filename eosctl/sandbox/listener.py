@@ -6,15 +6,15 @@ import asyncio
 import ssl
 from collections.abc import Callable
 from functools import partial
-from typing import cast
+from typing import Final, cast
 
 from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.broker.connection import Connection
 from eosctl.sandbox.ticks import Ticks
 
 # Plain asyncio protocols read into a new block of 256 KiB each time; malloc maps and unmaps it, for 12 us of 15 a read.
-READ_BYTES = 64 << 10
-BACKLOG_BYTES = 1 << 20  # with so much unhandled, a client is not read from until its turn has come
+READ_BYTES: Final = 64 << 10
+BACKLOG_BYTES: Final = 1 << 20  # with so much unhandled, a client is not read from until its turn has come
 
 
 class ClientProtocol(asyncio.BufferedProtocol):
@@ -129,7 +129,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
             self._transport.close()
 
 
-_BUFFER = memoryview(bytearray(READ_BYTES))
+_BUFFER: Final = memoryview(bytearray(READ_BYTES))
 
 
 class ListenerServer:

@@ -6,15 +6,15 @@ import random
 from collections.abc import Callable
 from enum import StrEnum
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from eosctl.sandbox.ticks import Loop, Ticks
 from eosctl.wire.api_keys import ApiKey
 
-REORDER_LIMIT_MS = 50.0
-CLIENTS = -1
+REORDER_LIMIT_MS: Final = 50.0
+CLIENTS: Final = -1
 """The end of a link at which all clients are (:mod:`eosctl.sandbox.broker.client_stream`)."""
 
 

@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from eosctl.sandbox.api.registry import peer_route
 from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.broker.config import NodeConfig
 from eosctl.sandbox.channel import NodeChannel
@@ -231,5 +230,6 @@ class Node:
             # As Kafka, it answers nobody before the controller has told it who leads what by now.
             broker.early_requests.append(partial(self.serve, api_key, version, context, request))
             return
-        broker.count_request(api_key, version, from_broker=True)
-        peer_route(api_key, version).handle(broker, context, request)
+        route_to_broker = broker.requests.route(api_key, version, from_broker=True)
+        if route_to_broker is not None:
+            route_to_broker.handle(broker, context, request)

@@ -6,13 +6,14 @@ import random
 from collections.abc import Callable
 from functools import partial
 from math import ceil
+from typing import Final
 
 from eosctl.sandbox.logging.event_log import NO_LOG, EventLog
 from eosctl.sandbox.ticks import Handle, Loop, Ticks
 from eosctl.sandbox.timing_wheel import TimingWheel, WheelTimer
 
-ROUNDING_MS = 1e-3  # seconds times 1000 are a whole number of ms but for this much
-LATE_MS = 10  # a timer that comes later than this was held up: the process had no processor, or a turn took long
+ROUNDING_MS: Final = 1e-3  # seconds times 1000 are a whole number of ms but for this much
+LATE_MS: Final = 10  # a timer that comes later than this was held up: the process had no processor, or a turn took long
 
 
 class Timers:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from heapq import heappop, heappush
+from typing import Final
 
-WHEEL_SIZE = 20  # Kafka's, as is the tick of 1 ms that the sandbox gives it
+WHEEL_SIZE: Final = 20  # Kafka's, as is the tick of 1 ms that the sandbox gives it
 
 
 class WheelTimer:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Any, TypeAlias
-
-import msgspec
 
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.index import APIS, Message
@@ -17,7 +16,8 @@ Decode: TypeAlias = "Callable[[bytes, int], tuple[Any, int]]"
 Encode: TypeAlias = "Callable[[Any], bytes]"
 
 
-class Codec(msgspec.Struct, frozen=True):
+@dataclass(frozen=True)
+class Codec:
     """The four functions of one API in one version.
 
     Decoders take a buffer and the position of the message in it, and return the message and the position

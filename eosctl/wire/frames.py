@@ -25,7 +25,7 @@ FRAME_LIMIT_BYTES: Final = 104_857_600  # socket.request.max.bytes, Kafka's defa
 _API_VERSIONS: Final = int(ApiKey.API_VERSIONS)
 _UNSUPPORTED: Final = ErrorCode.UNSUPPORTED_VERSION.to_bytes(2, "big")
 _NEVER: Final = 1 << 15
-_FLEXIBLE_FROM = {
+_FLEXIBLE_FROM: Final = {
     key: _NEVER if api.request.flexible_from is None else api.request.flexible_from for key, api in APIS.items()
 }
 
@@ -41,11 +41,11 @@ class _Codecs(dict[tuple[int, int], Codec]):
 _CODECS: Final = _Codecs()
 # Of requests: whether flexible, and the decoder; a plain dictionary is faster still.
 _REQUESTS: Final[dict[tuple[int, int], tuple[bool, Decode]]] = {}
-_unpack_int32 = Struct(">i").unpack_from
-_unpack_request = Struct(">hhih").unpack_from
-_pack_request = Struct(">ihhih").pack
-_pack_response = Struct(">ii").pack
-_pack_flexible_response = Struct(">iix").pack
+_unpack_int32: Final = Struct(">i").unpack_from
+_unpack_request: Final = Struct(">hhih").unpack_from
+_pack_request: Final = Struct(">ihhih").pack
+_pack_response: Final = Struct(">ii").pack
+_pack_flexible_response: Final = Struct(">iix").pack
 
 
 class RequestHeader(msgspec.Struct, frozen=True, gc=False):
@@ -132,9 +132,13 @@ def encode_response(api_key: int, version: int, correlation_id: int, message: An
     Raises:
         KeyError: eosctl does not know the API or the version.
     """
-    form = _CODECS[api_key, version]
+    return response_frame(_CODECS[api_key, version], correlation_id, message)
+
+
+def response_frame(form: Codec, correlation_id: int, message: Any) -> bytes:
+    """Write a whole response of an API and version that is known already, with its four size bytes."""
     body = form.encode_response(message)
-    if form.flexible and api_key != _API_VERSIONS:
+    if form.flexible and form.api_key != _API_VERSIONS:
         return _pack_flexible_response(5 + len(body), correlation_id) + body
     return _pack_response(4 + len(body), correlation_id) + body
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.coordinator.transaction.rules.decision import Answer
@@ -28,9 +28,9 @@ from eosctl.wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnTransaction,
 )
 
-INTERNAL_TOPICS = frozenset({TRANSACTION_STATE_TOPIC, CONSUMER_OFFSETS_TOPIC})
-BATCHED_VERSION = 4
-ADDED_BY_BROKER = 2
+INTERNAL_TOPICS: Final = frozenset({TRANSACTION_STATE_TOPIC, CONSUMER_OFFSETS_TOPIC})
+BATCHED_VERSION: Final = 4
+ADDED_BY_BROKER: Final = 2
 """The client's transaction version that a 4.x coordinator concludes from a batched request."""
 
 Respond = Callable[[list[AddPartitionsToTxnTopicResult]], None]

@@ -13,11 +13,11 @@ partition is added to the transaction), KIP-951 (current leader from version 10)
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from eosctl.model.transaction import TopicPartition
+from eosctl.model.transaction import TopicPartition, topic_partition
 from eosctl.sandbox.coordinator.transaction.verification import produce_error
 from eosctl.sandbox.log.validation import Refusal, check_request_batch
 from eosctl.sandbox.ports import AppendResult, RequestContext
@@ -40,11 +40,11 @@ from eosctl.wire.records.header import TRANSACTIONAL
 if TYPE_CHECKING:
     from eosctl.sandbox.broker.broker import Broker
 
-ACKS_ALL = -1
-FIRST_ABORTABLE_VERSION = 11
-FIRST_IMPLICIT_ADD_VERSION = 12
-FIRST_TOPIC_ID_VERSION = 13
-FIRST_CURRENT_LEADER_VERSION = 10
+ACKS_ALL: Final = -1
+FIRST_ABORTABLE_VERSION: Final = 11
+FIRST_IMPLICIT_ADD_VERSION: Final = 12
+FIRST_TOPIC_ID_VERSION: Final = 13
+FIRST_CURRENT_LEADER_VERSION: Final = 10
 
 Slot = tuple[int, int]  # position of topic and partition in the request
 
@@ -105,7 +105,7 @@ class Produce:
                     if found.attributes & TRANSACTIONAL:
                         transactional = True
                         producers.add(found.producer_id)
-                target = ErrorCode.UNKNOWN_TOPIC_ID if name is None else TopicPartition(name, data.index)
+                target = ErrorCode.UNKNOWN_TOPIC_ID if name is None else topic_partition(name, data.index)
                 parsed.append(((topic_index, index), target, batch))
         if transactional:
             if request.transactional_id is None:
@@ -273,7 +273,7 @@ class Produce:
         if response.error_code != ErrorCode.NOT_LEADER_OR_FOLLOWER:
             return response
         broker = self._broker
-        leadership = broker.metadata.leadership(TopicPartition(topic, response.index))
+        leadership = broker.metadata.leadership(topic_partition(topic, response.index))
         if leadership is None:
             return response
         endpoint = broker.endpoint_of(leadership.leader_id, self._context.listener)

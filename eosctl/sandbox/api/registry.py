@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Final
-
-import msgspec
 
 from eosctl.sandbox.ports import Emulation, Handler
 from eosctl.wire.api_keys import ApiKey
@@ -15,7 +14,7 @@ from eosctl.wire.codec import Codec, codec, served_versions
 from eosctl.wire.messages.index import APIS
 
 #: Served between nodes only; a client listener closes the connection.
-INTER_BROKER_APIS = frozenset(
+INTER_BROKER_APIS: Final = frozenset(
     {
         ApiKey.ALTER_PARTITION,
         ApiKey.ALLOCATE_PRODUCER_IDS,
@@ -33,7 +32,8 @@ INTER_BROKER_APIS = frozenset(
 UNSTABLE: Final[Mapping[int, int]] = {ApiKey.INIT_PRODUCER_ID: 6}
 
 
-class Route(msgspec.Struct, frozen=True):
+@dataclass(frozen=True)
+class Route:
     """How one API in one version is decoded, handled and answered."""
 
     codec: Codec

@@ -9,9 +9,9 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
-from eosctl.model.transaction import TopicPartition
+from eosctl.model.transaction import topic_partition
 from eosctl.sandbox.ports import AppendResult, RequestContext
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.write_txn_markers import (
@@ -22,7 +22,7 @@ from eosctl.wire.messages.write_txn_markers import (
     WriteTxnMarkersResponse,
 )
 
-_COORDINATOR_ERRORS = frozenset(
+_COORDINATOR_ERRORS: Final = frozenset(
     {
         ErrorCode.COORDINATOR_NOT_AVAILABLE,
         ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
@@ -58,7 +58,7 @@ def handle(broker: Any, context: RequestContext, request: WriteTxnMarkersRequest
 
     for marker, topic, index in appends:
         broker.replicas.append_marker(
-            TopicPartition(topic, index),
+            topic_partition(topic, index),
             marker.producer_id,
             marker.producer_epoch,
             marker.transaction_result,

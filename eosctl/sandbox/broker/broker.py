@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from eosctl.model.secret import Secret
 from eosctl.model.transaction import TopicPartition
@@ -13,6 +13,7 @@ from eosctl.sandbox.broker.config import ConfigSources, NodeConfig
 from eosctl.sandbox.broker.connection import Exchange
 from eosctl.sandbox.broker.error_counts import ErrorCounts
 from eosctl.sandbox.broker.lifecycle import Lifecycle
+from eosctl.sandbox.broker.served import ServedRequests
 from eosctl.sandbox.channel import NodeChannel
 from eosctl.sandbox.coordinator.group.coordinator import GroupCoordinator
 from eosctl.sandbox.coordinator.leaderships import CoordinatorLeaderships
@@ -57,10 +58,10 @@ from eosctl.wire.messages.create_topics import CreatableTopic, CreatableTopicCon
 if TYPE_CHECKING:
     from eosctl.sandbox.coordinator.group.host import GroupHost
 
-CLIENT_LISTENER = "PLAINTEXT"
-INTERNAL_TOPICS = (CONSUMER_OFFSETS_TOPIC, TRANSACTION_STATE_TOPIC)
-ADMIN_CLIENT_ID = "__admin_client"
-CREATE_TOPICS_VERSION = 7
+CLIENT_LISTENER: Final = "PLAINTEXT"
+INTERNAL_TOPICS: Final = (CONSUMER_OFFSETS_TOPIC, TRANSACTION_STATE_TOPIC)
+ADMIN_CLIENT_ID: Final = "__admin_client"
+CREATE_TOPICS_VERSION: Final = 7
 
 
 class Address(NamedTuple):
@@ -105,7 +106,7 @@ class Broker:
         self.client_faults = ClientFaults()
         self.paused: list[Callable[[], None]] | None = None  # while this process stands still: who waits to be served
         self.error_counts: ErrorCounts | None = None  # counted where metrics are served
-        self.request_counts: dict[tuple[int, int, bool], int] = {}  # by API key, version, whether a broker asked
+        self.requests = ServedRequests(emulation)
         self.replicas = ReplicaManager(
             node_id,
             runtime,
@@ -294,12 +295,6 @@ class Broker:
     def scram_credential(self, mechanism: str, user: str) -> ScramCredential | None:
         """Return what the cluster keeps of a user's password."""
         return self.metadata.scram.get((user, mechanism))
-
-    def count_request(self, api_key: int, version: int, *, from_broker: bool) -> None:
-        """Count a request for the metrics."""
-        counted = (api_key, version, from_broker)
-        counts = self.request_counts
-        counts[counted] = counts.get(counted, 0) + 1
 
     def end_without_answer(self, context: RequestContext) -> None:
         """Finish a request that has no answer (acks=0)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from itertools import dropwhile
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from eosctl.sandbox.settings import ConfigSource, InvalidSetting, Setting, setting_table
 
@@ -17,7 +17,7 @@ _TIME_SYNONYMS: dict[str, tuple[tuple[str, int], ...]] = {
 }
 
 
-_THROTTLED = re.compile(r"\*|([0-9]+:[0-9]+)?(,[0-9]+:[0-9]+)*")
+_THROTTLED: Final = re.compile(r"\*|([0-9]+:[0-9]+)?(,[0-9]+:[0-9]+)*")
 
 
 class ConfigEntry(NamedTuple):

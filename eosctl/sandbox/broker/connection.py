@@ -4,35 +4,34 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from eosctl.sandbox.api.registry import Route, client_route
 from eosctl.sandbox.broker.client_stream import END, ClientStream
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.security.guards import guarded
 from eosctl.sandbox.security.login import MAX_FRAME_BYTES as MAX_LOGIN_BYTES
 from eosctl.sandbox.security.login import Login
 from eosctl.wire.api_keys import ApiKey
-from eosctl.wire.codec import codec
+from eosctl.wire.codec import Codec, codec
 from eosctl.wire.errors import WireError
-from eosctl.wire.frames import FrameSplitter, RequestHeader, decode_request_header, encode_response
+from eosctl.wire.frames import FrameSplitter, RequestHeader, decode_request_header, response_frame
 from eosctl.wire.messages.api_versions import ApiVersionsRequest
 
 if TYPE_CHECKING:
     from eosctl.sandbox.broker.broker import Broker
 
-OUTPUT_LIMIT_BYTES = 1 << 20  # with so much to write, the next request waits until it is written
+OUTPUT_LIMIT_BYTES: Final = 1 << 20  # with so much to write, the next request waits until it is written
 
 
 class Exchange:
     """The reply of one request; further calls and calls after the connection closed do nothing."""
 
-    __slots__ = ("_answered", "_connection", "_correlation_id", "_route")
+    __slots__ = ("_answered", "_connection", "_correlation_id", "_form")
 
-    def __init__(self, connection: Connection, correlation_id: int, route: Route) -> None:
+    def __init__(self, connection: Connection, correlation_id: int, form: Codec) -> None:
         self._connection = connection
         self._correlation_id = correlation_id
-        self._route = route
+        self._form = form
         self._answered = False
 
     def __call__(self, response: Any | None) -> None:
@@ -40,16 +39,17 @@ class Exchange:
         if self._answered:
             return
         self._answered = True
+        connection = self._connection
         if response is None:
-            self._connection.abort()
+            connection.abort()
         else:
-            form = self._route.codec
-            counts = self._connection.broker.error_counts
+            form = self._form
+            counts = connection.broker.error_counts
             if counts is not None:
                 counts.add(form.api_key, response)
-            frame = encode_response(form.api_key, form.version, self._correlation_id, response)
-            stream = self._connection.disturbed_stream()
-            self._connection.answer(frame if stream is None or stream.answer(form.api_key, frame) else b"")
+            frame = response_frame(form, self._correlation_id, response)
+            stream = connection.disturbed_stream()
+            connection.answer(frame if stream is None or stream.answer(form.api_key, frame) else b"")
 
     def without_answer(self) -> None:
         """End the request without an answer (acks=0)."""
@@ -214,19 +214,19 @@ class Connection:
             self._login.take(frame)
             return
         header = decode_request_header(frame)
+        api_key, version = header.api_key, header.api_version
         broker = self.broker
         if self._session_end_ms is not None and not self._goes_on(header, frame):
             return
-        route = client_route(header.api_key, header.api_version, broker.emulation)
+        route = broker.requests.route(api_key, version, from_broker=False)
         if route is None:
             self._refuse(header)
             return
-        broker.count_request(header.api_key, header.api_version, from_broker=False)
         request, _ = route.codec.decode_request(frame, header.body_position)
-        exchange = Exchange(self, header.correlation_id, route)
+        exchange = Exchange(self, header.correlation_id, route.codec)
         context = RequestContext(
-            header.api_key,
-            header.api_version,
+            api_key,
+            version,
             header.client_id or "",
             self.client_host,
             self.principal,
@@ -255,7 +255,7 @@ class Connection:
             self.abort()
             return
         # An unknown version is answered in the layout of version 0, from which clients pick one (KIP-511).
-        route = Route(codec(ApiKey.API_VERSIONS, 0), _api_versions_handler())
+        form = codec(ApiKey.API_VERSIONS, 0)
         context = RequestContext(
             header.api_key,
             header.api_version,
@@ -264,9 +264,9 @@ class Connection:
             self.principal,
             self.listener,
             False,
-            Exchange(self, header.correlation_id, route),
+            Exchange(self, header.correlation_id, form),
         )
-        route.handle(self.broker, context, ApiVersionsRequest())
+        _api_versions_handler()(self.broker, context, ApiVersionsRequest())
 
 
 def _api_versions_handler() -> Callable[[Any, RequestContext, Any], None]:

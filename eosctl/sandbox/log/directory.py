@@ -44,8 +44,8 @@ from eosctl.storage.partition_metadata import read_partition_metadata, write_par
 from eosctl.storage.recovery import open_log
 from eosctl.wire.uuid import parse_uuid, render_uuid
 
-FUTURE = "-future"  # how the directories of replicas end that move here (UnifiedLog.logFutureDirName) ...
-DELETED = "-delete"  # ... and of what is about to be deleted
+FUTURE: Final = "-future"  # how the directories of replicas end that move here (UnifiedLog.logFutureDirName) ...
+DELETED: Final = "-delete"  # ... and of what is about to be deleted
 
 #: The disk under each directory. It belongs to the cluster that is played: a laptop whose own disk is nearly full must
 #: not make every cluster on it look ill.

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from operator import attrgetter
 from pathlib import Path
+from typing import Final
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.log.closed import LogClosed
@@ -20,9 +21,9 @@ from eosctl.wire.records.batch import BatchHeader, decode_header, decode_records
 from eosctl.wire.records.control import MARKER_BATCH_BYTES, EndTxnMarker, decode_control
 from eosctl.wire.records.header import CONTROL, TRANSACTIONAL
 
-_MARKER_BODY = struct.Struct(">hxhi")  # control type, value length, value version, coordinator epoch
-_MARKER_TYPE_POSITION = 68
-_BASE_OFFSET = attrgetter("base_offset")
+_MARKER_BODY: Final = struct.Struct(">hxhi")  # control type, value length, value version, coordinator epoch
+_MARKER_TYPE_POSITION: Final = 68
+_BASE_OFFSET: Final = attrgetter("base_offset")
 
 
 class PartitionLog:

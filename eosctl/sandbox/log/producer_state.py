@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
+from typing import Final
 
 import msgspec
 
 from eosctl.wire.error_codes import NO_ERROR, ErrorCode
 
-RETAINED_BATCHES = 5
-NO_EPOCH = -1
-NO_OFFSET = -1
-MAX_SEQUENCE = 0x7FFF_FFFF
+RETAINED_BATCHES: Final = 5
+NO_EPOCH: Final = -1
+NO_OFFSET: Final = -1
+MAX_SEQUENCE: Final = 0x7FFF_FFFF
 
 
 class RetainedBatch(msgspec.Struct, frozen=True, gc=False):

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Protocol
-
-import msgspec
 
 
 class TopicConfigSource(Protocol):
@@ -15,7 +14,8 @@ class TopicConfigSource(Protocol):
         """Return the value of ``name`` for a topic with these overrides."""
 
 
-class TopicSettings(msgspec.Struct, frozen=True, gc=False):
+@dataclass(frozen=True)
+class TopicSettings:
     """Typed topic settings; names and units are Kafka's."""
 
     is_compacted: bool = False

@@ -6,7 +6,7 @@ timestamps out of bounds, compressed batches.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from eosctl.sandbox.log.topic_settings import TopicSettings
 from eosctl.wire.error_codes import ErrorCode
@@ -34,12 +34,12 @@ class Refusal(NamedTuple):
     record_errors: tuple[RecordError, ...] = ()
 
 
-_CORRUPT = Refusal(ErrorCode.CORRUPT_MESSAGE)
-_INVALID = Refusal(ErrorCode.INVALID_RECORD)
-_INVALID_IN_LOG = Refusal(ErrorCode.INVALID_RECORD, knows_log=True)
-NO_TIMESTAMP = -1
-_ZSTD = 4
-_ZSTD_MIN_PRODUCE_VERSION = 7
+_CORRUPT: Final = Refusal(ErrorCode.CORRUPT_MESSAGE)
+_INVALID: Final = Refusal(ErrorCode.INVALID_RECORD)
+_INVALID_IN_LOG: Final = Refusal(ErrorCode.INVALID_RECORD, knows_log=True)
+NO_TIMESTAMP: Final = -1
+_ZSTD: Final = 4
+_ZSTD_MIN_PRODUCE_VERSION: Final = 7
 
 
 def check_request_batch(records: bytes, produce_version: int) -> BatchHeader | Refusal:

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.ports import PartitionLeadership
 from eosctl.sandbox.security.mechanisms import ScramCredential
 from eosctl.wire.internal import metadata as records
 
-NO_LEADER = -1
-NO_LEADER_CHANGE = -2
+NO_LEADER: Final = -1
+NO_LEADER_CHANGE: Final = -2
 RECOVERED, RECOVERING = 0, 1  # a leader that was in sync, and one that was not and may have lost records (KIP-704)
-TOPIC_RESOURCE = 2
-BROKER_RESOURCE = 4
-GROUP_RESOURCE = 32
+TOPIC_RESOURCE: Final = 2
+BROKER_RESOURCE: Final = 4
+GROUP_RESOURCE: Final = 32
 
 QuotaEntity = frozenset[tuple[str, str | None]]
 """Whom a quota is for: types (``user``, ``client-id``, ``ip``) with names, None for the default."""
 
 
-MIGRATING_DIRECTORY = bytes(16)  # Kafka's DirectoryId: nobody said where it is, and it is there
-UNASSIGNED_DIRECTORY = bytes(15) + b"\x01"  # its broker will say
+MIGRATING_DIRECTORY: Final = bytes(16)  # Kafka's DirectoryId: nobody said where it is, and it is there
+UNASSIGNED_DIRECTORY: Final = bytes(15) + b"\x01"  # its broker will say
 
 
 class PartitionState(NamedTuple):

@@ -30,7 +30,7 @@ def node_samples(node: Node) -> Iterator[Sample]:
     if node.broker is not None:
         broker = node.broker
         yield sample("kafka_server_KafkaServer_Value", RUNNING if broker.is_ready else STARTING, name="BrokerState")
-        yield from _requests(broker.request_counts)
+        yield from _requests(broker.requests.counts())
         if broker.error_counts is not None:
             yield from _errors(broker.error_counts)
         yield from _traffic(broker)

@@ -38,7 +38,7 @@ TRANSACTION_STATES: Final = (
     TransactionState.PREPARE_EPOCH_FENCE,
 )
 _TYPE, _KEY = RECORDS["transaction_state.TransactionLogKey"]
-_VALUE = RECORDS["transaction_state.TransactionLogValue"][1]
+_VALUE: Final = RECORDS["transaction_state.TransactionLogValue"][1]
 _KEYS: Final = KeyDecoders("transaction_state")
 _VALUES: Final = VersionDecoders(_VALUE)
 

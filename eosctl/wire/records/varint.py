@@ -5,15 +5,17 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from eosctl.wire.errors import WireError
 
 #: A 64-bit number never takes more than ten groups of seven bits.
-MAX_VARINT_BYTES = 10
+MAX_VARINT_BYTES: Final = 10
 
 #: The signed value of every one-byte varint: the fast path of the record decoder.
-ZIGZAG = tuple((n >> 1) ^ -(n & 1) for n in range(128))
+ZIGZAG: Final = tuple((n >> 1) ^ -(n & 1) for n in range(128))
 
-_SHORT = tuple(
+_SHORT: Final = tuple(
     bytes((n,)) if n < 128 else bytes((n & 0x7F | 0x80, n >> 7)) for n in range(1024)
 )  # by zigzag value: deltas and the lengths of small keys and values
 
@@ -34,7 +36,7 @@ def encode_varint(value: int) -> bytes:
 
 
 #: The encodings of small lengths: the fast path of the record encoder.
-LENGTHS = tuple(encode_varint(n) for n in range(512))
+LENGTHS: Final = tuple(encode_varint(n) for n in range(512))
 
 
 def decode_varint(buffer: bytes, position: int) -> tuple[int, int]:

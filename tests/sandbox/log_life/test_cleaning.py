@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec import structs
 
 from eosctl.sandbox.log.cleaning.cleaner import Interrupted, LogCleaning
 from eosctl.sandbox.log.cleaning.plan import plan_cleaning
@@ -135,7 +135,7 @@ def test_aborted_data_goes_at_once_and_its_marker_after_the_horizon(tmp_path: Pa
 def test_segments_are_joined_up_to_their_size(tmp_path: Path) -> None:
     disk = filled(tmp_path)
     before = len(disk.log.store.segments)
-    disk.log.apply_settings(structs.replace(COMPACTED, segment_bytes=1000))
+    disk.log.apply_settings(replace(COMPACTED, segment_bytes=1000))
     disk.clean()
     segments = disk.log.store.segments
     assert len(segments) < before
@@ -155,7 +155,7 @@ def test_a_cleaning_that_cannot_remember_all_keys_goes_on_later(tmp_path: Path) 
 
 
 def test_young_segments_wait(tmp_path: Path) -> None:
-    disk = Disk(tmp_path, structs.replace(COMPACTED, min_compaction_lag_ms=1000))
+    disk = Disk(tmp_path, replace(COMPACTED, min_compaction_lag_ms=1000))
     disk.write(*[Sent(-1, False, ((b"a", b"x" * 90),)) for _ in range(9)])
     disk.write(*[Sent(-1, False, ((b"a", b"x" * 90),)) for _ in range(9)], now_ms=NOW + 5000)
     first_young = next(found.base_offset for found in disk.log.store.segments if found.largest_timestamp > NOW)
@@ -164,7 +164,7 @@ def test_young_segments_wait(tmp_path: Path) -> None:
 
 
 def test_max_compaction_lag_overrules_the_ratio(tmp_path: Path) -> None:
-    disk = Disk(tmp_path, structs.replace(COMPACTED, max_compaction_lag_ms=1000, min_cleanable_dirty_ratio=1.0))
+    disk = Disk(tmp_path, replace(COMPACTED, max_compaction_lag_ms=1000, min_cleanable_dirty_ratio=1.0))
     disk.write(*[Sent(-1, False, ((b"a", b"x" * 90),)) for _ in range(9)])
     for now_ms, is_due in ((NOW + 1000, False), (NOW + 1001, True)):
         plan = plan_cleaning(disk.log, now_ms)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from struct import Struct
-from typing import Any
+from typing import Any, Final
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.coordinator.transaction.metadata import (
@@ -60,11 +60,11 @@ def encode_value(metadata: TransactionMetadata, version: int, *, writes_tags: bo
 
 
 # Three values are encoded for every transaction, so its partitions are encoded once and the rest is packed.
-_HEAD = Struct(">hqhib")  # version, producer id and epoch, timeout, status
-_KEY_TYPE = bytes(2)
-_TIMES = Struct(">qq")  # last update, start
-_PREVIOUS = Struct(">bbbq")  # count of tags; tag, size and value of each
-_PREVIOUS_AND_VERSION = Struct(">bbbqbbh")
+_HEAD: Final = Struct(">hqhib")  # version, producer id and epoch, timeout, status
+_KEY_TYPE: Final = bytes(2)
+_TIMES: Final = Struct(">qq")  # last update, start
+_PREVIOUS: Final = Struct(">bbbq")  # count of tags; tag, size and value of each
+_PREVIOUS_AND_VERSION: Final = Struct(">bbbqbbh")
 
 
 @lru_cache(maxsize=1024)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from eosctl.model.transaction import TopicPartition
+from eosctl.model.transaction import TopicPartition, topic_partition
 from eosctl.sandbox.ports import (
     TRANSACTION_STATE_TOPIC,
     BrokerConfig,
@@ -155,7 +155,7 @@ class VerificationManager:
         if not count:
             return None
         leadership = self._metadata.leadership(
-            TopicPartition(TRANSACTION_STATE_TOPIC, partition_for(transactional_id, count))
+            topic_partition(TRANSACTION_STATE_TOPIC, partition_for(transactional_id, count))
         )
         return None if leadership is None or leadership.leader_id < 0 else leadership.leader_id
 

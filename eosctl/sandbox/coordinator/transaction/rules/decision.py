@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 import msgspec
 
@@ -38,12 +39,12 @@ class Abort(msgspec.Struct, frozen=True, gc=False):
 
 Decision = Answer | Transition
 
-OK = Answer(ErrorCode.NONE)
-CONCURRENT = Answer(ErrorCode.CONCURRENT_TRANSACTIONS)
-FENCED = Answer(ErrorCode.PRODUCER_FENCED)
-UNKNOWN_MAPPING = Answer(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
-INVALID_STATE = Answer(ErrorCode.INVALID_TXN_STATE)
-NO_PRODUCER_ID_YET = Answer(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
+OK: Final = Answer(ErrorCode.NONE)
+CONCURRENT: Final = Answer(ErrorCode.CONCURRENT_TRANSACTIONS)
+FENCED: Final = Answer(ErrorCode.PRODUCER_FENCED)
+UNKNOWN_MAPPING: Final = Answer(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
+INVALID_STATE: Final = Answer(ErrorCode.INVALID_TXN_STATE)
+NO_PRODUCER_ID_YET: Final = Answer(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
 """Kafka answers 14 when a producer id is needed and the next block has not arrived."""
-UNEXPECTED = Answer(ErrorCode.UNKNOWN_SERVER_ERROR)
+UNEXPECTED: Final = Answer(ErrorCode.UNKNOWN_SERVER_ERROR)
 """Where Kafka throws IllegalStateException."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from msgspec.structs import replace
 
 from eosctl.model.transaction import TransactionState
@@ -33,7 +35,7 @@ from eosctl.sandbox.coordinator.transaction.rules.decision import (
     Transition,
 )
 
-EPOCH_BUMP_VERSION = 2
+EPOCH_BUMP_VERSION: Final = 2
 """The transaction.version from which every end of a transaction bumps the epoch (TV2)."""
 
 

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
-import msgspec
-
 from eosctl.model.transaction import TopicPartition, topic_partition
 from eosctl.sandbox.ports import (
     TRANSACTION_STATE_TOPIC,
@@ -27,6 +25,8 @@ from eosctl.wire.messages.add_partitions_to_txn import (
 )
 
 Done = Callable[[ErrorCode], None]
+
+NO_RETRY_MS: Final = -1
 
 _UNVERIFIABLE: Final = frozenset(
     {
@@ -49,22 +49,29 @@ def produce_error(error: ErrorCode, *, add_partition: bool) -> ErrorCode:
     return error
 
 
-class _Wish(msgspec.Struct, frozen=True):
-    """One partition to verify or add."""
+class _Wish:
+    """One partition to verify or add; an addition is repeated until ``deadline_ms`` while the coordinator is busy."""
 
-    partition: TopicPartition
-    knows_abortable: bool
-    done: Done
+    __slots__ = ("deadline_ms", "done", "knows_abortable", "partition")
+
+    def __init__(self, partition: TopicPartition, knows_abortable: bool, deadline_ms: int, done: Done) -> None:
+        self.partition = partition
+        self.knows_abortable = knows_abortable
+        self.deadline_ms = deadline_ms
+        self.done = done
 
 
-class _Entry(msgspec.Struct, frozen=True):
+class _Entry:
     """The wishes of one producer that wait for the next request to a coordinator's node."""
 
-    transactional_id: str
-    producer_id: int
-    producer_epoch: int
-    add_partition: bool
-    wishes: dict[TopicPartition, _Wish]
+    __slots__ = ("add_partition", "producer_epoch", "producer_id", "transactional_id", "wishes")
+
+    def __init__(self, transactional_id: str, producer_id: int, producer_epoch: int, add_partition: bool) -> None:
+        self.transactional_id = transactional_id
+        self.producer_id = producer_id
+        self.producer_epoch = producer_epoch
+        self.add_partition = add_partition
+        self.wishes: dict[TopicPartition, _Wish] = {}
 
 
 class VerificationManager:
@@ -104,26 +111,16 @@ class VerificationManager:
         4.x adds again for up to ``add.partitions.to.txn.retry.backoff.max.ms`` while the coordinator is still busy
         with the transaction before (51, KAFKA-18654).
         """
+        deadline_ms = NO_RETRY_MS
         if add_partition and self._retries_concurrent:
-            ask = partial(
-                self._ask, transactional_id, producer_id, producer_epoch, partition, add_partition, knows_abortable
-            )
             deadline_ms = self._runtime.now_ms() + self._config.get_int("add.partitions.to.txn.retry.backoff.max.ms")
-            backoff_ms = self._config.get_int("add.partitions.to.txn.retry.backoff.ms")
-            _Retry(self._runtime, ask, done, deadline_ms, backoff_ms).attempt()
-        else:
-            self._ask(transactional_id, producer_id, producer_epoch, partition, add_partition, knows_abortable, done)
+        wish = _Wish(partition, knows_abortable, deadline_ms, done)
+        self._ask(transactional_id, producer_id, producer_epoch, add_partition, wish)
 
     def _ask(
-        self,
-        transactional_id: str,
-        producer_id: int,
-        producer_epoch: int,
-        partition: TopicPartition,
-        add_partition: bool,
-        knows_abortable: bool,
-        done: Done,
+        self, transactional_id: str, producer_id: int, producer_epoch: int, add_partition: bool, wish: _Wish
     ) -> None:
+        partition, done = wish.partition, wish.done
         node_id = self._coordinator(transactional_id)
         if node_id is None:
             done(ErrorCode.COORDINATOR_NOT_AVAILABLE)
@@ -136,14 +133,14 @@ class VerificationManager:
             return
         if entry is None or producer_epoch > entry.producer_epoch or producer_id != entry.producer_id:
             replaced = entry
-            entry = _Entry(transactional_id, producer_id, producer_epoch, add_partition, {})
+            entry = _Entry(transactional_id, producer_id, producer_epoch, add_partition)
             waiting[key] = entry
             if replaced is not None:
                 fenced = replaced.producer_epoch < producer_epoch
-                for wish in replaced.wishes.values():
-                    wish.done(ErrorCode.INVALID_PRODUCER_EPOCH if fenced else ErrorCode.NETWORK_EXCEPTION)
+                for other in replaced.wishes.values():
+                    other.done(ErrorCode.INVALID_PRODUCER_EPOCH if fenced else ErrorCode.NETWORK_EXCEPTION)
         repeated = entry.wishes.get(partition)
-        entry.wishes[partition] = _Wish(partition, knows_abortable, done)
+        entry.wishes[partition] = wish
         if repeated is not None:  # the client gave up on the older request and sent it again
             repeated.done(ErrorCode.NETWORK_EXCEPTION)
         if node_id not in self._in_flight:
@@ -197,33 +194,24 @@ class VerificationManager:
             entry = sent[result.transactional_id]
             for topic in result.topic_results:
                 for answer in topic.results_by_partition:
-                    wish = entry.wishes[TopicPartition(topic.name, answer.partition_index)]
-                    wish.done(_append_error(answer.partition_error_code, wish.knows_abortable))
+                    wish = entry.wishes[topic_partition(topic.name, answer.partition_index)]
+                    self._tell(entry, wish, _append_error(answer.partition_error_code, wish.knows_abortable))
 
-
-class _Retry:
-    """Repeats an addition while the coordinator answers 51 and time is left."""
-
-    __slots__ = ("_ask", "_backoff_ms", "_deadline_ms", "_done", "_runtime")
-
-    def __init__(
-        self, runtime: Runtime, ask: Callable[[Done], None], done: Done, deadline_ms: int, backoff_ms: int
-    ) -> None:
-        self._runtime = runtime
-        self._ask = ask
-        self._done = done
-        self._deadline_ms = deadline_ms
-        self._backoff_ms = backoff_ms
-
-    def attempt(self) -> None:
-        """Ask once more."""
-        self._ask(self._answered)
-
-    def _answered(self, error: ErrorCode) -> None:
-        if error is ErrorCode.CONCURRENT_TRANSACTIONS and self._runtime.now_ms() < self._deadline_ms:
-            self._runtime.call_later(self._backoff_ms, self.attempt)
+    def _tell(self, entry: _Entry, wish: _Wish, error: ErrorCode) -> None:
+        if error is ErrorCode.CONCURRENT_TRANSACTIONS and self._runtime.now_ms() < wish.deadline_ms:
+            self._runtime.call_later(
+                self._config.get_int("add.partitions.to.txn.retry.backoff.ms"),
+                partial(
+                    self._ask,
+                    entry.transactional_id,
+                    entry.producer_id,
+                    entry.producer_epoch,
+                    entry.add_partition,
+                    wish,
+                ),
+            )
         else:
-            self._done(error)
+            wish.done(error)
 
 
 def _append_error(code: int, knows_abortable: bool) -> ErrorCode:

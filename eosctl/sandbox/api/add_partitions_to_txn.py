@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from eosctl.model.transaction import TopicPartition
+from eosctl.model.transaction import TopicPartition, topic_partition
 from eosctl.sandbox.coordinator.transaction.rules.decision import Answer
 from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC, TRANSACTION_STATE_TOPIC, RequestContext
 from eosctl.wire.error_codes import ErrorCode
@@ -65,7 +65,7 @@ def handle(broker: Any, context: RequestContext, request: AddPartitionsToTxnRequ
 
 def _handle_one(broker: Any, version: int, request: AddPartitionsToTxnTransaction, respond: Respond) -> None:
     topics = request.topics
-    partitions = [TopicPartition(topic.name, index) for topic in topics for index in topic.partitions]
+    partitions = [topic_partition(topic.name, index) for topic in topics for index in topic.partitions]
     refused = _refuse(broker, version, partitions)
     if refused:
         others = dict.fromkeys(partitions, ErrorCode.OPERATION_NOT_ATTEMPTED)
@@ -122,7 +122,7 @@ def _results(
         AddPartitionsToTxnTopicResult(
             topic.name,
             [
-                AddPartitionsToTxnPartitionResult(index, codes[TopicPartition(topic.name, index)])
+                AddPartitionsToTxnPartitionResult(index, codes[topic_partition(topic.name, index)])
                 for index in topic.partitions
             ],
         )

@@ -29,7 +29,6 @@ from eosctl.wire.messages.produce import (
     BatchIndexAndErrorMessage,
     LeaderIdAndEpoch,
     NodeEndpoint,
-    PartitionProduceData,
     PartitionProduceResponse,
     ProduceRequest,
     ProduceResponse,
@@ -46,7 +45,7 @@ FIRST_IMPLICIT_ADD_VERSION: Final = 12
 FIRST_TOPIC_ID_VERSION: Final = 13
 FIRST_CURRENT_LEADER_VERSION: Final = 10
 
-Slot = tuple[int, int]  # position of topic and partition in the request
+Slot = int  # position of a partition in the request, those of all topics counted
 
 
 def handle(broker: Broker, context: RequestContext, request: ProduceRequest) -> None:
@@ -61,14 +60,15 @@ def handle(broker: Broker, context: RequestContext, request: ProduceRequest) -> 
 class Produce:
     """One produce request from its batches to its answer."""
 
-    __slots__ = ("_broker", "_context", "_open_count", "_request", "_results", "_started")
+    __slots__ = ("_broker", "_context", "_open_count", "_partitions", "_request", "_responses", "_started")
 
     def __init__(self, broker: Broker, context: RequestContext, request: ProduceRequest) -> None:
         self._broker = broker
         self._context = context
         self._request = request
-        self._results: dict[Slot, PartitionProduceResponse] = {}
-        self._open_count = sum([len(topic.partition_data) for topic in request.topic_data])
+        self._partitions = [data for topic in request.topic_data for data in topic.partition_data]
+        self._open_count = len(self._partitions)
+        self._responses: list[PartitionProduceResponse | None] = [None] * self._open_count
         self._started = False
 
     def start(self) -> None:
@@ -90,11 +90,11 @@ class Produce:
         parsed: list[tuple[Slot, TopicPartition | ErrorCode, ClientBatch | Refusal]] = []
         producers = set()
         transactional = False
-        for topic_index, topic in enumerate(request.topic_data):
+        for topic in request.topic_data:
             name: str | None = topic.name
             if version >= FIRST_TOPIC_ID_VERSION:
                 name = self._broker.metadata.topic_name(topic.topic_id)
-            for index, data in enumerate(topic.partition_data):
+            for data in topic.partition_data:
                 records = data.records or b""
                 found = check_request_batch(records, version)
                 batch: ClientBatch | Refusal
@@ -106,7 +106,7 @@ class Produce:
                         transactional = True
                         producers.add(found.producer_id)
                 target = ErrorCode.UNKNOWN_TOPIC_ID if name is None else topic_partition(name, data.index)
-                parsed.append(((topic_index, index), target, batch))
+                parsed.append((len(parsed), target, batch))
         if transactional:
             if request.transactional_id is None:
                 self._refuse_all(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
@@ -209,7 +209,7 @@ class Produce:
         self._finish(
             slot,
             PartitionProduceResponse(
-                self._data(slot).index,
+                self._partitions[slot].index,
                 error,
                 result.base_offset,
                 result.append_time_ms,
@@ -222,7 +222,7 @@ class Produce:
         self._finish(
             slot,
             PartitionProduceResponse(
-                self._data(slot).index,
+                self._partitions[slot].index,
                 refusal.error,
                 -1,
                 -1,
@@ -233,36 +233,35 @@ class Produce:
         )
 
     def _refuse_all(self, error: ErrorCode) -> None:
-        for topic_index, topic in enumerate(self._request.topic_data):
-            for index in range(len(topic.partition_data)):
-                self._refuse((topic_index, index), Refusal(error))
+        for slot in range(len(self._partitions)):
+            self._refuse(slot, Refusal(error))
 
     def _finish(self, slot: Slot, response: PartitionProduceResponse) -> None:
-        if slot not in self._results:
-            self._results[slot] = response
+        if self._responses[slot] is None:
+            self._responses[slot] = response
             self._open_count -= 1
-
-    def _data(self, slot: Slot) -> PartitionProduceData:
-        return self._request.topic_data[slot[0]].partition_data[slot[1]]
 
     def _maybe_reply(self) -> None:
         if not self._started or self._open_count:
             return
         self._started = False  # answer once
+        answered = [response for response in self._responses if response is not None]
         if self._request.acks == 0:
-            failed = any(response.error_code for response in self._results.values())
-            if failed:
+            if any(response.error_code for response in answered):
                 self._context.reply(None)
             else:
                 self._broker.end_without_answer(self._context)
             return
         endpoints: dict[int, NodeEndpoint] = {}
-        topics = []
-        for topic_index, topic in enumerate(self._request.topic_data):
-            if not topic.partition_data:
+        tells_leader = self._context.api_version >= FIRST_CURRENT_LEADER_VERSION
+        topics: list[TopicProduceResponse] = []
+        after = 0
+        for topic in self._request.topic_data:
+            before, after = after, after + len(topic.partition_data)
+            if before == after:
                 continue
-            responses = [self._results[topic_index, index] for index in range(len(topic.partition_data))]
-            if self._context.api_version >= FIRST_CURRENT_LEADER_VERSION:
+            responses = answered[before:after]
+            if tells_leader:
                 responses = [self._with_leader(topic.name, response, endpoints) for response in responses]
             topics.append(TopicProduceResponse(topic.name, topic.topic_id, responses))
         self._context.reply(ProduceResponse(topics, 0, list(endpoints.values())))
@@ -270,7 +269,7 @@ class Produce:
     def _with_leader(
         self, topic: str, response: PartitionProduceResponse, endpoints: dict[int, NodeEndpoint]
     ) -> PartitionProduceResponse:
-        if response.error_code != ErrorCode.NOT_LEADER_OR_FOLLOWER:
+        if not response.error_code or response.error_code != ErrorCode.NOT_LEADER_OR_FOLLOWER:
             return response
         broker = self._broker
         leadership = broker.metadata.leadership(topic_partition(topic, response.index))

@@ -257,7 +257,7 @@ def log_config(settings: TopicSettings) -> LogConfig:
 
 def replay_producer(producers: ProducerStateManager, header: BatchHeader, batch: bytes) -> CompletedTransaction | None:
     """Take a batch of the log over into producer state; returns the transaction that it ends."""
-    attributes = header.attributes
+    attributes, base_offset = header.attributes, header.base_offset
     if attributes & CONTROL:
         marker = _read_marker(header, batch)
         if marker is None:
@@ -266,7 +266,7 @@ def replay_producer(producers: ProducerStateManager, header: BatchHeader, batch:
             header.producer_id,
             header.producer_epoch,
             marker.coordinator_epoch,
-            header.base_offset,
+            base_offset,
             header.max_timestamp,
             committed=marker.committed,
         )
@@ -274,8 +274,8 @@ def replay_producer(producers: ProducerStateManager, header: BatchHeader, batch:
         header.producer_id,
         header.producer_epoch,
         header.last_sequence,
-        header.base_offset,
-        header.base_offset + header.last_offset_delta,
+        base_offset,
+        base_offset + header.last_offset_delta,
         header.max_timestamp,
         attributes & TRANSACTIONAL != 0,
     )

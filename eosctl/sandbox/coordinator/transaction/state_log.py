@@ -35,36 +35,25 @@ def encode_value(metadata: TransactionMetadata, version: int, *, writes_tags: bo
         writes_tags: Whether producer ids around a rotation and the client's transaction version are written:
             4.x does, 3.9 knows the tags and leaves them out.
     """
-    partitions = None if metadata.state is EMPTY else metadata.partitions
-    tags = b""
-    if version >= 1:
-        tags = (
-            _tags(metadata.previous_producer_id, metadata.next_producer_id, metadata.client_transaction_version)
-            if writes_tags
-            else b"\0"
-        )
-    return b"".join(
-        (
-            _HEAD.pack(
-                version,
-                metadata.producer_id,
-                metadata.producer_epoch,
-                metadata.timeout_ms,
-                STATUS_BY_STATE[metadata.state],
-            ),
-            _partition_section(partitions, version),
-            _TIMES.pack(metadata.last_update_ms, metadata.start_ms),
-            tags,
-        )
+    state = metadata.state
+    head = _pack_head(
+        version, metadata.producer_id, metadata.producer_epoch, metadata.timeout_ms, STATUS_BY_STATE[state]
     )
+    section = _partition_section(None if state is EMPTY else metadata.partitions, version)
+    if version >= 1 and writes_tags:
+        return head + section + _times_and_tags(metadata)
+    times = _TIMES.pack(metadata.last_update_ms, metadata.start_ms)
+    return head + section + times + (b"\0" if version >= 1 else b"")
 
 
 # Three values are encoded for every transaction, so its partitions are encoded once and the rest is packed.
 _HEAD: Final = Struct(">hqhib")  # version, producer id and epoch, timeout, status
 _KEY_TYPE: Final = bytes(2)
 _TIMES: Final = Struct(">qq")  # last update, start
-_PREVIOUS: Final = Struct(">bbbq")  # count of tags; tag, size and value of each
-_PREVIOUS_AND_VERSION: Final = Struct(">bbbqbbh")
+_pack_head: Final = _HEAD.pack
+# The same times; count of tags; tag, size and value of each.
+_pack_times_and_previous: Final = Struct(">qqbbbq").pack
+_pack_times_previous_and_version: Final = Struct(">qqbbbqbbh").pack
 
 
 @lru_cache(maxsize=1024)
@@ -74,13 +63,16 @@ def _partition_section(partitions: Partitions | None, version: int) -> bytes:
     return encoded[_HEAD.size : len(encoded) - _TIMES.size - (1 if version else 0)]
 
 
-def _tags(previous_producer_id: int, next_producer_id: int, client_transaction_version: int) -> bytes:
-    if next_producer_id == NO_PRODUCER_ID != previous_producer_id:  # nearly always: no rotation
-        if client_transaction_version:
-            return _PREVIOUS_AND_VERSION.pack(2, 0, 8, previous_producer_id, 2, 2, client_transaction_version)
-        return _PREVIOUS.pack(1, 0, 8, previous_producer_id)
-    value = TransactionValue(0, 0, 0, 0, None, 0, 0, previous_producer_id, next_producer_id, client_transaction_version)
-    return transaction_log.encode_value(value, 1)[_HEAD.size + 1 + _TIMES.size :]
+def _times_and_tags(metadata: TransactionMetadata) -> bytes:
+    last_update_ms, start_ms = metadata.last_update_ms, metadata.start_ms
+    previous, following = metadata.previous_producer_id, metadata.next_producer_id
+    client_version = metadata.client_transaction_version
+    if following == NO_PRODUCER_ID != previous:  # nearly always: no rotation
+        if client_version:
+            return _pack_times_previous_and_version(last_update_ms, start_ms, 2, 0, 8, previous, 2, 2, client_version)
+        return _pack_times_and_previous(last_update_ms, start_ms, 1, 0, 8, previous)
+    value = TransactionValue(0, 0, 0, 0, None, last_update_ms, start_ms, previous, following, client_version)
+    return transaction_log.encode_value(value, 1)[_HEAD.size + 1 :]
 
 
 def _by_topic(partitions: Partitions) -> list[TransactionPartitions]:

@@ -301,11 +301,11 @@ class StateManager:
     def _write(
         self, partition: StatePartition, entries: list[tuple[bytes, bytes | None]], written: list[Waiting]
     ) -> None:
+        timeout_ms = 0
+        for cached, _, _ in written:
+            timeout_ms = max(timeout_ms, cached.metadata.timeout_ms)
         self._replicas.append_entries(
-            partition.topic_partition,
-            entries,
-            partial(self._appended, partition, written),
-            timeout_ms=max([cached.metadata.timeout_ms for cached, _, _ in written]),
+            partition.topic_partition, entries, partial(self._appended, partition, written), timeout_ms=timeout_ms
         )
 
     def _appended(

@@ -8,21 +8,23 @@ keeps its place in the blur, so what is remembered of a field is where it stands
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache, cached_property, lru_cache
 from typing import Final, NamedTuple
 
 from eosctl.analysis.redaction import redact_text
-from eosctl.model.log_event import UNCLASSIFIED, LoggedException
+from eosctl.model.log_event import UNCLASSIFIED
 from spark_log_analytics.catalogue import Catalogue, Category, load_catalogue
+from spark_log_analytics.digits import TEXT_BLUR
+from spark_log_analytics.forms import Forms, Span, form_of
 from spark_log_analytics.literals import required_literal
 from spark_log_analytics.mentions import counts_nothing, is_report
-from spark_log_analytics.scanner import MAX_MESSAGE_CHARS, Record
+from spark_log_analytics.record import Classified, Record
 from spark_log_analytics.throwable import parse_inline, parse_throwable
 
-_BLUR: Final = str.maketrans("123456789", "000000000")
 _REMEMBERED: Final = 50_000
 _LONGEST_REMEMBERED: Final = 600
+MAX_MESSAGE_CHARS: Final = 4096
 _LONGEST_TRACE_REMEMBERED: Final = 8192
 _SEARCHED_CHARS: Final = 32_768
 _FRAMES: Final = re.compile(r"^[ \t]+(?:at |\.\.\. \d)[^\n]*\n?", re.MULTILINE)
@@ -43,15 +45,6 @@ def _without_frames(rest: str) -> str:
     return (_cut_frames if len(rest) > _LONGEST_TRACE_REMEMBERED else _cut_frames_once)(rest)
 
 
-class Classified(NamedTuple):
-    """What a record means: category, the values in it, its throwable, and its message with secrets masked."""
-
-    category: str
-    fields: Mapping[str, str]
-    exception: LoggedException | None
-    message: str
-
-
 class _Verdict(NamedTuple):
     """What is the same for all records that differ in digits only.
 
@@ -62,7 +55,7 @@ class _Verdict(NamedTuple):
     """
 
     rule: _Rule | None
-    spans: tuple[tuple[str, int, int], ...]
+    spans: tuple[Span, ...]
     has_secrets: bool
 
 
@@ -74,8 +67,8 @@ class Classifier:
         self._rules = tuple(_Rule(category) for category in self._catalogue.categories)
         self._common_fields = tuple(_Pattern(pattern) for pattern in self._catalogue.common_fields)
         self._verdicts: dict[str, _Verdict] = {}
-        self.dull: set[bytes] = set()
-        """Keys of records that have been found to mean nothing; the scanner passes over their like."""
+        self.forms = Forms()
+        """What the scanner need not read nor understand anew."""
 
     def classify(self, record: Record) -> Classified | None:
         """Name a record.
@@ -83,14 +76,22 @@ class Classifier:
         Returns:
             None for a record that nobody asks about: no category, no throwable and no ERROR.
         """
-        text = f"[{record.logger.rpartition('.')[2]}] {record.message}"
+        if form := self.forms.get(record.key):
+            return form.understand(record.message)
+        name = f"[{record.logger.rpartition('.')[2]}] "
+        text = f"{name}{record.message}"
         if record.rest:
             text = f"{text}\n{_without_frames(record.rest)}"
-        rule, spans, has_secrets = self._verdict(record, text)
+        verdict = self._verdict(record, text)
+        classified = self._classified(record, text, verdict)
+        if record.key and self.forms.expect(record.key):
+            self._learn(record, text, verdict, classified, len(name))
+        return classified
+
+    def _classified(self, record: Record, text: str, verdict: _Verdict) -> Classified | None:
+        rule, spans, has_secrets = verdict
         exception = parse_throwable(record.rest) if record.rest else None
         if rule is None and exception is None and record.level not in _SERIOUS:
-            if record.key and len(self.dull) < _REMEMBERED and not counts_nothing(text):
-                self.dull.add(record.key)
             return None
         fields = {name: text[start:end] for name, start, end in spans}
         message = record.message[:MAX_MESSAGE_CHARS]
@@ -100,10 +101,23 @@ class Classifier:
             return Classified(UNCLASSIFIED, fields, exception, message)
         return Classified(rule.category.id, fields, exception or parse_inline(record.message), message)
 
+    def _learn(
+        self, record: Record, text: str, verdict: _Verdict, classified: Classified | None, message_start: int
+    ) -> None:
+        """Remember the form of a record, unless its digits decide, or it is hidden, cut or mended in part."""
+        if record.undecodable or counts_nothing(text.translate(TEXT_BLUR)):
+            return
+        if classified is None:
+            self.forms.learn(record.key, None)
+        elif classified.message == record.message:
+            spans = ((name, start - message_start, end - message_start) for name, start, end in verdict.spans)
+            if form := form_of(record, classified, spans):
+                self.forms.learn(record.key, form)
+
     def _verdict(self, record: Record, text: str) -> _Verdict:
         if len(text) > _LONGEST_REMEMBERED or counts_nothing(text):
             return self._judge(record, text)
-        key = f"{record.level} {record.logger} {text.translate(_BLUR)}"
+        key = f"{record.level} {record.logger} {text.translate(TEXT_BLUR)}"
         try:
             return self._verdicts[key]
         except KeyError:
@@ -120,8 +134,8 @@ class Classifier:
         message = record.message[:MAX_MESSAGE_CHARS]
         return _Verdict(rule, self._spans(rule.fields if rule else (), text), redact_text(message) != message)
 
-    def _spans(self, own: tuple[_Pattern, ...], text: str) -> tuple[tuple[str, int, int], ...]:
-        spans: dict[str, tuple[str, int, int]] = {}
+    def _spans(self, own: tuple[_Pattern, ...], text: str) -> tuple[Span, ...]:
+        spans: dict[str, Span] = {}
         for pattern in (*own, *self._common_fields):
             if pattern.literal in text and not pattern.names <= spans.keys():
                 found = pattern.search(text)

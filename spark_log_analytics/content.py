@@ -11,7 +11,7 @@ import zlib
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from spark_log_analytics.scanner import Buffer
+from spark_log_analytics.record import Buffer
 
 MAX_INFLATED_BYTES: Final = 4 * 1024**3
 """A compressed file is held in memory while it is read; one that grows beyond this is cut and named."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 BLUR: Final = bytes.maketrans(b"123456789", b"000000000")
 """Makes every digit a zero."""
+TEXT_BLUR: Final = str.maketrans("123456789", "000000000")
 _BLOCK_BYTES: Final = 128 * 1024
 """What a step of the work leaves in the processor's cache for the next one."""
 _TOP: Final = 255

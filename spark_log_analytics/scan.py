@@ -12,7 +12,8 @@ from eosctl.model.log_event import LogEvent, SourceSummary
 from spark_log_analytics.classify import Classifier
 from spark_log_analytics.content import REPLACED, Window, begins_with, count_newlines, read_content, read_window
 from spark_log_analytics.layouts import Layout
-from spark_log_analytics.scanner import MAX_EVENT_BYTES, Buffer, Record
+from spark_log_analytics.record import Buffer, Record
+from spark_log_analytics.scanner import MAX_EVENT_BYTES
 from spark_log_analytics.sieve import WINDOW_BYTES, sift_records
 from spark_log_analytics.sources import SourceFile, Unread, find_files, inspect_file
 from spark_log_analytics.timestamps import Instant, TimeReference, parse_timestamp
@@ -214,6 +215,8 @@ def peeled_records(data: bytes, source: SourceFile) -> Iterator[Record]:
             service = part.name if source.wrapper in NAMES_SERVICES else ""
             records.append(
                 record._replace(
+                    # What is put into it here is not in its header line.
+                    key=b"",
                     offset=offset,
                     line=line,
                     time=record.time or stamp,
@@ -245,7 +248,7 @@ class Tally:
         if self._source.wrapper:
             records = peeled_records(bytes(data), self._source)
         else:
-            records = sift_records(data, self._source.verdict, start, end, self._classifier.dull)
+            records = sift_records(data, self._source.verdict, start, end, self._classifier.forms)
         offset, line = start, 0
         for record in records:
             offset, line = record.offset, record.line

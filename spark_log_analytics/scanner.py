@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Container, Iterator
-from mmap import mmap
-from typing import Final, NamedTuple
+from collections.abc import Iterator
+from hashlib import blake2b
+from typing import Final
 
-from spark_log_analytics.digits import BLUR
+from spark_log_analytics.forms import MARK_BYTES, MAX_KEY_BYTES, Forms, key_of
 from spark_log_analytics.layouts import GENERAL, Verdict, compile_line, compile_text_line
+from spark_log_analytics.record import Buffer, Record
 from spark_log_analytics.structured import Entry, level_of, parse_pairs, read_entry
 
 MAX_EVENT_BYTES: Final = 256 * 1024
 """An event longer than this is cut; stack traces stay far below."""
-MAX_MESSAGE_CHARS: Final = 4096
-MAX_KEY_BYTES: Final = 600
 
 _LOGGER_AT_END: Final = re.compile(r" \(([\w.$]+)(?::\d+)?\)(?: \[([^\]]*)\])?\s*$")
 _LOGGER_AT_START: Final = re.compile(
@@ -34,49 +33,11 @@ _JUL: Final = re.compile(r"(SEVERE|WARNING|INFO|CONFIG|FINE|FINER|FINEST): ([^\n
 OWN_RECORD: Final = re.compile(rb"^(?![ \t]|Caused by|\.\.\. |Traceback)[^\n]*\S", re.MULTILINE)
 """A line that is a record of its own where no layout is known."""
 
-Buffer = bytes | mmap
-
-
-class Record(NamedTuple):
-    """One log record, not yet understood.
-
-    Attributes:
-        offset: Where its header starts.
-        line: The header's line, from 0, counted from the start of what was scanned.
-        time: The stamp as printed; empty without one.
-        level: In upper case; empty without one.
-        thread: The thread.
-        logger: The logger.
-        application: The application, where the record names it.
-        message: The header line's message.
-        rest: What follows the header line: stack trace, further lines.
-        truncated: Whether the record was cut.
-        undecodable: Whether bytes were not UTF-8.
-        matched: False for text in front of the first header.
-        key: The header line with its digits blurred, for records of one short line; empty for others.
-        passed_count: Records that were passed over since the one before.
-        host: The machine, where the record names it.
-    """
-
-    offset: int
-    line: int
-    time: str
-    level: str
-    thread: str
-    logger: str
-    application: str
-    message: str
-    rest: str
-    truncated: bool = False
-    undecodable: bool = False
-    matched: bool = True
-    key: bytes = b""
-    passed_count: int = 0
-    host: str = ""
+_RDKAFKA_START: Final = ord("%")
 
 
 def scan_records(
-    data: Buffer, verdict: Verdict, start: int = 0, end: int | None = None, dull: Container[bytes] = ()
+    data: Buffer, verdict: Verdict, start: int = 0, end: int | None = None, forms: Forms | None = None
 ) -> Iterator[Record]:
     """Yield the records whose header starts in ``[start, end)``.
 
@@ -85,8 +46,8 @@ def scan_records(
         verdict: The file's layouts.
         start: First byte of the split.
         end: First byte behind it; None means the end of the data.
-        dull: Keys of records that nobody wants; they are counted and not parsed, but for the first and the last record,
-            which tell the time. May grow while records are read.
+        forms: What is known of records by those before them. Records that nobody wants are counted and not parsed, but
+            for the first and the last record, which tell the time.
     """
     stop = len(data) if end is None else min(end, len(data))
     if start >= stop:
@@ -95,8 +56,8 @@ def scan_records(
     if not verdict.has_headers:
         yield from _scan_lines(data, verdict, start, stop, lines)
         return
-    parsers = HeaderReader(verdict)
-    headers = parsers.pattern.finditer(data, start)
+    reader = HeaderReader(verdict, forms)
+    headers = reader.pattern.finditer(data, start)
     found = next(headers, None)
     if start == 0 and (found is None or found.start() > 0):
         first_end = len(data) if found is None else found.start()
@@ -107,12 +68,17 @@ def scan_records(
         following = next(headers, None)
         event_end = len(data) if following is None else following.start()
         is_last = following is None or event_end >= stop
-        key = parsers.key(data, found, event_end)
-        if key in dull and not is_first and not is_last:
+        offset = found.start()
+        key = reader.key(data, offset, event_end)
+        if not is_first and not is_last and reader.forms.is_dull(key):
             passed_count += 1
         else:
-            record = parsers.record(data, found, event_end, lines.at(found.start()))
-            yield record._replace(key=key, passed_count=passed_count)
+            form = reader.forms.get(key)
+            line = lines.at(offset)
+            if form is None:
+                yield reader.record(data, found, event_end, line, key, passed_count)
+            else:
+                yield form.read(data, offset, line, passed_count)
             passed_count = 0
         found, is_first = following, False
 
@@ -153,27 +119,27 @@ class HeaderReader:
 
     Attributes:
         pattern: Finds the headers of any of the layouts.
+        forms: What is known of records.
     """
 
-    def __init__(self, verdict: Verdict) -> None:
+    def __init__(self, verdict: Verdict, forms: Forms | None = None) -> None:
         self.pattern = verdict.header()
+        self.forms = forms or Forms()
         self._layouts = verdict.layouts
-        names = [layout.name for layout in verdict.layouts]
-        self._rdkafka = f"layout_{names.index('rdkafka')}" if "rdkafka" in names else ""
+        self._mark = blake2b(repr(verdict.layouts).encode(), digest_size=MARK_BYTES).digest()
         self._patterns = tuple(compile_line(layout) for layout in verdict.layouts)
         self._texts = tuple(compile_text_line(layout) for layout in verdict.layouts)
 
-    def key(self, data: Buffer, found: re.Match[bytes], end: int) -> bytes:
-        """Return what makes records alike: the one line that they are, its digits blurred."""
-        start = found.start()
-        # In librdkafka's layout a digit is the level.
-        if end - start > MAX_KEY_BYTES or found.lastgroup == self._rdkafka:
+    def key(self, data: Buffer, offset: int, end: int) -> bytes:
+        """Return what a record shares with those of its form, see ``key_of``."""
+        # A digit is the level of librdkafka's records, which begin so.
+        if end - offset > MAX_KEY_BYTES or data[offset] == _RDKAFKA_START:
             return b""
-        raw = data[start:end]
-        line = raw.rstrip(b"\r\n")
-        return line.translate(BLUR) if b"\n" not in line and line.isascii() else b""
+        return key_of(data[offset:end], self._mark)
 
-    def record(self, data: Buffer, found: re.Match[bytes], end: int, line: int) -> Record:
+    def record(
+        self, data: Buffer, found: re.Match[bytes], end: int, line: int, key: bytes = b"", passed_count: int = 0
+    ) -> Record:
         """Parse the record from a header to its end."""
         offset = found.start()
         index = int(str(found.lastgroup).removeprefix("layout_"))
@@ -184,10 +150,13 @@ class HeaderReader:
         head, _, tail = raw.partition(b"\n")
         text, undecodable = _decode(tail) if tail else ("", False)
         groups, undecodable = self._groups(index, head), undecodable or not (head.isascii() or _is_utf8(head))
-        if "json" in groups:
-            return _from_json(head, offset, line, text, truncated, undecodable)
-        if "pairs" in groups:
-            return _of_entry(read_entry(parse_pairs(groups["pairs"])), offset, line, text, truncated, undecodable)
+        if "json" in groups or "pairs" in groups:
+            bare = Record(
+                offset, line, "", "", "", "", "", "", text, truncated, undecodable, key=key, passed_count=passed_count
+            )
+            return (
+                _of_json(head, bare) if "json" in groups else _of_entry(read_entry(parse_pairs(groups["pairs"])), bare)
+            )
         message = groups.get("message", "").rstrip("\r")
         # A tool's table names no logger; its layout's name tells the catalogue what the columns are.
         logger = groups.get("logger", "") or (layout.name if layout.name == "open-producers" else "")
@@ -209,7 +178,8 @@ class HeaderReader:
         level = level_of(level)
         application = groups.get("application", "").strip()
         parts = (time, level, thread, logger, application, message)
-        return Record(offset, line, *parts, text, truncated, undecodable, host=groups.get("host", ""))
+        host = groups.get("host", "")
+        return Record(offset, line, *parts, text, truncated, undecodable, True, key, passed_count, host)
 
     def _groups(self, index: int, head: bytes) -> dict[str, str]:
         """Return the named parts of a header line; empty where the pattern does not match it."""
@@ -247,19 +217,27 @@ def read_headerless(data: Buffer, start: int, end: int, line: int) -> Record:
     return Record(start, line, "", "", "", "", "", head.rstrip("\r"), tail or "", truncated, undecodable, False)
 
 
-def _from_json(head: bytes, offset: int, line: int, rest: str, truncated: bool, undecodable: bool) -> Record:
+def _of_json(head: bytes, bare: Record) -> Record:
     try:
         values = json.loads(head.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
-        return Record(offset, line, "", "", "", "", "", _decode(head)[0], rest, truncated, True, False)
-    entry = read_entry(values if isinstance(values, dict) else {})
-    return _of_entry(entry, offset, line, rest, truncated, undecodable)
+        return bare._replace(message=_decode(head)[0], undecodable=True, matched=False)
+    return _of_entry(read_entry(values if isinstance(values, dict) else {}), bare)
 
 
-def _of_entry(entry: Entry, offset: int, line: int, rest: str, truncated: bool, undecodable: bool) -> Record:
-    below = "\n".join(part for part in (entry.rest, rest) if part.strip())
-    parts = (entry.time, entry.level, entry.thread, entry.logger, entry.application, entry.message)
-    return Record(offset, line, *parts, below, truncated, undecodable, host=entry.host)
+def _of_entry(entry: Entry, bare: Record) -> Record:
+    return bare._replace(
+        time=entry.time,
+        level=entry.level,
+        thread=entry.thread,
+        logger=entry.logger,
+        application=entry.application,
+        message=entry.message,
+        rest="\n".join(part for part in (entry.rest, bare.rest) if part.strip()),
+        host=entry.host,
+        # One digit tells an error from what is none.
+        key=b"" if entry.is_level_number else bare.key,
+    )
 
 
 def _decode(raw: bytes) -> tuple[str, bool]:

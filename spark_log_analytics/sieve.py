@@ -7,13 +7,15 @@ its engine, the scanner itself does the work: the records that mean something ar
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from spark_log_analytics.forms import Forms
 from spark_log_analytics.kinds import HEADER, MEANING, kinds_of, lines_of
 from spark_log_analytics.layouts import Verdict, header_expressions
-from spark_log_analytics.scanner import MAX_EVENT_BYTES, Buffer, HeaderReader, Record, read_headerless, scan_records
+from spark_log_analytics.record import Buffer, Record
+from spark_log_analytics.scanner import MAX_EVENT_BYTES, HeaderReader, read_headerless, scan_records
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,7 +42,7 @@ def sift_records(
     verdict: Verdict,
     start: int = 0,
     end: int | None = None,
-    dull: Container[bytes] = (),
+    forms: Forms | None = None,
     small_bytes: int = SMALL_BYTES,
 ) -> Iterator[Record]:
     """Yield the records of ``scan_records`` that may mean something; ``passed_count`` tells how many lie between.
@@ -52,7 +54,7 @@ def sift_records(
         verdict: The file's layouts.
         start: First byte of the split.
         end: First byte behind it; None means the end of the data.
-        dull: Keys of records that nobody wants.
+        forms: What is known of records by those before them.
         small_bytes: Splits below this size are left to the scanner.
     """
     stop = len(data) if end is None else min(end, len(data))
@@ -60,7 +62,7 @@ def sift_records(
         return
     names = {layout.name for layout in verdict.layouts}
     if stop - start < small_bytes or names & _UNSIFTABLE or not verdict.has_headers or not _has_engine():
-        yield from scan_records(data, verdict, start, end, dull)
+        yield from scan_records(data, verdict, start, end, forms)
         return
     import pyarrow as pa
 
@@ -68,22 +70,19 @@ def sift_records(
         headers = _find_headers(data, verdict, start, stop)
     except pa.ArrowInvalid:
         # A pattern of the user's with what only Python's expressions know.
-        yield from scan_records(data, verdict, start, end, dull)
+        yield from scan_records(data, verdict, start, end, forms)
         return
-    yield from _read_wanted(data, verdict, start, stop, headers, dull)
+    yield from _read_wanted(data, HeaderReader(verdict, forms), start, stop, headers)
 
 
 def _has_engine() -> bool:
     return find_spec("pyarrow") is not None and find_spec("numpy") is not None
 
 
-def _read_wanted(
-    data: Buffer, verdict: Verdict, start: int, stop: int, headers: _Headers, dull: Container[bytes]
-) -> Iterator[Record]:
+def _read_wanted(data: Buffer, reader: HeaderReader, start: int, stop: int, headers: _Headers) -> Iterator[Record]:
     import numpy as np
 
     count = len(headers.offsets)
-    reader = HeaderReader(verdict)
     behind = reader.pattern.search(data, stop)
     next_start = len(data) if behind is None else behind.start()
     if start == 0 and (count == 0 or headers.offsets[0] > 0):
@@ -98,14 +97,17 @@ def _read_wanted(
     read = 0
     for number in np.flatnonzero(wanted).tolist():
         offset, event_end = int(headers.offsets[number]), int(ends[number])
-        found = reader.pattern.match(data, offset)
-        if found is None:
-            raise AssertionError(f"the engines differ about the header at byte {offset}")
-        key = reader.key(data, found, event_end)
-        if key in dull and 0 < number < count - 1:
+        key = reader.key(data, offset, event_end)
+        if 0 < number < count - 1 and reader.forms.is_dull(key):
             continue
-        record = reader.record(data, found, event_end, int(headers.lines[number]))
-        yield record._replace(key=key, passed_count=number - read)
+        form = reader.forms.get(key)
+        if form is not None:
+            yield form.read(data, offset, int(headers.lines[number]), number - read)
+        else:
+            found = reader.pattern.match(data, offset)
+            if found is None:
+                raise AssertionError(f"the engines differ about the header at byte {offset}")
+            yield reader.record(data, found, event_end, int(headers.lines[number]), key, number - read)
         read = number + 1
 
 

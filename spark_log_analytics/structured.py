@@ -94,7 +94,7 @@ _PAIR: Final = re.compile(r'([\w.@-]+)=("(?:[^"\\]|\\.)*"|[^\s"]*)')
 
 
 class Entry(NamedTuple):
-    """A record by its parts, as ``scanner.Record`` has them."""
+    """A record by its parts, as ``Record`` has them, and whether its level is told as a number."""
 
     time: str
     level: str
@@ -104,6 +104,7 @@ class Entry(NamedTuple):
     message: str
     rest: str
     host: str
+    is_level_number: bool
 
 
 def read_entry(values: Mapping[str, Any]) -> Entry:
@@ -114,15 +115,17 @@ def read_entry(values: Mapping[str, Any]) -> Entry:
     told = "\n".join((message, more, stack))
     failures = (text for text in map(names.text, _FAILURE) if text and text not in told)
     below = (more, stack, *dict.fromkeys(failures), _identities(values))
+    level = names.text(*_LEVEL)
     return Entry(
         _time(values, names),
-        level_of(names.text(*_LEVEL)),
+        level_of(level),
         names.text(*_THREAD),
         names.text(*_LOGGER),
         names.text(*_APPLICATION),
         message.rstrip("\r"),
         "\n".join(part for part in below if part.strip()),
         host_of_values(values),
+        level.strip().isdecimal(),
     )
 
 

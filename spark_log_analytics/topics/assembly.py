@@ -15,8 +15,9 @@ from eosctl.model.log_event import LogEvent
 from spark_log_analytics.applications import application_of
 from spark_log_analytics.classify import Classifier
 from spark_log_analytics.layouts import LAYOUTS, Layout
+from spark_log_analytics.record import Record
 from spark_log_analytics.scan import SplitCounts, SplitScan, Tally, peeled_records
-from spark_log_analytics.scanner import OWN_RECORD, HeaderReader, Record
+from spark_log_analytics.scanner import OWN_RECORD, HeaderReader
 from spark_log_analytics.sieve import sift_records
 from spark_log_analytics.sources import SAMPLE_BYTES, SourceFile, shape_of
 from spark_log_analytics.topics.shipped import Source, Stream, TopicRecord, gather, source_of
@@ -105,7 +106,7 @@ def _records_of(part: Range, stream: Stream, file: SourceFile, classifier: Class
         found = peeled_records(text[base:], file)
         yield from (_moved(one, base) for one in found if start <= one.offset + base < stop)
         return
-    found = sift_records(text[base:], file.verdict, start - base, stop - base, classifier.dull)
+    found = sift_records(text[base:], file.verdict, start - base, stop - base, classifier.forms)
     yield from (_moved(one, base) for one in found)
 
 

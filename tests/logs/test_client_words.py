@@ -12,8 +12,8 @@ from confluent_kafka import KafkaError
 from eosctl.analysis.incidents.judge import judge_incidents
 from eosctl.model.incident import Incident
 from spark_log_analytics.classify import Classifier
+from spark_log_analytics.record import Record
 from spark_log_analytics.scan import scan_paths
-from spark_log_analytics.scanner import Record
 from spark_log_analytics.structured import read_entry
 
 with warnings.catch_warnings():

@@ -15,7 +15,8 @@ from spark_log_analytics.catalogue import load_catalogue
 from spark_log_analytics.classify import Classifier
 from spark_log_analytics.digits import is_blind
 from spark_log_analytics.layouts import detect_layouts
-from spark_log_analytics.scanner import Record, scan_records
+from spark_log_analytics.record import Record
+from spark_log_analytics.scanner import scan_records
 from spark_log_analytics.throwable import parse_throwable
 from spark_log_analytics.timestamps import TimeReference, parse_timestamp
 
@@ -122,6 +123,7 @@ def test_what_is_remembered_of_a_text_holds_for_every_text_with_other_digits(fol
     for path in files:
         data = path.read_bytes()
         for record in scan_records(data, detect_layouts(data[:100_000])):
+            record = record._replace(key=b"")  # test_forms.py is about what is remembered of records that have one
             message = f"{record.message} password=changeit8" if record.line % 9 == 0 else record.message
             other = re.sub(r"(?<!og)\d", lambda _: chance.choice("0123456789"), message)  # Log4j is a name
             remembering.classify(record._replace(message=other))

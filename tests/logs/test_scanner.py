@@ -15,8 +15,9 @@ from spark_log_analytics.classify import Classifier
 from spark_log_analytics.content import read_content
 from spark_log_analytics.layouts import LAYOUTS, detect_layouts
 from spark_log_analytics.pattern_string import PatternError, layout_of_pattern
+from spark_log_analytics.record import Record
 from spark_log_analytics.scan import Split, number_lines, plan_splits, scan_split
-from spark_log_analytics.scanner import Record, scan_records
+from spark_log_analytics.scanner import scan_records
 from spark_log_analytics.sources import SourceFile, Unread, application_of, inspect_file
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "logs"

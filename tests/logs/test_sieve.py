@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from spark_log_analytics import sieve
 from spark_log_analytics.anchors import meaning_anchors
 from spark_log_analytics.catalogue import load_catalogue
-from spark_log_analytics.classify import Classified, Classifier
+from spark_log_analytics.classify import Classifier
 from spark_log_analytics.layouts import LAYOUTS, Verdict, detect_layouts, header_expressions
-from spark_log_analytics.scanner import MAX_EVENT_BYTES, Record, scan_records
+from spark_log_analytics.record import Classified, Record
+from spark_log_analytics.scanner import MAX_EVENT_BYTES, scan_records
 from spark_log_analytics.sieve import sift_records
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "logs"

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from eosctl.cli import main
 from eosctl.render.schemas import schema_of
 from spark_log_analytics.layouts import detect_layouts
+from spark_log_analytics.record import Record
 from spark_log_analytics.scan import plan_splits, scan_paths
-from spark_log_analytics.scanner import Record, scan_records
+from spark_log_analytics.scanner import scan_records
 from spark_log_analytics.sources import SourceFile, inspect_file
 from spark_log_analytics.throwable import parse_chain
 from spark_log_analytics.traces import count_exceptions, find_traces, merge_counts

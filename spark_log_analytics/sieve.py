@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-WINDOW_BYTES: Final = 16 * 1024 * 1024
+WINDOW_BYTES: Final = 8 * 1024 * 1024
 """How much is looked at in one step: small enough that the allocator gives the same memory again."""
 SMALL_BYTES: Final = 256 * 1024
 """Below this the start of the engine costs more than it saves."""
@@ -135,7 +135,7 @@ def _find_headers(data: Buffer, verdict: Verdict, start: int, stop: int) -> _Hea
     if not parts:
         nothing = np.zeros(0, dtype=np.int64)
         return _Headers(nothing, nothing, np.zeros(0, dtype=np.bool_))
-    return _Headers(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+    return parts[0] if len(parts) == 1 else _Headers(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def _line_start(data: Buffer, position: int) -> int:

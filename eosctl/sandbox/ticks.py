@@ -60,7 +60,9 @@ class Ticks:
         A node that writes because of what another log holds (markers after the decision, the end of a transaction after
         its markers) would else find the second without the first after a kill between the files of one turn.
         """
-        self.post(partial(self._settle, self._flush_count, call))
+        if self._flushes:
+            call = partial(self._settle, self._flush_count, call)
+        self.post(call)
 
     def _settle(self, flush_count: int, call: Call) -> None:
         try:

@@ -8,7 +8,7 @@ from bisect import bisect_left, bisect_right
 class Tail:
     """Batches that follow each other up to the log's end."""
 
-    __slots__ = ("_batches", "_ends", "_last_offsets", "_start", "first_offset")
+    __slots__ = ("_batches", "_end", "_ends", "_last_offsets", "_start", "first_offset")
 
     def __init__(self, first_offset: int) -> None:
         """Start empty at the log's end.
@@ -21,11 +21,12 @@ class Tail:
         self._last_offsets: list[int] = []
         self._ends: list[int] = []  # running count of bytes after each batch
         self._start = 0  # and before the first
+        self._end = 0  # and after the last
 
     def append(self, batch: bytes, last_offset: int) -> None:
         """Add the batch that follows."""
-        ends = self._ends
-        ends.append((ends[-1] if ends else self._start) + len(batch))
+        self._end += len(batch)
+        self._ends.append(self._end)
         self._batches.append(batch)
         self._last_offsets.append(last_offset)
 
@@ -51,9 +52,9 @@ class Tail:
 
         A quarter goes at once: dropping moves all that stays, which would otherwise be done for every batch.
         """
-        ends = self._ends
-        if ends and ends[-1] - self._start > max_bytes:
-            self._drop(bisect_left(ends, ends[-1] - max_bytes + (max_bytes >> 2)) + 1)
+        end = self._end
+        if end - self._start > max_bytes:
+            self._drop(bisect_left(self._ends, end - max_bytes + (max_bytes >> 2)) + 1)
 
     def drop_before(self, offset: int) -> None:
         """Drop the batches that end below an offset: files hold something else in their place now."""

@@ -44,6 +44,7 @@ MAGIC: Final = 2
 #: Smallest value of the length field of a magic 2 batch: a header without records.
 MIN_BATCH_LENGTH: Final = HEADER_BYTES - LOG_OVERHEAD_BYTES
 
+_crc32c: Final = google_crc32c.value
 _FRONT: Final = struct.Struct(">qii")
 _FRONT_END: Final = 16
 _CRC: Final = struct.Struct(">I")
@@ -109,7 +110,7 @@ def check_crc(buffer: ByteSource, header: BatchHeader, position: int = 0) -> boo
         return False
     if header.magic < MAGIC:
         return legacy.check_crc(buffer, header, position)
-    return bool(google_crc32c.value(bytes(buffer[position + CRC_START : end])) == header.crc)
+    return bool(_crc32c(bytes(buffer[position + CRC_START : end])) == header.crc)
 
 
 def decode_records(
@@ -228,7 +229,7 @@ def encode_entries(
     count = len(entries)
     section = b"".join([encode_entry(key, value, delta) for delta, (key, value) in enumerate(entries)])
     checked = _CHECKED_HEAD.pack(0, count - 1, timestamp, timestamp, -1, -1, -1, count) + section
-    length, crc = len(checked) + CRC_START - LOG_OVERHEAD_BYTES, google_crc32c.value(checked)
+    length, crc = len(checked) + CRC_START - LOG_OVERHEAD_BYTES, _crc32c(checked)
     header = BatchHeader(
         base_offset, length, partition_leader_epoch, MAGIC, crc, 0, count - 1, timestamp, timestamp, -1, -1, -1, count
     )
@@ -297,7 +298,7 @@ def _assemble(base_offset: int, partition_leader_epoch: int, checked: bytes) -> 
             len(checked) + CRC_START - LOG_OVERHEAD_BYTES,
             partition_leader_epoch,
             MAGIC,
-            google_crc32c.value(checked),
+            _crc32c(checked),
         )
         + checked
     )
@@ -318,4 +319,4 @@ def with_append_time(batch: bytes, append_time_ms: int) -> bytes:
     _ATTRIBUTES.pack_into(checked, 0, attributes | LOG_APPEND_TIME)
     _MAX_TIMESTAMP.pack_into(checked, 35 - CRC_START, append_time_ms)
     sealed = bytes(checked)
-    return batch[: CRC_START - 4] + _CRC.pack(google_crc32c.value(sealed)) + sealed
+    return batch[: CRC_START - 4] + _CRC.pack(_crc32c(sealed)) + sealed

@@ -40,6 +40,7 @@ class OtherControl(NamedTuple):
     value: bytes | None
 
 
+_crc32c: Final = google_crc32c.value
 _KEY: Final = struct.Struct(">hh")
 _MARKER: Final = struct.Struct(">hi")
 _LENGTH_TO_CRC: Final = struct.Struct(">qiibI")
@@ -91,10 +92,7 @@ def encode_marker_batch(
         0,
     )
     return (
-        _LENGTH_TO_CRC.pack(
-            base_offset, MARKER_BATCH_BYTES - 12, partition_leader_epoch, 2, google_crc32c.value(checked)
-        )
-        + checked
+        _LENGTH_TO_CRC.pack(base_offset, MARKER_BATCH_BYTES - 12, partition_leader_epoch, 2, _crc32c(checked)) + checked
     )
 
 

@@ -2,11 +2,13 @@
 
 Logs repeat themselves but for their numbers. Lines that differ in digits only are of one kind; each kind is matched
 once, by RE2, and its answer is remembered from one part of a log to the next. Where a digit may decide, and where most
-lines are of a kind of their own, the lines themselves are matched.
+lines are of a kind of their own, the lines themselves are matched. RE2 begins anew with each question, which takes as
+long as to read a MB: it is not asked before enough lines are of unknown kinds, and so long these may mean something.
 """
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Sequence
 from functools import cache, lru_cache
@@ -34,6 +36,8 @@ _ALIKE_SHARE: Final = 0.5
 """Where fewer lines than this are like another one but for their digits, blurring costs more than it saves."""
 _REMEMBERED: Final = 65_536
 _LONGEST_REMEMBERED: Final = 600
+_FEW_LINES: Final = 256
+"""So many lines are read by the scanner in less time than RE2 takes to begin."""
 _ODD: Final = r"[\x00\x80-\xff]"
 """NUL and bytes beyond ASCII: decoding may drop them or fail, which only the scanner itself can tell."""
 
@@ -104,6 +108,8 @@ class Kinds:
         self._meaning = _question(meaning_anchors())
         self._odd_meaning = _question((*meaning_anchors(), _ODD))
         self._known: dict[bytes, int] = {}
+        self._pending: set[bytes] = set()
+        self._presumed_count = 0
         self._are_alike = False
 
     def look(self, lines: Lines) -> NDArray[np.uint8]:
@@ -119,12 +125,12 @@ class Kinds:
             return self._of_lines(lines.texts)
         alike = lines.blurred.dictionary_encode()
         self._are_alike = _are_alike(alike)
-        found: NDArray[np.uint8] = self._of_kinds(_kinds_in(alike.dictionary))[alike.indices.to_numpy()]
+        found = self._of_kinds(_kinds_in(alike.dictionary), alike.indices.to_numpy())
         for question, is_open, value in (
             (self._header, _OPEN_HEADER, HEADER),
             (self._meaning, _OPEN_MEANING, MEANING),
         ):
-            numbers = np.flatnonzero(found & is_open)
+            numbers = np.flatnonzero((found & is_open) != 0)
             if len(numbers):
                 found[numbers] |= question.decide(lines.texts.take(numbers)) * np.uint8(value)
         return found & np.uint8(HEADER | MEANING)
@@ -136,23 +142,42 @@ class Kinds:
         found: NDArray[np.uint8] = self._header.answer(lines) * np.uint8(HEADER)
         return found | (meaning.answer(lines) * np.uint8(MEANING))
 
-    def _of_kinds(self, kinds: list[bytes]) -> NDArray[np.uint8]:
-        """Return what blurred lines are, and what is open."""
+    def _of_kinds(self, kinds: list[bytes], numbers: NDArray[np.int32]) -> NDArray[np.uint8]:
+        """Return what lines are, and what is open, by the numbers of their kinds."""
         import numpy as np
 
-        found = np.array(list(map(self._known.get, kinds, repeat(_UNKNOWN))), dtype=np.uint8)
-        new_numbers = np.flatnonzero(found == _UNKNOWN)
-        if len(new_numbers):
-            new = [kinds[number] for number in new_numbers.tolist()]
-            answers = found[new_numbers] = self._asked(new)
-            if len(self._known) + len(new) > _REMEMBERED:
-                self._known.clear()
-            self._known.update(
-                (kind, answer)
-                for kind, answer in zip(new[:_REMEMBERED], answers.tolist(), strict=False)
-                if len(kind) <= _LONGEST_REMEMBERED
-            )
-        return found
+        answers = np.array(list(map(self._known.get, kinds, repeat(_UNKNOWN))), dtype=np.uint8)
+        found: NDArray[np.uint8] = answers.take(numbers)
+        new_numbers = np.flatnonzero(answers == _UNKNOWN).tolist()
+        if not new_numbers:
+            return found
+        new = [kinds[number] for number in new_numbers]
+        self._presumed_count += int(np.count_nonzero(found == _UNKNOWN))
+        if self._presumed_count <= _FEW_LINES:
+            self._pending.update(new)
+            answers[new_numbers] = list(map(self._presumed, new))
+        else:
+            asked = [*new, *self._pending.difference(new)]
+            found_out = self._asked(asked)
+            self._remember(asked, found_out.tolist())
+            self._pending.clear()
+            self._presumed_count = 0
+            answers[new_numbers] = found_out[: len(new)]
+        return answers.take(numbers)
+
+    def _presumed(self, kind: bytes) -> int:
+        """Return what a line of a kind may be: whether it is a header, and that it may mean something."""
+        is_sure, is_open = self._header.answer_kind(kind)
+        return MEANING | (HEADER if is_sure else _OPEN_HEADER if is_open else 0)
+
+    def _remember(self, kinds: list[bytes], answers: list[int]) -> None:
+        if len(self._known) + len(kinds) > _REMEMBERED:
+            self._known.clear()
+        self._known.update(
+            (kind, answer)
+            for kind, answer in zip(kinds[:_REMEMBERED], answers, strict=False)
+            if len(kind) <= _LONGEST_REMEMBERED
+        )
 
     def _asked(self, kinds: list[bytes]) -> NDArray[np.uint8]:
         import numpy as np
@@ -197,6 +222,10 @@ class _Question:
         """Return of which blurred lines every line matches, and of which it depends on digits: see ``decide``."""
         return _matches(kinds, self._blind), _matches(kinds, self._loose)
 
+    def answer_kind(self, kind: bytes) -> tuple[bool, bool]:
+        """Return the same of one blurred line, by the engine that begins at once."""
+        return _is_match(self._blind, kind), _is_match(self._loose, kind)
+
     def decide(self, lines: Any) -> NDArray[np.bool_]:
         """Return which lines match by their digits."""
         return _matches(lines, self._sharp)
@@ -215,6 +244,16 @@ def _matches(lines: Any, expression: str) -> NDArray[np.bool_]:
         return np.zeros(len(lines), dtype=np.bool_)
     found: NDArray[np.bool_] = pc.match_substring_regex(lines, expression).to_numpy(zero_copy_only=False)
     return found
+
+
+def _is_match(expression: str, line: bytes) -> bool:
+    return bool(expression) and _compiled(expression).search(line) is not None
+
+
+@lru_cache(maxsize=32)
+def _compiled(expression: str) -> re.Pattern[bytes]:
+    """Compile an expression of RE2's for Python's engine, which has another name for the end of a text."""
+    return re.compile(expression.replace(r"\z", r"\Z").encode("latin-1"))
 
 
 def _are_alike(lines: Any) -> bool:

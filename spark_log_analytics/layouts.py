@@ -158,6 +158,11 @@ _CONTINUATION: Final = re.compile(
 )
 
 
+_SPACE: Final = re.compile(r"(?P<set>\[\^?\]?(?:\\.|[^\]\\])*\])|\\[sS]|\\.")
+_ALL_SPACE: Final = r"\s\x0b"
+_SPACES: Final = {r"\s": f"[{_ALL_SPACE}]", r"\S": f"[^{_ALL_SPACE}]"}
+
+
 class Verdict(NamedTuple):
     """What detection found.
 
@@ -241,9 +246,17 @@ def header_expressions(layouts: Sequence[Layout]) -> tuple[str, ...]:
     Only the start of the line is looked at where the rest may be anything.
     """
     bodies = (
-        _anonymous(layout.pattern).removesuffix(_ANYTHING).replace(r"\r?$", r"\r?(?:\n|\z)") for layout in layouts
+        _with_all_space(_anonymous(layout.pattern)).removesuffix(_ANYTHING).replace(r"\r?$", r"\r?(?:\n|\z)")
+        for layout in layouts
     )
     return tuple(rf"\A(?:\xef\xbb\xbf)?(?:{body})" for body in bodies)
+
+
+def _with_all_space(pattern: str) -> str:
+    """Spell out that a vertical tab is white space: RE2 does not think so."""
+    return _SPACE.sub(
+        lambda found: found[0].replace(r"\s", _ALL_SPACE) if found["set"] else _SPACES.get(found[0], found[0]), pattern
+    )
 
 
 def _anonymous(pattern: str) -> str:

@@ -56,7 +56,7 @@ class NewlineBits:
             rest = left & (left - np.uint64(1))
             tops = ((left ^ rest) * np.uint64(_SEQUENCE)) >> np.uint64(_TOP)
             found.append(firsts + _bit_numbers().take(tops.view(np.int64)))
-            more = np.flatnonzero(rest)
+            more = np.flatnonzero(rest != 0)
             firsts, left = firsts[more], rest[more]
         if not found:
             return np.zeros(0, dtype=np.int64)

@@ -122,7 +122,7 @@ def _find_headers(data: Buffer, verdict: Verdict, start: int, stop: int) -> _Hea
         window_end = _line_start(data, min(position + WINDOW_BYTES, stop))
         lines = lines_of(np.frombuffer(data, dtype=np.uint8, count=window_end - position, offset=position))
         found = kinds.look(lines)
-        numbers, hits = np.flatnonzero(found & HEADER), np.flatnonzero(found & MEANING)
+        numbers, hits = np.flatnonzero((found & HEADER) != 0), np.flatnonzero((found & MEANING) != 0)
         wanted = np.zeros(len(numbers), dtype=np.bool_)
         owners = np.searchsorted(numbers, hits, side="right") - 1
         wanted[owners[owners >= 0]] = True

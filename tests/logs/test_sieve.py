@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spark_log_analytics import sieve
+from spark_log_analytics import kinds, sieve
 from spark_log_analytics.anchors import meaning_anchors
 from spark_log_analytics.catalogue import load_catalogue
 from spark_log_analytics.classify import Classifier
-from spark_log_analytics.layouts import LAYOUTS, Verdict, detect_layouts, header_expressions
+from spark_log_analytics.layouts import LAYOUTS, Verdict, compile_header, detect_layouts, header_expressions
 from spark_log_analytics.record import Classified, Record
 from spark_log_analytics.scanner import MAX_EVENT_BYTES, scan_records
 from spark_log_analytics.sieve import sift_records
@@ -70,9 +70,10 @@ def sift(data: bytes, verdict: Verdict, start: int = 0, end: int | None = None) 
     window=st.sampled_from([1, 40, 300, 1 << 20]),
     encoding=st.sampled_from(["utf-8", "latin-1"]),
     cut=st.integers(0, 100),
+    few_lines=st.sampled_from([0, 4, 256]),
 )
 def test_any_text_gives_the_same_events(
-    header: str, lines: list[tuple[str, str, str]], window: int, encoding: str, cut: int
+    header: str, lines: list[tuple[str, str, str]], window: int, encoding: str, cut: int, few_lines: int
 ) -> None:
     spelled = [header.format(level=level, text=text) if kind == "header" else text for kind, level, text in lines]
     data = "\n".join(spelled).encode(encoding)
@@ -80,6 +81,7 @@ def test_any_text_gives_the_same_events(
     middle = len(data) * cut // 100
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sieve, "WINDOW_BYTES", window)
+        patch.setattr(kinds, "_FEW_LINES", few_lines)
         for start, end in ((0, None), (0, middle), (middle, None)):
             assert told(sift(data, verdict, start, end)) == told(scan_records(data, verdict, start, end))
 
@@ -108,6 +110,15 @@ def test_a_record_that_is_too_long_is_counted_as_cut() -> None:
 def test_every_layout_can_be_sifted() -> None:
     for layout in LAYOUTS:
         pc.match_substring_regex(pa.array([b"x"]), header_expressions([layout])[0])
+
+
+@given(st.text("a.B:-[] \t\x0b\x0c\r\x1c", max_size=20))
+def test_both_engines_mean_the_same_by_white_space(name: str) -> None:
+    for layout in LAYOUTS:
+        for line in (header.format(level="INFO", text="on").replace("elay", name) for header in HEADERS):
+            raw = f"{line}\n".encode()
+            [found] = pc.match_substring_regex(pa.array([raw]), header_expressions([layout])[0]).to_pylist()
+            assert found is (compile_header([layout]).match(raw) is not None), layout.name
 
 
 def test_a_pattern_beyond_the_engine_is_left_to_the_scanner() -> None:

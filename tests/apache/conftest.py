@@ -17,7 +17,9 @@ from eosctl.lab.apache.jars import resolve_jars
 from eosctl.lab.apache.java import Runtime, ToolResult, prepare_runtime, run_tool
 from eosctl.lab.apache.releases import resolve_release
 from eosctl.lab.engine import MissingTool
+from eosctl.testing import SandboxThread
 from tests.apache.libraries import streams
+from tests.logs.shipping import shipped_by_all
 
 # Those with which the protocol scenarios were recorded: few partitions, quick timers.
 SETTINGS = {
@@ -171,3 +173,10 @@ def kafka_jars() -> Path:
         return resolve_jars(resolve_release("4.3.1"))
     except MissingTool as missing:
         pytest.skip(f"{missing.tool} is missing: {missing.what}")
+
+
+@pytest.fixture(scope="module")
+def shipped_logs() -> Iterator[SandboxThread]:
+    """Run a sandbox with a topic that every shipper has sent logs to, behind a password."""
+    with shipped_by_all() as running:
+        yield running

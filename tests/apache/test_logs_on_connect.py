@@ -124,32 +124,26 @@ with session() as spark:
 """
 
 
-@pytest.fixture(scope="module")
-def kafka() -> Iterator[SandboxThread]:
-    with shipping.shipped_by_all() as running:
-        yield running
-
-
 def test_secured_topics_give_the_same_rows_and_nothing_shows_the_secret(
-    server: Server, kafka: SandboxThread, tmp_path: Path
+    server: Server, shipped_logs: SandboxThread, tmp_path: Path
 ) -> None:
-    url, properties = f"kafka://{kafka.bootstrap}/logs", str(kafka.client_properties())
+    url, properties = f"kafka://{shipped_logs.bootstrap}/logs", str(shipped_logs.client_properties())
     options = ("--command-config", properties, "--format", "json", "--connect", server.url)
     told = run(tmp_path, server, "-m", "eosctl", "logs", "submit", url, "--out", str(tmp_path / "out"), *options)
-    assert rows_of(tmp_path / "out" / "events-v2") == rows_of_topic(kafka)
-    told += run_source(tmp_path, server, kafka, "batch")
-    assert rows_of(tmp_path / "batch") == rows_of_topic(kafka)
+    assert rows_of(tmp_path / "out" / "events-v2") == rows_of_topic(shipped_logs)
+    told += run_source(tmp_path, server, shipped_logs, "batch")
+    assert rows_of(tmp_path / "batch") == rows_of_topic(shipped_logs)
     assert "SparkListenerConnectOperationStarted" in server.shown()
-    assert shipping.settings_of(kafka)["sasl.password"] not in server.shown() + told
+    assert shipping.settings_of(shipped_logs)["sasl.password"] not in server.shown() + told
 
 
-def test_a_stream_needs_the_code_on_the_servers_path(kafka: SandboxThread, tmp_path: Path) -> None:
+def test_a_stream_needs_the_code_on_the_servers_path(shipped_logs: SandboxThread, tmp_path: Path) -> None:
     """What a session brings along reaches the tasks; where a stream plans, Spark does without it."""
     (tmp_path / "server").mkdir()
     with serving(tmp_path / "server", build_archive(tmp_path / "eosctl_logs.zip")) as server:
-        told = run_source(tmp_path, server, kafka, "stream")
-        assert shipping.settings_of(kafka)["sasl.password"] not in server.shown() + told
-    assert rows_of(tmp_path / "stream") == rows_of_topic(kafka)
+        told = run_source(tmp_path, server, shipped_logs, "stream")
+        assert shipping.settings_of(shipped_logs)["sasl.password"] not in server.shown() + told
+    assert rows_of(tmp_path / "stream") == rows_of_topic(shipped_logs)
 
 
 def run(folder: Path, server: Server, *arguments: str) -> str:
@@ -163,11 +157,19 @@ def run(folder: Path, server: Server, *arguments: str) -> str:
     return done.stdout + done.stderr
 
 
-def run_source(folder: Path, server: Server, kafka: SandboxThread, kind: str) -> str:
+def run_source(folder: Path, server: Server, shipped_logs: SandboxThread, kind: str) -> str:
     config = folder / "client.json"
-    config.write_text(json.dumps(shipping.settings_of(kafka)))
+    config.write_text(json.dumps(shipping.settings_of(shipped_logs)))
     return run(
-        folder, server, "-c", SOURCE, kind, kafka.bootstrap, str(config), str(folder / kind), str(folder / "checkpoint")
+        folder,
+        server,
+        "-c",
+        SOURCE,
+        kind,
+        shipped_logs.bootstrap,
+        str(config),
+        str(folder / kind),
+        str(folder / "checkpoint"),
     )
 
 
@@ -179,8 +181,10 @@ def rows_of(table: Path) -> list[Place]:
     return sorted((row["file"], row["offset"], row["line"], row["category"]) for row in rows)
 
 
-def rows_of_topic(kafka: SandboxThread) -> list[Place]:
-    topics = replace(parse_topics(f"kafka://{kafka.bootstrap}/logs"), settings=shipping.settings_of(kafka))
+def rows_of_topic(shipped_logs: SandboxThread) -> list[Place]:
+    topics = replace(
+        parse_topics(f"kafka://{shipped_logs.bootstrap}/logs"), settings=shipping.settings_of(shipped_logs)
+    )
     events = scan_topics(topics).events
     assert len(events) == len(SHIPPERS) * len(expected())
     return sorted((event.file, event.offset, event.line, event.category) for event in events)

@@ -87,16 +87,14 @@ def test_two_executors_without_eosctl_give_the_events_of_the_scanner(cluster: Cl
     )
 
 
-@pytest.fixture(scope="module")
-def kafka() -> Iterator[SandboxThread]:
-    with shipping.shipped_by_all() as running:
-        yield running
-
-
 def test_two_executors_give_the_events_of_secured_topics_and_nothing_shows_the_secret(
-    cluster: Cluster, kafka: SandboxThread, tmp_path: Path
+    cluster: Cluster, shipped_logs: SandboxThread, tmp_path: Path
 ) -> None:
-    url, config, out = f"kafka://{kafka.bootstrap}/logs", str(kafka.client_properties()), tmp_path / "result"
+    url, config, out = (
+        f"kafka://{shipped_logs.bootstrap}/logs",
+        str(shipped_logs.client_properties()),
+        tmp_path / "result",
+    )
     told = tmp_path / "told"
     told.mkdir()
     logged = ("--conf", "spark.eventLog.enabled=true", "--conf", "spark.eventLog.compress=false")
@@ -107,7 +105,7 @@ def test_two_executors_give_the_events_of_secured_topics_and_nothing_shows_the_s
     (application,) = set((cluster.folder / "work").glob("app-*")) - before
     assert {"0", "1"} <= {path.name for path in application.iterdir() if path.is_dir()}
     rows = [json.loads(line) for file in (out / "events-v2").glob("part-*") for line in file.read_text().splitlines()]
-    settings = shipping.settings_of(kafka)
+    settings = shipping.settings_of(shipped_logs)
     scan = scan_topics(replace(parse_topics(url), settings=settings))
     assert len(scan.events) == len(SHIPPERS) * len(expected())
     assert sorted((row["file"], row["offset"], row["line"], row["category"], row["host"]) for row in rows) == sorted(
@@ -122,10 +120,10 @@ def test_two_executors_give_the_events_of_secured_topics_and_nothing_shows_the_s
 
 
 def test_executors_without_the_client_library_say_what_is_missing(
-    cluster: Cluster, kafka: SandboxThread, tmp_path: Path
+    cluster: Cluster, shipped_logs: SandboxThread, tmp_path: Path
 ) -> None:
     python = bare_python(tmp_path, "confluent_kafka")
-    url, config = f"kafka://{kafka.bootstrap}/logs", str(kafka.client_properties())
+    url, config = f"kafka://{shipped_logs.bootstrap}/logs", str(shipped_logs.client_properties())
     arguments = ("submit", url, "--command-config", config, "--out", str(tmp_path / "result"))
     done = cluster.submit(*arguments, python=python)
     assert done.returncode == 1

@@ -17,7 +17,7 @@ from spark_log_analytics.record import Buffer, Classified, Record
 MAX_KEY_BYTES: Final = 8192
 """Longer records have no form."""
 MARK_BYTES: Final = 8
-_ROOM_BYTES: Final = 32 * 1024 * 1024
+_ROOM_BYTES: Final = 16 * 1024 * 1024
 """How much the keys of known forms may take."""
 _SEEN_ONCE: Final = 100_000
 _DIGIT: Final = re.compile("[0-9]")

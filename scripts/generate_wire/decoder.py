@@ -154,14 +154,22 @@ class Decoder:
             with block("if not 0 < n < 128:"):
                 line(f"n, p = {helper('compact_length')}(buffer, p)")
             line("p += 1")
+            count = "n - 1"
         else:
             with block("if not 0 <= n < 128:"):
                 line(f"{helper('check_count')}(buffer, p, n)")
+            count = self.copied_count(slot.field.name)
         line(f"{name} = []")
-        with block(f"for _ in range({'n - 1' if self.layout.flexible else 'n'}):"):
+        with block(f"for _ in range({count}):"):
             element = self.value(slot, self.source.name(f"{slot.field.name}_item"), nullable=False)
             self.flush()
             line(f"{name}.append({element})")
+
+    def copied_count(self, of: str) -> str:
+        """Copy `n`, which the body of a loop uses too: a compiled `range(n)` would end where it stands by then."""
+        count = self.source.name(f"{of}_count")
+        self.source.line(f"{count} = n")
+        return count
 
     def tags(self, known: list[Slot]) -> dict[str, str]:
         """Read a tag section; return the expressions of the tagged fields."""
@@ -200,7 +208,7 @@ class Decoder:
             line(f"{values['unknown_tags']} = []")
         with block("if n > 127:"):
             line(f"n, p = {self.source.helper('read_unsigned_varint')}(buffer, p - 1)")
-        with block("for _ in range(n):"):
+        with block(f"for _ in range({self.copied_count('tag')}):"):
             line(f"{tag} = buffer[p]")
             line(f"{size} = buffer[p + 1]")
             line("p += 2")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -9,11 +10,10 @@ import pytest
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.harness import Harness
-from eosctl.sandbox.log.partition_log import PartitionLog
 from eosctl.sandbox.ports import TRANSACTION_STATE_TOPIC, Emulation
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.internal import transaction_log
-from eosctl.wire.records.batch import decode_records
+from eosctl.wire.records.batch import decode_records, iter_headers
 from tests.sandbox.eos_client import EosClient
 
 ORDERS = [TopicPartition("orders", index) for index in (0, 1)]
@@ -23,34 +23,32 @@ DATA, MARKER = -1, -2
 
 
 class Files:
-    """What reached the files: for each write of a log what it held, in order."""
+    """What reached the logs' files: for each write its partition and what it held, in order."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.writes: list[tuple[TopicPartition, list[int]]] = []
-        self._ends: dict[PartitionLog, int] = {}
-        flush = PartitionLog.flush
+        write = os.write
 
-        def recorded(log: PartitionLog) -> None:
-            self._note(log)
-            flush(log)
+        def recorded(descriptor: int, data: bytes) -> int:
+            path = Path(f"/proc/self/fd/{descriptor}").readlink()
+            if path.suffix == ".log":
+                topic, _, index = path.parent.name.rpartition("-")
+                self._note(TopicPartition(topic, int(index)), data)
+            return write(descriptor, data)
 
-        patch.setattr(PartitionLog, "flush", recorded)
+        patch.setattr(os, "write", recorded)
 
-    def _note(self, log: PartitionLog) -> None:
-        start = self._ends.get(log, 0)
-        self._ends[log] = log.end_offset
+    def _note(self, partition: TopicPartition, data: bytes) -> None:
         told: list[int] = []
-        for header, batch in log.batches():
-            if header.base_offset < start:
-                continue
-            if log.partition.topic == TRANSACTION_STATE_TOPIC:
-                values = [record.value for record in decode_records(batch, header)]
+        for position, header in iter_headers(data):
+            if partition.topic == TRANSACTION_STATE_TOPIC:
+                values = [record.value for record in decode_records(data, header, position)]
                 told += [
                     transaction_log.decode_value(value).transaction_status for value in values if value is not None
                 ]
-            elif log.partition in ORDERS:
+            elif partition in ORDERS:
                 told += [MARKER if header.is_control else DATA]
-        self.writes.append((log.partition, told))
+        self.writes.append((partition, told))
 
     def places(self, what: int) -> list[int]:
         """Return the numbers of the writes that held it."""

@@ -29,8 +29,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
         p += 14
         if not 0 <= n < 128:
             check_count(buffer, p, n)
+        v3_and_below_topics_count = n
         v3_and_below_topics = []
-        for _ in range(n):
+        for _ in range(v3_and_below_topics_count):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:

@@ -23,8 +23,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
         p += 8
         if not 0 <= n < 128:
             check_count(buffer, p, n)
+        results_by_topic_v3_and_below_count = n
         results_by_topic_v3_and_below = []
-        for _ in range(n):
+        for _ in range(results_by_topic_v3_and_below_count):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
@@ -36,8 +37,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
             p += 4
             if not 0 <= n < 128:
                 check_count(buffer, p, n)
+            results_by_partition_count = n
             results_by_partition = []
-            for _ in range(n):
+            for _ in range(results_by_partition_count):
                 partition_index, partition_error_code = unpack_ih(buffer, p)
                 p += 6
                 results_by_partition.append(AddPartitionsToTxnPartitionResult(partition_index, partition_error_code))

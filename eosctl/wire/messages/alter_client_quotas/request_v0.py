@@ -23,14 +23,16 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
         p += 4
         if not 0 <= n < 128:
             check_count(buffer, p, n)
+        entries_count = n
         entries = []
-        for _ in range(n):
+        for _ in range(entries_count):
             n, = unpack_i(buffer, p)
             p += 4
             if not 0 <= n < 128:
                 check_count(buffer, p, n)
+            entity_count = n
             entity = []
-            for _ in range(n):
+            for _ in range(entity_count):
                 n, = unpack_h(buffer, p)
                 p += 2
                 if n < 0:
@@ -51,8 +53,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
             p += 4
             if not 0 <= n < 128:
                 check_count(buffer, p, n)
+            ops_count = n
             ops = []
-            for _ in range(n):
+            for _ in range(ops_count):
                 n, = unpack_h(buffer, p)
                 p += 2
                 if n < 0:

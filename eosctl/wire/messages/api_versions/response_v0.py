@@ -19,8 +19,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
         p += 6
         if not 0 <= n < 128:
             check_count(buffer, p, n)
+        api_keys_count = n
         api_keys = []
-        for _ in range(n):
+        for _ in range(api_keys_count):
             api_key, min_version, max_version = unpack_hhh(buffer, p)
             p += 6
             api_keys.append(ApiVersion(api_key, min_version, max_version))

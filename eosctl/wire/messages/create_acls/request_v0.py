@@ -23,8 +23,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
         p += 4
         if not 0 <= n < 128:
             check_count(buffer, p, n)
+        creations_count = n
         creations = []
-        for _ in range(n):
+        for _ in range(creations_count):
             resource_type, n = unpack_bh(buffer, p)
             p += 3
             if n < 0:

@@ -25,8 +25,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
         p += 4
         if not 0 <= n < 128:
             check_count(buffer, p, n)
+        topics_count = n
         topics = []
-        for _ in range(n):
+        for _ in range(topics_count):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
@@ -41,8 +42,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
             else:
                 if not 0 <= n < 128:
                     check_count(buffer, p, n)
+                assignments_count = n
                 assignments = []
-                for _ in range(n):
+                for _ in range(assignments_count):
                     n, = unpack_i(buffer, p)
                     p += 4
                     if 0 <= n < 64:

@@ -26,8 +26,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
         p += 4
         if not 0 <= n < 128:
             check_count(buffer, p, n)
+        topics_count = n
         topics = []
-        for _ in range(n):
+        for _ in range(topics_count):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
@@ -39,8 +40,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
             p += 10
             if not 0 <= n < 128:
                 check_count(buffer, p, n)
+            assignments_count = n
             assignments = []
-            for _ in range(n):
+            for _ in range(assignments_count):
                 partition_index, n = unpack_ii(buffer, p)
                 p += 8
                 if 0 <= n < 64:
@@ -53,8 +55,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
             p += 4
             if not 0 <= n < 128:
                 check_count(buffer, p, n)
+            configs_count = n
             configs = []
-            for _ in range(n):
+            for _ in range(configs_count):
                 n, = unpack_h(buffer, p)
                 p += 2
                 if n < 0:

@@ -27,8 +27,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
         p += 8
         if not 0 <= n < 128:
             check_count(buffer, p, n)
+        filter_results_count = n
         filter_results = []
-        for _ in range(n):
+        for _ in range(filter_results_count):
             error_code, n = unpack_hh(buffer, p)
             p += 4
             if n < 0:
@@ -41,8 +42,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
             p += 4
             if not 0 <= n < 128:
                 check_count(buffer, p, n)
+            matching_acls_count = n
             matching_acls = []
-            for _ in range(n):
+            for _ in range(matching_acls_count):
                 error_code_2, n = unpack_hh(buffer, p)
                 p += 4
                 if n < 0:

@@ -23,8 +23,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
         p += 4
         if not 0 <= n < 128:
             check_count(buffer, p, n)
+        components_count = n
         components = []
-        for _ in range(n):
+        for _ in range(components_count):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:

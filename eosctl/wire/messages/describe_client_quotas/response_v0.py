@@ -34,14 +34,16 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
         else:
             if not 0 <= n < 128:
                 check_count(buffer, p, n)
+            entries_count = n
             entries = []
-            for _ in range(n):
+            for _ in range(entries_count):
                 n, = unpack_i(buffer, p)
                 p += 4
                 if not 0 <= n < 128:
                     check_count(buffer, p, n)
+                entity_count = n
                 entity = []
-                for _ in range(n):
+                for _ in range(entity_count):
                     n, = unpack_h(buffer, p)
                     p += 2
                     if n < 0:
@@ -62,8 +64,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
                 p += 4
                 if not 0 <= n < 128:
                     check_count(buffer, p, n)
+                values_count = n
                 values = []
-                for _ in range(n):
+                for _ in range(values_count):
                     n, = unpack_h(buffer, p)
                     p += 2
                     if n < 0:

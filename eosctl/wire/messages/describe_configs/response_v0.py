@@ -27,8 +27,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
         p += 8
         if not 0 <= n < 128:
             check_count(buffer, p, n)
+        results_count = n
         results = []
-        for _ in range(n):
+        for _ in range(results_count):
             error_code, n = unpack_hh(buffer, p)
             p += 4
             if n < 0:
@@ -48,8 +49,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
             p += 4
             if not 0 <= n < 128:
                 check_count(buffer, p, n)
+            configs_count = n
             configs = []
-            for _ in range(n):
+            for _ in range(configs_count):
                 n, = unpack_h(buffer, p)
                 p += 2
                 if n < 0:

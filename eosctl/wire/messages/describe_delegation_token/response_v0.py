@@ -23,8 +23,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
         p += 6
         if not 0 <= n < 128:
             check_count(buffer, p, n)
+        tokens_count = n
         tokens = []
-        for _ in range(n):
+        for _ in range(tokens_count):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
@@ -57,8 +58,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
             p += 4
             if not 0 <= n < 128:
                 check_count(buffer, p, n)
+            renewers_count = n
             renewers = []
-            for _ in range(n):
+            for _ in range(renewers_count):
                 n, = unpack_h(buffer, p)
                 p += 2
                 if n < 0:

@@ -25,8 +25,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
         p += 8
         if not 0 <= n < 128:
             check_count(buffer, p, n)
+        results_count = n
         results = []
-        for _ in range(n):
+        for _ in range(results_count):
             error_code, n = unpack_hh(buffer, p)
             p += 4
             if n < 0:
@@ -38,8 +39,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
             p += 4
             if not 0 <= n < 128:
                 check_count(buffer, p, n)
+            topics_count = n
             topics = []
-            for _ in range(n):
+            for _ in range(topics_count):
                 n, = unpack_h(buffer, p)
                 p += 2
                 if n < 0:
@@ -51,8 +53,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
                 p += 4
                 if not 0 <= n < 128:
                     check_count(buffer, p, n)
+                partitions_count = n
                 partitions = []
-                for _ in range(n):
+                for _ in range(partitions_count):
                     partition_index, partition_size, offset_lag, is_future_key = unpack_iqqt(buffer, p)
                     p += 21
                     partitions.append(DescribeLogDirsPartition(partition_index, partition_size, offset_lag, is_future_key))

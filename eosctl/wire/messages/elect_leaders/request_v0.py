@@ -24,8 +24,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
         else:
             if not 0 <= n < 128:
                 check_count(buffer, p, n)
+            topic_partitions_count = n
             topic_partitions = []
-            for _ in range(n):
+            for _ in range(topic_partitions_count):
                 n, = unpack_h(buffer, p)
                 p += 2
                 if n < 0:

@@ -23,8 +23,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
         p += 8
         if not 0 <= n < 128:
             check_count(buffer, p, n)
+        replica_election_results_count = n
         replica_election_results = []
-        for _ in range(n):
+        for _ in range(replica_election_results_count):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
@@ -36,8 +37,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
             p += 4
             if not 0 <= n < 128:
                 check_count(buffer, p, n)
+            partition_result_count = n
             partition_result = []
-            for _ in range(n):
+            for _ in range(partition_result_count):
                 partition_id, error_code, n = unpack_ihh(buffer, p)
                 p += 8
                 if n < 0:

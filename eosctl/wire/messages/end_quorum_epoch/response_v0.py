@@ -23,8 +23,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
         p += 6
         if not 0 <= n < 128:
             check_count(buffer, p, n)
+        topics_count = n
         topics = []
-        for _ in range(n):
+        for _ in range(topics_count):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
@@ -36,8 +37,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
             p += 4
             if not 0 <= n < 128:
                 check_count(buffer, p, n)
+            partitions_count = n
             partitions = []
-            for _ in range(n):
+            for _ in range(partitions_count):
                 partition_index, error_code_2, leader_id, leader_epoch = unpack_ihii(buffer, p)
                 p += 14
                 partitions.append(ResponsePartitionData(partition_index, error_code_2, leader_id, leader_epoch))

@@ -27,8 +27,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
         p += 29
         if not 0 <= n < 128:
             check_count(buffer, p, n)
+        topics_count = n
         topics = []
-        for _ in range(n):
+        for _ in range(topics_count):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
@@ -40,8 +41,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
             p += 4
             if not 0 <= n < 128:
                 check_count(buffer, p, n)
+            partitions_count = n
             partitions = []
-            for _ in range(n):
+            for _ in range(partitions_count):
                 partition, current_leader_epoch, fetch_offset, log_start_offset, partition_max_bytes = unpack_iiqqi(buffer, p)
                 p += 28
                 partitions.append(FetchPartition(partition, current_leader_epoch, fetch_offset, -1, log_start_offset, partition_max_bytes, ZERO_UUID, 9223372036854775807))
@@ -50,8 +52,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
         p += 4
         if not 0 <= n < 128:
             check_count(buffer, p, n)
+        forgotten_topics_data_count = n
         forgotten_topics_data = []
-        for _ in range(n):
+        for _ in range(forgotten_topics_data_count):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:

@@ -25,8 +25,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
         p += 4
         if not 0 <= n < 128:
             check_count(buffer, p, n)
+        responses_count = n
         responses = []
-        for _ in range(n):
+        for _ in range(responses_count):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
@@ -38,8 +39,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
             p += 4
             if not 0 <= n < 128:
                 check_count(buffer, p, n)
+            partitions_count = n
             partitions = []
-            for _ in range(n):
+            for _ in range(partitions_count):
                 partition_index, error_code, high_watermark, n = unpack_ihqi(buffer, p)
                 p += 18
                 if n < 0:

@@ -29,8 +29,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
         p += 8
         if not 0 <= n < 128:
             check_count(buffer, p, n)
+        responses_count = n
         responses = []
-        for _ in range(n):
+        for _ in range(responses_count):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
@@ -42,8 +43,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
             p += 4
             if not 0 <= n < 128:
                 check_count(buffer, p, n)
+            partitions_count = n
             partitions = []
-            for _ in range(n):
+            for _ in range(partitions_count):
                 partition_index, error_code, high_watermark, last_stable_offset, log_start_offset, n = unpack_ihqqqi(buffer, p)
                 p += 34
                 if n < 0:
@@ -51,8 +53,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
                 else:
                     if not 0 <= n < 128:
                         check_count(buffer, p, n)
+                    aborted_transactions_count = n
                     aborted_transactions = []
-                    for _ in range(n):
+                    for _ in range(aborted_transactions_count):
                         producer_id, first_offset = unpack_qq(buffer, p)
                         p += 16
                         aborted_transactions.append(AbortedTransaction(producer_id, first_offset))

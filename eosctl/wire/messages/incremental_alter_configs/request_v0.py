@@ -23,8 +23,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
         p += 4
         if not 0 <= n < 128:
             check_count(buffer, p, n)
+        resources_count = n
         resources = []
-        for _ in range(n):
+        for _ in range(resources_count):
             resource_type, n = unpack_bh(buffer, p)
             p += 3
             if n < 0:
@@ -36,8 +37,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
             p += 4
             if not 0 <= n < 128:
                 check_count(buffer, p, n)
+            configs_count = n
             configs = []
-            for _ in range(n):
+            for _ in range(configs_count):
                 n, = unpack_h(buffer, p)
                 p += 2
                 if n < 0:

@@ -21,8 +21,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
         p += 8
         if not 0 <= n < 128:
             check_count(buffer, p, n)
+        responses_count = n
         responses = []
-        for _ in range(n):
+        for _ in range(responses_count):
             error_code, n = unpack_hh(buffer, p)
             p += 4
             if n < 0:

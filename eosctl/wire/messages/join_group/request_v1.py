@@ -42,8 +42,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
         p += 4
         if not 0 <= n < 128:
             check_count(buffer, p, n)
+        protocols_count = n
         protocols = []
-        for _ in range(n):
+        for _ in range(protocols_count):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:

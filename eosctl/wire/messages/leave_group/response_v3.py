@@ -19,8 +19,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
         p += 10
         if not 0 <= n < 128:
             check_count(buffer, p, n)
+        members_count = n
         members = []
-        for _ in range(n):
+        for _ in range(members_count):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:

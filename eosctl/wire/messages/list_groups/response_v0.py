@@ -19,8 +19,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
         p += 6
         if not 0 <= n < 128:
             check_count(buffer, p, n)
+        groups_count = n
         groups = []
-        for _ in range(n):
+        for _ in range(groups_count):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:

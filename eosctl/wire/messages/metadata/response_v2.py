@@ -32,8 +32,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
         p += 4
         if not 0 <= n < 128:
             check_count(buffer, p, n)
+        brokers_count = n
         brokers = []
-        for _ in range(n):
+        for _ in range(brokers_count):
             node_id, n = unpack_ih(buffer, p)
             p += 6
             if n < 0:
@@ -62,8 +63,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
         p += 8
         if not 0 <= n < 128:
             check_count(buffer, p, n)
+        topics_count = n
         topics = []
-        for _ in range(n):
+        for _ in range(topics_count):
             error_code, n = unpack_hh(buffer, p)
             p += 4
             if n < 0:
@@ -75,8 +77,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
             p += 5
             if not 0 <= n < 128:
                 check_count(buffer, p, n)
+            partitions_count = n
             partitions = []
-            for _ in range(n):
+            for _ in range(partitions_count):
                 error_code_2, partition_index, leader_id, n = unpack_hiii(buffer, p)
                 p += 14
                 if 0 <= n < 64:

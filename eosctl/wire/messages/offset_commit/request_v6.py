@@ -38,8 +38,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
         p += 4
         if not 0 <= n < 128:
             check_count(buffer, p, n)
+        topics_count = n
         topics = []
-        for _ in range(n):
+        for _ in range(topics_count):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
@@ -51,8 +52,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
             p += 4
             if not 0 <= n < 128:
                 check_count(buffer, p, n)
+            partitions_count = n
             partitions = []
-            for _ in range(n):
+            for _ in range(partitions_count):
                 partition_index, committed_offset, committed_leader_epoch, n = unpack_iqih(buffer, p)
                 p += 18
                 if n < 0:

@@ -26,8 +26,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
         p += 4
         if not 0 <= n < 128:
             check_count(buffer, p, n)
+        topics_count = n
         topics = []
-        for _ in range(n):
+        for _ in range(topics_count):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
@@ -39,8 +40,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
             p += 4
             if not 0 <= n < 128:
                 check_count(buffer, p, n)
+            partitions_count = n
             partitions = []
-            for _ in range(n):
+            for _ in range(partitions_count):
                 partition_index, = unpack_i(buffer, p)
                 p += 4
                 partitions.append(OffsetDeleteRequestPartition(partition_index))

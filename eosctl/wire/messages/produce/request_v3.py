@@ -32,8 +32,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
         p += 10
         if not 0 <= n < 128:
             check_count(buffer, p, n)
+        topic_data_count = n
         topic_data = []
-        for _ in range(n):
+        for _ in range(topic_data_count):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
@@ -45,8 +46,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
             p += 4
             if not 0 <= n < 128:
                 check_count(buffer, p, n)
+            partition_data_count = n
             partition_data = []
-            for _ in range(n):
+            for _ in range(partition_data_count):
                 index, n = unpack_ii(buffer, p)
                 p += 8
                 if n < 0:

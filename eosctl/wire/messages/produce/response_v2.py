@@ -23,8 +23,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
         p += 4
         if not 0 <= n < 128:
             check_count(buffer, p, n)
+        responses_count = n
         responses = []
-        for _ in range(n):
+        for _ in range(responses_count):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
@@ -36,8 +37,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
             p += 4
             if not 0 <= n < 128:
                 check_count(buffer, p, n)
+            partition_responses_count = n
             partition_responses = []
-            for _ in range(n):
+            for _ in range(partition_responses_count):
                 index, error_code, base_offset, log_append_time_ms = unpack_ihqq(buffer, p)
                 p += 22
                 partition_responses.append(PartitionProduceResponse(index, error_code, base_offset, log_append_time_ms, -1, (), None, DEFAULT_LeaderIdAndEpoch))

@@ -25,8 +25,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
         p += 4
         if not 0 <= n < 128:
             check_count(buffer, p, n)
+        responses_count = n
         responses = []
-        for _ in range(n):
+        for _ in range(responses_count):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
@@ -38,14 +39,16 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
             p += 4
             if not 0 <= n < 128:
                 check_count(buffer, p, n)
+            partition_responses_count = n
             partition_responses = []
-            for _ in range(n):
+            for _ in range(partition_responses_count):
                 index, error_code, base_offset, log_append_time_ms, log_start_offset, n = unpack_ihqqqi(buffer, p)
                 p += 34
                 if not 0 <= n < 128:
                     check_count(buffer, p, n)
+                record_errors_count = n
                 record_errors = []
-                for _ in range(n):
+                for _ in range(record_errors_count):
                     batch_index, n = unpack_ih(buffer, p)
                     p += 6
                     if n < 0:

@@ -23,14 +23,16 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
         p += 4
         if not 0 <= n < 128:
             check_count(buffer, p, n)
+        markers_count = n
         markers = []
-        for _ in range(n):
+        for _ in range(markers_count):
             producer_id, producer_epoch, transaction_result, n = unpack_qhti(buffer, p)
             p += 15
             if not 0 <= n < 128:
                 check_count(buffer, p, n)
+            topics_count = n
             topics = []
-            for _ in range(n):
+            for _ in range(topics_count):
                 n, = unpack_h(buffer, p)
                 p += 2
                 if n < 0:

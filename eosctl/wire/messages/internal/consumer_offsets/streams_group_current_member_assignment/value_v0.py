@@ -43,7 +43,8 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
                 unknown_tags = []
                 if n > 127:
                     n, p = read_unsigned_varint(buffer, p - 1)
-                for _ in range(n):
+                tag_count = n
+                for _ in range(tag_count):
                     tag_number = buffer[p]
                     tag_size = buffer[p + 1]
                     p += 2
@@ -98,7 +99,8 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
                 unknown_tags_2 = []
                 if n > 127:
                     n, p = read_unsigned_varint(buffer, p - 1)
-                for _ in range(n):
+                tag_count_2 = n
+                for _ in range(tag_count_2):
                     tag_number_2 = buffer[p]
                     tag_size_2 = buffer[p + 1]
                     p += 2
@@ -153,7 +155,8 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
                 unknown_tags_3 = []
                 if n > 127:
                     n, p = read_unsigned_varint(buffer, p - 1)
-                for _ in range(n):
+                tag_count_3 = n
+                for _ in range(tag_count_3):
                     tag_number_3 = buffer[p]
                     tag_size_3 = buffer[p + 1]
                     p += 2
@@ -208,7 +211,8 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
                 unknown_tags_4 = []
                 if n > 127:
                     n, p = read_unsigned_varint(buffer, p - 1)
-                for _ in range(n):
+                tag_count_4 = n
+                for _ in range(tag_count_4):
                     tag_number_4 = buffer[p]
                     tag_size_4 = buffer[p + 1]
                     p += 2
@@ -263,7 +267,8 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
                 unknown_tags_5 = []
                 if n > 127:
                     n, p = read_unsigned_varint(buffer, p - 1)
-                for _ in range(n):
+                tag_count_5 = n
+                for _ in range(tag_count_5):
                     tag_number_5 = buffer[p]
                     tag_size_5 = buffer[p + 1]
                     p += 2
@@ -318,7 +323,8 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
                 unknown_tags_6 = []
                 if n > 127:
                     n, p = read_unsigned_varint(buffer, p - 1)
-                for _ in range(n):
+                tag_count_6 = n
+                for _ in range(tag_count_6):
                     tag_number_6 = buffer[p]
                     tag_size_6 = buffer[p + 1]
                     p += 2
@@ -354,7 +360,8 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
             unknown_tags_7 = []
             if n > 127:
                 n, p = read_unsigned_varint(buffer, p - 1)
-            for _ in range(n):
+            tag_count_7 = n
+            for _ in range(tag_count_7):
                 tag_number_7 = buffer[p]
                 tag_size_7 = buffer[p + 1]
                 p += 2

@@ -23,8 +23,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
         p += 4
         if not 0 <= n < 128:
             check_count(buffer, p, n)
+        topics_count = n
         topics = []
-        for _ in range(n):
+        for _ in range(topics_count):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:
@@ -45,8 +46,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
         p += 4
         if not 0 <= n < 128:
             check_count(buffer, p, n)
+        owned_partitions_count = n
         owned_partitions = []
-        for _ in range(n):
+        for _ in range(owned_partitions_count):
             n, = unpack_h(buffer, p)
             p += 2
             if n < 0:

@@ -24,7 +24,8 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
             unknown_tags = []
             if n > 127:
                 n, p = read_unsigned_varint(buffer, p - 1)
-            for _ in range(n):
+            tag_count = n
+            for _ in range(tag_count):
                 tag_number = buffer[p]
                 tag_size = buffer[p + 1]
                 p += 2

@@ -27,8 +27,9 @@ def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:
         else:
             if not 0 <= n < 128:
                 check_count(buffer, p, n)
+            transaction_partitions_count = n
             transaction_partitions = []
-            for _ in range(n):
+            for _ in range(transaction_partitions_count):
                 n, = unpack_h(buffer, p)
                 p += 2
                 if n < 0:

@@ -20,6 +20,7 @@ _BLOCK_BYTES: Final = 128 * 1024
 """What a step of the work leaves in the processor's cache for the next one."""
 _TOP: Final = 255
 _SHIFT: Final = _TOP - ord("9")
+_UNSHIFTED: Final = bytes((shifted - _SHIFT) % (_TOP + 1) for shifted in range(_TOP + 1))
 
 _TOKEN: Final = re.compile(
     r"\\x[0-9A-Fa-f]{2}|\\.|\{\d+(?:,\d*)?\}|(?P<set>\[\^?\]?(?:\\x[0-9A-Fa-f]{2}|\\.|[^\]\\])*\])|(?P<digit>\d)"
@@ -51,11 +52,9 @@ class BlockBlur:
         np.minimum(blurred, self._least_digits[: len(block)], out=blurred)
 
 
-def unshifted(blurred: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return bytes that ``BlockBlur`` wrote as they are meant: few, where lines that are alike have been told apart."""
-    import numpy as np
-
-    return np.subtract(blurred, np.uint8(_SHIFT))
+def unshifted(blurred: bytes) -> bytes:
+    """Return bytes that ``BlockBlur`` wrote as they are meant."""
+    return blurred.translate(_UNSHIFTED)
 
 
 def any_digit(expression: str) -> str:

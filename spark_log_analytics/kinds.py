@@ -12,7 +12,6 @@ import re
 import threading
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from itertools import repeat
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from spark_log_analytics.anchors import meaning_anchors
@@ -34,8 +33,9 @@ _UNKNOWN: Final = 255
 _TRIED_LINES: Final = 8192
 _ALIKE_SHARE: Final = 0.5
 """Where fewer lines than this are like another one but for their digits, blurring costs more than it saves."""
-_REMEMBERED: Final = 65_536
-_LONGEST_REMEMBERED: Final = 600
+_REMEMBERED: Final = 8192
+_REMEMBERED_BYTES: Final = 4 * 1024 * 1024
+"""To look for what is known takes time for each window anew."""
 _FEW_LINES: Final = 256
 """So many lines are read by the scanner in less time than RE2 takes to begin."""
 _ODD: Final = r"[\x00\x80-\xff]"
@@ -104,11 +104,14 @@ class Kinds:
     """Tells what lines are, by the headers of some layouts; remembers a bounded number of kinds."""
 
     def __init__(self, headers: Sequence[str]) -> None:
+        import numpy as np
+        import pyarrow as pa
+
         self._header = _question(tuple(headers))
         self._meaning = _question(meaning_anchors())
         self._odd_meaning = _question((*meaning_anchors(), _ODD))
-        self._known: dict[bytes, int] = {}
-        self._pending: set[bytes] = set()
+        self._known = pa.array([], pa.binary())
+        self._answers = np.zeros(0, dtype=np.uint8)
         self._presumed_count = 0
         self._are_alike = False
 
@@ -123,9 +126,7 @@ class Kinds:
         # Where the last window's lines were alike, this one's are not tried first.
         if not self._are_alike and not _are_alike(lines.blurred[:_TRIED_LINES].dictionary_encode()):
             return self._of_lines(lines.texts)
-        alike = lines.blurred.dictionary_encode()
-        self._are_alike = _are_alike(alike)
-        found = self._of_kinds(_kinds_in(alike.dictionary), alike.indices.to_numpy())
+        found = self._of_kinds(lines.blurred)
         for question, is_open, value in (
             (self._header, _OPEN_HEADER, HEADER),
             (self._meaning, _OPEN_MEANING, MEANING),
@@ -142,42 +143,44 @@ class Kinds:
         found: NDArray[np.uint8] = self._header.answer(lines) * np.uint8(HEADER)
         return found | (meaning.answer(lines) * np.uint8(MEANING))
 
-    def _of_kinds(self, kinds: list[bytes], numbers: NDArray[np.int32]) -> NDArray[np.uint8]:
-        """Return what lines are, and what is open, by the numbers of their kinds."""
+    def _of_kinds(self, blurred: Any) -> NDArray[np.uint8]:
+        """Return what blurred lines are, and what is open."""
         import numpy as np
+        import pyarrow as pa
 
-        answers = np.array(list(map(self._known.get, kinds, repeat(_UNKNOWN))), dtype=np.uint8)
+        # The numbers of known kinds stay what they were; new ones come behind them.
+        coded = pa.chunked_array([self._known, blurred]).dictionary_encode()
+        numbers, kinds = coded.chunk(coded.num_chunks - 1).indices.to_numpy(), coded.chunk(0).dictionary
+        new_count = len(kinds) - len(self._known)
+        self._are_alike = new_count <= len(blurred) * (1 - _ALIKE_SHARE)
+        answers = np.append(self._answers, np.full(new_count, _UNKNOWN, dtype=np.uint8))
         found: NDArray[np.uint8] = answers.take(numbers)
-        new_numbers = np.flatnonzero(answers == _UNKNOWN).tolist()
-        if not new_numbers:
-            return found
-        new = [kinds[number] for number in new_numbers]
-        self._presumed_count += int(np.count_nonzero(found == _UNKNOWN))
-        if self._presumed_count <= _FEW_LINES:
-            self._pending.update(new)
-            answers[new_numbers] = list(map(self._presumed, new))
-        else:
-            asked = [*new, *self._pending.difference(new)]
-            found_out = self._asked(asked)
-            self._remember(asked, found_out.tolist())
-            self._pending.clear()
-            self._presumed_count = 0
-            answers[new_numbers] = found_out[: len(new)]
-        return answers.take(numbers)
+        is_unknown = found == _UNKNOWN
+        if unknown_count := int(np.count_nonzero(is_unknown)):
+            self._presumed_count += unknown_count
+            if self._presumed_count <= _FEW_LINES:
+                found[is_unknown] = [self._presumed(kind) for kind in _kinds_of(blurred.filter(pa.array(is_unknown)))]
+            else:
+                unknown = np.flatnonzero(answers == _UNKNOWN)
+                answers[unknown] = self._asked(_kinds_of(kinds.take(unknown)))
+                self._presumed_count = 0
+                found = answers.take(numbers)
+        self._remember(kinds, answers, numbers)
+        return found
 
     def _presumed(self, kind: bytes) -> int:
         """Return what a line of a kind may be: whether it is a header, and that it may mean something."""
         is_sure, is_open = self._header.answer_kind(kind)
         return MEANING | (HEADER if is_sure else _OPEN_HEADER if is_open else 0)
 
-    def _remember(self, kinds: list[bytes], answers: list[int]) -> None:
-        if len(self._known) + len(kinds) > _REMEMBERED:
-            self._known.clear()
-        self._known.update(
-            (kind, answer)
-            for kind, answer in zip(kinds[:_REMEMBERED], answers, strict=False)
-            if len(kind) <= _LONGEST_REMEMBERED
-        )
+    def _remember(self, kinds: Any, answers: NDArray[np.uint8], numbers: NDArray[np.int32]) -> None:
+        """Keep what is known for the next window: only what this one holds when it has become too much."""
+        import numpy as np
+
+        if len(kinds) > _REMEMBERED or kinds.nbytes > _REMEMBERED_BYTES:
+            present = np.flatnonzero(np.bincount(numbers, minlength=len(kinds)))
+            kinds, answers = kinds.take(present), answers[present]
+        self._known, self._answers = kinds, answers
 
     def _asked(self, kinds: list[bytes]) -> NDArray[np.uint8]:
         import numpy as np
@@ -261,17 +264,9 @@ def _are_alike(lines: Any) -> bool:
     return len(lines.dictionary) <= len(lines) * (1 - _ALIKE_SHARE)
 
 
-def _kinds_in(dictionary: Any) -> list[bytes]:
-    """Return blurred lines as they are meant, of an array that begins at the start of its memory."""
-    import numpy as np
-    import pyarrow as pa
-
-    _, offsets, texts = dictionary.buffers()
-    meant = unshifted(np.frombuffer(texts, dtype=np.uint8))
-    kinds: list[bytes] = pa.Array.from_buffers(
-        pa.binary(), len(dictionary), [None, offsets, pa.py_buffer(meant)]
-    ).to_pylist()
-    return kinds
+def _kinds_of(blurred: Any) -> list[bytes]:
+    """Return blurred lines as they are meant."""
+    return list(map(unshifted, blurred.to_pylist()))
 
 
 def _is_odd_kind(kind: bytes) -> bool:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-WINDOW_BYTES: Final = 8 * 1024 * 1024
+WINDOW_BYTES: Final = 6 * 1024 * 1024
 """How much is looked at in one step: small enough that the allocator gives the same memory again."""
 SMALL_BYTES: Final = 256 * 1024
 """Below this the start of the engine costs more than it saves."""

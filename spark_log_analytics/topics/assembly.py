@@ -68,7 +68,9 @@ def scan_range(
         tally = Tally(file, classifier)
         for record in _records_of(part, stream, file, classifier):
             place = stream.place(record.offset)
-            tally.add(record._replace(offset=place.offset, line=place.line, time=record.time or place.stamp))
+            record = record._replace(offset=place.offset, line=place.line)
+            # The stamp is not in the header line: nothing about its place may be learned.
+            tally.add(record if record.time else record._replace(time=place.stamp, key=b""))
         scan = tally.result()
         events += scan.events
         counts.append(scan.counts)

@@ -158,6 +158,15 @@ def test_a_line_that_an_engine_cut_is_put_together() -> None:
     assert event.exception is not None
 
 
+def test_a_time_within_the_text_is_not_the_records_time() -> None:
+    text = "[main] ERROR a.Relay - late since {}"
+    records = [
+        TopicRecord(0, 1_795_253_482_000 + one, None, text.format(1_700_000_000_000 + one).encode()) for one in range(9)
+    ]
+    events = read(Partition([record._replace(offset=one) for one, record in enumerate(records)]))
+    assert [event.time_ms for event in events] == [1_795_253_482_000 + one for one in range(9)]
+
+
 def test_text_without_a_stamp_has_its_records_time() -> None:
     text = b"org.apache.kafka.common.errors.ProducerFencedException: There is a newer producer"
     [event] = read(Partition([TopicRecord(0, 1_795_253_482_000, None, text)]))

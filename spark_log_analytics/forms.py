@@ -160,6 +160,8 @@ def form_of(record: Record, classified: Classified, spans: Iterable[Span]) -> Fo
 
 def _only_place(line: str, text: str) -> slice | None:
     start = line.find(text)
-    if start < 0 or line.find(text, start + 1) >= 0:
+    end = start + len(text)
+    # A part of a number is what JSON made of it: 0.5 of 0.50.
+    if start < 0 or line.find(text, start + 1) >= 0 or "0" in (line[start - 1 : start], line[end : end + 1]):
         return None
-    return slice(start, start + len(text))
+    return slice(start, end)

@@ -90,6 +90,12 @@ def test_a_value_that_stands_twice_is_read_anew(tmp_path: Path) -> None:
     assert [event.logger for event in events] == [f"a.B{9 - one % 10}" for one in range(100)]
 
 
+def test_a_number_that_loses_a_digit_is_read_anew(tmp_path: Path) -> None:
+    lines = [f'{{"level": "ERROR", "ts": 1763712345.{10 + one % 50}, "msg": "order {one % 10}"}}' for one in range(100)]
+    events = scan(tmp_path / "app.log", [*lines[:1] * 3, *lines])
+    assert [event.time_ms for event in events[3:]] == [1763712345_000 + 10 * (10 + one % 50) for one in range(100)]
+
+
 def test_the_digits_of_a_trace_within_the_line_are_looked_at(tmp_path: Path) -> None:
     lines = [
         json.dumps(

@@ -94,9 +94,12 @@ def run_tool(
     *args: str,
     heap_bytes: int = 512 * MIB,
     options: Sequence[str] = (),
+    typed: str = "",
     timeout_ms: int = 120_000,
 ) -> ToolResult:
     """Run one of Kafka's own tools to its end, e.g. ``org.apache.kafka.tools.TransactionsCommand``.
+
+    ``typed`` is what the tool finds on its standard input.
 
     Only a tool that does not end in time raises; any exit status is an answer.
 
@@ -112,7 +115,7 @@ def run_tool(
     try:
         done = subprocess.run(
             command,
-            stdin=subprocess.DEVNULL,
+            input=typed,
             capture_output=True,
             text=True,
             errors="replace",

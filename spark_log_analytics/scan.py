@@ -77,7 +77,7 @@ def scan_paths(
     paths: Iterable[Path],
     zone: tzinfo | None = None,
     layouts: tuple[Layout, ...] = (),
-    on_file: Callable[[str], None] = lambda _: None,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> LogScan:
     """Scan files and directories in this process.
 
@@ -85,19 +85,22 @@ def scan_paths(
         paths: What to read.
         zone: The zone of stamps without an offset; without one UTC is assumed, and the events say so.
         layouts: Layouts to prefer to the known ones.
-        on_file: Called with each file's name before it is read.
+        progress: Called with what is read next, in words.
     """
     classifier = Classifier()
     events: list[LogEvent] = []
     sources: list[SourceSummary] = []
     unread: list[Unread] = []
     for path in find_files(paths):
-        on_file(str(path))
+        progress(str(path))
         source = inspect_file(path, zone, layouts)
         if isinstance(source, Unread):
             unread.append(source)
             continue
-        scans = [scan_split(split, classifier) for split in plan_splits(source)]
+        scans: list[SplitScan] = []
+        for split in plan_splits(source):
+            progress(place_in_words(split))
+            scans.append(scan_split(split, classifier))
         events += number_lines(scans)
         sources.append(summarize(source, [scan.counts for scan in scans]))
     return LogScan(tuple(events), tuple(sources), tuple(unread))
@@ -124,6 +127,11 @@ def cut_split(split: Split, piece_bytes: int) -> Iterator[Split]:
     for start in range(split.start, stop, piece_bytes):
         end = start + piece_bytes
         yield Split(source, start, end if end < stop else split.end)
+
+
+def place_in_words(split: Split) -> str:
+    """Return which file a part is of, and how far into it: what is told while a large file is read."""
+    return f"{split.source.name}, {split.start / 1e6:,.0f} of {split.source.size_bytes / 1e6:,.0f} MB"
 
 
 def read_split(split: Split) -> Window:

@@ -16,8 +16,9 @@ from spark_log_analytics.warm import class_archive, reading_options
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_LOGGING: Final = Path(__file__).absolute().with_name("local-log4j2.properties")
 # The JVM only coordinates; what it would gain by compiling longer is never earned back.
-LOCAL_JAVA: Final = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+LOCAL_JAVA: Final = f"-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Dlog4j2.configurationFile={_LOGGING.as_uri()}"
 LOCAL_PROFILE: Final = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",

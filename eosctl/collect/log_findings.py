@@ -27,7 +27,7 @@ def collect_log_findings(
     paths: Iterable[Path],
     zone: tzinfo | None = None,
     layouts: tuple[Layout, ...] = (),
-    on_file: Callable[[str], None] = lambda _: None,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> LogFindings:
     """Read logs in this process and judge what they say.
 
@@ -35,11 +35,11 @@ def collect_log_findings(
         paths: Log files and directories.
         zone: The zone of stamps without an offset; None means UTC, marked as assumed.
         layouts: Layouts to prefer to the known ones.
-        on_file: Called with each file's name before it is read.
+        progress: Called with what is read next, in words.
     """
     from spark_log_analytics.scan import scan_paths
 
-    return judge_scan(scan_paths(paths, zone, layouts, on_file))
+    return judge_scan(scan_paths(paths, zone, layouts, progress))
 
 
 def judge_scan(scan: LogScan, period: Period = ALL_TIME) -> LogFindings:

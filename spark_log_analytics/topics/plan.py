@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import tzinfo
 from itertools import islice
@@ -168,8 +168,13 @@ def _read(stream: Iterator[TopicRecord], end: int) -> list[TopicRecord]:
     return records
 
 
-def scan_topics(topics: Topics, zone: tzinfo | None = None, layouts: tuple[Layout, ...] = ()) -> LogScan:
-    """Scan topics in this process, as far as they are written now.
+def scan_topics(
+    topics: Topics,
+    zone: tzinfo | None = None,
+    layouts: tuple[Layout, ...] = (),
+    progress: Callable[[str], None] = lambda _: None,
+) -> LogScan:
+    """Scan topics in this process, as far as they are written now; tell ``progress`` what is read next.
 
     Raises:
         TopicError: They cannot be read.
@@ -179,6 +184,7 @@ def scan_topics(topics: Topics, zone: tzinfo | None = None, layouts: tuple[Layou
     events: list[LogEvent] = []
     counts: dict[str, list[SplitCounts]] = {}
     for part in parts:
+        progress(f"{part.range.name}, offset {part.range.start:,}")
         scan = scan_part(part, classifier)
         events += scan.events
         counts.setdefault(part.range.name, []).append(scan.counts)

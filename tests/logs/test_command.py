@@ -17,7 +17,7 @@ import pytest
 from eosctl.cli import main
 from eosctl.render.schemas import schema_of
 from spark_log_analytics.classify import Classifier
-from spark_log_analytics.scan import Split, SplitScan, scan_split
+from spark_log_analytics.scan import SPLIT_BYTES, Split, SplitScan, scan_paths, scan_split
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "logs"
 ZOMBIE = str(FIXTURES / "second-producer-392")
@@ -40,6 +40,14 @@ def test_the_machine_form_keeps_its_schema(command: str, capsys: pytest.CaptureF
     assert fenced["exception"]["class"] == "org.apache.kafka.common.errors.ProducerFencedException"
     evidence = result["incidents"][0]["evidence"][0]
     assert Path(evidence["file"]).read_bytes()[evidence["offset"] - 1 : evidence["offset"]] in (b"\n", b"")
+
+
+def test_what_is_read_is_told_with_how_far_it_is(tmp_path: Path) -> None:
+    path, told = tmp_path / "long.log", list[str]()
+    line = b"2026-11-21 09:31:14,789 INFO [main] app: served\n"
+    path.write_bytes(line * (SPLIT_BYTES // len(line) + 1))
+    scan_paths([path], progress=told.append)
+    assert told == [str(path), f"{path}, 0 of 67 MB", f"{path}, 67 of 67 MB"]
 
 
 def test_a_period_tells_what_was_in_it_by_causes_that_may_lie_before(capsys: pytest.CaptureFixture[str]) -> None:

@@ -29,6 +29,18 @@ def test_a_dry_run_shows_the_command_and_no_secret(tmp_path: Path, capsys: pytes
     assert command[command.index(job) + 1] == "/logs"
 
 
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_a_terminal_is_shown_how_far_the_tasks_are(
+    is_terminal: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: is_terminal)
+    assert main(["logs", "submit", "/logs", "--out", str(tmp_path), "--conf", "spark.log.level=INFO", "--dry-run"]) == 0
+    command = shlex.split(capsys.readouterr().out)
+    settings = [command[number + 1] for number, word in enumerate(command) if word == "--conf"]
+    bar = ["spark.ui.showConsoleProgress=true"] if is_terminal else []
+    assert settings == ["spark.log.level=WARN", *bar, "spark.log.level=INFO"]
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

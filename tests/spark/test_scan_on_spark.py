@@ -78,6 +78,21 @@ def test_a_timeline_counts_exceptions_by_minute_and_root(spark: Any) -> None:
     assert [row["event_count"] for row in first] == []
 
 
+def test_the_command_gives_the_same_on_spark_and_leaves_out_what_spark_says_of_itself() -> None:
+    pytest.importorskip("pyspark", reason="the spark extra is not installed")
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java")
+
+    def scan(engine: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "eosctl", "logs", "scan", str(PAUSED), "--engine", engine, "-o", "tsv"]
+        return subprocess.run(command, capture_output=True, text=True, timeout=240, check=True)
+
+    here, there = scan("python"), scan("spark")
+    assert there.stdout == here.stdout != ""
+    # The JVM's own word about a module that Spark asks for.
+    assert [line for line in there.stderr.splitlines() if "incubator modules" not in line] == here.stderr.splitlines()
+
+
 def test_the_job_runs_under_spark_submit_from_its_archive(tmp_path: Path) -> None:
     pyspark = pytest.importorskip("pyspark", reason="the spark extra is not installed")
     if shutil.which("java") is None:

@@ -104,7 +104,7 @@ def with_sources(snapshot: ClusterSnapshot, sources: Sources, now_ms: Callable[[
         from eosctl.render.progress import show_progress
 
         with show_progress() as progress:
-            findings = collect_log_findings(sources.logs, sources.zone, on_file=progress)
+            findings = collect_log_findings(sources.logs, sources.zone, progress=progress)
         log_count = len(findings.sources)
         snapshot = with_logs(snapshot, findings)
     if sources.metrics:

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import tzinfo
@@ -186,6 +187,16 @@ def spark_obstacle() -> EosctlError | None:
     return None
 
 
+def bar_settings() -> dict[str, str]:
+    """Return the settings by which Spark draws how far its tasks are, on standard error if that is a terminal."""
+    return {"spark.ui.showConsoleProgress": "true"} if sys.stderr.isatty() else {}
+
+
+def bar_environment() -> dict[str, str]:
+    """Return the environment in which a client of Spark Connect draws the same; it does so on standard output."""
+    return {"SPARK_CONNECT_PROGRESS_BAR_ENABLED": "1"} if sys.stdout.isatty() else {}
+
+
 @contextmanager
 def spark_session() -> Iterator[SparkSession]:
     """Open Spark.
@@ -197,7 +208,11 @@ def spark_session() -> Iterator[SparkSession]:
         raise obstacle
     from spark_log_analytics.session import session
 
-    with session() as spark:
+    if sys.stderr.isatty():
+        # No moving line: the JVM writes there, too.
+        note("Starting Spark.")
+    os.environ.update(bar_environment())
+    with session(settings=bar_settings()) as spark:
         yield spark
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import typer
@@ -68,16 +69,18 @@ def count_exceptions(
 
 
 def _count_here(sources: Iterable[SourceFile]) -> tuple[tuple[ExceptionCount, ...], dict[str, str]]:
-    from spark_log_analytics.scan import plan_splits
+    from eosctl.render.progress import show_progress
+    from spark_log_analytics.scan import place_in_words, plan_splits
     from spark_log_analytics.traces import count_exceptions as count_in
     from spark_log_analytics.traces import merge_counts
 
     counts: list[ExceptionCount] = []
     damaged: dict[str, str] = {}
-    for source in sources:
-        for split in plan_splits(source):
+    with show_progress() as progress:
+        for split in chain.from_iterable(map(plan_splits, sources)):
+            progress(place_in_words(split))
             found = count_in(split)
             counts += found.counts
             if found.error:
-                damaged[source.name] = found.error
+                damaged[split.source.name] = found.error
     return merge_counts(counts), damaged

@@ -283,18 +283,21 @@ def _only(findings: LogFindings, categories: frozenset[str] | None) -> LogFindin
 
 
 def _scan(paths: Sequence[Path], how: Reading) -> LogScan:
+    from eosctl.render.progress import show_progress
     from spark_log_analytics.scan import join_scans, scan_paths
 
     files, topics = files_and_topics(paths, how.connection)
     if not takes_spark(how.engine, files):
-        scan = scan_paths(files, how.zone, how.layouts)
-        if not topics:
-            return scan
-        from spark_log_analytics.topics.address import around
-        from spark_log_analytics.topics.plan import scan_topics
+        with show_progress() as progress:
+            scan = scan_paths(files, how.zone, how.layouts, progress)
+            if not topics:
+                return scan
+            from spark_log_analytics.topics.address import around
+            from spark_log_analytics.topics.plan import scan_topics
 
-        with reading_topics():
-            return join_scans([scan, *(scan_topics(around(one, how.period), how.zone, how.layouts) for one in topics)])
+            wanted = [around(one, how.period) for one in topics]
+            with reading_topics():
+                return join_scans([scan, *(scan_topics(one, how.zone, how.layouts, progress) for one in wanted)])
     with spark_session() as spark, reading_topics():
         from spark_log_analytics.job import scan_on_spark
 

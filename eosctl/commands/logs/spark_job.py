@@ -18,7 +18,7 @@ import typer
 
 from eosctl.analysis.redaction import redact_text
 from eosctl.commands.invocation import note
-from eosctl.commands.logs.engine import connect_obstacle, spark_obstacle
+from eosctl.commands.logs.engine import bar_environment, bar_settings, connect_obstacle, spark_obstacle
 from eosctl.errors import EosctlError, UsageError
 
 if TYPE_CHECKING:
@@ -105,8 +105,9 @@ def settings_of(master: str, deploy_mode: DeployMode, settings: list[str] | None
             "Spark runs the driver of a Python job on a standalone cluster in client mode only.",
             "Leave --deploy-mode out.",
         )
-    given = tuple(settings or ())
-    return given if any(one.startswith("spark.log.level=") for one in given) else ("spark.log.level=WARN", *given)
+    defaults = {"spark.log.level": "WARN", **bar_settings()}
+    # Spark takes the last of each.
+    return (*(f"{name}={value}" for name, value in defaults.items()), *(settings or ()))
 
 
 def check_connect(url: str, master: str, deploy_mode: DeployMode, settings: Sequence[str]) -> None:
@@ -175,7 +176,7 @@ def _run_connected(job: Job, *, dry_run: bool) -> tuple[int, Path | None]:
     if obstacle := connect_obstacle():
         raise obstacle
     note(told)
-    return _run(job, command, {**os.environ, "SPARK_REMOTE": job.connect})
+    return _run(job, command, {**bar_environment(), **os.environ, "SPARK_REMOTE": job.connect})
 
 
 def _run(job: Job, command: list[str], environment: Mapping[str, str]) -> tuple[int, Path | None]:

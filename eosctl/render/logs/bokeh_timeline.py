@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from bokeh.embed import components
 from bokeh.layouts import column
-from bokeh.models import ColumnDataSource, DatetimeTickFormatter, HoverTool, RangeTool
+from bokeh.models import ColumnDataSource, DatetimeTickFormatter, HoverTool, NoOverlap, RangeTool
 from bokeh.plotting import figure
 from bokeh.resources import Resources
 
@@ -155,6 +155,8 @@ def _styled(chart: Any) -> Any:
         hours="%H:%M",
     )
     chart.xaxis.formatter = times
+    # On a phone there is room for every second time only.
+    chart.xaxis.major_label_policy = NoOverlap()
     for axis in (*chart.xaxis, *chart.yaxis):
         axis.major_label_text_color = axis.axis_line_color = axis.major_tick_line_color = INK
         axis.major_label_text_font_size = "12px"

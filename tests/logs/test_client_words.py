@@ -170,6 +170,29 @@ def test_brokers_name_the_group_of_a_librdkafka_consumer_that_did_not_poll(tmp_p
     assert (found.kind, found.subject) == ("poll_interval_exceeded", {"group": "ship-eu"})
 
 
+def test_newer_coordinators_name_group_and_member_in_front(tmp_path: Path) -> None:
+    broker = (
+        "[2026-11-21 09:31:22,700] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=6] [Group clicks v2] "
+        "Member clicks-eu-2e7be7ea-b0ce-40d3-b1a6-96ec9321eae9 has left group through explicit `LeaveGroup` request; "
+        "client reason: consumer poll timeout has expired. (org.apache.kafka.coordinator.group.GroupMetadataManager)\n"
+    )
+    (found,) = judge(tmp_path, {"broker-1/server.log": broker})
+    assert (found.kind, found.subject) == ("poll_interval_exceeded", {"group": "clicks v2"})
+
+
+def test_an_application_of_streams_that_could_not_stop_in_time_was_asked_to(tmp_path: Path) -> None:
+    client = "stream-client [clicks-2e7be7ea-b0ce-40d3-b1a6-96ec9321eae9]"
+    started = (
+        "2026-11-21 09:31:{}.100 INFO  [main] o.a.k.clients.producer.KafkaProducer - [Producer clientId=c, "
+        "transactionalId=clicks-2e7be7ea-b0ce-40d3-b1a6-96ec9321eae9-1] Instantiated a transactional producer.\n"
+    )
+    stopping = "2026-11-21 09:31:20.100 INFO  [main] o.apache.kafka.streams.KafkaStreams - "
+    stopping += f"{client} State transition from REBALANCING to PENDING_SHUTDOWN\n"
+    assert judge(tmp_path / "asked", {"clicks.log": started.format("01") + stopping + started.format("40")}) == []
+    (found,) = judge(tmp_path / "killed", {"clicks.log": started.format("01") + started.format("40")})
+    assert (found.kind, found.subject) == ("unclean_stop", {"application.id": "clicks"})
+
+
 QUIET = {
     "kafkajs.log": "".join(
         f"{json.dumps({'level': level, 'timestamp': BEGUN, 'logger': 'kafkajs', 'message': message, **beside})}\n"

@@ -14,6 +14,8 @@ STUCK_GAP_MS = 15_000
 STUCK_MIN_S = 8
 EPISODE_MS = 60_000
 SETTLING_MS = 60_000
+RETRIED_MS = 2_000
+"""How far a broker's refusal and the client's word of it are apart."""
 
 
 def find_hanging_transactions(story: LogStory) -> Iterator[Incident]:
@@ -121,7 +123,13 @@ def find_zombie_writers(story: LogStory) -> Iterator[Incident]:
 
 def find_sequence_gaps(story: LogStory, outages: Sequence[Outage]) -> Iterator[Incident]:
     """Yield batches whose sequence was not the next one, other than retries after a broker was away."""
-    events = [event for event in story.of("OUT_OF_ORDER_SEQUENCE") if _is_gap(event) and not _settling(event, outages)]
+    told = story.of("OUT_OF_ORDER_SEQUENCE")
+    retried = [event for event in told if _is_retried(event)]
+    events = [
+        event
+        for event in told
+        if _is_gap(event) and not _settling(event, outages) and not any(_same_batch(event, one) for one in retried)
+    ]
     keyed = ((_owner(story, event) or story.transactional_id(event), event) for event in events)
     for owner, group in by_key(keyed).items():
         for episode in episodes(group, EPISODE_MS):
@@ -150,9 +158,20 @@ def _owner(story: LogStory, event: LogEvent) -> str:
 
 
 def _is_gap(event: LogEvent) -> bool:
-    if "expected_sequence" in event.fields or event.fields.get("current_sequence") == "-1":
+    """Whether a batch is missing, and not only late: one whose partition is yet to be verified has been seen."""
+    if event.fields.keys() & {"expected_sequence", "earliest_sequence"} or event.fields.get("current_sequence") == "-1":
         return False
-    return "retrying (" not in event.message
+    return not _is_retried(event)
+
+
+def _is_retried(event: LogEvent) -> bool:
+    """Whether a client sends a batch again: it does while one before it is on its way, which is no gap."""
+    return "retrying (" in event.message
+
+
+def _same_batch(event: LogEvent, retried: LogEvent) -> bool:
+    partition = event.fields.get("partition", "")
+    return partition == retried.fields.get("partition") and abs(time_of(event) - time_of(retried)) <= RETRIED_MS
 
 
 def _settling(event: LogEvent, outages: Sequence[Outage]) -> bool:

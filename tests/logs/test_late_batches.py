@@ -1,0 +1,40 @@
+"""Batches that come before their turn: a producer sends several at once, and what is only late is no gap."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from eosctl.analysis.incidents.judge import judge_incidents
+from spark_log_analytics.scan import scan_paths
+
+REFUSED = (
+    "[2026-11-21 09:29:35,437] ERROR [ReplicaManager broker=1] Error processing append operation on partition ledger-0 "
+    "(kafka.server.ReplicaManager)\n"
+    "org.apache.kafka.common.errors.OutOfOrderSequenceException: Out of order sequence number for producer 7 at offset "
+    "40 in partition ledger-0: 12 (incoming seq. number), {}\n"
+)
+RETRIED = (
+    "2026-11-21 09:29:35,441 WARN  [io] o.a.k.c.producer.internals.Sender - [Producer clientId=a, transactionalId=b-1] "
+    "Got error produce response with correlation id 39 on topic-partition {}, retrying (2147483646 attempts left). "
+    "Error: OUT_OF_ORDER_SEQUENCE_NUMBER\n"
+)
+
+
+def kinds(folder: Path, files: dict[str, str]) -> list[str]:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    scan = scan_paths([folder])
+    return [one.kind for one in judge_incidents(scan.events, scan.sources)]
+
+
+def test_a_batch_whose_forerunner_is_being_verified_is_late(tmp_path: Path) -> None:
+    assert kinds(tmp_path, {"broker-1/server.log": REFUSED.format("0 (earliest seen sequence)")}) == []
+
+
+@pytest.mark.parametrize(("partition", "expected"), [("ledger-0", []), ("ledger-1", ["out_of_order_sequence"])])
+def test_a_batch_that_its_client_sends_again_is_late(partition: str, expected: list[str], tmp_path: Path) -> None:
+    broker = REFUSED.format("9 (current end sequence number)")
+    assert kinds(tmp_path, {"broker-1/server.log": broker, "b.log": RETRIED.format(partition)}) == expected

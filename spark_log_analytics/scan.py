@@ -11,15 +11,16 @@ from typing import Final, NamedTuple
 from eosctl.model.log_event import LogEvent, SourceSummary
 from spark_log_analytics.classify import Classifier
 from spark_log_analytics.content import REPLACED, Window, begins_with, count_newlines, read_content, read_window
-from spark_log_analytics.layouts import Layout
+from spark_log_analytics.layouts import Layout, Verdict, detect_layouts
 from spark_log_analytics.record import Buffer, Record
 from spark_log_analytics.scanner import MAX_EVENT_BYTES
 from spark_log_analytics.sieve import WINDOW_BYTES, sift_records
 from spark_log_analytics.sources import SourceFile, Unread, find_files, inspect_file
 from spark_log_analytics.timestamps import Instant, TimeReference, parse_timestamp
-from spark_log_analytics.wrappers import NAMES_SERVICES, peel
+from spark_log_analytics.wrappers import NAMES_SERVICES, Peeled, peel
 
 SPLIT_BYTES: Final = 64 * 1024 * 1024
+_PART_SAMPLE_BYTES: Final = 65_536
 PIECE_BYTES: Final = WINDOW_BYTES
 """How much of a split is read at a time."""
 
@@ -218,7 +219,7 @@ def peeled_records(data: bytes, source: SourceFile) -> Iterator[Record]:
     """Scan each stream of a wrapped file, and give the records back in the order of the file."""
     records: list[Record] = []
     for part in peel(data, source.wrapper):
-        for record in sift_records(part.text, source.verdict):
+        for record in sift_records(part.text, _verdict_of(part, source)):
             offset, line, stamp = part.origin(record.offset)
             service = part.name if source.wrapper in NAMES_SERVICES else ""
             records.append(
@@ -229,11 +230,24 @@ def peeled_records(data: bytes, source: SourceFile) -> Iterator[Record]:
                     line=line,
                     time=record.time or stamp,
                     application=record.application or service,
-                    host=record.host or part.host,
+                    # Where no machine is named, the container that the wrapper names is the process's own.
+                    host=record.host or part.host or (service if record.application else ""),
                 )
             )
     records.sort(key=lambda record: record.offset)
     yield from records
+
+
+def _verdict_of(part: Peeled, source: SourceFile) -> Verdict:
+    """Return the layouts of a part: the file's, unless it is a service's that the file's do not explain."""
+    if source.wrapper not in NAMES_SERVICES:
+        return source.verdict
+    sample = part.text[:_PART_SAMPLE_BYTES]
+    known = detect_layouts(sample, source.verdict.layouts)
+    if known.unmatched_count * 10 <= known.line_count:
+        return source.verdict
+    own = detect_layouts(sample)
+    return own if own.unmatched_count < known.unmatched_count else source.verdict
 
 
 class Tally:

@@ -16,7 +16,11 @@ AROUND_MS: Final = 30_000
 FAILURE_SPREAD_MS: Final = 3_000
 RESTART_WITHIN_MS: Final = 600_000
 
-_THREAD: Final = re.compile(r"-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{17,22}(?:-StreamThread-\d+)?.*$")
+_PROCESS: Final = r"-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+"""The random part of what Streams calls a process of an application."""
+_CLIENT: Final = re.compile(rf"{_PROCESS}(?:-StreamThread-\d+)?.*$")
+_TRANSACTIONAL: Final = re.compile(rf"{_PROCESS}-\d+$")
+"""What Streams puts behind the application's id: the process and the thread."""
 
 
 def find_slow_processing(story: LogStory) -> Iterator[Incident]:
@@ -35,9 +39,9 @@ def find_slow_processing(story: LogStory) -> Iterator[Incident]:
 
 def _group_of(story: LogStory, event: LogEvent) -> str:
     """Return the group of a member that did not poll; librdkafka prints none, but brokers name its client's."""
-    if named := event.fields.get("group") or story.value_in_file(event.file, "group"):
+    if named := event.fields.get("group") or story.value_in_log(event, "group"):
         return named
-    client = event.fields.get("rdkafka_client", "").partition("#")[0]
+    client = event.fields.get("rdkafka_client", "").rpartition("#")[0]
     told = (other for other in story.of("REBALANCE_TRIGGER") if client and other.fields.get("member_client") == client)
     near = (other for other in told if abs(time_of(other) - time_of(event)) <= AROUND_MS)
     return next((other.fields["group"] for other in near if other.fields.get("group")), "")
@@ -52,8 +56,8 @@ def _slow(story: LogStory, episode: Sequence[LogEvent], group: str) -> Incident:
     ]
     streams = any("StreamThread" in f"{event.thread}{event.message}" for event in episode)
     timed_out = next((event for event in episode if event.application not in story.servers()), episode[0])
-    named = "" if streams else story.value_in_file(timed_out.file, "transactional_id")
-    allowed = story.value_in_file(timed_out.file, "max_poll_interval_ms")
+    named = "" if streams else story.value_in_log(timed_out, "transactional_id")
+    allowed = story.value_in_log(timed_out, "max_poll_interval_ms")
     return incident(
         "task_migrated" if streams else "poll_interval_exceeded",
         "slow-processing",
@@ -74,9 +78,9 @@ def _slow(story: LogStory, episode: Sequence[LogEvent], group: str) -> Incident:
 def find_failed_streams(story: LogStory) -> Iterator[Incident]:
     """Yield the exceptions that reached a Streams application's uncaught handler, and broken stores."""
     failures = story.client_events("STREAMS_PROCESSING_FAILED", "STREAM_THREAD_DEATH", "STATE_STORE_CORRUPT")
-    for file, events in by_key((event.file, event) for event in failures).items():
+    for events in by_key((story.log_of(event), event) for event in failures).values():
         for episode in episodes(events, FAILURE_SPREAD_MS):
-            application = _application_id(story, file, episode)
+            application = _application_id(story, episode)
             if any(event.category == "STATE_STORE_CORRUPT" for event in episode):
                 yield _broken_store(application, episode)
             elif any(
@@ -126,12 +130,12 @@ def find_unclean_stops(story: LogStory) -> Iterator[Incident]:
     """Yield applications that ended without a word and were started again."""
     starts = [event for event in story.client_events("CLIENT_START") if event.fields.get("transactional_id")]
     wiped = [event for event in story.client_events("TASK_CORRUPTED") if "wipe out" in event.message]
-    for file, events in by_key((event.file, event) for event in wiped).items():
+    for events in by_key((story.log_of(event), event) for event in wiped).values():
         for episode in episodes(events, AROUND_MS):
-            application = _application_id(story, file, episode)
+            application = _application_id(story, episode)
             echoes = [
                 event
-                for event in story.in_file(file)
+                for event in story.log_with(episode[0])
                 if event.category in ("TASK_CORRUPTED", "STATE_RESTORE_END")
                 and time_of(episode[0]) <= time_of(event) <= time_of(episode[-1]) + AROUND_MS
             ]
@@ -193,13 +197,13 @@ def _by_instance(pairs: Sequence[tuple[LogEvent, LogEvent]]) -> dict[str, list[t
 
 def _instance(event: LogEvent) -> str:
     """Name what starts: a transactional id, or the Streams application whose threads make theirs from its name."""
-    return _THREAD.sub("", event.fields["transactional_id"])
+    return _TRANSACTIONAL.sub("", event.fields["transactional_id"])
 
 
 def _ended(story: LogStory, before: LogEvent, after: LogEvent) -> bool:
     """Whether a session says that it ends, or lives on beside the next one."""
     name = before.fields["transactional_id"]
-    for event in story.in_file(before.file):
+    for event in story.log_with(before):
         if time_of(before) <= time_of(event) <= time_of(after):
             stops = event.category in (
                 "CLIENT_STOP",
@@ -210,13 +214,13 @@ def _ended(story: LogStory, before: LogEvent, after: LogEvent) -> bool:
             )
             if stops and event.fields.get("transactional_id", name) == name:
                 return True
-        elif time_of(event) > time_of(after) and before.file != after.file:
+        elif time_of(event) > time_of(after) and story.log_of(before) != story.log_of(after):
             return True
     return False
 
 
 def _last_sign(story: LogStory, before: LogEvent, after: LogEvent) -> int:
-    signs = [time_of(event) for event in story.in_file(before.file) if time_of(event) < time_of(after)]
+    signs = [time_of(event) for event in story.log_with(before) if time_of(event) < time_of(after)]
     return max(signs, default=time_of(before))
 
 
@@ -225,7 +229,7 @@ def _concerns(story: LogStory, event: LogEvent, group: str, application: str) ->
         return event.application == application
     if named := event.fields.get("group"):
         return named == group
-    return any(other.fields.get("group") == group for other in story.in_file(event.file)) and (
+    return any(other.fields.get("group") == group for other in story.log_with(event)) and (
         event.application not in story.servers()
     )
 
@@ -234,11 +238,11 @@ def _first_of_each_file(events: Sequence[LogEvent]) -> list[LogEvent]:
     return [group[0] for group in by_key((event.file, event) for event in events).values()]
 
 
-def _application_id(story: LogStory, file: str, episode: Sequence[LogEvent]) -> str:
-    if named := story.value_in_file(file, "application_id"):
+def _application_id(story: LogStory, episode: Sequence[LogEvent]) -> str:
+    if named := story.value_in_log(episode[0], "application_id"):
         return named
-    for event in (*episode, *story.in_file(file)):
+    for event in (*episode, *story.log_with(episode[0])):
         for name in ("stream_client", "stream_thread"):
             if identity := event.fields.get(name):
-                return _THREAD.sub("", identity)
+                return _CLIENT.sub("", identity)
     return episode[0].application

@@ -18,6 +18,8 @@ REFUSALS = ("PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH", "INVALID_TXN_STATE", "C
 BURST_MS = 30_000
 CLOCK_SLACK_MS = 1_500
 """How far two hosts' clocks may differ before an order of events is not believed."""
+UNKNOWN_CLOCK_MS = 5_000
+"""The same where a client prints no producer id, by which its clock could be compared with the coordinators'."""
 LOOK_BACK_MS = 600_000
 
 
@@ -43,16 +45,17 @@ def _is_refusal(story: LogStory, event: LogEvent) -> bool:
 
 def _judge(story: LogStory, transactional_id: str, burst: Sequence[LogEvent]) -> Iterator[Incident]:
     first = burst[0]
-    until = time_of(first) + CLOCK_SLACK_MS
+    until = time_of(first) + CLOCK_SLACK_MS + BURST_MS
     since = time_of(first) - LOOK_BACK_MS
     server = [
         event
         for event in story.server_events_about(
             transactional_id, "INIT_PRODUCER_ID", "TXN_TIMEOUT_ABORT", "TXN_LATE_COMMIT"
         )
-        if since <= time_of(event) <= until + BURST_MS
+        if since <= time_of(event) <= until
     ]
-    before = [event for event in server if time_of(event) <= until]
+    slack_ms = CLOCK_SLACK_MS if _own_inits(story, first) else UNKNOWN_CLOCK_MS
+    before = [event for event in server if time_of(event) <= time_of(first) + slack_ms]
     rollback = next((event for event in reversed(before) if event.category == "TXN_TIMEOUT_ABORT"), None)
     foreign = _foreign_inits(story, transactional_id, first, before)
     if rollback is not None and not any(time_of(event) < time_of(rollback) for event in foreign[-1:]):
@@ -67,7 +70,7 @@ def _judge(story: LogStory, transactional_id: str, burst: Sequence[LogEvent]) ->
 
 
 def _own_inits(story: LogStory, victim: LogEvent) -> list[LogEvent]:
-    return story.inits_in_file(victim.file, story.transactional_id(victim))
+    return story.inits_in_log(victim, story.transactional_id(victim))
 
 
 def _foreign_inits(
@@ -79,17 +82,17 @@ def _foreign_inits(
     if own:
         foreign = [event for event in inits if _identity(event) not in own]
     else:
-        # A library that does not print its id: the first initialisation after the file names the id is its own.
-        named = story.first_in_file(victim.file, transactional_id)
-        started = time_of(named) - CLOCK_SLACK_MS if named else 0
-        since_start = [event for event in inits if time_of(event) >= started]
-        foreign = since_start[1:] if len(since_start) > 1 else []
+        # A library that does not print its id: the initialisation nearest to where its log names the id is its own.
+        named = story.first_in_log(victim, transactional_id)
+        started = time_of(named) if named else 0
+        nearest = min(inits, key=lambda event: abs(time_of(event) - started), default=victim)
+        foreign = [event for event in inits if time_of(event) > time_of(nearest)]
     if foreign or inits:
         return foreign
     return [
         event
         for event in story.client_events_about(transactional_id, "INIT_PRODUCER_ID")
-        if event.file != victim.file
+        if story.log_of(event) != story.log_of(victim)
         and time_of(event) <= time_of(victim) + CLOCK_SLACK_MS
         and (not own or _identity(event) not in own)
     ]
@@ -144,7 +147,7 @@ def _unexplained(story: LogStory, transactional_id: str, events: Sequence[LogEve
 
 
 def _subject(story: LogStory, transactional_id: str, victim: LogEvent) -> dict[str, str | tuple[str, ...]]:
-    group = story.group_of(victim.file)
+    group = story.group_of(victim)
     producer_id = next((event.fields.get("producer_id", "") for event in _own_inits(story, victim)), "")
     return {
         "transactional.id": transactional_id,

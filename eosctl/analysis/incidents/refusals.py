@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import PurePath
 
 from eosctl.analysis.incidents.story import LogStory, by_key, episodes, incident, time_of
 from eosctl.model.incident import Incident
@@ -44,14 +45,14 @@ def find_denials(story: LogStory) -> Iterator[Incident]:
 def _asked(story: LogStory, event: LogEvent, field: str) -> str:
     if field == "transactional_id":
         return story.transactional_id(event)
-    return event.fields.get(field) or story.value_in_file(event.file, field)
+    return event.fields.get(field) or story.value_in_log(event, field)
 
 
 def find_settings(story: LogStory) -> Iterator[Incident]:
     """Yield settings that a client or broker refuses at the start."""
-    for application, events in by_key((event.file, event) for event in story.of("INVALID_STREAMS_CONFIG")).items():
+    for events in by_key((story.log_of(event), event) for event in story.of("INVALID_STREAMS_CONFIG")).values():
         first = events[0]
-        owner = story.value_in_file(application, "application_id") or first.application
+        owner = story.value_in_log(first, "application_id") or first.application
         timeout, interval = (first.fields.get(name, "?") for name in ("transaction_timeout_ms", "commit_interval_ms"))
         yield incident(
             "invalid_streams_config",
@@ -81,7 +82,7 @@ def find_settings(story: LogStory) -> Iterator[Incident]:
 def find_large_records(story: LogStory) -> Iterator[Incident]:
     """Yield records that were too large for the client's or for the broker's limit."""
     events = story.client_events("RECORD_TOO_LARGE")
-    for (file, root_cause), group in _by_limit(events).items():
+    for (_, root_cause), group in _by_limit(story, events).items():
         for episode in episodes(group, EPISODE_MS):
             named = next((story.transactional_id(event) for event in episode if story.transactional_id(event)), "")
             size = next((event.fields["record_bytes"] for event in episode if event.fields.get("record_bytes")), "")
@@ -95,30 +96,29 @@ def find_large_records(story: LogStory) -> Iterator[Incident]:
                 root_cause,
                 {"transactional.id": named, "application": episode[0].application},
                 episode,
-                f"A record{f' of {size} bytes' if size else ''} in {file.rpartition('/')[2]} is above {limit}; "
+                f"A record{f' of {size} bytes' if size else ''} in {PurePath(episode[0].file).name} is above {limit}; "
                 "its transaction had to be aborted.",
                 "Raise the limit that is named, on client and broker alike, or keep large payloads out of Kafka.",
                 confidence=0.95,
             )
 
 
-def _by_limit(events: list[LogEvent]) -> dict[tuple[str, str], list[LogEvent]]:
+def _by_limit(story: LogStory, events: list[LogEvent]) -> dict[tuple[str, str], list[LogEvent]]:
     groups: dict[tuple[str, str], list[LogEvent]] = {}
     latest: dict[str, str] = {}
     for event in events:
         # librdkafka names the broker's error for its own limit, too; only producing is refused on the spot.
+        log = story.log_of(event)
         own = bool(event.fields.get("limit_setting") or event.fields.get("refused_by_client"))
         by_broker = bool(event.fields.get("refused_by_broker"))
         told = own or by_broker or "MSG_SIZE_TOO_LARGE" in event.message or event.exception
         # An echo ("because we are in an error state") belongs to the refusal before it.
-        root = (
-            "record-above-client-limit" if own else "record-above-broker-limit" if told else latest.get(event.file, "")
-        )
+        root = "record-above-client-limit" if own else "record-above-broker-limit" if told else latest.get(log, "")
         root = root or "record-above-broker-limit"
-        if not own and not by_broker and latest.get(event.file) == "record-above-client-limit":
-            root = latest[event.file]
-        latest[event.file] = root
-        groups.setdefault((event.file, root), []).append(event)
+        if not own and not by_broker and latest.get(log) == "record-above-client-limit":
+            root = latest[log]
+        latest[log] = root
+        groups.setdefault((log, root), []).append(event)
     return groups
 
 

@@ -7,6 +7,10 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
+from eosctl.analysis.incidents.clocks import on_one_clock
+from eosctl.analysis.incidents.loggers import is_server_logger
+from eosctl.analysis.incidents.logs import ProgramLogs
+from eosctl.analysis.incidents.names import complete_names
 from eosctl.model.incident import EvidenceLine, Incident
 from eosctl.model.log_event import LogEvent, SourceSummary
 from eosctl.model.severity import Severity
@@ -15,27 +19,6 @@ Key = TypeVar("Key", bound=Hashable)
 
 _LIBRARY_FIELDS = frozenset({"client_id", "rdkafka_client"})
 _LIBRARY_EXCEPTIONS = ("org.apache.kafka.", "java.", "cimpl.", "confluent_kafka.")
-
-_SERVER_LOGGERS = (
-    "kafka.server.",
-    "kafka.coordinator.",
-    "kafka.cluster.",
-    "kafka.log.",
-    "kafka.authorizer",
-    "state.change.logger",
-    "org.apache.kafka.controller.",
-    "org.apache.kafka.raft.",
-    "org.apache.kafka.server.",
-)
-_SERVER_CLASSES = frozenset(
-    [
-        *("TransactionCoordinator", "TransactionStateManager", "TransactionMarkerChannelManager", "ReplicaManager"),
-        *("GroupMetadataManager", "GroupCoordinatorService", "AddPartitionsToTxnManager", "KafkaApis", "LogManager"),
-        *("KafkaServer", "KafkaRaftServer", "SharedServer", "BrokerServer", "ControllerServer", "KafkaRaftClient"),
-        *("BrokerLifecycleManager", "QuorumController", "ReplicationControlManager", "ClusterControlManager"),
-    ]
-)
-"""The same by their last names alone, for layouts that shorten loggers."""
 
 MAX_EVIDENCE_COUNT = 40
 """Evidence lines of one incident; the first of each file are kept."""
@@ -51,25 +34,27 @@ class LogStory:
     """
 
     def __init__(self, events: Iterable[LogEvent], sources: Sequence[SourceSummary] = ()) -> None:
-        self.events: tuple[LogEvent, ...] = tuple(sorted(_told_apart(_timed(events, sources), sources), key=_order))
-        self.sources = tuple(sources)
+        known = tuple(_told_apart(complete_names(tuple(_timed(events, sources))), sources))
+        self._logs = ProgramLogs(known, sources)
+        known, self.sources = on_one_clock(known, sources, self._logs)
+        self.events: tuple[LogEvent, ...] = tuple(sorted(known, key=_order))
         self._by_category: Mapping[str, list[LogEvent]] = _grouped(self.events, lambda event: event.category)
-        self._by_file: Mapping[str, list[LogEvent]] = _grouped(self.events, lambda event: event.file)
+        self._by_log: Mapping[str, list[LogEvent]] = _grouped(self.events, self.log_of)
         self._by_application: Mapping[str, list[LogEvent]] = _grouped(self.events, lambda event: event.application)
         self._mentions: Mapping[str, list[LogEvent]] = _grouped(
-            (event for event in self.events if event.fields.get("transactional_id")), lambda event: event.file
+            (event for event in self.events if event.fields.get("transactional_id")), self.log_of
         )
         self._by_id: Mapping[str | None, list[LogEvent]] = _grouped(
             self.events, lambda event: event.fields.get("transactional_id")
         )
         self._inits: Mapping[tuple[str, str | None], list[LogEvent]] = _grouped(
             self._by_category.get("INIT_PRODUCER_ID", ()),
-            lambda event: (event.file, event.fields.get("transactional_id")),
+            lambda event: (self.log_of(event), event.fields.get("transactional_id")),
         )
         self._first_named: dict[str, dict[str, LogEvent]] = {}
         self._groups: dict[str, str] = {}
         self._values: dict[tuple[str, str], str] = {}
-        self._files_of_libraries = {event.file for event in self.events if event.fields.keys() & _LIBRARY_FIELDS}
+        self._logs_of_libraries = {self.log_of(event) for event in self.events if event.fields.keys() & _LIBRARY_FIELDS}
         self._servers = frozenset(
             event.application
             for category in ("BROKER_ROLE", "BROKER_START", "BROKER_SIGNAL", "COORDINATOR_LOAD", "SERVER_CONFIG")
@@ -102,9 +87,13 @@ class LogStory:
     def _about(self, transactional_id: str, categories: Sequence[str]) -> Iterator[LogEvent]:
         return (one for one in self._by_id.get(transactional_id, ()) if one.category in categories)
 
-    def in_file(self, file: str) -> Sequence[LogEvent]:
-        """Return the events of one file."""
-        return self._by_file.get(file, ())
+    def log_of(self, event: LogEvent) -> str:
+        """Name the log of the program that wrote an event: a file, several in a row, or some records of one."""
+        return self._logs.of(event)
+
+    def log_with(self, event: LogEvent) -> Sequence[LogEvent]:
+        """Return the events of the program that wrote one of them."""
+        return self._by_log.get(self.log_of(event), ())
 
     def of_application(self, application: str) -> Sequence[LogEvent]:
         """Return the events of one application, in all of its files."""
@@ -136,76 +125,75 @@ class LogStory:
         return max(signs, default=None)
 
     def transactional_id(self, event: LogEvent) -> str:
-        """Return the transactional id of an event: its own, or the last that its file named before it."""
+        """Return the transactional id of an event: its own, or the last that its log named before it."""
         if named := event.fields.get("transactional_id"):
             return named
-        mentions = self._mentions.get(event.file)
+        mentions = self._mentions.get(self.log_of(event))
         if not mentions:
             return ""
         before = bisect_right(mentions, time_of(event), key=time_of)
         return mentions[max(before - 1, 0)].fields["transactional_id"]
 
-    def inits_in_file(self, file: str, transactional_id: str) -> list[LogEvent]:
-        """Return the initialisations that a file tells of a transactional id, or without one."""
-        told = (*self._inits.get((file, transactional_id), ()), *self._inits.get((file, None), ()))
+    def inits_in_log(self, event: LogEvent, transactional_id: str) -> list[LogEvent]:
+        """Return the initialisations of a transactional id, or without one, that an event's log tells of."""
+        log = self.log_of(event)
+        told = (*self._inits.get((log, transactional_id), ()), *self._inits.get((log, None), ()))
         return sorted(told, key=_order)
 
-    def first_in_file(self, file: str, transactional_id: str) -> LogEvent | None:
-        """Return the first event of a file that has a transactional id."""
-        if file not in self._first_named:
+    def first_in_log(self, event: LogEvent, transactional_id: str) -> LogEvent | None:
+        """Return the first event with a transactional id in the log of another event."""
+        log = self.log_of(event)
+        if log not in self._first_named:
             first: dict[str, LogEvent] = {}
-            for event in self.in_file(file):
-                first.setdefault(self.transactional_id(event), event)
-            self._first_named[file] = first
-        return self._first_named[file].get(transactional_id)
+            for one in self.log_with(event):
+                first.setdefault(self.transactional_id(one), one)
+            self._first_named[log] = first
+        return self._first_named[log].get(transactional_id)
 
-    def group_of(self, file: str) -> str:
-        """Return the consumer group of a file's client: named there, or by a coordinator for its client id.
+    def group_of(self, event: LogEvent) -> str:
+        """Return the consumer group of the client that wrote an event: named there, or by a coordinator for its id.
 
         A coordinator makes the ids of dynamic members from their client ids.
         """
-        if file not in self._groups:
-            self._groups[file] = self._find_group(file)
-        return self._groups[file]
+        log = self.log_of(event)
+        if log not in self._groups:
+            self._groups[log] = self._find_group(event)
+        return self._groups[log]
 
-    def _find_group(self, file: str) -> str:
-        if named := self.value_in_file(file, "group"):
+    def _find_group(self, event: LogEvent) -> str:
+        if named := self.value_in_log(event, "group"):
             return named
         clients = {
-            event.fields["rdkafka_client"].partition("#")[0]
-            for event in self.in_file(file)
-            if "rdkafka_client" in event.fields
+            one.fields["rdkafka_client"].rpartition("#")[0]
+            for one in self.log_with(event)
+            if "rdkafka_client" in one.fields
         }
         groups = {
-            event.fields["group"]
-            for event in self.of("REBALANCE_TRIGGER")
-            if event.fields.get("member_client") in clients and event.fields.get("group")
+            one.fields["group"]
+            for one in self.of("REBALANCE_TRIGGER")
+            if one.fields.get("member_client") in clients and one.fields.get("group")
         }
         return groups.pop() if len(groups) == 1 else ""
 
-    def value_in_file(self, file: str, name: str) -> str:
-        """Return the value of a field when all events of a file agree on it."""
-        known = self._values.get((file, name))
+    def value_in_log(self, event: LogEvent, name: str) -> str:
+        """Return the value of a field when all events of an event's log agree on it."""
+        log = self.log_of(event)
+        known = self._values.get((log, name))
         if known is None:
-            values = {event.fields[name] for event in self.in_file(file) if event.fields.get(name)}
-            known = self._values[file, name] = values.pop() if len(values) == 1 else ""
+            values = {one.fields[name] for one in self.log_with(event) if one.fields.get(name)}
+            known = self._values[log, name] = values.pop() if len(values) == 1 else ""
         return known
 
-    def is_of_library(self, file: str) -> bool:
-        """Whether Java's client or librdkafka wrote some of a file's events."""
-        return file in self._files_of_libraries
+    def is_of_library(self, event: LogEvent) -> bool:
+        """Whether Java's client or librdkafka wrote some of the events of an event's log."""
+        return self.log_of(event) in self._logs_of_libraries
 
 
 def speaks_protocol(story: LogStory, event: LogEvent) -> bool:
     """Whether a client tells a broker's answer in its own words, without Java's client or librdkafka in between."""
     if event.exception is not None and event.exception.class_name.startswith(_LIBRARY_EXCEPTIONS):
         return False
-    return not story.is_of_library(event.file)
-
-
-def is_server_logger(logger: str) -> bool:
-    """Whether a logger belongs to a broker or controller alone."""
-    return logger.startswith(_SERVER_LOGGERS) or logger.rpartition(".")[2] in _SERVER_CLASSES
+    return not story.is_of_library(event)
 
 
 def time_of(event: LogEvent) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Final
 
-from eosctl.analysis.incidents.story import is_server_logger
+from eosctl.analysis.incidents.loggers import is_server_logger
 from eosctl.analysis.wording import time_text
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent

@@ -1,0 +1,114 @@
+"""One clock for all logs: hosts' clocks differ, and logs without a zone are read in the wrong one."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import Final
+
+from eosctl.analysis.incidents.loggers import is_server_logger
+from eosctl.analysis.incidents.logs import ProgramLogs
+from eosctl.analysis.log_digest.clocks import TOLERATED_MS, ClockOffset, compare_clocks
+from eosctl.model.log_event import LogEvent, SourceSummary
+
+BEHIND_MS: Final = 1_000
+"""An answer never comes before it is given, so a client's clock that is this far behind is wrong."""
+FURTHEST_MS: Final = 300_000
+"""Clocks of hosts are seldom further apart; what is further and no zone is of another cluster."""
+ZONES_MS: Final = 14 * 3_600_000
+
+
+def on_one_clock(
+    events: Sequence[LogEvent], sources: Sequence[SourceSummary], logs: ProgramLogs
+) -> tuple[tuple[LogEvent, ...], tuple[SourceSummary, ...]]:
+    """Move the times of logs to the clock that most of them share.
+
+    Only logs with a transactional client that prints its producer id tell how far they are from the coordinators;
+    where all of these agree, the others are taken to agree with them. Whole hours count against the logs whose stamps
+    have no zone.
+
+    Args:
+        events: Events with times.
+        sources: The summaries of the same files.
+        logs: Which program wrote what.
+
+    Returns:
+        The same events and summaries, those of moved logs with other times.
+    """
+    offsets = _offsets(events, logs)
+    if not any(_is_wrong(offset) for offset in offsets.values()):
+        return tuple(events), tuple(sources)
+    servers = {event.application for event in events if is_server_logger(event.logger)}
+    right_ms = _zone_of_servers(events, offsets, logs, servers) or _shared_by_most(list(offsets.values()), len(servers))
+    known = [offset - right_ms for offset in offsets.values()]
+    common_ms = round(median(known)) if max(known) - min(known) <= TOLERATED_MS else 0
+
+    def shift_ms(log: str, application: str) -> int:
+        if application in servers:
+            return right_ms
+        offset = offsets[log] - right_ms if log in offsets else common_ms
+        return -offset if _is_wrong(offset) else 0
+
+    moved = tuple(
+        event._replace(time_ms=event.time_ms + by)
+        if event.time_ms is not None and (by := shift_ms(logs.of(event), event.application))
+        else event
+        for event in events
+    )
+    return moved, tuple(_moved(source, right_ms) if source.application in servers else source for source in sources)
+
+
+def _shared_by_most(offsets: Sequence[int], server_count: int) -> int:
+    """Return how far the clock that most logs share is from the servers'; 0 when it is theirs."""
+    near = {value: sum(abs(value - other) <= TOLERATED_MS for other in offsets) for value in offsets}
+    best = max(near, key=lambda value: near[value])
+    return (
+        round(median(value for value in offsets if abs(value - best) <= TOLERATED_MS))
+        if near[best] > (server_count + sum(not _is_wrong(value) for value in offsets))
+        else 0
+    )
+
+
+def _offsets(events: Sequence[LogEvent], logs: ProgramLogs) -> Mapping[str, int]:
+    """Return how far each log's clock is from the coordinators'."""
+    inits = [event for event in events if event.category == "INIT_PRODUCER_ID"]
+    owners: dict[str | None, set[str | None]] = defaultdict(set)
+    for event in inits:
+        if "coordinator_partition" in event.fields:
+            owners[event.fields.get("producer_id")].add(event.fields.get("transactional_id"))
+    # Clusters give out the same ids: a client's transactional id tells whether it is of this one.
+    same = (
+        event._replace(application=logs.of(event))
+        for event in inits
+        if event.fields.get("transactional_id") in owners.get(event.fields.get("producer_id"), ())
+    )
+    return {one.application: one.offset_ms for one in compare_clocks(same) if _is_plausible(one)}
+
+
+def _is_plausible(one: ClockOffset) -> bool:
+    return abs(one.offset_ms) <= FURTHEST_MS or (one.is_like_a_zone and abs(one.offset_ms) <= ZONES_MS)
+
+
+def _is_wrong(offset_ms: int) -> bool:
+    return offset_ms < -BEHIND_MS or offset_ms > TOLERATED_MS
+
+
+def _zone_of_servers(
+    events: Sequence[LogEvent], offsets: Mapping[str, int], logs: ProgramLogs, servers: set[str]
+) -> int:
+    """Return by how much servers' logs were read in a wrong zone: clients whose stamps have a zone tell."""
+    assumed = {event.time_assumed for event in events if event.application in servers}
+    zoned = {logs.of(event) for event in events if not event.time_assumed}
+    told = {offset for log, offset in offsets.items() if log in zoned}
+    if assumed != {True} or not told or max(told) - min(told) > TOLERATED_MS:
+        return 0
+    offset = round(median(told))
+    return offset if ClockOffset("", offset, 1).is_like_a_zone else 0
+
+
+def _moved(source: SourceSummary, by_ms: int) -> SourceSummary:
+    return source._replace(
+        first_ms=None if source.first_ms is None else source.first_ms + by_ms,
+        last_ms=None if source.last_ms is None else source.last_ms + by_ms,
+    )

@@ -1,0 +1,89 @@
+"""Logs as collectors keep them: many programs in one file, one program in many, hosts whose clocks differ."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+
+from tests.logs.rendering import TRUTH, Files, load, shifted, stamped, verdicts_stay
+
+SCENARIOS = ("second-producer-392", "hanging-transaction-392", "poll-interval-392")
+GATHERED = "all.log"
+TABLE = "describe-producers.out"
+
+
+def program(name: str) -> str:
+    return Path(name).parent.name or Path(name).stem
+
+
+def fluent(name: str, at: datetime, line: str) -> str:
+    pod = {"pod_name": f"{program(name)}-0", "container_name": "main"}
+    return json.dumps({"@timestamp": at.isoformat(), "log": line, "kubernetes": pod})
+
+
+LABELS: dict[str, Callable[[str, datetime, str], str]] = {
+    "compose": lambda name, at, line: f"{program(name):<14}| {line}",
+    "kubectl": lambda name, at, line: f"[pod/{program(name)}-0/main] {line}",
+    "syslog": lambda name, at, line: f"<14>1 {at.isoformat()} host-{program(name)} {program(name)} 41 - - {line}",
+    "fluent": fluent,
+}
+
+
+@pytest.mark.parametrize("label", LABELS)
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_programs_in_one_file_are_told_apart(scenario: str, label: str, tmp_path: Path) -> None:
+    files = load(scenario)
+    records = [
+        (record.at, name, number, record.lines)
+        for name, text in files.items()
+        if name not in (TRUTH, TABLE) and "gc.log" not in name
+        for number, record in enumerate(stamped(text))
+    ]
+    gathered = [LABELS[label](name, at, line) for at, name, _, lines in sorted(records) for line in lines]
+    truth = json.loads(files[TRUTH])
+    for one in truth["truth"]:
+        one["must_be_found_in"] = [GATHERED]
+    kept = {TABLE: files[TABLE]} if TABLE in files else {}
+    verdicts_stay(tmp_path, {GATHERED: "".join(f"{line}\n" for line in gathered), TRUTH: json.dumps(truth)} | kept)
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_a_log_that_was_rotated_is_one_log(scenario: str, tmp_path: Path) -> None:
+    def parts(name: str, text: str) -> Files:
+        records = list(stamped(text))
+        if not name.endswith((".log", ".json")) or name == TRUTH or len(records) < 4:
+            return {name: text}
+        share = -(-len(records) // 4)
+        pieces = [records[start : start + share] for start in range(0, len(records), share)]
+        written = ["".join(f"{line}\n" for record in piece for line in record.lines) for piece in pieces]
+        return {f"{name}.{age}" if age else name: piece for age, piece in enumerate(reversed(written))}
+
+    verdicts_stay(
+        tmp_path, {part: text for name, whole in load(scenario).items() for part, text in parts(name, whole).items()}
+    )
+
+
+# A client of librdkafka prints no producer id: nothing tells how wrong its clock is, so little is tolerated.
+APART = [(moved, seconds) for moved in ("broker-1", "journal", "relay") for seconds in (-7, -3, 3, 45)]
+
+
+@pytest.mark.parametrize(("moved", "seconds"), [*APART, ("sync", -4), ("sync", 4)])
+def test_clocks_may_be_apart(moved: str, seconds: int, tmp_path: Path) -> None:
+    by = timedelta(seconds=seconds)
+    files = load("second-producer-392")
+    verdicts_stay(
+        tmp_path, {name: shifted(text, by) if name.startswith(moved) else text for name, text in files.items()}
+    )
+
+
+def test_brokers_may_write_the_time_of_their_own_zone(tmp_path: Path) -> None:
+    away = timezone(timedelta(hours=5, minutes=30)).utcoffset(datetime(2026, 11, 21, tzinfo=UTC))
+    assert away
+    files = load("second-producer-392")
+    verdicts_stay(
+        tmp_path, {name: shifted(text, away) if name.startswith("broker") else text for name, text in files.items()}
+    )

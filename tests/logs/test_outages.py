@@ -76,3 +76,56 @@ def test_nodes_that_share_a_services_name_are_told_apart(tmp_path: Path) -> None
     scan = scan_paths([tmp_path])
     found = judge_incidents(scan.events, scan.sources)
     assert {one.subject["broker"] for one in found if one.kind == "broker_restart_clean"} == {"1", "2"}
+
+
+def test_a_broker_that_is_stopped_soon_after_its_start_was_restarted_again(tmp_path: Path) -> None:
+    stopped = (
+        "[2026-11-21 09:29:40,000] INFO Terminating process due to signal SIGTERM "
+        "(org.apache.kafka.common.utils.LoggingSignalHandler)\n"
+    )
+    log = (
+        START
+        + stopped
+        + START.replace("09:29:3", "09:29:4").replace("09:29:40,000] INFO Reg", "09:29:41,000] INFO Reg")
+    )
+    (found,) = judge(tmp_path, {"broker-1/server.log": log})
+    assert (found.kind, found.subject["broker"]) == ("broker_restart_clean", "1")
+
+
+def test_each_of_two_crashes_begins_after_the_start_before_it(tmp_path: Path) -> None:
+    fenced = (
+        "[2026-11-21 09:{},000] INFO [QuorumController id=3] Fencing broker 1 at epoch 4 because its session has "
+        "timed out. (org.apache.kafka.controller.ReplicationControlManager)\n"
+    )
+    alive = "[2026-11-21 09:{},000] INFO [GroupCoordinator 1]: Resigned as the group coordinator for partition 1 "
+    alive += "(kafka.coordinator.group.GroupCoordinator)\n"
+    broker = alive.format("29:05") + START + alive.format("29:45") + START.replace("09:29", "09:30")
+    controller = fenced.format("29:20") + fenced.format("30:10")
+    found = judge(tmp_path, {"broker-1/server.log": broker, "broker-3/controller.log": controller})
+    assert [one.kind for one in found] == ["broker_crash", "broker_crash"]
+    assert found[1].t_start_ms - found[0].t_start_ms == 40_000
+
+
+def test_a_shortage_is_not_put_down_to_a_broker_that_was_back_before_it(tmp_path: Path) -> None:
+    shortage = (
+        "[2026-11-21 09:30:{},000] ERROR [ReplicaManager broker=3] Error processing append operation on partition "
+        "ledger-1 (kafka.server.ReplicaManager)\norg.apache.kafka.common.errors.NotEnoughReplicasException: The size "
+        "of the current ISR Set(3) is insufficient to satisfy the min.isr requirement of 2 for partition ledger-1\n"
+    )
+    fenced = (
+        "[2026-11-21 09:{},000] INFO [QuorumController id=3] Fencing broker {} at epoch 4 because its session has "
+        "timed out. (org.apache.kafka.controller.ReplicationControlManager)\n"
+    )
+    first = other("[GroupCoordinator 1]: Elected as the group coordinator for partition 1", 5) + START
+    found = judge(
+        tmp_path,
+        {
+            "broker-1/server.log": first,
+            "broker-3/controller.log": fenced.format("29:20", 1) + fenced.format("30:05", 2),
+            "broker-3/server.log": shortage.format("06") + shortage.format("20"),
+        },
+    )
+    assert [(one.kind, one.subject.get("broker", one.subject.get("brokers"))) for one in found] == [
+        ("broker_crash", "1"),
+        ("not_enough_replicas", ("2",)),
+    ]

@@ -11,6 +11,8 @@ from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
 
 START_SPREAD_MS = 20_000
+SHORTEST_LIFE_MS = 2_000
+"""What a server says twice within this time it says to two files."""
 PLANNED_WITHIN_MS = 300_000
 """A start this soon after a signal belongs to it."""
 FAILOVER_MS = 60_000
@@ -108,6 +110,8 @@ def find_shortages(story: LogStory, outages: Sequence[Outage]) -> Iterator[Incid
             and outage.down_ms - SHORTAGE_GAP_MS <= end
             and (outage.up_ms or end) + FAILOVER_MS >= start
         ]
+        # One that was back before it began may still have to catch up; one that was away is the nearer cause.
+        away = [outage for outage in away if (outage.up_ms or end) >= start] or away
         crashed = [outage for outage in away if not outage.planned]
         if not crashed and end - start < SHORTAGE_MIN_MS:
             continue
@@ -176,22 +180,23 @@ def find_crashes(story: LogStory, outages: Sequence[Outage]) -> Iterator[Inciden
 
 def _restarts(story: LogStory, application: str) -> Iterator[Outage]:
     events = story.of_application(application)
-    starts = [event for event in events if event.category == "BROKER_START"]
     roles = {event.fields.get("role") for event in events if event.category == "BROKER_ROLE"}
     is_broker = "Broker" in roles or not roles
     node = story.node_of(application)
-    for group in episodes(starts, START_SPREAD_MS):
+    alive_ms = 0
+    for group in _starts(events):
         start = time_of(group[0])
+        # What came before the start before is that one's.
+        since, alive_ms = max(start - PLANNED_WITHIN_MS, alive_ms), time_of(group[-1])
         orders = [
             event
             for event in events
-            if event.category in ("BROKER_SIGNAL", "BROKER_STOPPED")
-            and start - PLANNED_WITHIN_MS <= time_of(event) < start
+            if event.category in ("BROKER_SIGNAL", "BROKER_STOPPED") and since <= time_of(event) < start
         ]
         fenced = [
             event
             for event in story.of("BROKER_FENCED")
-            if event.fields.get("fenced_broker") == node and start - PLANNED_WITHIN_MS <= time_of(event) <= start
+            if event.fields.get("fenced_broker") == node and since <= time_of(event) <= start
         ]
         # The new process may have written before it names itself; what came before the fencing is the old one's.
         last = story.last_sign_before(application, min([start - JVM_START_MS, *(time_of(event) for event in fenced)]))
@@ -207,6 +212,29 @@ def _restarts(story: LogStory, application: str) -> Iterator[Outage]:
             missed = _first_missed(story, node, last or time_of(fenced[0]), start)
             down = missed if missed is not None else last if last is not None else time_of(fenced[0])
             yield Outage(application, node, is_broker, False, down, up, (*fenced, *group))
+
+
+def _starts(events: Sequence[LogEvent]) -> Iterator[list[LogEvent]]:
+    """Yield what a server says at each of its starts; a process says each sentence once, and nothing after its end."""
+    group: list[LogEvent] = []
+    for event in events:
+        is_start = event.category == "BROKER_START"
+        if not is_start and event.category not in ("BROKER_SIGNAL", "BROKER_STOPPED"):
+            continue
+        if group and (not is_start or not _is_same_start(group, event)):
+            yield group
+            group = []
+        if is_start:
+            group.append(event)
+    if group:
+        yield group
+
+
+def _is_same_start(group: Sequence[LogEvent], event: LogEvent) -> bool:
+    if time_of(event) - time_of(group[-1]) > START_SPREAD_MS:
+        return False
+    said = [one for one in group if one.message == event.message]
+    return not said or time_of(event) - time_of(said[0]) < SHORTEST_LIFE_MS
 
 
 def _silent_controllers(story: LogStory, known: Sequence[Outage]) -> Iterator[Outage]:
@@ -357,9 +385,9 @@ def _partitions(story: LogStory, ids: Sequence[str]) -> set[str]:
 
 
 def _first_of_each(story: LogStory, events: Sequence[LogEvent]) -> list[LogEvent]:
-    """Return the first event of each file and transactional id."""
+    """Return the first event of each program and transactional id."""
     firsts: dict[tuple[str, str], LogEvent] = {}
     for event in events:
         named = "" if event.application in story.servers() else story.transactional_id(event)
-        firsts.setdefault((event.file, named), event)
+        firsts.setdefault((story.log_of(event), named), event)
     return list(firsts.values())

@@ -38,3 +38,13 @@ def test_a_batch_whose_forerunner_is_being_verified_is_late(tmp_path: Path) -> N
 def test_a_batch_that_its_client_sends_again_is_late(partition: str, expected: list[str], tmp_path: Path) -> None:
     broker = REFUSED.format("9 (current end sequence number)")
     assert kinds(tmp_path, {"broker-1/server.log": broker, "b.log": RETRIED.format(partition)}) == expected
+
+
+LATE = "2026-11-21 09:29:3{},437 {} [MainThread] edge: {}\n"
+
+
+@pytest.mark.parametrize(("answered", "expected"), [("produce to ledger-0", ["late_append_refused"]), ("EndTxn", [])])
+def test_newer_brokers_tell_who_writes_too_late_to_abort(answered: str, expected: list[str], tmp_path: Path) -> None:
+    text = LATE.format(0, "INFO", "up, transactional.id=gate-9")
+    text += LATE.format(5, "WARNING", f"{answered} refused: TRANSACTION_ABORTABLE")
+    assert kinds(tmp_path, {"edge.log": text}) == expected

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from eosctl.model.log_event import LogEvent
 
 _NAMED: Final = ("transactional_id", "group")
-_ENDS: Final = frozenset(' ,;"')
+_END: Final = re.compile(r'[\s,;"]')
 """What ends a name in free text."""
 
 
@@ -18,22 +20,24 @@ def complete_names(events: Sequence[LogEvent]) -> Iterator[LogEvent]:
     A name that was read as far as its first blank or comma is the longest of the known ones that its message goes on
     with.
     """
-    known = {name: _longest_first(events, name) for name in _NAMED}
+    known = {name: _by_beginning(events, name) for name in _NAMED}
     for event in events:
         whole = {
             name: full
             for name in _NAMED
-            if known[name]
-            and (value := event.fields.get(name))
-            and (full := next((one for one in known[name] if _goes_on(value, one, event.message)), ""))
+            if (
+                full := next(
+                    (one for one in known[name].get(event.fields.get(name, ""), ()) if one in event.message), ""
+                )
+            )
         }
         yield event._replace(fields={**event.fields, **whole}) if whole else event
 
 
-def _longest_first(events: Iterable[LogEvent], name: str) -> list[str]:
-    values = {value for event in events if _ENDS & set(value := event.fields.get(name, ""))}
-    return sorted(values, key=len, reverse=True)
-
-
-def _goes_on(value: str, full: str, message: str) -> bool:
-    return len(value) < len(full) and full.startswith(value) and full[len(value)] in _ENDS and full in message
+def _by_beginning(events: Iterable[LogEvent], name: str) -> Mapping[str, Sequence[str]]:
+    """Return the names that go on behind such a sign by what is before it, the longest first."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for value in {event.fields.get(name, "") for event in events}:
+        if end := _END.search(value):
+            found[value[: end.start()]].add(value)
+    return {beginning: sorted(names, key=len, reverse=True) for beginning, names in found.items()}

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from eosctl.analysis.incidents.servers import Outage
 from eosctl.analysis.incidents.story import LogStory, by_key, episodes, incident, speaks_protocol, time_of
@@ -14,6 +17,7 @@ STUCK_GAP_MS = 15_000
 STUCK_MIN_S = 8
 EPISODE_MS = 60_000
 SETTLING_MS = 60_000
+_WRITE: Final = re.compile(r"\b(?:produc(?:e|ing)|writ(?:e|ing)|append|send|batch)", re.IGNORECASE)
 RETRIED_MS = 2_000
 """How far a broker's refusal and the client's word of it are apart."""
 
@@ -79,7 +83,8 @@ def _ended_by_timeout(story: LogStory, episode: Sequence[LogEvent]) -> bool:
 
 def find_refused_writes(story: LogStory) -> Iterator[Incident]:
     """Yield the late writes that partition verification kept out, as the client that wrote them tells it."""
-    refused = [event for event in story.client_events("INVALID_TXN_STATE") if speaks_protocol(story, event)]
+    told = story.client_events("INVALID_TXN_STATE", "TXN_ABORTABLE")
+    refused = [event for event in told if speaks_protocol(story, event) and _is_of_write(event)]
     for transactional_id, events in by_key((story.transactional_id(event), event) for event in refused).items():
         for episode in episodes(events, EPISODE_MS):
             yield incident(
@@ -93,6 +98,14 @@ def find_refused_writes(story: LogStory) -> Iterator[Incident]:
                 severity=Severity.WARNING,
                 confidence=0.8,
             )
+
+
+def _is_of_write(event: LogEvent) -> bool:
+    """Whether a broker refused data; since 3.8 it answers newer clients that the transaction must be aborted.
+
+    That is an answer to other requests, too.
+    """
+    return event.category == "INVALID_TXN_STATE" or _WRITE.search(event.message) is not None
 
 
 def find_zombie_writers(story: LogStory) -> Iterator[Incident]:
@@ -124,11 +137,11 @@ def find_zombie_writers(story: LogStory) -> Iterator[Incident]:
 def find_sequence_gaps(story: LogStory, outages: Sequence[Outage]) -> Iterator[Incident]:
     """Yield batches whose sequence was not the next one, other than retries after a broker was away."""
     told = story.of("OUT_OF_ORDER_SEQUENCE")
-    retried = [event for event in told if _is_retried(event)]
+    retried = by_key((_partition(event), event) for event in told if _is_retried(event))
     events = [
         event
         for event in told
-        if _is_gap(event) and not _settling(event, outages) and not any(_same_batch(event, one) for one in retried)
+        if _is_gap(event) and not _settling(event, outages) and not _is_near(event, retried.get(_partition(event), ()))
     ]
     keyed = ((_owner(story, event) or story.transactional_id(event), event) for event in events)
     for owner, group in by_key(keyed).items():
@@ -169,9 +182,14 @@ def _is_retried(event: LogEvent) -> bool:
     return "retrying (" in event.message
 
 
-def _same_batch(event: LogEvent, retried: LogEvent) -> bool:
-    partition = event.fields.get("partition", "")
-    return partition == retried.fields.get("partition") and abs(time_of(event) - time_of(retried)) <= RETRIED_MS
+def _partition(event: LogEvent) -> str:
+    return event.fields.get("partition", "").rpartition(":")[2]
+
+
+def _is_near(event: LogEvent, retried: Sequence[LogEvent]) -> bool:
+    """Whether a client told within a moment that it sends a batch of the same partition again."""
+    first = bisect_left(retried, time_of(event) - RETRIED_MS, key=time_of)
+    return first < len(retried) and time_of(retried[first]) <= time_of(event) + RETRIED_MS
 
 
 def _settling(event: LogEvent, outages: Sequence[Outage]) -> bool:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from statistics import median
 from typing import Final
 
 from eosctl.analysis.incidents.loggers import is_server_logger
 from eosctl.analysis.incidents.logs import ProgramLogs
-from eosctl.analysis.log_digest.clocks import TOLERATED_MS, ClockOffset, compare_clocks
+from eosctl.analysis.log_digest.clocks import QUARTER_MS, TOLERATED_MS, ClockOffset, compare_clocks
 from eosctl.model.log_event import LogEvent, SourceSummary
 
 BEHIND_MS: Final = 1_000
@@ -36,27 +37,68 @@ def on_one_clock(
     Returns:
         The same events and summaries, those of moved logs with other times.
     """
+    events = _in_one_zone(events, logs)
     offsets = _offsets(events, logs)
     if not any(_is_wrong(offset) for offset in offsets.values()):
         return tuple(events), tuple(sources)
     servers = {event.application for event in events if is_server_logger(event.logger)}
-    right_ms = _zone_of_servers(events, offsets, logs, servers) or _shared_by_most(list(offsets.values()), len(servers))
+    zone_ms = _zone_of_servers(events, offsets, logs)
+    right_ms = zone_ms or _shared_by_most(list(offsets.values()), len(servers))
     known = [offset - right_ms for offset in offsets.values()]
     common_ms = round(median(known)) if max(known) - min(known) <= TOLERATED_MS else 0
 
-    def shift_ms(log: str, application: str) -> int:
-        if application in servers:
-            return right_ms
+    def shift_ms(event: LogEvent) -> int:
+        if event.application in servers:
+            # What has a zone of its own beside them, as the garbage collector's log, was read rightly.
+            return right_ms if event.time_assumed or not zone_ms else 0
+        log = logs.of(event)
         offset = offsets[log] - right_ms if log in offsets else common_ms
         return -offset if _is_wrong(offset) else 0
 
     moved = tuple(
-        event._replace(time_ms=event.time_ms + by)
-        if event.time_ms is not None and (by := shift_ms(logs.of(event), event.application))
-        else event
+        event._replace(time_ms=event.time_ms + by) if event.time_ms is not None and (by := shift_ms(event)) else event
         for event in events
     )
     return moved, tuple(_moved(source, right_ms) if source.application in servers else source for source in sources)
+
+
+def _in_one_zone(events: Sequence[LogEvent], logs: ProgramLogs) -> Sequence[LogEvent]:
+    """Move stamps without a zone where the same log has some with one: Python's between librdkafka's, which are UTC."""
+    mixed: dict[str, list[LogEvent]] = defaultdict(list)
+    for event in events:
+        mixed[logs.of(event)].append(event)
+    zones = {log: zone for log, own in mixed.items() if (zone := _zone_of_rest(own))}
+    if not zones:
+        return events
+    return [
+        event._replace(time_ms=event.time_ms - zones[log])
+        if event.time_assumed and event.time_ms is not None and (log := logs.of(event)) in zones
+        else event
+        for event in events
+    ]
+
+
+def _zone_of_rest(events: Sequence[LogEvent]) -> int:
+    """Return how far stamps without a zone are from those with one beside them, if that is a zone; else 0."""
+    if len({event.time_assumed for event in events}) == 1:
+        return 0
+    differences = [
+        (one.time_ms - other.time_ms) * (1 if one.time_assumed else -1)
+        for one, other in pairwise(sorted(events, key=lambda event: (event.file, event.offset)))
+        if one.time_assumed != other.time_assumed and one.time_ms is not None and other.time_ms is not None
+    ]
+    if len(differences) < 2:
+        # One alone may be an hour in which nothing was written.
+        return 0
+    # Neighbours that were written in one moment are a zone apart to the second; the others are near that.
+    zones = [zone for one in differences if (zone := _zone_like(one))]
+    zone = min(zones, key=lambda zone: min(abs(one - zone) for one in differences), default=0)
+    return zone if zone and abs(median(differences) - zone) < QUARTER_MS else 0
+
+
+def _zone_like(offset_ms: int) -> int:
+    zone = round(offset_ms / QUARTER_MS) * QUARTER_MS
+    return zone if ClockOffset("", offset_ms, 1).is_like_a_zone and abs(zone) <= ZONES_MS else 0
 
 
 def _shared_by_most(offsets: Sequence[int], server_count: int) -> int:
@@ -94,14 +136,12 @@ def _is_wrong(offset_ms: int) -> bool:
     return offset_ms < -BEHIND_MS or offset_ms > TOLERATED_MS
 
 
-def _zone_of_servers(
-    events: Sequence[LogEvent], offsets: Mapping[str, int], logs: ProgramLogs, servers: set[str]
-) -> int:
+def _zone_of_servers(events: Sequence[LogEvent], offsets: Mapping[str, int], logs: ProgramLogs) -> int:
     """Return by how much servers' logs were read in a wrong zone: clients whose stamps have a zone tell."""
-    assumed = {event.time_assumed for event in events if event.application in servers}
+    has_zone = any(not event.time_assumed for event in events if "coordinator_partition" in event.fields)
     zoned = {logs.of(event) for event in events if not event.time_assumed}
     told = {offset for log, offset in offsets.items() if log in zoned}
-    if assumed != {True} or not told or max(told) - min(told) > TOLERATED_MS:
+    if has_zone or not told or max(told) - min(told) > TOLERATED_MS:
         return 0
     offset = round(median(told))
     return offset if ClockOffset("", offset, 1).is_like_a_zone else 0

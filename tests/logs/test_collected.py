@@ -25,7 +25,9 @@ def fluent(name: str, at: datetime, line: str) -> str:
     return json.dumps({"@timestamp": at.isoformat(), "log": line, "kubernetes": pod})
 
 
-LABELS: dict[str, Callable[[str, datetime, str], str]] = {
+Label = Callable[[str, datetime, str], str]
+"""Makes a line of a gathered file from its file's name, its time and the line."""
+LABELS: dict[str, Label] = {
     "compose": lambda name, at, line: f"{program(name):<14}| {line}",
     "kubectl": lambda name, at, line: f"[pod/{program(name)}-0/main] {line}",
     "syslog": lambda name, at, line: f"<14>1 {at.isoformat()} host-{program(name)} {program(name)} 41 - - {line}",
@@ -36,19 +38,27 @@ LABELS: dict[str, Callable[[str, datetime, str], str]] = {
 @pytest.mark.parametrize("label", LABELS)
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_programs_in_one_file_are_told_apart(scenario: str, label: str, tmp_path: Path) -> None:
-    files = load(scenario)
+    verdicts_stay(tmp_path, gathered(load(scenario), LABELS[label]))
+
+
+def test_an_application_may_write_into_the_log_of_its_embedded_broker(tmp_path: Path) -> None:
+    verdicts_stay(tmp_path, gathered(load("poison-record-392"), lambda name, at, line: line))
+
+
+def gathered(files: Files, label: Label) -> Files:
+    """Put the records of all files into one, in the order of time, each line with a label."""
     records = [
         (record.at, name, number, record.lines)
         for name, text in files.items()
         if name not in (TRUTH, TABLE) and "gc.log" not in name
         for number, record in enumerate(stamped(text))
     ]
-    gathered = [LABELS[label](name, at, line) for at, name, _, lines in sorted(records) for line in lines]
+    lines = [label(name, at, line) for at, name, _, lines in sorted(records) for line in lines]
     truth = json.loads(files[TRUTH])
     for one in truth["truth"]:
         one["must_be_found_in"] = [GATHERED]
     kept = {TABLE: files[TABLE]} if TABLE in files else {}
-    verdicts_stay(tmp_path, {GATHERED: "".join(f"{line}\n" for line in gathered), TRUTH: json.dumps(truth)} | kept)
+    return {GATHERED: "".join(f"{line}\n" for line in lines), TRUTH: json.dumps(truth)} | kept
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)

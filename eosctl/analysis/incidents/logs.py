@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import PurePath
 from typing import Final
 
+from eosctl.analysis.incidents.loggers import is_server_logger
 from eosctl.model.log_event import LogEvent, SourceSummary
 
 OVERLAP_MS: Final = 1_000
@@ -17,17 +18,18 @@ OVERLAP_MS: Final = 1_000
 class ProgramLogs:
     """Tells the logs of programs apart by their files, and by who wrote their records.
 
-    The records of a file are of one program unless several are named in it; files of one name in one folder whose
-    times follow each other are parts of one log.
+    The records of a file are of one program unless several are named in it, or one beside the server whose it is;
+    files of one name in one folder whose times follow each other are parts of one log.
     """
 
-    def __init__(self, events: Iterable[LogEvent], sources: Sequence[SourceSummary]) -> None:
+    def __init__(self, events: Sequence[LogEvent], sources: Sequence[SourceSummary]) -> None:
         owners = {source.file: source.application for source in sources}
         writers: dict[str, set[tuple[str, str]]] = defaultdict(set)
         for event in events:
             if event.application != owners.get(event.file):
                 writers[event.file].add((event.application, event.host))
-        self._shared = frozenset(file for file, found in writers.items() if len(found) > 1)
+        of_servers = {event.file for event in events if is_server_logger(event.logger)}
+        self._shared = frozenset(file for file, found in writers.items() if len(found) > 1 or file in of_servers)
         self._wholes = _whole_logs(sources)
 
     def of(self, event: LogEvent) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from typing import TypeVar
 
 from eosctl.analysis.incidents.clocks import on_one_clock
+from eosctl.analysis.incidents.guests import part_guests
 from eosctl.analysis.incidents.loggers import is_server_logger
 from eosctl.analysis.incidents.logs import ProgramLogs
 from eosctl.analysis.incidents.names import complete_names
@@ -34,7 +35,8 @@ class LogStory:
     """
 
     def __init__(self, events: Iterable[LogEvent], sources: Sequence[SourceSummary] = ()) -> None:
-        known = tuple(_told_apart(complete_names(tuple(_timed(events, sources))), sources))
+        named = tuple(complete_names(tuple(_timed(events, sources))))
+        known = tuple(part_guests(tuple(_told_apart(named, sources))))
         self._logs = ProgramLogs(known, sources)
         known, self.sources = on_one_clock(known, sources, self._logs)
         self.events: tuple[LogEvent, ...] = tuple(sorted(known, key=_order))

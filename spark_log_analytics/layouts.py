@@ -141,13 +141,18 @@ LAYOUTS: Final = (
         "levelled",
         rf"[^\w\s]?(?P<level>{_LEVEL})\b[^\d\n]{{1,60}}?(?P<time>{_ANY_DATE})[^\w\n]{{1,3}}{_REST}",
     ),
+    Layout(
+        "undated",
+        rf"\[?(?P<time>\d{{13}}|\d{{10}}[.,]\d{{3,9}}|\d\d[/-]\d\d[ T]{_CLOCK})[^\w\n]{{1,3}}"
+        rf"[^\n]{{0,120}}?\b(?P<level>{_LEVEL})\b[^\w\n]{{0,3}}{_REST}",
+    ),
 )
 """Most telling first: where two explain a line, the earlier one does."""
 
 _GUESTS: Final = ("rdkafka", "jvm-uncaught")
 """Layouts that may join any file at any time: a library's and the JVM's own words on standard error."""
 
-GENERAL: Final = ("dated", "levelled")
+GENERAL: Final = ("dated", "levelled", "undated")
 """Layouts that explain too much to be asked before the others."""
 
 _SAMPLE_LINES: Final = 1500

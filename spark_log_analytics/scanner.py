@@ -23,9 +23,10 @@ MAX_EVENT_BYTES: Final = 256 * 1024
 _LOGGER_AT_END: Final = re.compile(r" \(([\w.$]+)(?::\d+)?\)(?: \[([^\]]*)\])?\s*$")
 _LOGGER_AT_START: Final = re.compile(
     r"(?:\[([^\]\n]{1,80})\] +)?\[?((?:[\w$-]+\.)+[\w$-]+)(?<!Exception)(?<!Error)(?::\d+)?\]?"
-    r"(?: +[\[(]([^\])\n]{1,80})[\])](?: *(?:--?>?|:))?| +(?:--?>?|:)|:) +(?=\S)"
+    r"(?: +[\[(](?!(?:Group|Transaction)\w+ |Controller |stream-)([^\])\n=]{1,80})[\])](?: *(?:--?>?|:))?"
+    r"| +(?:--?>?|:)|:|(?= +\[)) +(?=\S)"
 )
-"""A logger with its thread before or behind it, in front of the message."""
+"""A logger with its thread before or behind it, in front of the message, which may begin with whom it is about."""
 _SYSLOG_LEVELS: Final = ("FATAL", "FATAL", "FATAL", "ERROR", "WARN", "NOTICE", "INFO", "DEBUG")
 _KLOG_LEVELS: Final = {"I": "INFO", "W": "WARN", "E": "ERROR", "F": "FATAL"}
 _JUL: Final = re.compile(r"(SEVERE|WARNING|INFO|CONFIG|FINE|FINER|FINEST): ([^\n]*)\n?")

@@ -54,9 +54,10 @@ _ISO: Final = re.compile(rf"(\d{{4}})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.
 _SHORT: Final = re.compile(r"(\d\d|\d{4})/(\d\d)/(\d\d) (\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?$")
 _CLOCK: Final = re.compile(r"(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?$")
 _SYSLOG: Final = re.compile(r"([A-Z][a-z]{2}) +(\d{1,2}) (\d\d):(\d\d):(\d\d)$")
-_EPOCH: Final = re.compile(r"(\d{9,10})(?:\.(\d{1,9}))?$")
+_EPOCH: Final = re.compile(r"(\d{9,10})(?:[.,](\d{1,9}))?$")
 _EPOCH_MS: Final = re.compile(r"\d{12,13}$")
-_KLOG: Final = re.compile(r"(\d\d)(\d\d) (\d\d):(\d\d):(\d\d)\.(\d{1,9})$")
+_KLOG: Final = re.compile(r"(\d\d)[/-]?(\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?$")
+"""Month, day and clock: klog's, and those of patterns without a year."""
 _HOUR: Final = (
     r"(?P<clock>\d{1,2}:\d\d:\d\d)(?:[.,](?P<part>\d{1,9}))?(?:\s{1,2}(?P<half>[AaPp])[Mm])?"
     rf"(?: ?(?P<zone>{_ZONE}))?$"

@@ -126,8 +126,8 @@ _WRAPPERS: Final[tuple[tuple[str, Unwrap], ...]] = (
     ("kubectl-prefix", _prefix),
     ("stern", _stern),
 )
-_BEFORE_STAMP: Final = 16
-"""Where the stamp of a record begins at the latest: behind its level."""
+_EARLY_STAMP: Final = re.compile(rb".{0,16}?(?:20|\d\d:\d\d:\d\d)")
+"""What a record's stamp looks like, behind its level at the latest."""
 _NEEDS_STAMPS: Final = {"kubectl": 4, "stern": 500, "carrier": 1000}
 """Wrappers that any words may look like: one line in so many of what they hold must start like a record."""
 DOCUMENT: Final = "json-document"
@@ -144,7 +144,7 @@ def detect_wrapper(sample: bytes) -> str:
     for name, unwrap in _WRAPPERS:
         hits = [unwrapped for line in lines if (unwrapped := unwrap(line)) is not None]
         # A pipe can stand in any first words; a wrapper's own stamp before another stamp cannot.
-        stamped = sum(b"20" in hit.text[:_BEFORE_STAMP] or hit.text[:1] == b"{" for hit in hits)
+        stamped = sum(_EARLY_STAMP.match(hit.text) is not None or hit.text[:1] == b"{" for hit in hits)
         inner_stamped = name not in _NEEDS_STAMPS or stamped * _NEEDS_STAMPS[name] > len(hits)
         if len(hits) * 10 >= len(lines) * 9 and inner_stamped:
             return name

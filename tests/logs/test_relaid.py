@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
@@ -21,6 +22,7 @@ HEADERS = (
     re.compile(rf"{STAMP} +(?P<level>[A-Z]+) \d+ --- \[ *(?P<thread>[^\]]*)\] (?P<logger>\S+) *: (?P<message>.*)"),
     re.compile(rf"{STAMP} (?P<level>[A-Z]+) +\[(?P<thread>[^\]]*)\] (?P<logger>[\w.$-]+) - (?P<message>.*)"),
 )
+DAY_AFTER = datetime(2026, 11, 22, tzinfo=UTC)
 INDIA = timezone(timedelta(hours=5, minutes=30))
 
 
@@ -92,6 +94,15 @@ LAYOUTS: dict[str, Callable[[Parts], str]] = {
     ),
     "quarkus": lambda one: one.text(f"{one.iso()} {one.level:5} [{one.logger}] ({one.thread}) {one.message}"),
     "process id": lambda one: one.text(f"{one.iso()} 4711 {one.level} {one.logger} [{one.thread}] {one.message}"),
+    "milliseconds": lambda one: one.text(
+        f"{one.at.timestamp() * 1000:.0f} [{one.thread}] {one.level:5} {one.logger} - {one.message}"
+    ),
+    "seconds": lambda one: one.text(f"{one.at.timestamp():.3f} {one.level} {one.logger}: {one.message}"),
+    "no year": lambda one: one.text(f"{one.iso()[5:]} [{one.thread}] {one.level:5} {one.logger} - {one.message}"),
+    "tabs": lambda one: one.text("\t".join((one.iso(), one.level, one.thread, one.logger, one.message))),
+    "brackets": lambda one: one.text(f"[{one.iso('T', '.')}Z][{one.level}][{one.thread}][{one.logger}] {one.message}"),
+    "level first": lambda one: one.text(f"{one.level} {one.iso('T', '.')}Z {one.logger} {one.message}"),
+    "no logger": lambda one: one.text(f"{one.iso()} {one.level}: {one.message}"),
     "otel": otel,
     "google": google,
     "journald": lines(
@@ -138,6 +149,8 @@ def test_verdicts_do_not_depend_on_who_laid_the_logs_out(name: str, tmp_path: Pa
             text = "".join(f"{LAYOUTS[name](one)}\n" for one in records(text, program))
             relaid_count += 1
         target.write_text(text, "utf-8")
+        # A stamp without a year is of the year in which its file was written.
+        os.utime(target, (DAY_AFTER.timestamp(), DAY_AFTER.timestamp()))
     assert relaid_count > len(SCENARIOS)
     scores = score_scenarios(sorted(tmp_path.iterdir()))
     assert {kind: score.f1 for kind, score in scores.items()} == dict.fromkeys(scores, 1.0)

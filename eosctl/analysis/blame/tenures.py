@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from eosctl.analysis.incidents.loggers import is_server_logger
+from eosctl.analysis.incidents.loggers import is_of_server
 from eosctl.model.blame import Instance, Tenure
 from eosctl.model.history import TransactionLogEntry
 from eosctl.model.log_event import LogEvent
@@ -82,7 +82,7 @@ def _instances(events: Iterable[LogEvent]) -> dict[tuple[int, int], Instance]:
     found: dict[tuple[int, int], Instance] = {}
     for event in events:
         producer_id, epoch = event.fields.get("producer_id", ""), event.fields.get("producer_epoch", "")
-        if event.category != "INIT_PRODUCER_ID" or is_server_logger(event.logger):
+        if event.category != "INIT_PRODUCER_ID" or is_of_server(event):
             continue
         if producer_id.isdigit() and epoch.isdigit():
             client_id = event.fields.get("client_id", "")

@@ -8,7 +8,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Final
 
-from eosctl.analysis.incidents.loggers import is_server_logger
+from eosctl.analysis.incidents.loggers import is_of_server
 from eosctl.analysis.incidents.logs import ProgramLogs
 from eosctl.analysis.log_digest.clocks import QUARTER_MS, TOLERATED_MS, ClockOffset, compare_clocks
 from eosctl.model.log_event import LogEvent, SourceSummary
@@ -41,7 +41,7 @@ def on_one_clock(
     offsets = _offsets(events, logs)
     if not any(_is_wrong(offset) for offset in offsets.values()):
         return tuple(events), tuple(sources)
-    servers = {event.application for event in events if is_server_logger(event.logger)}
+    servers = {event.application for event in events if is_of_server(event)}
     zone_ms = _zone_of_servers(events, offsets, logs)
     right_ms = zone_ms or _shared_by_most(list(offsets.values()), len(servers))
     known = [offset - right_ms for offset in offsets.values()]

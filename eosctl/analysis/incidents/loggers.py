@@ -1,6 +1,10 @@
-"""The loggers that only brokers and controllers have."""
+"""The words that only brokers and controllers have: their loggers, and what they call themselves."""
 
 from __future__ import annotations
+
+from functools import lru_cache
+
+from eosctl.model.log_event import LogEvent
 
 _SERVER_LOGGERS = (
     "kafka.server.",
@@ -24,6 +28,17 @@ _SERVER_CLASSES = frozenset(
 """The same by their last names alone, for layouts that shorten loggers."""
 
 
+_OWN_FIELDS = frozenset({"broker", "controller"})
+
+
+@lru_cache(maxsize=4096)
 def is_server_logger(logger: str) -> bool:
     """Whether a logger belongs to a broker or controller alone."""
     return logger.startswith(_SERVER_LOGGERS) or logger.rpartition(".")[2] in _SERVER_CLASSES
+
+
+def is_of_server(event: LogEvent) -> bool:
+    """Whether a broker or controller wrote an event: by its logger, or by what it says of itself where it has none."""
+    if is_server_logger(event.logger) or "coordinator_partition" in event.fields:
+        return True
+    return not event.logger and bool(event.fields.keys() & _OWN_FIELDS)

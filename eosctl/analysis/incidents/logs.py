@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import PurePath
 from typing import Final
 
-from eosctl.analysis.incidents.loggers import is_server_logger
+from eosctl.analysis.incidents.loggers import is_of_server
 from eosctl.model.log_event import LogEvent, SourceSummary
 
 OVERLAP_MS: Final = 1_000
@@ -28,7 +28,7 @@ class ProgramLogs:
         for event in events:
             if event.application != owners.get(event.file):
                 writers[event.file].add((event.application, event.host))
-        of_servers = {event.file for event in events if is_server_logger(event.logger)}
+        of_servers = {event.file for event in events if is_of_server(event)}
         self._shared = frozenset(file for file, found in writers.items() if len(found) > 1 or file in of_servers)
         self._wholes = _whole_logs(sources)
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from eosctl.analysis.incidents.clocks import on_one_clock
 from eosctl.analysis.incidents.guests import part_guests
-from eosctl.analysis.incidents.loggers import is_server_logger
+from eosctl.analysis.incidents.loggers import is_of_server
 from eosctl.analysis.incidents.logs import ProgramLogs
 from eosctl.analysis.incidents.names import complete_names
 from eosctl.model.incident import EvidenceLine, Incident
@@ -62,7 +62,7 @@ class LogStory:
             for category in ("BROKER_ROLE", "BROKER_START", "BROKER_SIGNAL", "COORDINATOR_LOAD", "SERVER_CONFIG")
             for event in self._by_category.get(category, ())
             if not event.fields.get("client_id")
-        ) | frozenset(event.application for event in self.events if is_server_logger(event.logger))
+        ) | frozenset(event.application for event in self.events if is_of_server(event))
 
     def of(self, *categories: str) -> list[LogEvent]:
         """Return the events of some categories in the order of time."""
@@ -297,7 +297,7 @@ def _told_apart(events: Iterable[LogEvent], sources: Sequence[SourceSummary]) ->
     for event in known:
         names[event.application].add(owners.get(event.file, event.application))
         hosts[event.application].add(event.host)
-        if is_server_logger(event.logger):
+        if is_of_server(event):
             of_servers.add(event.application)
     shared = {name for name in of_servers if len(names[name]) > 1}
     for event in known:

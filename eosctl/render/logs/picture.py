@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Final
 
-from eosctl.analysis.incidents.loggers import is_server_logger
+from eosctl.analysis.incidents.loggers import is_of_server
 from eosctl.analysis.wording import time_text
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
@@ -71,7 +71,7 @@ def is_loud(event: LogEvent) -> bool:
 def lanes_of(events: Sequence[LogEvent]) -> list[str]:
     """Return whose lanes are drawn: brokers and controllers first, then applications, by name; of many the busiest."""
     timed = [event for event in events if event.time_ms is not None]
-    servers = {event.application for event in timed if is_server_logger(event.logger)}
+    servers = {event.application for event in timed if is_of_server(event)}
     shown = (name for name, _ in Counter(event.application for event in timed).most_common(MAX_LANES))
     return sorted(shown, key=lambda name: (name not in servers, name))
 

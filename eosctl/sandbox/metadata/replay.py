@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from eosctl.model.transaction import TopicPartition
+from eosctl.model.transaction import topic_partition
 from eosctl.sandbox.metadata.image import (
     NO_LEADER_CHANGE,
     TOPIC_RESOURCE,
@@ -99,7 +99,7 @@ def _remove_topic(image: ClusterImage, record: records.RemoveTopicRecord, delta:
         image.topics.pop(topic.name, None)
         image.configs.pop((TOPIC_RESOURCE, topic.name), None)
         for index in topic.partitions:
-            delta.partitions.pop(TopicPartition(topic.name, index), None)
+            delta.partitions.pop(topic_partition(topic.name, index), None)
         delta.removed_topics.append(RemovedTopic(topic.name, topic.topic_id, len(topic.partitions)))
 
 
@@ -120,7 +120,7 @@ def _partition(image: ClusterImage, record: records.PartitionRecord, delta: Imag
         tuple(record.last_known_elr or ()),
         tuple(record.directories or ()),
     )
-    delta.partitions[TopicPartition(topic.name, record.partition_id)] = None
+    delta.partitions[topic_partition(topic.name, record.partition_id)] = None
 
 
 def _partition_change(image: ClusterImage, record: records.PartitionChangeRecord, delta: ImageDelta) -> None:
@@ -129,7 +129,7 @@ def _partition_change(image: ClusterImage, record: records.PartitionChangeRecord
     if topic is None or state is None:
         return
     topic.partitions[record.partition_id] = merge_change(state, record)
-    delta.partitions[TopicPartition(topic.name, record.partition_id)] = None
+    delta.partitions[topic_partition(topic.name, record.partition_id)] = None
 
 
 def merge_change(state: PartitionState, record: records.PartitionChangeRecord) -> PartitionState:
@@ -242,7 +242,7 @@ def _clear_elr(image: ClusterImage, record: records.ClearElrRecord, delta: Image
         for index, state in topic.partitions.items():
             if state.eligible_leader_replicas or state.last_known_elr:
                 topic.partitions[index] = state._replace(eligible_leader_replicas=(), last_known_elr=())
-                delta.partitions[TopicPartition(topic.name, index)] = None
+                delta.partitions[topic_partition(topic.name, index)] = None
 
 
 _HANDLERS: dict[str, Callable[[ClusterImage, Any, ImageDelta], None]] = {

@@ -6,7 +6,7 @@ from functools import lru_cache
 from struct import Struct
 from typing import Any, Final
 
-from eosctl.model.transaction import TopicPartition
+from eosctl.model.transaction import topic_partition
 from eosctl.sandbox.coordinator.transaction.metadata import (
     EMPTY,
     NO_PARTITIONS,
@@ -118,4 +118,4 @@ def decode_value(transactional_id: str, value: bytes) -> TransactionMetadata:
 @lru_cache(maxsize=1024)
 def _partitions(*topics: tuple[Any, ...]) -> Partitions:
     """Return the partitions of topics, each a name and indexes; ids that write to the same ones share the set."""
-    return frozenset(TopicPartition(name, index) for name, *indexes in topics for index in indexes)
+    return frozenset(topic_partition(name, index) for name, *indexes in topics for index in indexes)

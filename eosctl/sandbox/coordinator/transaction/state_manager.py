@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from eosctl.model.transaction import TopicPartition, TransactionState
+from eosctl.model.transaction import TransactionState, topic_partition
 from eosctl.sandbox.coordinator.transaction.metadata import (
     COMPLETE_ABORT,
     COMPLETE_COMMIT,
@@ -80,7 +80,7 @@ class StatePartition:
     def __init__(self, index: int, coordinator_epoch: int) -> None:
         self.index = index
         self.coordinator_epoch = coordinator_epoch
-        self.topic_partition = TopicPartition(TRANSACTION_STATE_TOPIC, index)
+        self.topic_partition = topic_partition(TRANSACTION_STATE_TOPIC, index)
         self.loading = True
         self.load_started_ms = 0
         self.calm_until_ms = 0

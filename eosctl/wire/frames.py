@@ -67,6 +67,16 @@ def decode_request_header(frame: bytes) -> RequestHeader:
     Raises:
         WireError: The frame is shorter than its header.
     """
+    return RequestHeader(*request_header_fields(frame))
+
+
+def request_header_fields(frame: bytes) -> tuple[int, int, int, str | None, int]:
+    """Read what `decode_request_header` does, in the order of the header's fields: a broker makes no object of it."""
+    api_key: int
+    version: int
+    correlation_id: int
+    size: int
+    client_id: str | None
     try:
         api_key, version, correlation_id, size = _unpack_request(frame)
         if size >= 0:
@@ -81,7 +91,7 @@ def decode_request_header(frame: bytes) -> RequestHeader:
             raise LengthError
     except (struct.error, IndexError, LengthError):
         raise WireError("request header: the frame ends too early", "request_header", len(frame)) from None
-    return RequestHeader(api_key, version, correlation_id, client_id, end)
+    return api_key, version, correlation_id, client_id, end
 
 
 def decode_request(frame: bytes) -> tuple[RequestHeader, Any]:

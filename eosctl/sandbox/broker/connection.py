@@ -14,7 +14,7 @@ from eosctl.sandbox.security.login import Login
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.codec import Codec, codec
 from eosctl.wire.errors import WireError
-from eosctl.wire.frames import FrameSplitter, RequestHeader, decode_request_header, response_frame
+from eosctl.wire.frames import FrameSplitter, RequestHeader, request_header_fields, response_frame
 from eosctl.wire.messages.api_versions import ApiVersionsRequest
 
 if TYPE_CHECKING:
@@ -213,35 +213,33 @@ class Connection:
         if self._login is not None:
             self._login.take(frame)
             return
-        header = decode_request_header(frame)
-        api_key, version = header.api_key, header.api_version
+        api_key, version, correlation_id, client_id, position = request_header_fields(frame)
         broker = self.broker
-        if self._session_end_ms is not None and not self._goes_on(header, frame):
+        if self._session_end_ms is not None and not self._goes_on(api_key, frame):
             return
         route = broker.requests.route(api_key, version, from_broker=False)
         if route is None:
-            self._refuse(header)
+            self._refuse(RequestHeader(api_key, version, correlation_id, client_id, position))
             return
-        request, _ = route.codec.decode_request(frame, header.body_position)
-        exchange = Exchange(self, header.correlation_id, route.codec)
+        request, _ = route.codec.decode_request(frame, position)
         context = RequestContext(
             api_key,
             version,
-            header.client_id or "",
+            client_id or "",
             self.client_host,
             self.principal,
             self.listener,
             False,
-            exchange,
+            Exchange(self, correlation_id, route.codec),
         )
         if broker.authorizer is None:
             route.handle(broker, context, request)
         else:
             guarded(broker, context, request, route.handle)
 
-    def _goes_on(self, header: RequestHeader, frame: bytes) -> bool:
+    def _goes_on(self, api_key: int, frame: bytes) -> bool:
         """Whether a session that ends is still open to this request; a handshake renews it (KIP-368)."""
-        if header.api_key == ApiKey.SASL_HANDSHAKE:
+        if api_key == ApiKey.SASL_HANDSHAKE:
             self._login = Login(self, self.broker.passwords, again=True)
             self._login.take(frame)
             return False

@@ -20,13 +20,20 @@ PROJECT = tomllib.loads(Path(__file__).with_name("pyproject.toml").read_text(enc
 #: The compiler is a type checker too: it has to see the libraries that the modules use.
 REQUIRES = ["mypy>=1.14", *PROJECT["project"]["dependencies"]]
 
+#: Compiled functions call each other directly, as nobody replaces them from outside, and those of Python by address.
+POSIX_FLAGS = ["-fvisibility=hidden", "-fno-plt"]
+
 
 def compiled_extensions() -> list[Extension]:
     """Translate the hot modules to C."""
     from mypyc.build import mypycify
 
     files = [name.replace(".", "/") + ".py" for name in PROJECT["tool"]["eosctl"]["compiled-modules"]]
-    return mypycify([*OPTIONS, *files], opt_level="3", debug_level="0")
+    extensions = mypycify([*OPTIONS, *files], opt_level="3", debug_level="0")
+    if os.name == "posix":
+        for extension in extensions:
+            extension.extra_compile_args += POSIX_FLAGS
+    return extensions
 
 
 if os.environ.get("EOSCTL_COMPILED") == "1":

@@ -7,13 +7,13 @@ example every time; every other seed that was tried finds each bug too, some of 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import Phase, seed, settings
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
-from msgspec.structs import replace
 
 from eosctl.sandbox.controller import elections
 from eosctl.sandbox.coordinator.group import admin, classic_driver, offset_manager

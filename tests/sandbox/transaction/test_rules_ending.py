@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
-from msgspec.structs import replace
 
 from eosctl.model.transaction import TopicPartition, TransactionState
 from eosctl.sandbox.coordinator.transaction.metadata import TransactionMetadata

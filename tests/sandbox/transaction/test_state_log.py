@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -83,6 +84,6 @@ written = st.sampled_from([state for state in TransactionState if state is not T
 )
 def test_values_round_trip(metadata: TransactionMetadata) -> None:
     assert decode_value(metadata.transactional_id, encode_value(metadata, 1, writes_tags=True)) == metadata
-    untagged = replace(metadata, previous_producer_id=-1, next_producer_id=-1, client_transaction_version=0)
+    untagged = dataclasses.replace(metadata, previous_producer_id=-1, next_producer_id=-1, client_transaction_version=0)
     for version in (0, 1):
         assert decode_value(metadata.transactional_id, encode_value(metadata, version, writes_tags=False)) == untagged

@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any, Final
 
-from msgspec.structs import replace
-
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.coordinator.transaction.metadata import PREPARE_COMMIT, TransactionMetadata
 from eosctl.sandbox.coordinator.transaction.state_manager import CachedTransaction, StateManager
@@ -227,7 +225,7 @@ class MarkerChannel:
 
     def _mark_done(self, pending: PendingCompletion, partitions: list[TopicPartition]) -> None:
         cached = pending.cached
-        cached.metadata = replace(cached.metadata, partitions=cached.metadata.partitions.difference(partitions))
+        cached.metadata = cached.metadata.without(partitions)
 
     def _complete_if_done(self, pending: PendingCompletion) -> None:
         if pending.cached.metadata.partitions or pending.is_cancelled:

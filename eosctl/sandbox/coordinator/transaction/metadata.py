@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
-
-import msgspec
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, final
 
 from eosctl.model.transaction import TopicPartition, TransactionState
 
@@ -45,7 +45,9 @@ AT_REST: Final = frozenset({EMPTY, COMPLETE_COMMIT, COMPLETE_ABORT})
 """States without an open transaction: a new one may begin, and the id may expire."""
 
 
-class TransactionMetadata(msgspec.Struct, frozen=True, gc=False):
+@final
+@dataclass(init=False)
+class TransactionMetadata:
     """The state of one transactional id; what the state log holds, and ``last_producer_epoch`` beside it.
 
     Times are ms since the epoch, -1 for none. ``last_producer_epoch`` is the epoch before the last bump; it is never
@@ -60,13 +62,59 @@ class TransactionMetadata(msgspec.Struct, frozen=True, gc=False):
     producer_epoch: int
     timeout_ms: int
     state: TransactionState
-    partitions: Partitions = NO_PARTITIONS
-    start_ms: int = NO_TIMESTAMP
-    last_update_ms: int = NO_TIMESTAMP
-    last_producer_epoch: int = NO_PRODUCER_EPOCH
-    previous_producer_id: int = NO_PRODUCER_ID
-    next_producer_id: int = NO_PRODUCER_ID
-    client_transaction_version: int = 0
+    partitions: Partitions
+    start_ms: int
+    last_update_ms: int
+    last_producer_epoch: int
+    previous_producer_id: int
+    next_producer_id: int
+    client_transaction_version: int
+
+    # Written out, as dataclass would write it: so it is compiled too, as are the hundred reads of a transaction.
+    def __init__(
+        self,
+        transactional_id: str,
+        producer_id: int,
+        producer_epoch: int,
+        timeout_ms: int,
+        state: TransactionState,
+        partitions: Partitions = NO_PARTITIONS,
+        start_ms: int = NO_TIMESTAMP,
+        last_update_ms: int = NO_TIMESTAMP,
+        last_producer_epoch: int = NO_PRODUCER_EPOCH,
+        previous_producer_id: int = NO_PRODUCER_ID,
+        next_producer_id: int = NO_PRODUCER_ID,
+        client_transaction_version: int = 0,
+    ) -> None:
+        self.transactional_id = transactional_id
+        self.producer_id = producer_id
+        self.producer_epoch = producer_epoch
+        self.timeout_ms = timeout_ms
+        self.state = state
+        self.partitions = partitions
+        self.start_ms = start_ms
+        self.last_update_ms = last_update_ms
+        self.last_producer_epoch = last_producer_epoch
+        self.previous_producer_id = previous_producer_id
+        self.next_producer_id = next_producer_id
+        self.client_transaction_version = client_transaction_version
+
+    def without(self, partitions: Iterable[TopicPartition]) -> TransactionMetadata:
+        """Return the value that leaves out partitions whose marker is written."""
+        return TransactionMetadata(
+            self.transactional_id,
+            self.producer_id,
+            self.producer_epoch,
+            self.timeout_ms,
+            self.state,
+            self.partitions.difference(partitions),
+            self.start_ms,
+            self.last_update_ms,
+            self.last_producer_epoch,
+            self.previous_producer_id,
+            self.next_producer_id,
+            self.client_transaction_version,
+        )
 
     @property
     def is_epoch_exhausted(self) -> bool:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import Final
-
-from msgspec.structs import replace
 
 from eosctl.model.transaction import TransactionState, topic_partition
 from eosctl.sandbox.coordinator.transaction.metadata import (
@@ -320,7 +319,9 @@ class StateManager:
             for _, _, done in written:
                 done(error)
             return
-        error = _APPEND_ERRORS.get(result.error, result.error)
+        error = result.error
+        if error is not NO_ERROR:
+            error = _APPEND_ERRORS.get(error, error)
         for cached, following, done in written:
             if error is NO_ERROR:
                 self._take_effect(cached, following)

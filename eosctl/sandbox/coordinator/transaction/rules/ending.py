@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Final
 
 from msgspec.structs import replace
@@ -144,7 +145,7 @@ def decide_coordinator_abort(
     epoch = current.producer_epoch
     if not has_failed_epoch_fence and epoch < MAX_EPOCH:
         epoch += 1
-    fenced = replace(current, producer_epoch=epoch, last_producer_epoch=NO_PRODUCER_EPOCH)
+    fenced = dataclasses.replace(current, producer_epoch=epoch, last_producer_epoch=NO_PRODUCER_EPOCH)
     prepared = _prepared(
         fenced,
         False,

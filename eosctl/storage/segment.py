@@ -20,6 +20,9 @@ from eosctl.wire.records.header import HEADER_BYTES, BatchHeader
 
 #: Index entries hold offsets relative to the segment's base in 32 bits.
 MAX_RELATIVE_OFFSET: Final = 0x7FFF_FFFF
+# What an append may add to an index: one entry of offsets, and of times one more when the segment is closed after it.
+_OFFSET_ENTRY_BYTES: Final = offset_index.ENTRY_BYTES
+_TIME_ENTRIES_BYTES: Final = 2 * time_index.ENTRY_BYTES
 _SEARCH_BYTES: Final = 8 << 10
 _SCAN_BYTES: Final = 256 << 10
 
@@ -103,8 +106,8 @@ class Segment:
             return True
         capacity = config.segment_index_bytes
         return (
-            len(self.offset_index.entries) > capacity - offset_index.ENTRY_BYTES
-            or len(self.time_index.entries) > capacity - 2 * time_index.ENTRY_BYTES
+            len(self.offset_index.entries) > capacity - _OFFSET_ENTRY_BYTES
+            or len(self.time_index.entries) > capacity - _TIME_ENTRIES_BYTES
         )
 
     def add(self, batch_bytes: int, last_offset: int, max_timestamp: int, index_interval_bytes: int) -> None:

@@ -10,6 +10,8 @@ from eosctl.wire.records.varint import LENGTHS, ZIGZAG, decode_varint, encode_va
 
 Headers = tuple[tuple[str, bytes | None], ...]
 
+#: Lengths below this take one byte.
+_ONE_BYTE: Final = len(LENGTHS)
 _NULL: Final = encode_varint(-1)
 _NO_HEADERS: Final = encode_varint(0)
 #: Attributes, timestamp delta and offset delta of the record that the batch's base values are taken from.
@@ -38,12 +40,12 @@ def encode_record(record: Record, offset_delta: int, timestamp_delta: int) -> by
             parts.append(_NULL)
         else:
             size = len(field)
-            parts += (LENGTHS[size] if size < len(LENGTHS) else encode_varint(size), field)
+            parts += (LENGTHS[size] if size < _ONE_BYTE else encode_varint(size), field)
     if not headers:
         parts.append(_NO_HEADERS)
         body = b"".join(parts)
         size = len(body)
-        return (LENGTHS[size] if size < len(LENGTHS) else encode_varint(size)) + body
+        return (LENGTHS[size] if size < _ONE_BYTE else encode_varint(size)) + body
     parts.append(encode_varint(len(headers)))
     for name, content in headers:
         utf8 = name.encode()
@@ -63,14 +65,16 @@ def encode_records(records: Sequence[Record], base_timestamp: int) -> bytes:
 def encode_entry(key: bytes, value: bytes | None, offset_delta: int) -> bytes:
     """Encode a record without headers that has its batch's base timestamp; a value of None is a tombstone."""
     front = b"\0\0" + encode_varint(offset_delta) if offset_delta else _FIRST_RECORD
-    key_size = LENGTHS[len(key)] if len(key) < len(LENGTHS) else encode_varint(len(key))
+    size = len(key)
+    key_size = LENGTHS[size] if size < _ONE_BYTE else encode_varint(size)
     if value is None:
         body = b"".join((front, key_size, key, _NULL, _NO_HEADERS))
     else:
-        value_size = LENGTHS[len(value)] if len(value) < len(LENGTHS) else encode_varint(len(value))
+        size = len(value)
+        value_size = LENGTHS[size] if size < _ONE_BYTE else encode_varint(size)
         body = b"".join((front, key_size, key, value_size, value, _NO_HEADERS))
     size = len(body)
-    return (LENGTHS[size] if size < len(LENGTHS) else encode_varint(size)) + body
+    return (LENGTHS[size] if size < _ONE_BYTE else encode_varint(size)) + body
 
 
 def decode_section(

@@ -1,8 +1,10 @@
-"""Workers of a local session import the pyspark that is installed, and never one of another release."""
+"""Workers of a local session import the pyspark that is installed, never one of another release, and end in silence."""
 
 from __future__ import annotations
 
-from spark_log_analytics.daemon import without_archive
+import pytest
+
+from spark_log_analytics.daemon import without_archive, without_last_words
 
 PLACE = "/venv/lib/python3.11/site-packages"
 ARCHIVE = f"{PLACE}/pyspark/python/lib/pyspark.zip"
@@ -18,3 +20,15 @@ def test_the_archive_of_another_spark_stays() -> None:
     assert without_archive(other) == other
     elsewhere = [ARCHIVE, "/other/site-packages"]
     assert without_archive(elsewhere) == elsewhere
+
+
+def test_a_worker_ends_in_silence_only_where_nobody_listens() -> None:
+    def worker(ends_with: BaseException | int) -> int:
+        if isinstance(ends_with, BaseException):
+            raise ends_with
+        return ends_with
+
+    quiet = without_last_words(worker)
+    assert [quiet(0), quiet(3), quiet(BrokenPipeError())] == [0, 3, 1]
+    with pytest.raises(OSError, match="no space"):
+        quiet(OSError("no space"))

@@ -249,6 +249,16 @@ def test_every_category_explains_itself() -> None:
             ),
             "LOG_UNCLEANABLE",
         ),
+        ("Loading transaction metadata from __transaction_state-3 at epoch 4", "COORDINATOR_LOAD"),
+        (
+            "TransactionalId: t-1's state is ONGOING, but received transaction marker result to send: COMMIT",
+            "INVALID_TXN_STATE",
+        ),
+        (
+            "Encountered the following error during processing, this usually indicate Streams internal errors:",
+            "STREAM_THREAD_DEATH",
+        ),
+        ("Disconnecting from node 2 due to request timeout.", "NETWORK_DISCONNECT"),
     ],
 )
 def test_lines_of_the_catalogue(message: str, category: str) -> None:

@@ -71,6 +71,10 @@ _SPELLED: Final = (
         r"(?: (?P<place>[A-Z]{3,4}))? (?P<year>\d{4})$"
     ),
     re.compile(rf"(?P<year>20\d\d)(?P<month>\d\d)(?P<day>\d\d)[T -]{_HOUR}"),
+    re.compile(
+        r"(?P<year>20\d\d)(?P<month>\d\d)(?P<day>\d\d)[T -](?P<clock>\d{6})"
+        rf"(?:[.,](?P<part>\d{{1,9}}))?(?: ?(?P<zone>{_ZONE}))?$"
+    ),
     re.compile(rf"(?P<year>\d{{4}})/(?P<month>\d\d)/(?P<day>\d\d)[T ]{_HOUR}"),
 )
 """Dates in the order of people: day, month and year with marks between them, or the month by its name."""
@@ -136,7 +140,8 @@ def _incomplete(text: str, reference: TimeReference) -> Instant | None:
 
 def _spelled(parts: Mapping[str, str | None], reference: TimeReference) -> Instant:
     """Put a date together whose parts have names."""
-    hour, minute, second = (int(part) for part in str(parts["clock"]).split(":"))
+    clock = str(parts["clock"]).replace(":", "").zfill(6)
+    hour, minute, second = (int(clock[at : at + 2]) for at in (0, 2, 4))
     if half := parts.get("half"):
         hour = hour % 12 + (12 if half in "Pp" else 0)
     day, year = int(parts["day"] or 0), int(parts["year"] or 0)

@@ -103,6 +103,10 @@ LAYOUTS: dict[str, Callable[[Parts], str]] = {
     "brackets": lambda one: one.text(f"[{one.iso('T', '.')}Z][{one.level}][{one.thread}][{one.logger}] {one.message}"),
     "level first": lambda one: one.text(f"{one.level} {one.iso('T', '.')}Z {one.logger} {one.message}"),
     "no logger": lambda one: one.text(f"{one.iso()} {one.level}: {one.message}"),
+    "basic dates": lambda one: one.text(
+        f"{one.at:%Y%m%dT%H%M%S},{one.at.microsecond // 1000:03} [{one.thread}] {one.level:5} {one.logger} - "
+        f"{one.message}"
+    ),
     "otel": otel,
     "google": google,
     "journald": lines(

@@ -34,6 +34,8 @@ _JUL: Final = re.compile(r"(SEVERE|WARNING|INFO|CONFIG|FINE|FINER|FINEST): ([^\n
 OWN_RECORD: Final = re.compile(rb"^(?![ \t]|Caused by|\.\.\. |Traceback)[^\n]*\S", re.MULTILINE)
 """A line that is a record of its own where no layout is known."""
 
+_SPELLED_INDENT: Final = "\\n\\t"
+"""What begins a line of a stack trace or of settings, where a pattern keeps a record in one line."""
 _RDKAFKA_START: Final = ord("%")
 
 
@@ -176,6 +178,8 @@ class HeaderReader:
             level, message, text = _take_jul(text)
         elif layout.name == "dotnet":
             message, _, text = text.lstrip().partition("\n")
+        if _SPELLED_INDENT in message and not text:
+            message, text = _unfold(message)
         level = level_of(level)
         application = groups.get("application", "").strip()
         parts = (time, level, thread, logger, application, message)
@@ -189,6 +193,12 @@ class HeaderReader:
             return {} if read is None else read.groupdict("")
         parsed = self._patterns[index].match(head)
         return {} if parsed is None else {name: _decode(part)[0] for name, part in parsed.groupdict(b"").items()}
+
+
+def _unfold(message: str) -> tuple[str, str]:
+    """Part a message whose further lines a pattern put into the first, line ends and tabs spelled."""
+    head, _, tail = message.replace("\\n", "\n").replace("\\t", "\t").partition("\n")
+    return head, tail
 
 
 def _take_logger(message: str, thread: str) -> tuple[str, str, str]:

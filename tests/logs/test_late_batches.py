@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from eosctl.analysis.incidents.judge import judge_incidents
-from spark_log_analytics.scan import scan_paths
+from tests.logs.judging import judge
 
 REFUSED = (
     "[2026-11-21 09:29:35,437] ERROR [ReplicaManager broker=1] Error processing append operation on partition ledger-0 "
@@ -23,11 +22,7 @@ RETRIED = (
 
 
 def kinds(folder: Path, files: dict[str, str]) -> list[str]:
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
-    scan = scan_paths([folder])
-    return [one.kind for one in judge_incidents(scan.events, scan.sources)]
+    return [one.kind for one in judge(folder, files)]
 
 
 def test_a_batch_whose_forerunner_is_being_verified_is_late(tmp_path: Path) -> None:

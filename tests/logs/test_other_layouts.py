@@ -150,6 +150,12 @@ def test_dates_in_the_order_of_people(text: str, shift_ms: int | None, assumed: 
     )
 
 
+@pytest.mark.parametrize("zone", ["", "Z", "+0000"])
+def test_a_basic_date_keeps_its_milliseconds_before_a_zone(zone: str, tmp_path: Path) -> None:
+    (event,) = scan(tmp_path, f"20261121T093122.658{zone} [main] ERROR {LOGGER} - {BOTH}")
+    assert event.time_ms == AT_MS
+
+
 def test_pairs_keep_what_is_quoted() -> None:
     line = r'time=2026 msg="a \"b\" c=d\nnext" empty= n=1 msg=again'
     assert parse_pairs(line) == {"time": "2026", "msg": 'a "b" c=d\nnext', "empty": "", "n": "1"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from eosctl.analysis.incidents.judge import judge_incidents
-from eosctl.model.incident import Incident
 from spark_log_analytics.scan import scan_paths
+from tests.logs.judging import judge
 
 START = (
     "[2026-11-21 09:29:30,000] INFO Registered signal handlers for TERM, INT, HUP "
@@ -22,14 +22,6 @@ TAKEN = (
     "[2026-11-21 09:29:03,000] INFO [QuorumController id=3] Becoming the active controller at epoch 4, next write "
     "offset 826. (org.apache.kafka.controller.QuorumController)\n"
 )
-
-
-def judge(folder: Path, files: dict[str, str]) -> list[Incident]:
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
-    scan = scan_paths([folder])
-    return list(judge_incidents(scan.events, scan.sources))
 
 
 def other(message: str, second: int = 0) -> str:

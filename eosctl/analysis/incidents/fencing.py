@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from eosctl.analysis.incidents.story import LogStory, by_key, episodes, incident, speaks_protocol, time_of
+from eosctl.analysis.incidents.unnamed import UNKNOWN_CLOCK_MS, transactional_id_of
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
@@ -18,15 +19,13 @@ REFUSALS = ("PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH", "INVALID_TXN_STATE", "C
 BURST_MS = 30_000
 CLOCK_SLACK_MS = 1_500
 """How far two hosts' clocks may differ before an order of events is not believed."""
-UNKNOWN_CLOCK_MS = 5_000
-"""The same where a client prints no producer id, by which its clock could be compared with the coordinators'."""
 LOOK_BACK_MS = 600_000
 
 
 def find_fenced_producers(story: LogStory) -> Iterator[Incident]:
     """Yield one incident for each time a live producer was refused, with the cause that the coordinator's log gives."""
     refusals = [event for event in story.client_events(*REFUSALS) if _is_refusal(story, event)]
-    keyed = ((story.transactional_id(event), event) for event in refusals)
+    keyed = ((transactional_id_of(story, event), event) for event in refusals)
     for transactional_id, events in by_key(keyed).items():
         if transactional_id:
             for burst in episodes(events, BURST_MS):

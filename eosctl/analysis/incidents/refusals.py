@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from eosctl.analysis.incidents.story import LogStory, by_key, episodes, incident, time_of
+from eosctl.analysis.incidents.unnamed import transactional_id_of
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 
@@ -44,7 +45,7 @@ def find_denials(story: LogStory) -> Iterator[Incident]:
 
 def _asked(story: LogStory, event: LogEvent, field: str) -> str:
     if field == "transactional_id":
-        return story.transactional_id(event)
+        return transactional_id_of(story, event)
     return event.fields.get(field) or story.value_in_log(event, field)
 
 

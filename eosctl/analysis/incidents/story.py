@@ -64,6 +64,12 @@ class LogStory:
             if not event.fields.get("client_id")
         ) | frozenset(event.application for event in self.events if is_of_server(event))
 
+        self.ids_of_clients = frozenset(
+            event.fields["transactional_id"]
+            for event in self.events
+            if event.fields.get("transactional_id") and event.application not in self._servers
+        )
+
     def of(self, *categories: str) -> list[LogEvent]:
         """Return the events of some categories in the order of time."""
         if len(categories) == 1:
@@ -96,6 +102,12 @@ class LogStory:
     def log_with(self, event: LogEvent) -> Sequence[LogEvent]:
         """Return the events of the program that wrote one of them."""
         return self._by_log.get(self.log_of(event), ())
+
+    def log_start_ms(self, event: LogEvent) -> int:
+        """Return the time of the first record of an event's log, whether it means anything or not."""
+        files = {one.file for one in self.log_with(event)}
+        starts = (source.first_ms for source in self.sources if source.file in files)
+        return min((start for start in starts if start is not None), default=time_of(event))
 
     def of_application(self, application: str) -> Sequence[LogEvent]:
         """Return the events of one application, in all of its files."""

@@ -1,0 +1,19 @@
+"""What the judge says of logs that a test writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from eosctl.analysis.incidents.judge import judge_incidents
+from eosctl.model.incident import Incident
+from spark_log_analytics.scan import scan_paths
+
+
+def judge(folder: Path, files: Mapping[str, str]) -> list[Incident]:
+    """Write files by their names into a folder, and judge them together."""
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    scan = scan_paths([folder])
+    return list(judge_incidents(scan.events, scan.sources))

@@ -25,7 +25,7 @@ _OTHER_DATE = (
     rf"|(?:[A-Z][a-z]{{2}} )?{_MONTH} [ \d]\d \d\d:\d\d:\d\d(?: [A-Z]{{3,4}})? \d{{4}}"
     rf"|\d{{4}}/\d\d/\d\d[T ]{_HOUR}"
     rf"|20\d{{6}}[T -]{_HOUR}"
-    rf"|20\d{{6}}[T -]\d{{6}}(?:[.,]\d{{1,9}})?(?!\d){_ZONE}"
+    rf"|20\d{{6}}[T -]\d{{6}}(?:[.,]\d{{1,9}})?(?:Z\b|\b{_ZONE})"
 )
 _ANY_DATE = f"(?:{_DATE}|{_OTHER_DATE})"
 _LEVEL = r"TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|FATAL|CRITICAL|SEVERE|trace|debug|info|warn(?:ing)?|error|fatal"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from eosctl.analysis.incidents.story import LogStory, by_key, episodes, incident, speaks_protocol, time_of
-from eosctl.analysis.incidents.unnamed import UNKNOWN_CLOCK_MS, transactional_id_of
+from eosctl.analysis.incidents.unnamed import UNKNOWN_CLOCK_MS, Owners
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
@@ -25,7 +25,8 @@ LOOK_BACK_MS = 600_000
 def find_fenced_producers(story: LogStory) -> Iterator[Incident]:
     """Yield one incident for each time a live producer was refused, with the cause that the coordinator's log gives."""
     refusals = [event for event in story.client_events(*REFUSALS) if _is_refusal(story, event)]
-    keyed = ((transactional_id_of(story, event), event) for event in refusals)
+    owners = Owners(story)
+    keyed = ((owners.transactional_id(event), event) for event in refusals)
     for transactional_id, events in by_key(keyed).items():
         if transactional_id:
             for burst in episodes(events, BURST_MS):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 
 from eosctl.analysis.incidents.story import LogStory, by_key, episodes, incident, time_of
-from eosctl.analysis.incidents.unnamed import transactional_id_of
+from eosctl.analysis.incidents.unnamed import Owners
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 
@@ -26,7 +26,8 @@ def find_denials(story: LogStory) -> Iterator[Incident]:
         ("AUTHZ_GROUP", "group_authorization", "missing-group-acl", "group", "group"),
     ):
         events = story.of(category)
-        for asked, denials in by_key((_asked(story, event, field), event) for event in events).items():
+        owners = Owners(story)
+        for asked, denials in by_key((_asked(story, owners, event, field), event) for event in events).items():
             for episode in episodes(denials, EPISODE_MS):
                 principal = next((event.fields["principal"] for event in episode if event.fields.get("principal")), "")
                 operation = next((event.fields["operation"] for event in episode if event.fields.get("operation")), "")
@@ -43,9 +44,9 @@ def find_denials(story: LogStory) -> Iterator[Incident]:
                 )
 
 
-def _asked(story: LogStory, event: LogEvent, field: str) -> str:
+def _asked(story: LogStory, owners: Owners, event: LogEvent, field: str) -> str:
     if field == "transactional_id":
-        return transactional_id_of(story, event)
+        return owners.transactional_id(event)
     return event.fields.get(field) or story.value_in_log(event, field)
 
 

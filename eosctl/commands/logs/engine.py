@@ -211,7 +211,8 @@ def spark_session() -> Iterator[SparkSession]:
     if sys.stderr.isatty():
         # No moving line: the JVM writes there, too.
         note("Starting Spark.")
-    os.environ.update(bar_environment())
+    # What the user has said about it goes before.
+    os.environ.update(bar_environment() | os.environ)
     with session(settings=bar_settings()) as spark:
         yield spark
 

@@ -21,7 +21,7 @@ from eosctl.rehearsals.rehearse import rehearse_at
 from eosctl.rehearsals.story import Deed, Story, rehearsals
 from eosctl.runbooks.load import find_runbook
 from eosctl.settings.endpoints import parse_endpoints
-from tests.apache.conftest import VerificationOff, running
+from tests.apache.conftest import FULL_DISK, VerificationOff, running
 from tests.runbooks.conftest import BLOCKED, MANUAL, NO_ACTION, VERIFIED, item_of, now_ms, own_home, play, run
 from tests.runbooks.test_groups import commit, open_transaction
 
@@ -60,7 +60,8 @@ def own_names(story: Story, number: int) -> Story:
     )
     given = tuple(_on_topic(deed, number) for deed in renamed.given)
     patience = "15s" if story.name in IMPATIENT else "5m"
-    return msgspec.structs.replace(renamed, given=given, people=people, patience=patience)
+    leaves = (*renamed.leaves, FULL_DISK)
+    return msgspec.structs.replace(renamed, given=given, people=people, patience=patience, leaves=leaves)
 
 
 def _on_topic(deed: Deed, number: int) -> Deed:

@@ -21,7 +21,7 @@ from eosctl.rehearsals.rehearse import Performance, rehearse_at
 from eosctl.rehearsals.story import Deed, Story, rehearsals
 from eosctl.runbooks.load import find_runbook
 from eosctl.settings.endpoints import parse_endpoints
-from tests.apache.conftest import running
+from tests.apache.conftest import FULL_DISK, running
 from tests.runbooks.conftest import now_ms
 
 # What can be done to the sandbox alone: links, disks and clocks of a JVM are out of reach, its controllers are brokers.
@@ -78,7 +78,8 @@ async def play(clusters: dict[str, ApacheEngine], name: str, story: Story, folde
 @pytest.mark.parametrize(("name", "title"), PLAYABLE if os.environ.get(ALL) else SOME)
 def test_a_story_goes_as_told(name: str, title: str, tmp_path: Path) -> None:
     (story,) = [told for told in rehearsals()[name].stories if told.name == title]
-    story = msgspec.structs.replace(story, patience=PATIENCE if os.environ.get(ALL) else UNHURRIED)
+    patience = PATIENCE if os.environ.get(ALL) else UNHURRIED
+    story = msgspec.structs.replace(story, patience=patience, leaves=(*story.leaves, FULL_DISK))
     shapes = {HERE: story.cluster} | ({OTHER: story.other} if story.other else {})
     with ExitStack() as stack:
         clusters = {

@@ -55,8 +55,9 @@ def disk_nearly_full(case: Case) -> Iterator[Problem]:
         if used > case.limits.disk_used_percent:
             yield Problem(
                 resource=Resource("broker", str(directory.broker_id)),
-                message=f"The volume of {directory.path} on broker {directory.broker_id} is {used} % full.",
-                impact="When it is full the broker loses the directory.",
+                # Not "is full": what the system reserves, or a quota denies, is neither used nor usable.
+                message=f"Broker {directory.broker_id} has only {100 - used} % of the volume of {directory.path} left.",
+                impact="When nothing is left the broker loses the directory.",
                 evidence=(
                     Evidence(
                         "usable", f"{directory.usable_bytes:,} of {directory.total_bytes:,} bytes", "DescribeLogDirs"

@@ -10,32 +10,40 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.hot_paths import bytecodes
-from eosctl.analysis.incidents.explained import AFTER_MS, BEFORE_MS, EXPLANATIONS, Causes, Spans
+from eosctl.analysis.incidents.explained import AFTER_MS, BEFORE_MS, CERTAIN, EXPLANATIONS, Causes, Explains, Spans
 from eosctl.analysis.incidents.judge import judge_incidents
 from eosctl.model.incident import Incident
 from eosctl.model.severity import Severity
 from spark_log_analytics.scan import scan_paths
 
-KINDS = sorted({kind for rule in EXPLANATIONS for kind in (rule.cause, *rule.consequences)})
+KINDS = sorted({kind for rule in EXPLANATIONS for kind in (rule.cause, *rule.consequences, *rule.echoes)})
 NAMES = ("transactional.id", "group", "application.id", "producerId")
 
 
-def incident(kind: str, start_ms: int, end_ms: int, subject: dict[str, str | tuple[str, ...]], cause: str) -> Incident:
-    return Incident(kind, cause, Severity.ERROR, 1.0, subject, start_ms, end_ms, (), "", "")
+def incident(
+    kind: str,
+    start_ms: int,
+    end_ms: int,
+    subject: dict[str, str | tuple[str, ...]],
+    cause: str,
+    confidence: float = 1.0,
+) -> Incident:
+    return Incident(kind, cause, Severity.ERROR, confidence, subject, start_ms, end_ms, (), "", "")
 
 
 subjects = st.dictionaries(st.sampled_from(NAMES), st.sampled_from(("a", "b", "a-1", "a-1-2", "b-1")), max_size=2)
 times = st.integers(0, 60).map(lambda seconds: 1_000 * seconds)
 incidents = st.lists(
     st.builds(
-        lambda kind, start_ms, length_ms, subject, cause: incident(
-            kind, start_ms, start_ms + length_ms, subject, cause
+        lambda kind, start_ms, length_ms, subject, cause, confidence: incident(
+            kind, start_ms, start_ms + length_ms, subject, cause, confidence
         ),
         st.sampled_from(KINDS),
         times,
         times,
         subjects,
         st.sampled_from(("duplicate-transactional-id", "another")),
+        st.sampled_from((0.5, CERTAIN, 1.0)),
     ),
     max_size=12,
 )
@@ -43,12 +51,18 @@ incidents = st.lists(
 
 def explains(cause: Incident, one: Incident) -> bool:
     """Say it as the rules do, pair by pair."""
-    if one.root_cause == "duplicate-transactional-id":
+    if one.root_cause == "duplicate-transactional-id" and one.confidence >= CERTAIN:
         return False
-    rule = next((rule for rule in EXPLANATIONS if rule.cause == cause.kind and one.kind in rule.consequences), None)
-    if rule is None or not cause.t_start_ms - BEFORE_MS <= one.t_start_ms <= cause.t_end_ms + AFTER_MS:
+    rule = next((rule for rule in EXPLANATIONS if rule.cause == cause.kind), None)
+    if rule is None or one.kind not in (rule.consequences if one.confidence >= CERTAIN else explained_in_doubt(rule)):
+        return False
+    if not cause.t_start_ms - BEFORE_MS <= one.t_start_ms <= cause.t_end_ms + AFTER_MS:
         return False
     return not rule.same_subject or share(cause, one)
+
+
+def explained_in_doubt(rule: Explains) -> frozenset[str]:
+    return rule.consequences | rule.echoes
 
 
 def share(cause: Incident, one: Incident) -> bool:
@@ -77,15 +91,17 @@ def test_those_of_a_time_are_those_that_touch_it(found: Sequence[Incident], star
     assert spans.has(start_ms, end_ms) == bool(wanted)
 
 
-@pytest.mark.parametrize("cause", ["producer_fenced", "broker_crash"])
-def test_twice_as_many_incidents_are_twice_as_much_work(cause: str) -> None:
+@pytest.mark.parametrize(
+    ("cause", "consequence"), [("producer_fenced", "unclean_stop"), ("broker_restart_clean", "not_enough_replicas")]
+)
+def test_twice_as_many_incidents_are_twice_as_much_work(cause: str, consequence: str) -> None:
     """All at once, each with an id of its own: in pairs it would be four times as much."""
 
     def work(count: int) -> int:
         found = [
             incident(kind, 0, 0, {"transactional.id": f"t{number}"}, "")
             for number in range(count)
-            for kind in (cause, "unclean_stop", "record_too_large")
+            for kind in (cause, consequence, "record_too_large")
         ]
 
         def explain_all() -> None:

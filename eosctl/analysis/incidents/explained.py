@@ -20,24 +20,34 @@ class Explains(NamedTuple):
         cause: Kind of the incident that explains.
         consequences: Kinds that it explains when they begin during it or soon after.
         same_subject: Whether they must name the same transactional id or group.
+        echoes: Kinds that it explains so only where they are in doubt: they have causes of their own, too.
     """
 
     cause: str
     consequences: frozenset[str]
     same_subject: bool = False
+    echoes: frozenset[str] = frozenset()
 
+
+CERTAIN: Final = 0.7
+"""What is told with this confidence has the cause that it names, whatever happens beside it."""
 
 _CLUSTER_ECHOES: Final = frozenset(
-    ["transaction_timeout", "producer_fenced", "invalid_producer_epoch", "out_of_order_sequence", "unclean_stop"]
+    ["transaction_timeout", "producer_fenced", "invalid_producer_epoch", "out_of_order_sequence"]
 )
+"""What clients meet whose leaders or coordinators are away. It stops no application."""
 
 EXPLANATIONS: Final = (
-    Explains("not_enough_replicas", _CLUSTER_ECHOES | {"coordinator_failover", "controller_failover", "broker_crash"}),
-    Explains("log_dir_failure", _CLUSTER_ECHOES | {"not_enough_replicas"}),
-    Explains("coordinator_failover", _CLUSTER_ECHOES),
-    Explains("controller_failover", _CLUSTER_ECHOES),
-    Explains("broker_crash", _CLUSTER_ECHOES),
-    Explains("broker_restart_clean", _CLUSTER_ECHOES | {"not_enough_replicas"}),
+    Explains(
+        "not_enough_replicas",
+        frozenset({"coordinator_failover", "controller_failover", "broker_crash"}),
+        echoes=_CLUSTER_ECHOES,
+    ),
+    Explains("log_dir_failure", frozenset({"not_enough_replicas"}), echoes=_CLUSTER_ECHOES),
+    Explains("coordinator_failover", frozenset(), echoes=_CLUSTER_ECHOES),
+    Explains("controller_failover", frozenset(), echoes=_CLUSTER_ECHOES),
+    Explains("broker_crash", frozenset(), echoes=_CLUSTER_ECHOES),
+    Explains("broker_restart_clean", frozenset({"not_enough_replicas"}), echoes=_CLUSTER_ECHOES),
     Explains("hanging_transaction", frozenset({"transaction_timeout", "invalid_producer_epoch"}), same_subject=True),
     Explains(
         "poll_interval_exceeded",
@@ -50,7 +60,7 @@ EXPLANATIONS: Final = (
     Explains("state_store_corrupt", frozenset({"streams_uncaught_exception", "task_corrupted"}), same_subject=True),
     Explains("task_corrupted", frozenset({"unclean_stop"}), same_subject=True),
 )
-"""Causes before consequences. A duplicate transactional id is never a consequence, whatever else happens."""
+"""Causes before consequences. A duplicate transactional id that is certain is never a consequence."""
 
 
 _RULES: Final = {rule.cause: rule for rule in EXPLANATIONS}
@@ -96,11 +106,12 @@ class Causes:
 
     def explain(self, one: Incident) -> bool:
         """Whether one of them explains an incident."""
-        if one.root_cause == "duplicate-transactional-id":
+        is_certain = one.confidence >= CERTAIN
+        if is_certain and one.root_cause == "duplicate-transactional-id":
             return False
         about = None
         for rule in EXPLANATIONS:
-            if one.kind not in rule.consequences:
+            if one.kind not in rule.consequences and (is_certain or one.kind not in rule.echoes):
                 continue
             if rule.same_subject and about is None:
                 about = _keys_of_consequence(one)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from eosctl.analysis.incidents.servers import TROUBLE
 from eosctl.analysis.incidents.story import LogStory, by_key, episodes, incident, speaks_protocol, time_of
 from eosctl.analysis.incidents.unnamed import UNKNOWN_CLOCK_MS, Owners
 from eosctl.model.incident import Incident
@@ -20,6 +21,8 @@ BURST_MS = 30_000
 CLOCK_SLACK_MS = 1_500
 """How far two hosts' clocks may differ before an order of events is not believed."""
 LOOK_BACK_MS = 600_000
+TROUBLE_MS = 90_000
+"""A transaction may have met what kept it open so long before its rollback: a minute, and the check for it."""
 
 
 def find_fenced_producers(story: LogStory) -> Iterator[Incident]:
@@ -121,6 +124,11 @@ def _replaced(story: LogStory, transactional_id: str, events: Sequence[LogEvent]
 def _timed_out(story: LogStory, transactional_id: str, events: Sequence[LogEvent], rollback_ms: int) -> Incident:
     victim = events[-1]
     waited_s = (time_of(victim) - rollback_ms) / 1000
+    # A client that waited for brokers says so before the rollback; one that stood still has nothing to say.
+    had_trouble = any(
+        rollback_ms - TROUBLE_MS <= time_of(event) <= rollback_ms and event.category in TROUBLE
+        for event in story.log_with(victim)
+    )
     return incident(
         "transaction_timeout",
         "process-pause-beyond-transaction-timeout",
@@ -129,7 +137,7 @@ def _timed_out(story: LogStory, transactional_id: str, events: Sequence[LogEvent
         f"The coordinator rolled back the open transaction of {transactional_id} for its age; {victim.application} "
         f"came back {waited_s:.0f} s later and was refused. Nobody else had taken the id.",
         "Find what stopped the process (GC, a stopped container, a slow call); raise transaction.timeout.ms only then.",
-        confidence=0.9,
+        confidence=0.65 if had_trouble or not story.is_of_library(victim) else 0.9,
     )
 
 

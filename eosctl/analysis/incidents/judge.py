@@ -83,7 +83,7 @@ def _all(story: LogStory) -> Iterator[Incident]:
     yield from find_hanging_transactions(story)
     yield from find_refused_writes(story)
     yield from find_zombie_writers(story)
-    yield from find_sequence_gaps(story, outages)
+    yield from find_sequence_gaps(story)
     yield from find_slow_processing(story)
     yield from find_failed_streams(story)
     yield from find_unclean_stops(story)

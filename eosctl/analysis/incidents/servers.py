@@ -27,6 +27,12 @@ FELT = (
     *("CONCURRENT_TRANSACTIONS", "COORDINATOR_UNAVAILABLE", "PRODUCER_FENCED", "TXN_STATE_ERROR"),
 )
 """How clients feel partitions that cannot be written."""
+TROUBLE = (
+    *("NETWORK_DISCONNECT", "NOT_LEADER", "NOT_ENOUGH_REPLICAS", "VERIFICATION_UNAVAILABLE", "STORAGE_ECHO"),
+    *("COORDINATOR_UNAVAILABLE", "TIMEOUT_ADD_OFFSETS", "TIMEOUT_COMMIT_TXN", "TIMEOUT_INIT_PID", "TIMEOUT_OTHER"),
+    "TIMEOUT_SEND",
+)
+"""What clients print whose leaders or coordinators are away."""
 
 
 class Outage(NamedTuple):
@@ -357,7 +363,7 @@ def _coordinator_moves(story: LogStory, outage: Outage) -> list[LogEvent]:
 
 
 def _affected(story: LogStory, outage: Outage) -> list[LogEvent]:
-    """Return what transactional clients printed about the node while it was away."""
+    """Return what transactional clients printed about the node while it was away; not those that started later."""
     until = (outage.up_ms or outage.down_ms + FAILOVER_MS) + SHORTAGE_GAP_MS
     return [
         event
@@ -365,6 +371,7 @@ def _affected(story: LogStory, outage: Outage) -> list[LogEvent]:
         if outage.down_ms - 1000 <= time_of(event) <= until
         and _names_node(event.message, outage.node)
         and story.transactional_id(event)
+        and story.log_start_ms(event) <= (outage.up_ms or until)
     ]
 
 

@@ -7,7 +7,6 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from eosctl.analysis.incidents.servers import Outage
 from eosctl.analysis.incidents.story import LogStory, by_key, episodes, incident, speaks_protocol, time_of
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
@@ -16,7 +15,6 @@ from eosctl.model.severity import Severity
 STUCK_GAP_MS = 15_000
 STUCK_MIN_S = 8
 EPISODE_MS = 60_000
-SETTLING_MS = 60_000
 _WRITE: Final = re.compile(r"\b(?:produc(?:e|ing)|writ(?:e|ing)|append|send|batch)", re.IGNORECASE)
 RETRIED_MS = 2_000
 """How far a broker's refusal and the client's word of it are apart."""
@@ -130,19 +128,23 @@ def find_zombie_writers(story: LogStory) -> Iterator[Incident]:
                 f"A process still writes for {transactional_id or 'producer ' + fields.get('producer_id', '?')} with "
                 "an epoch that is over; the broker refused it.",
                 "Find the process with the old epoch and stop it.",
-                confidence=0.85,
+                confidence=0.85 if _has_client(story, episode) else 0.65,
             )
 
 
-def find_sequence_gaps(story: LogStory, outages: Sequence[Outage]) -> Iterator[Incident]:
-    """Yield batches whose sequence was not the next one, other than retries after a broker was away."""
+def _has_client(story: LogStory, episode: Sequence[LogEvent]) -> bool:
+    """Whether an application tells of it, and not brokers alone."""
+    return any(event.application not in story.servers() for event in episode)
+
+
+def find_sequence_gaps(story: LogStory) -> Iterator[Incident]:
+    """Yield batches whose sequence was not the next one.
+
+    Where only a broker tells of it the client may have sent what was missing again, as after a change of leaders.
+    """
     told = story.of("OUT_OF_ORDER_SEQUENCE")
     retried = by_key((_partition(event), event) for event in told if _is_retried(event))
-    events = [
-        event
-        for event in told
-        if _is_gap(event) and not _settling(event, outages) and not _is_near(event, retried.get(_partition(event), ()))
-    ]
+    events = [event for event in told if _is_gap(event) and not _is_near(event, retried.get(_partition(event), ()))]
     keyed = ((_owner(story, event) or story.transactional_id(event), event) for event in events)
     for owner, group in by_key(keyed).items():
         for episode in episodes(group, EPISODE_MS):
@@ -156,7 +158,7 @@ def find_sequence_gaps(story: LogStory, outages: Sequence[Outage]) -> Iterator[I
                 f"A batch for {partition or 'a partition'} came with sequence {fields.get('sequence', '?')} after "
                 f"{fields.get('current_sequence', '?')}: what lies between never arrived.",
                 "Look at the producer's errors before it; abort the transaction and send again.",
-                confidence=0.85,
+                confidence=0.85 if _has_client(story, episode) else 0.65,
             )
 
 
@@ -190,10 +192,3 @@ def _is_near(event: LogEvent, retried: Sequence[LogEvent]) -> bool:
     """Whether a client told within a moment that it sends a batch of the same partition again."""
     first = bisect_left(retried, time_of(event) - RETRIED_MS, key=time_of)
     return first < len(retried) and time_of(retried[first]) <= time_of(event) + RETRIED_MS
-
-
-def _settling(event: LogEvent, outages: Sequence[Outage]) -> bool:
-    return any(
-        outage.down_ms - 5_000 <= time_of(event) <= (outage.up_ms or outage.down_ms + SETTLING_MS) + SETTLING_MS
-        for outage in outages
-    )

@@ -287,4 +287,4 @@ def _is_odd(lines: Any) -> bool:
     import numpy as np
 
     window = np.frombuffer(lines.buffers()[2], dtype=np.uint8)
-    return not window.min() or (window.max() > 127 and not _is_utf8(window.data))
+    return bool(np.min(window) == 0 or (np.max(window) > 127 and not _is_utf8(window.data)))

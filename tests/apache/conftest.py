@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource
 
+from eosctl.checks.operations.disk_nearly_full import disk_nearly_full
 from eosctl.lab.apache.engine import ApacheConfig, ApacheEngine
 from eosctl.lab.apache.jars import resolve_jars
 from eosctl.lab.apache.java import Runtime, ToolResult, prepare_runtime, run_tool
@@ -32,8 +33,8 @@ SETTINGS = {
     "producer.id.expiration.check.interval.ms": "200",
 }
 VERIFICATION = "transaction.partition.verification.enable"
-# A JVM tells how full the disk below it is, which is the machine's affair: any that tests run on may be nearly full.
-FULL_DISK = "EOS-OPS-005"
+# A JVM tells what is left of the disk below it, which is the machine's affair: any machine of tests may be nearly full.
+FULL_DISK = disk_nearly_full.id
 
 KafkaTool = Callable[..., ToolResult]
 VerificationOff = Callable[[ApacheEngine], AbstractContextManager[None]]

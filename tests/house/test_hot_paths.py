@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 
 import pytest
 
@@ -26,9 +27,10 @@ def test_a_longer_path_counts_more(rounds: int) -> None:
         for _ in range(steps):
             pass
 
-    once = bytecodes(lambda: walk(rounds))
-    assert bytecodes(lambda: walk(rounds)) == once
-    assert bytecodes(lambda: walk(2 * rounds)) >= once + rounds
+    bytecodes(partial(walk, 1))  # from Python 3.12 on, code that is traced for the first time is not counted in full
+    once = bytecodes(partial(walk, rounds))
+    assert bytecodes(partial(walk, rounds)) == once
+    assert bytecodes(partial(walk, 2 * rounds)) >= once + rounds
 
 
 def test_counting_puts_an_earlier_tracer_back() -> None:

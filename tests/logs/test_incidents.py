@@ -44,13 +44,6 @@ def test_a_healthy_rolling_restart_is_no_error() -> None:
     assert all(one.severity is Severity.INFO for one in judge_incidents(scan.events, scan.sources))
 
 
-def test_a_refusal_without_the_coordinators_log_stays_unexplained(tmp_path: Path) -> None:
-    for name in ("relay.log",):
-        (tmp_path / name).write_bytes((FIXTURES / "paused-process-431" / name).read_bytes())
-    scan = scan_paths([tmp_path])
-    assert kinds(list(judge_incidents(scan.events, scan.sources))) == [("producer_fenced", "unexplained")]
-
-
 def test_both_halves_of_a_duplicate_id_suffice_without_a_broker(tmp_path: Path) -> None:
     for name in ("journal-a.json", "journal-b.json"):
         (tmp_path / name).write_bytes((FIXTURES / "second-producer-392" / name).read_bytes())

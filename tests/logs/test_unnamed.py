@@ -44,13 +44,43 @@ def test_a_paused_client_is_the_one_that_was_initialised_when_it_started(tmp_pat
 
 
 def test_of_two_it_is_the_one_that_no_other_client_names(tmp_path: Path) -> None:
-    files = {"broker-1/server.log": OWN + BROKER.format("07:24", INIT.format("d-8", 2)), "pump.log": PAUSED}
-    assert judge(tmp_path, files) == []
+    turned = BROKER.format("07:42", ROLLBACK.format("d-8"))
+    both = OWN + BROKER.format("07:24", INIT.format("d-8", 2)) + turned
+    (found,) = judge(tmp_path, {"broker-1/server.log": both, "pump.log": PAUSED})
+    assert "transactional.id" not in found.subject
     (found,) = judge(tmp_path, {"other.log": OTHER})
     assert found.subject["transactional.id"] == "c-7"
+
+
+def test_of_two_it_is_the_one_that_was_rolled_back(tmp_path: Path) -> None:
+    files = {"broker-1/server.log": OWN + BROKER.format("07:24", INIT.format("d-8", 2)), "pump.log": PAUSED}
+    (found,) = judge(tmp_path, files)
+    assert (found.kind, found.subject["transactional.id"]) == ("transaction_timeout", "c-7")
 
 
 def test_a_denial_without_a_name_is_the_brokers(tmp_path: Path) -> None:
     (found,) = judge(tmp_path, {"broker-1/kafka-authorizer.log": DENIED.format("secured-7/x"), "pump.log": REFUSED})
     assert (found.kind, found.subject["transactional.id"]) == ("transactional_id_authorization", "secured-7/x")
     assert len({place.file for place in found.evidence}) == 2
+
+
+def test_clients_that_are_refused_before_anybody_names_them_are_told_by_what_they_have(tmp_path: Path) -> None:
+    too_long = (
+        "%1|1795432220.188|TXNERR|{}#producer-1| [thrd:main]: Fatal transaction error: Failed to acquire transactional "
+        "PID from broker TxnCoordinator/1007: Broker: Transaction timeout is larger than the maximum value allowed by "
+        "the broker's max.transaction.timeout.ms (INVALID_TRANSACTION_TIMEOUT)\n"
+    )
+    files = {"pump.log": REFUSED, "lift.log": REFUSED.replace("rdkafka", "lift-4"), "long.log": too_long.format("slow")}
+    found = judge(tmp_path, files)
+    assert {(one.kind, *one.subject.values()) for one in found} == {
+        ("transactional_id_authorization", "pump"),
+        ("transactional_id_authorization", "lift", "lift-4"),
+        ("invalid_transaction_timeout", "long", "slow"),
+    }
+
+
+def test_a_group_that_a_client_does_not_name_is_the_one_that_the_broker_denied(tmp_path: Path) -> None:
+    denied = DENIED.format("x").replace("TransactionalId:LITERAL:x", "Group:LITERAL:eu orders").replace("Find", "Join")
+    refused = "%3|1795259395.542|JOIN|rdkafka#consumer-1| [thrd:main]: Broker: Group authorization failed\n"
+    (found,) = judge(tmp_path, {"broker-1/kafka-authorizer.log": denied, "pump.log": refused})
+    assert (found.kind, found.subject) == ("group_authorization", {"group": "eu orders", "principal": "User:app"})

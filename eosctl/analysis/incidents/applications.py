@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
+from eosctl.analysis.incidents.names import PROCESS, application_of_id
 from eosctl.analysis.incidents.story import LogStory, by_key, episodes, incident, time_of
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
@@ -16,11 +17,7 @@ AROUND_MS: Final = 30_000
 FAILURE_SPREAD_MS: Final = 3_000
 RESTART_WITHIN_MS: Final = 600_000
 
-_PROCESS: Final = r"-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
-"""The random part of what Streams calls a process of an application."""
-_CLIENT: Final = re.compile(rf"{_PROCESS}(?:-StreamThread-\d+)?.*$")
-_TRANSACTIONAL: Final = re.compile(rf"{_PROCESS}-\d+$")
-"""What Streams puts behind the application's id: the process and the thread."""
+_CLIENT: Final = re.compile(rf"{PROCESS}(?:-StreamThread-\d+)?.*$")
 
 
 def find_slow_processing(story: LogStory) -> Iterator[Incident]:
@@ -197,7 +194,7 @@ def _by_instance(pairs: Sequence[tuple[LogEvent, LogEvent]]) -> dict[str, list[t
 
 def _instance(event: LogEvent) -> str:
     """Name what starts: a transactional id, or the Streams application whose threads make theirs from its name."""
-    return _TRANSACTIONAL.sub("", event.fields["transactional_id"])
+    return application_of_id(event.fields["transactional_id"])
 
 
 def _ended(story: LogStory, before: LogEvent, after: LogEvent) -> bool:

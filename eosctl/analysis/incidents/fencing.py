@@ -7,10 +7,14 @@ transaction version 2 epochs rise with every transaction, so only initialisation
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Container, Iterator, Sequence
+from typing import Final
 
-from eosctl.analysis.incidents.servers import TROUBLE
+from eosctl.analysis.incidents.names import is_of_streams
 from eosctl.analysis.incidents.story import LogStory, by_key, episodes, incident, speaks_protocol, time_of
+from eosctl.analysis.incidents.trouble import TROUBLE
 from eosctl.analysis.incidents.unnamed import UNKNOWN_CLOCK_MS, Owners
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
@@ -23,17 +27,40 @@ CLOCK_SLACK_MS = 1_500
 LOOK_BACK_MS = 600_000
 TROUBLE_MS = 90_000
 """A transaction may have met what kept it open so long before its rollback: a minute, and the check for it."""
+WOKE_MS = 10_000
+_STALLED: Final = re.compile(r"session timed out|due to request timeout|UNKNOWN_MEMBER_ID|member id \S+ is not valid")
+"""What a client notices first that stood still: others have given it up."""
 
 
 def find_fenced_producers(story: LogStory) -> Iterator[Incident]:
     """Yield one incident for each time a live producer was refused, with the cause that the coordinator's log gives."""
     refusals = [event for event in story.client_events(*REFUSALS) if _is_refusal(story, event)]
     owners = Owners(story)
-    keyed = ((owners.transactional_id(event), event) for event in refusals)
-    for transactional_id, events in by_key(keyed).items():
-        if transactional_id:
-            for burst in episodes(events, BURST_MS):
-                yield from _judge(story, transactional_id, burst)
+    keyed = by_key((owners.transactional_id(event), event) for event in refusals)
+    nameless = by_key((story.log_of(event), event) for event in keyed.pop("", ()))
+    for transactional_id, events in keyed.items():
+        for burst in episodes(events, BURST_MS):
+            yield from _judge(story, transactional_id, burst)
+    named_ms = sorted(time_of(event) for events in keyed.values() for event in events)
+    for events in nameless.values():
+        for burst in episodes(events, BURST_MS):
+            # It may be the second file of a client that names its id in the first.
+            if bisect_left(named_ms, time_of(burst[0]) - BURST_MS) == bisect_right(
+                named_ms, time_of(burst[0]) + BURST_MS
+            ):
+                yield from _guess(story, "", burst)
+    yield from _late_ends(story, keyed)
+
+
+def _late_ends(story: LogStory, told: Container[str]) -> Iterator[Incident]:
+    """Yield the time-outs of which coordinators alone tell: a rollback, and the commit that a client sent after it."""
+    events = story.server_events("TXN_TIMEOUT_ABORT", "TXN_LATE_COMMIT")
+    for transactional_id, own in by_key((event.fields.get("transactional_id", ""), event) for event in events).items():
+        if transactional_id in told:
+            continue
+        for episode in episodes(own, LOOK_BACK_MS):
+            if any(event.category == "TXN_LATE_COMMIT" for event in episode):
+                yield _timed_out(story, transactional_id, episode, time_of(episode[0]))
 
 
 def _is_refusal(story: LogStory, event: LogEvent) -> bool:
@@ -68,8 +95,27 @@ def _judge(story: LogStory, transactional_id: str, burst: Sequence[LogEvent]) ->
         yield _replaced(story, transactional_id, [*_own_inits(story, first), foreign[-1], *burst], foreign[-1])
     elif late := [event for event in server if event.category == "TXN_LATE_COMMIT"]:
         yield _timed_out(story, transactional_id, [*late, *burst], time_of(first))
+    elif before and _own_inits(story, first):
+        if first.category != "TASK_MIGRATED":
+            yield _unexplained(story, transactional_id, burst)
+    else:
+        yield from _guess(story, transactional_id, burst)
+
+
+def _guess(story: LogStory, transactional_id: str, burst: Sequence[LogEvent]) -> Iterator[Incident]:
+    """Yield the likelier of the two causes where the coordinator's log of this client's life is missing."""
+    first = burst[0]
+    if is_of_streams(transactional_id):
+        # Nobody else can have an id with the random name of a process in it.
+        if first.category != "TASK_MIGRATED":
+            yield _stood_still(story, transactional_id, burst)
     elif first.category != "TASK_MIGRATED":
-        yield _unexplained(story, transactional_id, burst)
+        around = story.log_between(first, time_of(first) - WOKE_MS, time_of(first))
+        stalled = [event for event in around if _STALLED.search(event.message)]
+        if stalled:
+            yield _stood_still(story, transactional_id, [*stalled, *burst])
+        else:
+            yield _displaced(story, transactional_id, burst)
 
 
 def _own_inits(story: LogStory, victim: LogEvent) -> list[LogEvent]:
@@ -84,6 +130,9 @@ def _foreign_inits(
     inits = [event for event in server if event.category == "INIT_PRODUCER_ID"]
     if own:
         foreign = [event for event in inits if _identity(event) not in own]
+    elif inits and time_of(inits[-1]) < story.log_start_ms(victim) - UNKNOWN_CLOCK_MS:
+        # A log that begins later: after its own initialisation, another one or a rollback must have fenced it.
+        foreign = inits[-1:] if server[-1] in inits else []
     else:
         # A library that does not print its id: the initialisation nearest to where its log names the id is its own.
         named = story.first_in_log(victim, transactional_id)
@@ -123,21 +172,46 @@ def _replaced(story: LogStory, transactional_id: str, events: Sequence[LogEvent]
 
 def _timed_out(story: LogStory, transactional_id: str, events: Sequence[LogEvent], rollback_ms: int) -> Incident:
     victim = events[-1]
+    who = "its client" if victim.application in story.servers() else victim.application
     waited_s = (time_of(victim) - rollback_ms) / 1000
     # A client that waited for brokers says so before the rollback; one that stood still has nothing to say.
-    had_trouble = any(
-        rollback_ms - TROUBLE_MS <= time_of(event) <= rollback_ms and event.category in TROUBLE
-        for event in story.log_with(victim)
-    )
+    before = story.log_between(victim, rollback_ms - TROUBLE_MS, rollback_ms)
+    had_trouble = any(event.category in TROUBLE for event in before)
     return incident(
         "transaction_timeout",
         "process-pause-beyond-transaction-timeout",
         _subject(story, transactional_id, victim),
         events,
-        f"The coordinator rolled back the open transaction of {transactional_id} for its age; {victim.application} "
-        f"came back {waited_s:.0f} s later and was refused. Nobody else had taken the id.",
+        f"The coordinator rolled back the open transaction of {transactional_id} for its age; {who} came back "
+        f"{waited_s:.0f} s later and was refused. Nobody else had taken the id.",
         "Find what stopped the process (GC, a stopped container, a slow call); raise transaction.timeout.ms only then.",
         confidence=0.65 if had_trouble or not story.is_of_library(victim) else 0.9,
+    )
+
+
+def _stood_still(story: LogStory, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
+    return incident(
+        "transaction_timeout",
+        "process-pause-beyond-transaction-timeout",
+        _subject(story, transactional_id, events[-1]),
+        events,
+        f"{transactional_id or events[-1].application} was refused when it came back: most likely its transaction had "
+        "been rolled back for its age. The coordinator's log, which would show it, is missing.",
+        "Add the transaction coordinator's server.log of this time, and look for what stopped the process.",
+        confidence=0.5,
+    )
+
+
+def _displaced(story: LogStory, transactional_id: str, events: Sequence[LogEvent]) -> Incident:
+    return incident(
+        "producer_fenced",
+        "duplicate-transactional-id",
+        _subject(story, transactional_id, events[0]),
+        events,
+        f"{transactional_id or events[0].application} was fenced: most likely another instance took its id. A rollback "
+        "for its age would look the same to it; the coordinator's log, which would tell, is missing.",
+        "Add the transaction coordinator's server.log of this time, and look for a second instance with the same id.",
+        confidence=0.5,
     )
 
 
@@ -155,6 +229,8 @@ def _unexplained(story: LogStory, transactional_id: str, events: Sequence[LogEve
 
 
 def _subject(story: LogStory, transactional_id: str, victim: LogEvent) -> dict[str, str | tuple[str, ...]]:
+    if victim.application in story.servers():
+        return {"transactional.id": transactional_id}
     group = story.group_of(victim)
     producer_id = next((event.fields.get("producer_id", "") for event in _own_inits(story, victim)), "")
     return {

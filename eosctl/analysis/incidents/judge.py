@@ -20,7 +20,9 @@ from eosctl.analysis.incidents.writes import (
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent, SourceSummary
 
-_BY_PRODUCER: Final = frozenset(["invalid_producer_epoch", "late_append_refused", "out_of_order_sequence"])
+_BY_PRODUCER: Final = frozenset(
+    ["invalid_producer_epoch", "late_append_refused", "out_of_order_sequence", "transactional_id_authorization"]
+)
 
 
 def judge_incidents(events: Iterable[LogEvent], sources: Sequence[SourceSummary] = ()) -> tuple[Incident, ...]:

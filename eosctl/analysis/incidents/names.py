@@ -13,6 +13,21 @@ _NAMED: Final = ("transactional_id", "group")
 _END: Final = re.compile(r'[\s,;"]')
 """What ends a name in free text."""
 
+PROCESS: Final = r"-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+"""The random part of what Streams calls a process of an application."""
+_TRANSACTIONAL: Final = re.compile(rf"{PROCESS}-\d+$")
+"""What Streams puts behind the application's id: the process and the thread."""
+
+
+def is_of_streams(transactional_id: str) -> bool:
+    """Whether Streams made a transactional id, for one thread of one process."""
+    return _TRANSACTIONAL.search(transactional_id) is not None
+
+
+def application_of_id(transactional_id: str) -> str:
+    """Return the Streams application that made a transactional id; any other id as it is."""
+    return _TRANSACTIONAL.sub("", transactional_id)
+
 
 def complete_names(events: Sequence[LogEvent]) -> Iterator[LogEvent]:
     """Yield events whose names of transactions and groups are whole.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 
 from eosctl.analysis.incidents.story import LogStory, by_key, episodes, incident, time_of
@@ -11,6 +11,8 @@ from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 
 EPISODE_MS = 300_000
+_NO_NAME = "rdkafka"
+"""What librdkafka calls a client without a client.id."""
 
 
 def find_denials(story: LogStory) -> Iterator[Incident]:
@@ -25,16 +27,17 @@ def find_denials(story: LogStory) -> Iterator[Incident]:
         ),
         ("AUTHZ_GROUP", "group_authorization", "missing-group-acl", "group", "group"),
     ):
-        events = story.of(category)
         owners = Owners(story)
-        for asked, denials in by_key((_asked(story, owners, event, field), event) for event in events).items():
+        for (asked, _), denials in _by_name(
+            story, ((_asked(story, owners, event, field), event) for event in story.of(category))
+        ):
             for episode in episodes(denials, EPISODE_MS):
                 principal = next((event.fields["principal"] for event in episode if event.fields.get("principal")), "")
                 operation = next((event.fields["operation"] for event in episode if event.fields.get("operation")), "")
                 yield incident(
                     kind,
                     root_cause,
-                    {name: asked, "principal": principal},
+                    {name: asked, "principal": principal, **({} if asked else _client_of(episode[0]))},
                     episode,
                     f"{principal or 'The client'} was denied {operation or 'access'} on {name} {asked or '(unnamed)'}.",
                     "Add the ACL: Write and Describe on TransactionalId."
@@ -47,7 +50,23 @@ def find_denials(story: LogStory) -> Iterator[Incident]:
 def _asked(story: LogStory, owners: Owners, event: LogEvent, field: str) -> str:
     if field == "transactional_id":
         return owners.transactional_id(event)
-    return event.fields.get(field) or story.value_in_log(event, field)
+    return event.fields.get(field) or story.value_in_log(event, field) or owners.denied(event, field)
+
+
+def _by_name(
+    story: LogStory, named: Iterable[tuple[str, LogEvent]]
+) -> Iterable[tuple[tuple[str, str], list[LogEvent]]]:
+    """Group events by the name that was refused, those of clients that tell none by their logs."""
+    groups: dict[tuple[str, str], list[LogEvent]] = {}
+    for name, event in named:
+        groups.setdefault((name, "" if name else story.log_of(event)), []).append(event)
+    return groups.items()
+
+
+def _client_of(event: LogEvent) -> dict[str, str]:
+    """Tell a client by what it was given beside its transactional id or group."""
+    client = event.fields.get("client_id") or event.fields.get("rdkafka_client", "").rpartition("#")[0]
+    return {"application": event.application, "client.id": "" if client == _NO_NAME else client}
 
 
 def find_settings(story: LogStory) -> Iterator[Incident]:
@@ -66,13 +85,13 @@ def find_settings(story: LogStory) -> Iterator[Incident]:
             "Lower commit.interval.ms, or raise producer.transaction.timeout.ms above it.",
             confidence=0.95,
         )
-    keyed = ((story.transactional_id(event), event) for event in story.of("INVALID_TXN_TIMEOUT"))
-    for transactional_id, events in by_key(keyed).items():
+    refused = story.of("INVALID_TXN_TIMEOUT")
+    for (transactional_id, _), events in _by_name(story, ((story.transactional_id(event), event) for event in refused)):
         for episode in episodes(events, EPISODE_MS):
             yield incident(
                 "invalid_transaction_timeout",
                 "transaction-timeout-above-broker-max",
-                {"transactional.id": transactional_id, "application": episode[0].application},
+                {"transactional.id": transactional_id, **_client_of(episode[0])},
                 episode,
                 f"{transactional_id or episode[0].application} asks for a transaction timeout above the brokers' "
                 "transaction.max.timeout.ms.",

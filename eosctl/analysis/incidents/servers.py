@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from eosctl.analysis.incidents.story import LogStory, episodes, incident, time_of
+from eosctl.analysis.incidents.trouble import FELT
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
@@ -21,18 +22,6 @@ READY_WITHIN_MS = 120_000
 SHORTAGE_GAP_MS = 30_000
 SHORTAGE_MIN_MS = 3_000
 ROLLING_MS = 600_000
-
-FELT = (
-    *("TIMEOUT_ADD_OFFSETS", "TIMEOUT_COMMIT_TXN", "TIMEOUT_INIT_PID", "TIMEOUT_OTHER", "TIMEOUT_SEND"),
-    *("CONCURRENT_TRANSACTIONS", "COORDINATOR_UNAVAILABLE", "PRODUCER_FENCED", "TXN_STATE_ERROR"),
-)
-"""How clients feel partitions that cannot be written."""
-TROUBLE = (
-    *("NETWORK_DISCONNECT", "NOT_LEADER", "NOT_ENOUGH_REPLICAS", "VERIFICATION_UNAVAILABLE", "STORAGE_ECHO"),
-    *("COORDINATOR_UNAVAILABLE", "TIMEOUT_ADD_OFFSETS", "TIMEOUT_COMMIT_TXN", "TIMEOUT_INIT_PID", "TIMEOUT_OTHER"),
-    "TIMEOUT_SEND",
-)
-"""What clients print whose leaders or coordinators are away."""
 
 
 class Outage(NamedTuple):

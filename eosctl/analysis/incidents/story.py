@@ -103,6 +103,11 @@ class LogStory:
         """Return the events of the program that wrote one of them."""
         return self._by_log.get(self.log_of(event), ())
 
+    def log_between(self, event: LogEvent, start_ms: int, end_ms: int) -> Sequence[LogEvent]:
+        """Return the events of the same program in a time, its ends included."""
+        events = self.log_with(event)
+        return events[bisect_left(events, start_ms, key=time_of) : bisect_right(events, end_ms, key=time_of)]
+
     def log_start_ms(self, event: LogEvent) -> int:
         """Return the time of the first record of an event's log, whether it means anything or not."""
         files = {one.file for one in self.log_with(event)}

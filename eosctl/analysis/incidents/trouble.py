@@ -1,0 +1,17 @@
+"""What clients print of brokers that are away or cannot write."""
+
+from __future__ import annotations
+
+from typing import Final
+
+FELT: Final = (
+    *("TIMEOUT_ADD_OFFSETS", "TIMEOUT_COMMIT_TXN", "TIMEOUT_INIT_PID", "TIMEOUT_OTHER", "TIMEOUT_SEND"),
+    *("CONCURRENT_TRANSACTIONS", "COORDINATOR_UNAVAILABLE", "PRODUCER_FENCED", "TXN_STATE_ERROR"),
+)
+"""How clients feel partitions that cannot be written."""
+TROUBLE: Final = (
+    *("NETWORK_DISCONNECT", "NOT_LEADER", "NOT_ENOUGH_REPLICAS", "VERIFICATION_UNAVAILABLE", "STORAGE_ECHO"),
+    *("COORDINATOR_UNAVAILABLE", "TIMEOUT_ADD_OFFSETS", "TIMEOUT_COMMIT_TXN", "TIMEOUT_INIT_PID", "TIMEOUT_OTHER"),
+    "TIMEOUT_SEND",
+)
+"""What clients print whose leaders or coordinators are away."""

@@ -1,0 +1,88 @@
+"""Logs that begin at an incident or behind its cause: the verdict is the best that what is left allows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from eosctl.analysis.incidents.judge import judge_incidents
+from spark_log_analytics.scan import scan_paths
+from tests.logs.judging import judge
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "logs"
+
+BROKER = (
+    "[2026-11-21 11:{}] INFO [TransactionCoordinator id=1] {} (kafka.coordinator.transaction.TransactionCoordinator)\n"
+)
+INIT = "Initialized transactionalId pay-7 with producerId 9 and producer epoch 3 on partition __transaction_state-3"
+ROLLBACK = "Completed rollback of ongoing transaction for transactionalId pay-7 due to timeout"
+LATE = (
+    "TransactionalId: pay-7's state is CompleteAbort, but received transaction marker result to send: COMMIT, epoch: 9"
+)
+FENCED = """\
+2026-11-21 11:07:58.301 ERROR [main] a.Relay - cannot commit{}
+org.apache.kafka.common.errors.ProducerFencedException: There is a newer producer with the same transactionalId which \
+fences the current one.
+"""
+NAMED = FENCED.format(", transactional.id=pay-7")
+REPLACED = ("producer_fenced", "duplicate-transactional-id")
+PAUSED = ("transaction_timeout", "process-pause-beyond-transaction-timeout")
+
+
+@pytest.mark.parametrize(
+    ("broker", "verdict"),
+    [
+        (BROKER.format("07:55,100", INIT), REPLACED),
+        (BROKER.format("01:55,100", INIT) + BROKER.format("07:40,100", ROLLBACK), PAUSED),
+        (BROKER.format("07:58,300", LATE), PAUSED),
+    ],
+    ids=["taken", "rolled back", "late"],
+)
+def test_what_is_left_of_the_coordinators_log_decides(broker: str, verdict: tuple[str, str], tmp_path: Path) -> None:
+    (found,) = judge(tmp_path / "named", {"broker-1/server.log": broker, "relay.log": NAMED})
+    assert (found.kind, found.root_cause, found.subject["transactional.id"]) == (*verdict, "pay-7")
+    (found,) = judge(tmp_path / "nameless", {"broker-1/server.log": broker, "relay.log": FENCED.format("")})
+    assert (found.kind, found.root_cause, found.subject["transactional.id"]) == (*verdict, "pay-7")
+
+
+def test_without_it_another_instance_is_likelier_than_a_rollback(tmp_path: Path) -> None:
+    (found,) = judge(tmp_path / "named", {"relay.log": NAMED})
+    assert (found.kind, found.root_cause, found.subject["transactional.id"]) == (*REPLACED, "pay-7")
+    assert found.confidence < 0.6
+    (found,) = judge(tmp_path / "nameless", {"relay.log": FENCED.format("")})
+    assert (found.kind, found.root_cause, found.subject) == (*REPLACED, {"application": "relay"})
+
+
+def test_an_id_of_streams_is_nobody_elses(tmp_path: Path) -> None:
+    own = "clicks-2e7be7ea-b0ce-40d3-b1a6-96ec9321eae9-1"
+    (found,) = judge(tmp_path, {"clicks.log": NAMED.replace("pay-7", own)})
+    assert (found.kind, found.root_cause) == PAUSED
+
+
+def test_a_coordinator_alone_tells_of_a_client_that_came_too_late(tmp_path: Path) -> None:
+    broker = BROKER.format("07:40,100", ROLLBACK)
+    assert judge(tmp_path / "killed", {"broker-1/server.log": broker}) == []
+    (found,) = judge(tmp_path / "late", {"broker-1/server.log": broker + BROKER.format("07:58,300", LATE)})
+    assert (found.kind, found.root_cause, found.subject) == (*PAUSED, {"transactional.id": "pay-7"})
+
+
+def test_one_client_with_two_files_is_one_incident(tmp_path: Path) -> None:
+    (found,) = judge(tmp_path, {"relay.log": NAMED, "stderr.log": FENCED.format("")})
+    assert found.subject["transactional.id"] == "pay-7"
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict"),
+    [
+        ("paused-process-431/relay.log", ("transaction_timeout", "process-pause-beyond-transaction-timeout")),
+        ("second-producer-392/relay-a.log", ("producer_fenced", "duplicate-transactional-id")),
+    ],
+)
+def test_a_refusal_without_the_coordinators_log_has_its_likelier_cause(
+    name: str, verdict: tuple[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "relay.log").write_bytes((FIXTURES / name).read_bytes())
+    scan = scan_paths([tmp_path])
+    (found,) = judge_incidents(scan.events, scan.sources)
+    assert (found.kind, found.root_cause, found.confidence) == (*verdict, 0.5)

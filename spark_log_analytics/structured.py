@@ -8,17 +8,19 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from spark_log_analytics.hosts import host_of_values
+from spark_log_analytics.nesting import flattened, level_like, message_like, parsed, time_like, trace_like
 
 _MESSAGE: Final = (
     *("message", "msg", "log", "@m", "short_message", "event", "body", "text", "@mt", "body.stringValue"),
+    *("line", "content"),
 )
 _TIME: Final = (
     *("@timestamp", "timestamp", "time", "ts", "@t", "asctime", "datetime", "date", "t", "timeMillis", "eventTime"),
-    *("timeUnixNano", "observedTimestamp"),
+    *("timeUnixNano", "observedTimestamp", "created", "created_at", "createdAt"),
 )
 _LEVEL: Final = (
     *("level", "log.level", "severity", "levelname", "lvl", "status", "loglevel", "log_level", "@l", "severityText"),
-    "severity_text",
+    *("severity_text", "sev"),
 )
 _LOGGER: Final = (
     *("logger_name", "log.logger", "loggerName", "logger", "logger.name", "SourceContext", "scope", "category", "name"),
@@ -108,14 +110,23 @@ class Entry(NamedTuple):
 
 
 def read_entry(values: Mapping[str, Any]) -> Entry:
-    """Find the parts of a record among its named values; names are tried as they are, then whatever their case."""
+    """Find the parts of a record among its named values; names are tried as they are, then whatever their case.
+
+    What has no name that is known is told by its shape.
+    """
+    values = flattened(values, _MESSAGE, _TIME, _LEVEL)
     names = _Names(values)
-    message, _, more = names.text(*_MESSAGE).partition("\n")
+    told_message = names.text(*_MESSAGE) or message_like(values)
+    if (inner := parsed(told_message)) is not None:
+        values = {**values, **flattened(inner, _MESSAGE, _TIME, _LEVEL)}
+        names = _Names(values)
+        told_message = names.text(*_MESSAGE) or told_message
+    message, _, more = told_message.partition("\n")
     stack = _stack(names, message)
     told = "\n".join((message, more, stack))
     failures = (text for text in map(names.text, _FAILURE) if text and text not in told)
     below = (more, stack, *dict.fromkeys(failures), _identities(values))
-    level = names.text(*_LEVEL)
+    level = names.text(*_LEVEL) or level_like(values)
     return Entry(
         _time(values, names),
         level_of(level),
@@ -131,7 +142,7 @@ def read_entry(values: Mapping[str, Any]) -> Entry:
 
 def is_record(values: Mapping[str, Any]) -> bool:
     """Whether named values are those of a log record: a message, or a collector's line, and when it was written."""
-    names = _Names(values)
+    names = _Names(flattened(values, _MESSAGE, _TIME, _LEVEL))
     return bool(names.text(*_MESSAGE, "MESSAGE", "textPayload", "line", "_raw")) and bool(
         names.text(*_TIME, "receiveTimestamp", "__REALTIME_TIMESTAMP", "_time", "ingestionTime") or "instant" in values
     )
@@ -193,6 +204,10 @@ class _Names:
         value = self._values.get(name)
         return value if isinstance(value, Mapping) else None
 
+    def trace_by_shape(self) -> str:
+        """Return the value that looks like a stack trace, whatever its name."""
+        return trace_like(self._values)
+
     def _nested(self, name: str) -> Any:
         value: Any = self._values
         for part in name.split("."):
@@ -215,7 +230,9 @@ def _stack(names: _Names, message: str) -> str:
     ):
         if name := names.text(kind):
             return f"{name}: {names.text(text)}"
-    return ""
+    shaped = names.trace_by_shape()
+    # A message of many lines is no second trace.
+    return "" if shaped.startswith(message) else shaped
 
 
 def _thrown(names: _Names) -> str:
@@ -261,7 +278,7 @@ def _time(values: Mapping[str, Any], names: _Names) -> str:
             return f"{instant.get('epochSecond', 0)}.{int(instant.get('nanoOfSecond', 0)):09d}"
         except (TypeError, ValueError):
             return ""
-    told = names.text(*_TIME)
+    told = names.text(*_TIME) or time_like(values)
     if told.isdecimal() and len(told) in (16, 19):  # micro- and nanoseconds since the epoch
         return told[:13]
     return told

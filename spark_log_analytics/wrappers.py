@@ -71,7 +71,9 @@ def _docker(line: bytes) -> Inner | None:
         entry = json.loads(line)
     except ValueError:
         return None
-    inner = str(entry["log"]).encode()
+    if not isinstance(entry["log"], str):
+        return None
+    inner = entry["log"].encode()
     stamp = str(entry.get("time", ""))
     return Inner(str(entry.get("stream", "")), inner.rstrip(b"\r\n"), inner.endswith(b"\n"), stamp)
 

@@ -13,6 +13,7 @@ from hashlib import blake2b
 from typing import Final
 
 from spark_log_analytics.forms import MARK_BYTES, MAX_KEY_BYTES, Forms, key_of
+from spark_log_analytics.joined import unfold
 from spark_log_analytics.layouts import GENERAL, Verdict, compile_line, compile_text_line
 from spark_log_analytics.record import Buffer, Record
 from spark_log_analytics.structured import Entry, level_of, parse_pairs, read_entry
@@ -34,8 +35,6 @@ _JUL: Final = re.compile(r"(SEVERE|WARNING|INFO|CONFIG|FINE|FINER|FINEST): ([^\n
 OWN_RECORD: Final = re.compile(rb"^(?![ \t]|Caused by|\.\.\. |Traceback)[^\n]*\S", re.MULTILINE)
 """A line that is a record of its own where no layout is known."""
 
-_SPELLED_INDENT: Final = "\\n\\t"
-"""What begins a line of a stack trace or of settings, where a pattern keeps a record in one line."""
 _RDKAFKA_START: Final = ord("%")
 
 
@@ -160,7 +159,7 @@ class HeaderReader:
             return (
                 _of_json(head, bare) if "json" in groups else _of_entry(read_entry(parse_pairs(groups["pairs"])), bare)
             )
-        message = groups.get("message", "").rstrip("\r")
+        message, text = unfold(groups.get("message", "").rstrip("\r"), text)
         # A tool's table names no logger; its layout's name tells the catalogue what the columns are.
         logger = groups.get("logger", "") or (layout.name if layout.name == "open-producers" else "")
         thread = groups.get("thread", "").strip()
@@ -178,8 +177,6 @@ class HeaderReader:
             level, message, text = _take_jul(text)
         elif layout.name == "dotnet":
             message, _, text = text.lstrip().partition("\n")
-        if _SPELLED_INDENT in message and not text:
-            message, text = _unfold(message)
         level = level_of(level)
         application = groups.get("application", "").strip()
         parts = (time, level, thread, logger, application, message)
@@ -193,12 +190,6 @@ class HeaderReader:
             return {} if read is None else read.groupdict("")
         parsed = self._patterns[index].match(head)
         return {} if parsed is None else {name: _decode(part)[0] for name, part in parsed.groupdict(b"").items()}
-
-
-def _unfold(message: str) -> tuple[str, str]:
-    """Part a message whose further lines a pattern put into the first, line ends and tabs spelled."""
-    head, _, tail = message.replace("\\n", "\n").replace("\\t", "\t").partition("\n")
-    return head, tail
 
 
 def _take_logger(message: str, thread: str) -> tuple[str, str, str]:
@@ -224,8 +215,9 @@ def read_headerless(data: Buffer, start: int, end: int, line: int) -> Record:
     raw = bytes(data[start : min(end, start + MAX_EVENT_BYTES)])
     text, undecodable = _decode(raw.removeprefix(b"\xef\xbb\xbf"))
     head, _, tail = text.partition("\n")
+    head, tail = unfold(head.rstrip("\r"), tail)
     truncated = end - start > MAX_EVENT_BYTES
-    return Record(start, line, "", "", "", "", "", head.rstrip("\r"), tail or "", truncated, undecodable, False)
+    return Record(start, line, "", "", "", "", "", head, tail, truncated, undecodable, False)
 
 
 def _of_json(head: bytes, bare: Record) -> Record:
@@ -237,14 +229,15 @@ def _of_json(head: bytes, bare: Record) -> Record:
 
 
 def _of_entry(entry: Entry, bare: Record) -> Record:
+    message, more = unfold(entry.message)
     return bare._replace(
         time=entry.time,
         level=entry.level,
         thread=entry.thread,
         logger=entry.logger,
         application=entry.application,
-        message=entry.message,
-        rest="\n".join(part for part in (entry.rest, bare.rest) if part.strip()),
+        message=message,
+        rest="\n".join(part for part in (more, entry.rest, bare.rest) if part.strip()),
         host=entry.host,
         # One digit tells an error from what is none.
         key=b"" if entry.is_level_number else bare.key,

@@ -1,16 +1,25 @@
-"""Patterns that keep a record in one line, its line ends and tabs spelled as in a string of Java."""
+"""Records of many lines that a pattern or a shipper keeps in one: line ends are spelled, or signs stand for them."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from spark_log_analytics.joined import unfold
 from tests.logs.rendering import load, stamped, verdicts_stay
 
+FENCED = "org.apache.kafka.common.errors.ProducerFencedException"
 
-def test_line_ends_may_be_spelled(tmp_path: Path) -> None:
+
+@pytest.mark.parametrize(
+    ("line_end", "tab"),
+    [("\\n", "\\t"), ("\\n", "    "), ("\\r\\n", "\\t"), ("#012", "#011"), (" | ", "\t"), ("^M", "\t"), ("^M\n", "\t")],
+)
+def test_verdicts_do_not_depend_on_how_line_ends_are_told(line_end: str, tab: str, tmp_path: Path) -> None:
     def folded(text: str) -> str:
         records = ("\n".join(record.lines).rstrip("\n") for record in stamped(text))
-        return "".join(record.replace("\n", "\\n").replace("\t", "\\t") + "\n" for record in records)
+        return "".join(record.replace("\t", tab).replace("\n", line_end) + "\n" for record in records)
 
     verdicts_stay(
         tmp_path,
@@ -19,3 +28,20 @@ def test_line_ends_may_be_spelled(tmp_path: Path) -> None:
             for name, text in load("poison-record-392").items()
         },
     )
+
+
+def test_an_id_ends_where_its_line_ends() -> None:
+    assert unfold(rf"failed, transactional.id=pay-1\n{FENCED}: no") == (
+        "failed, transactional.id=pay-1",
+        f"{FENCED}: no",
+    )
+    assert unfold(f"failed, group.id=a|b | {FENCED}: a|b | \tat a.B.c(B.java:1)") == (
+        "failed, group.id=a|b",
+        f"{FENCED}: a|b\n\tat a.B.c(B.java:1)",
+    )
+    assert unfold("up, transactional.id=pay-1^M") == ("up, transactional.id=pay-1", "")
+
+
+@pytest.mark.parametrize("message", [r"opened C:\new\nodes", "a | b | c", "Lager|Nord: an Exception at noon", r"\w+"])
+def test_what_is_one_line_stays_one(message: str) -> None:
+    assert unfold(message) == (message, "")

@@ -17,7 +17,7 @@ from spark_log_analytics.scanner import MAX_EVENT_BYTES
 from spark_log_analytics.sieve import WINDOW_BYTES, sift_records
 from spark_log_analytics.sources import SourceFile, Unread, find_files, inspect_file
 from spark_log_analytics.timestamps import Instant, TimeReference, parse_timestamp
-from spark_log_analytics.wrappers import NAMES_SERVICES, Peeled, peel
+from spark_log_analytics.wrappers import Peeled, names_services, peel
 
 SPLIT_BYTES: Final = 64 * 1024 * 1024
 _PART_SAMPLE_BYTES: Final = 65_536
@@ -221,7 +221,7 @@ def peeled_records(data: bytes, source: SourceFile) -> Iterator[Record]:
     for part in peel(data, source.wrapper):
         for record in sift_records(part.text, _verdict_of(part, source)):
             offset, line, stamp = part.origin(record.offset)
-            service = part.name if source.wrapper in NAMES_SERVICES else ""
+            service = part.name if names_services(source.wrapper) else ""
             records.append(
                 record._replace(
                     # What is put into it here is not in its header line.
@@ -240,7 +240,7 @@ def peeled_records(data: bytes, source: SourceFile) -> Iterator[Record]:
 
 def _verdict_of(part: Peeled, source: SourceFile) -> Verdict:
     """Return the layouts of a part: the file's, unless it is a service's that the file's do not explain."""
-    if source.wrapper not in NAMES_SERVICES:
+    if not names_services(source.wrapper):
         return source.verdict
     sample = part.text[:_PART_SAMPLE_BYTES]
     known = detect_layouts(sample, source.verdict.layouts)

@@ -15,7 +15,7 @@ from spark_log_analytics.content import codec_of, read_content, read_head
 from spark_log_analytics.documents import holds_records
 from spark_log_analytics.hosts import host_of_path
 from spark_log_analytics.layouts import LAYOUTS, Layout, Verdict, detect_layouts
-from spark_log_analytics.wrappers import DOCUMENT, detect_wrapper, peel
+from spark_log_analytics.wrappers import DOCUMENT, INSIDE, detect_wrapper, peel
 
 SAMPLE_BYTES: Final = 262_144
 HEAD_BYTES: Final = 256
@@ -165,11 +165,12 @@ def inspect_file(path: Path, zone: tzinfo | None = None, layouts: tuple[Layout, 
 @lru_cache(maxsize=16)
 def shape_of(sample: bytes, wrapper: str, layouts: tuple[Layout, ...]) -> tuple[str, Verdict]:
     """Find wrapper and layouts of a sample; remembered, as a log that is followed is looked at again and again."""
-    wrapper = wrapper or detect_wrapper(sample)
+    wrapper = detect_wrapper(sample, wrapper)
     verdict = _verdict(sample, wrapper, layouts)
-    if wrapper == "syslog" and verdict.unmatched_count * 2 > verdict.line_count:
+    around, _, innermost = wrapper.rpartition(INSIDE)
+    if innermost == "syslog" and verdict.unmatched_count * 2 > verdict.line_count:
         # The lines carry nothing but the message: then syslog's own header is the record's.
-        return "", _verdict(sample, "", layouts)
+        return around, _verdict(sample, around, layouts)
     return wrapper, verdict
 
 

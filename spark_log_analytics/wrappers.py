@@ -1,7 +1,8 @@
 """What carries logs puts something in front of each line; this takes it off again.
 
 A wrapped file is read as a whole: its lines are peeled, parted by stream or service, and each part is scanned like a
-file of its own. Every peeled line remembers where it stood.
+file of its own. Every peeled line remembers where it stood. What carries logs may carry what another one has wrapped: a
+wrapper's name may be several, the outer one first, with ``INSIDE`` between them.
 """
 
 from __future__ import annotations
@@ -80,7 +81,14 @@ def _docker(line: bytes) -> Inner | None:
 
 def _compose(line: bytes) -> Inner | None:
     found = _COMPOSE.match(line)
-    return Inner(found[1].decode(), found[3], stamp=(found[2] or b"").decode()) if found else None
+    return Inner(found[1].decode(), *_behind(found)) if found else None
+
+
+def _behind(found: re.Match[bytes]) -> tuple[bytes, bool, str]:
+    """Return what follows a name, that it is whole, and its stamp, unless that is the one of a wrapper inside."""
+    if found[2] and _CRI.match(found.string, found.start(2)):
+        return found.string[found.start(2) :], True, ""
+    return found[3], True, (found[2] or b"").decode()
 
 
 def _kubectl(line: bytes) -> Inner | None:
@@ -102,7 +110,7 @@ def _prefix(line: bytes) -> Inner | None:
     if found is None:
         return None
     pod = found[1].decode()
-    return Inner(pod, found[3], stamp=(found[2] or b"").decode(), host=pod)
+    return Inner(pod, *_behind(found), host=pod)
 
 
 def _stern(line: bytes) -> Inner | None:
@@ -132,25 +140,55 @@ _EARLY_STAMP: Final = re.compile(rb".{0,16}?(?:20|\d\d:\d\d:\d\d)")
 """What a record's stamp looks like, behind its level at the latest."""
 _NEEDS_STAMPS: Final = {"kubectl": 4, "stern": 500, "carrier": 1000}
 """Wrappers that any words may look like: one line in so many of what they hold must start like a record."""
+INSIDE: Final = "+"
+_DEEPEST: Final = 3
+_SAMPLE_BYTES: Final = 65_536
 DOCUMENT: Final = "json-document"
 """The wrapper of records that are values of one document, or spread over lines; see ``documents``."""
-NAMES_SERVICES: Final = frozenset({"compose", "syslog", "kubectl-prefix", "stern", "carrier", DOCUMENT})
-"""Wrappers whose streams are services; the others' are standard output and error of one."""
+_NAMES_SERVICES: Final = frozenset({"compose", "syslog", "kubectl-prefix", "stern", "carrier", DOCUMENT})
 
 
-def detect_wrapper(sample: bytes) -> str:
-    """Return the wrapper that nine lines of ten carry, ``ansi`` for coloured text, or an empty string."""
+def detect_wrapper(sample: bytes, known: str = "") -> str:
+    """Return what nine lines of ten are wrapped in, ``ansi`` for coloured text, or an empty string.
+
+    Args:
+        sample: The first part of a file.
+        known: The outermost wrapper, where it was found before.
+    """
+    found = [known or _outer_wrapper(sample)]
+    while found[-1] not in ("", "ansi") and len(found) < _DEEPEST:
+        parts = sorted(peel(sample, INSIDE.join(found)), key=lambda part: -len(part.text))
+        inner = (_outer_wrapper(part.text[:_SAMPLE_BYTES]) for part in parts)
+        # Colours are taken out of each part anyway.
+        found.append(next((name for name in inner if name not in ("", "ansi")), ""))
+    return INSIDE.join(name for name in found if name)
+
+
+def _outer_wrapper(sample: bytes) -> str:
     lines = [_uncoloured(line) for line in sample.split(b"\n")[:500] if line.strip()]
     if not lines:
         return ""
     for name, unwrap in _WRAPPERS:
         hits = [unwrapped for line in lines if (unwrapped := unwrap(line)) is not None]
         # A pipe can stand in any first words; a wrapper's own stamp before another stamp cannot.
-        stamped = sum(_EARLY_STAMP.match(hit.text) is not None or hit.text[:1] == b"{" for hit in hits)
+        stamped = sum(_begins_record(hit.text) for hit in hits)
         inner_stamped = name not in _NEEDS_STAMPS or stamped * _NEEDS_STAMPS[name] > len(hits)
         if len(hits) * 10 >= len(lines) * 9 and inner_stamped:
             return name
     return "ansi" if _ANSI.search(sample) else ""
+
+
+def _begins_record(text: bytes, depth: int = _DEEPEST - 1) -> bool:
+    """Whether a text begins like a record, in front of which the names of services may stand."""
+    if _EARLY_STAMP.match(text) or text[:1] == b"{":
+        return True
+    below = (unwrap(text) for unwrap in (_prefix, _compose, _stern)) if depth else ()
+    return any(inner is not None and _begins_record(inner.text, depth - 1) for inner in below)
+
+
+def names_services(wrapper: str) -> bool:
+    """Whether a wrapper's streams are services; the others' are standard output and error of one."""
+    return not _NAMES_SERVICES.isdisjoint(wrapper.split(INSIDE))
 
 
 def peel(data: bytes, wrapper: str) -> Iterator[Peeled]:
@@ -160,9 +198,27 @@ def peel(data: bytes, wrapper: str) -> Iterator[Peeled]:
         data: The whole file.
         wrapper: A name that ``detect_wrapper`` returned, or ``DOCUMENT``.
     """
-    if wrapper == DOCUMENT:
-        yield from _peel_document(data)
+    outer, _, inner = wrapper.partition(INSIDE)
+    parts = _peel_document(data) if outer == DOCUMENT else _peel_lines(data, outer)
+    if not inner:
+        yield from parts
         return
+    for part in parts:
+        for below in peel(part.text, inner):
+            places = [part.origin(origin) for origin in below.origins]
+            name = below.name if names_services(inner) else ""
+            yield Peeled(
+                name or (part.name if names_services(outer) else ""),
+                below.host or part.host,
+                below.text,
+                below.starts,
+                tuple(offset for offset, _, _ in places),
+                tuple(number for _, number, _ in places),
+                tuple(own or stamp for own, (_, _, stamp) in zip(below.stamps, places, strict=True)),
+            )
+
+
+def _peel_lines(data: bytes, wrapper: str) -> Iterator[Peeled]:
     unwrap: Unwrap = _ansi if wrapper == "ansi" else dict(_WRAPPERS)[wrapper]
     parts: dict[tuple[str, str, str], _Part] = defaultdict(_Part)
     last, offset = ("", "", ""), 0

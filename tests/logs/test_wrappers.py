@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable
+from itertools import permutations
 from pathlib import Path
 
 import cramjam
@@ -76,6 +77,38 @@ def test_a_record_is_whole_whatever_carries_it(name: str, tmp_path: Path) -> Non
     assert (event.category, event.offset, event.line) == ("NOT_ENOUGH_REPLICAS", 0, 1)
     assert event.exception is not None
     assert event.fields["partition"] == "a-1"
+
+
+CARRIERS: dict[str, Callable[[str], str]] = {
+    "cri": lambda line: cri(line).rstrip("\n"),
+    "docker": lambda line: docker(line + "\n").rstrip("\n"),
+    "kubectl": lambda line: f"2026-11-21T09:31:19.670123456Z {line}",
+    "prefix": lambda line: f"[pod/kafka-7d9f/kafka] {line}",
+    "compose": lambda line: f"kafka-1  | {line}",
+    "stern": lambda line: f"kafka-7d9f kafka {line}",
+    "syslog": lambda line: f"Nov 21 09:31:19 host-7 kafka[4711]: {line}",
+    "loki": lambda line: json.dumps({"labels": {"pod": "kafka-0"}, "line": line, "timestamp": "2026-11-21T09:31:19Z"}),
+}
+
+
+@pytest.mark.parametrize("depth", [2, 3])
+def test_what_carries_logs_may_carry_what_another_has_wrapped(depth: int, tmp_path: Path) -> None:
+    for inside_out in permutations(CARRIERS, depth):
+        lines = [HEAD, CAUSE, NEXT]
+        for carrier in inside_out:
+            lines = list(map(CARRIERS[carrier], lines))
+        path = tmp_path / f"{'-'.join(inside_out)}.log"
+        path.write_text("\n".join(lines) + "\n")
+        (event,) = scan_paths([path]).events
+        assert (event.category, event.offset, event.line) == ("NOT_ENOUGH_REPLICAS", 0, 1), inside_out
+        assert event.fields["partition"] == "a-1", inside_out
+
+
+def test_a_service_inside_is_told_from_those_beside_it(tmp_path: Path) -> None:
+    lines = [cri(f"ERROR:app:{name} is full").rstrip("\n") for name in ("cart", "till")]
+    text = "".join(f"{name}-1  | {line}\n" for name, line in zip(("cart", "till"), lines, strict=True))
+    (tmp_path / "all.log").write_text(text)
+    assert [event.application for event in scan_paths([tmp_path]).events] == ["cart-1", "till-1"]
 
 
 def test_a_record_without_a_stamp_has_its_wrappers(tmp_path: Path) -> None:

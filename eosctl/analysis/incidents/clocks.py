@@ -17,6 +17,8 @@ BEHIND_MS: Final = 1_000
 """An answer never comes before it is given, so a client's clock that is this far behind is wrong."""
 FURTHEST_MS: Final = 300_000
 """Clocks of hosts are seldom further apart; what is further and no zone is of another cluster."""
+HALF_HOUR_MS: Final = 1_800_000
+SECOND_MS: Final = 1_500
 ZONES_MS: Final = 14 * 3_600_000
 
 
@@ -37,10 +39,11 @@ def on_one_clock(
     Returns:
         The same events and summaries, those of moved logs with other times.
     """
+    read = events
     events = _in_one_zone(events, logs)
     offsets = _offsets(events, logs)
     if not any(_is_wrong(offset) for offset in offsets.values()):
-        return tuple(events), tuple(sources)
+        return tuple(events), _with_their_events(sources, read, events)
     servers = {event.application for event in events if is_of_server(event)}
     zone_ms = _zone_of_servers(events, offsets, logs)
     right_ms = zone_ms or _shared_by_most(list(offsets.values()), len(servers))
@@ -59,7 +62,42 @@ def on_one_clock(
         event._replace(time_ms=event.time_ms + by) if event.time_ms is not None and (by := shift_ms(event)) else event
         for event in events
     )
-    return moved, tuple(_moved(source, right_ms) if source.application in servers else source for source in sources)
+    of_servers = {source.file for source in sources if source.application in servers}
+    alike = _with_their_events(sources, read, moved)
+    return moved, tuple(
+        _moved(source, right_ms) if source.file in of_servers else one
+        for source, one in zip(sources, alike, strict=True)
+    )
+
+
+def _with_their_events(
+    sources: Sequence[SourceSummary], read: Sequence[LogEvent], moved: Sequence[LogEvent]
+) -> tuple[SourceSummary, ...]:
+    """Move the first and last times of files as their events were, so that they fit together.
+
+    A file's first record may have a zone, or not; it is not far from the first that is an event.
+    """
+    shifts: dict[str, set[int]] = defaultdict(set)
+    ends: dict[str, tuple[int, int]] = {}
+    for one, other in zip(read, moved, strict=True):
+        if one.time_ms is None or other.time_ms is None:
+            continue
+        shifts[one.file].add(other.time_ms - one.time_ms)
+        first_ms, last_ms = ends.get(one.file, (other.time_ms, other.time_ms))
+        ends[one.file] = min(first_ms, other.time_ms), max(last_ms, other.time_ms)
+
+    def nearest(source: SourceSummary, time_ms: int | None, end: int) -> int | None:
+        if time_ms is None or shifts[source.file] == {0}:
+            return time_ms
+        near_ms = ends[source.file][end]
+        return min((time_ms + shift for shift in sorted(shifts[source.file])), key=lambda ms: abs(ms - near_ms))
+
+    return tuple(
+        source._replace(first_ms=nearest(source, source.first_ms, 0), last_ms=nearest(source, source.last_ms, 1))
+        if source.file in ends
+        else source
+        for source in sources
+    )
 
 
 def _in_one_zone(events: Sequence[LogEvent], logs: ProgramLogs) -> Sequence[LogEvent]:
@@ -82,18 +120,37 @@ def _zone_of_rest(events: Sequence[LogEvent]) -> int:
     """Return how far stamps without a zone are from those with one beside them, if that is a zone; else 0."""
     if len({event.time_assumed for event in events}) == 1:
         return 0
+    mixed = [
+        (one, other)
+        for one, other in pairwise(sorted(events, key=lambda event: (event.file, event.offset)))
+        if one.time_assumed != other.time_assumed
+    ]
     differences = [
         (one.time_ms - other.time_ms) * (1 if one.time_assumed else -1)
-        for one, other in pairwise(sorted(events, key=lambda event: (event.file, event.offset)))
-        if one.time_assumed != other.time_assumed and one.time_ms is not None and other.time_ms is not None
+        for one, other in mixed
+        if one.time_ms is not None and other.time_ms is not None
     ]
-    if len(differences) < 2:
-        # One alone may be an hour in which nothing was written.
-        return 0
+    if len(differences) < 2 and not any(_is_zone_to_the_second(one) for one in differences):
+        # One alone may be an hour in which nothing was written, unless time goes backwards.
+        return next((_zone_of_turn(one, other) for one, other in mixed), 0)
     # Neighbours that were written in one moment are a zone apart to the second; the others are near that.
     zones = [zone for one in differences if (zone := _zone_like(one))]
     zone = min(zones, key=lambda zone: min(abs(one - zone) for one in differences), default=0)
     return zone if zone and abs(median(differences) - zone) < QUARTER_MS else 0
+
+
+def _is_zone_to_the_second(offset_ms: int) -> bool:
+    """Whether a difference is of half hours, as most zones are, and time-outs are not, to the second."""
+    return offset_ms != 0 and abs(offset_ms - round(offset_ms / HALF_HOUR_MS) * HALF_HOUR_MS) <= SECOND_MS
+
+
+def _zone_of_turn(before: LogEvent, after: LogEvent) -> int:
+    """Return the zone of stamps without one if the later of two neighbours is earlier by about a zone; else 0."""
+    back_ms = (before.time_ms or 0) - (after.time_ms or 0)
+    zone = -(-back_ms // HALF_HOUR_MS) * HALF_HOUR_MS
+    if back_ms < QUARTER_MS or zone - back_ms > QUARTER_MS or zone > ZONES_MS:
+        return 0
+    return zone if before.time_assumed else -zone
 
 
 def _zone_like(offset_ms: int) -> int:

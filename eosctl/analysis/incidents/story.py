@@ -112,7 +112,7 @@ class LogStory:
         """Return the time of the first record of an event's log, whether it means anything or not."""
         files = {one.file for one in self.log_with(event)}
         starts = (source.first_ms for source in self.sources if source.file in files)
-        return min((start for start in starts if start is not None), default=time_of(event))
+        return min([time_of(self.log_with(event)[0]), *(start for start in starts if start is not None)])
 
     def of_application(self, application: str) -> Sequence[LogEvent]:
         """Return the events of one application, in all of its files."""

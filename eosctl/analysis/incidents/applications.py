@@ -75,7 +75,7 @@ def _slow(story: LogStory, episode: Sequence[LogEvent], group: str) -> Incident:
 def find_failed_streams(story: LogStory) -> Iterator[Incident]:
     """Yield the exceptions that reached a Streams application's uncaught handler, and broken stores."""
     failures = story.client_events("STREAMS_PROCESSING_FAILED", "STREAM_THREAD_DEATH", "STATE_STORE_CORRUPT")
-    for events in by_key((story.log_of(event), event) for event in failures).values():
+    for events in by_key(_parted(story, failures)).values():
         for episode in episodes(events, FAILURE_SPREAD_MS):
             application = _application_id(story, episode)
             if any(event.category == "STATE_STORE_CORRUPT" for event in episode):
@@ -84,6 +84,21 @@ def find_failed_streams(story: LogStory) -> Iterator[Incident]:
                 event.fields.get("answer") or "Failed to process stream task" in event.message for event in episode
             ):
                 yield _uncaught(application, episode)
+
+
+def _parted(story: LogStory, events: Sequence[LogEvent]) -> Iterator[tuple[str, LogEvent]]:
+    """Yield events with their log, and the application where it speaks; who names none goes with the one before."""
+    last: dict[str, str] = {}
+    for event in events:
+        log = story.log_of(event)
+        last[log] = _speaker(event) or last.get(log) or next(filter(None, map(_speaker, story.log_with(event))), "")
+        yield f"{log}\0{last[log]}", event
+
+
+def _speaker(event: LogEvent) -> str:
+    """Name the Streams application that an event is of, where it says so itself."""
+    names = (event.fields.get("stream_client"), event.fields.get("stream_thread"), event.thread)
+    return next((_CLIENT.sub("", name) for name in names if name and _CLIENT.search(name)), "")
 
 
 def _broken_store(application: str, episode: Sequence[LogEvent]) -> Incident:
@@ -211,7 +226,11 @@ def _ended(story: LogStory, before: LogEvent, after: LogEvent) -> bool:
             )
             if stops and event.fields.get("transactional_id", name) == name:
                 return True
-        elif time_of(event) > time_of(after) and story.log_of(before) != story.log_of(after):
+        elif time_of(event) > time_of(after) and (
+            story.log_of(before) != story.log_of(after)
+            # Two that share a log, of which the later one fences the other.
+            or (event.category == "PRODUCER_FENCED" and story.transactional_id(event) == name)
+        ):
             return True
     return False
 
@@ -241,5 +260,14 @@ def _application_id(story: LogStory, episode: Sequence[LogEvent]) -> str:
     for event in (*episode, *story.log_with(episode[0])):
         for name in ("stream_client", "stream_thread"):
             if identity := event.fields.get(name):
-                return _CLIENT.sub("", identity)
+                return _named_by(story, episode[0], identity) or _CLIENT.sub("", identity)
     return episode[0].application
+
+
+def _named_by(story: LogStory, event: LogEvent, identity: str) -> str:
+    """Return the application whose settings give a Streams client its name, which need not be the application's."""
+    for one in story.log_with(event):
+        client = one.fields.get("client_id")
+        if client and one.fields.get("application_id") and identity.startswith(f"{client}-"):
+            return one.fields["application_id"]
+    return ""

@@ -95,11 +95,25 @@ def _judge(story: LogStory, transactional_id: str, burst: Sequence[LogEvent]) ->
         yield _replaced(story, transactional_id, [*_own_inits(story, first), foreign[-1], *burst], foreign[-1])
     elif late := [event for event in server if event.category == "TXN_LATE_COMMIT"]:
         yield _timed_out(story, transactional_id, [*late, *burst], time_of(first))
+    elif second := _second_start(story, transactional_id, first):
+        yield _replaced(story, transactional_id, [*before[-1:], second, *burst], second)
     elif before and _own_inits(story, first):
         if first.category != "TASK_MIGRATED":
             yield _unexplained(story, transactional_id, burst)
     else:
         yield from _guess(story, transactional_id, burst)
+
+
+def _second_start(story: LogStory, transactional_id: str, victim: LogEvent) -> LogEvent | None:
+    """Return the later of two starts before a refusal: two programs that write into one log, unless one had ended."""
+    told = [
+        event
+        for event in story.client_events_about(transactional_id, "CLIENT_START", "CLIENT_STOP")
+        if 0 <= time_of(victim) - time_of(event) <= LOOK_BACK_MS and story.log_of(event) == story.log_of(victim)
+    ]
+    starts = [event for event in told if event.category == "CLIENT_START"]
+    alive = len(starts) > 1 and not any(time_of(event) < time_of(starts[-1]) for event in told if event not in starts)
+    return starts[-1] if alive else None
 
 
 def _guess(story: LogStory, transactional_id: str, burst: Sequence[LogEvent]) -> Iterator[Incident]:

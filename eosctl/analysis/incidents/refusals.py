@@ -11,6 +11,8 @@ from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 
 EPISODE_MS = 300_000
+START_MS = 30_000
+"""Streams prints its settings so long before it refuses them."""
 _NO_NAME = "rdkafka"
 """What librdkafka calls a client without a client.id."""
 
@@ -73,7 +75,9 @@ def find_settings(story: LogStory) -> Iterator[Incident]:
     """Yield settings that a client or broker refuses at the start."""
     for events in by_key((story.log_of(event), event) for event in story.of("INVALID_STREAMS_CONFIG")).values():
         first = events[0]
-        owner = story.value_in_log(first, "application_id") or first.application
+        settings = story.log_between(first, time_of(first) - START_MS, time_of(first))
+        told = [event.fields["application_id"] for event in settings if event.fields.get("application_id")]
+        owner = story.value_in_log(first, "application_id") or (told[-1] if told else first.application)
         timeout, interval = (first.fields.get(name, "?") for name in ("transaction_timeout_ms", "commit_interval_ms"))
         yield incident(
             "invalid_streams_config",
@@ -103,7 +107,7 @@ def find_settings(story: LogStory) -> Iterator[Incident]:
 def find_large_records(story: LogStory) -> Iterator[Incident]:
     """Yield records that were too large for the client's or for the broker's limit."""
     events = story.client_events("RECORD_TOO_LARGE")
-    for (_, root_cause), group in _by_limit(story, events).items():
+    for (_, _, root_cause), group in _by_limit(story, events).items():
         for episode in episodes(group, EPISODE_MS):
             named = next((story.transactional_id(event) for event in episode if story.transactional_id(event)), "")
             size = next((event.fields["record_bytes"] for event in episode if event.fields.get("record_bytes")), "")
@@ -124,9 +128,11 @@ def find_large_records(story: LogStory) -> Iterator[Incident]:
             )
 
 
-def _by_limit(story: LogStory, events: list[LogEvent]) -> dict[tuple[str, str], list[LogEvent]]:
-    groups: dict[tuple[str, str], list[LogEvent]] = {}
+def _by_limit(story: LogStory, events: list[LogEvent]) -> dict[tuple[str, str, str], list[LogEvent]]:
+    """Group events by their log, the limit, and the transactional id: whoever names none goes with the one before."""
+    groups: dict[tuple[str, str, str], list[LogEvent]] = {}
     latest: dict[str, str] = {}
+    named: dict[tuple[str, str], str] = {}
     for event in events:
         # librdkafka names the broker's error for its own limit, too; only producing is refused on the spot.
         log = story.log_of(event)
@@ -139,7 +145,9 @@ def _by_limit(story: LogStory, events: list[LogEvent]) -> dict[tuple[str, str], 
         if not own and not by_broker and latest.get(log) == "record-above-client-limit":
             root = latest[log]
         latest[log] = root
-        groups.setdefault((log, root), []).append(event)
+        owner = event.fields.get("transactional_id") or named.get((log, root)) or story.transactional_id(event)
+        named[log, root] = owner
+        groups.setdefault((log, owner, root), []).append(event)
     return groups
 
 

@@ -12,6 +12,7 @@ from eosctl.analysis.incidents.guests import part_guests
 from eosctl.analysis.incidents.loggers import is_of_server
 from eosctl.analysis.incidents.logs import ProgramLogs
 from eosctl.analysis.incidents.names import complete_names
+from eosctl.analysis.incidents.voices import Voices
 from eosctl.model.incident import EvidenceLine, Incident
 from eosctl.model.log_event import LogEvent, SourceSummary
 from eosctl.model.severity import Severity
@@ -21,6 +22,8 @@ Key = TypeVar("Key", bound=Hashable)
 _LIBRARY_FIELDS = frozenset({"client_id", "rdkafka_client"})
 _LIBRARY_EXCEPTIONS = ("org.apache.kafka.", "java.", "cimpl.", "confluent_kafka.")
 
+SAME_MOMENT_MS = 200
+"""What a client says of a failure, and what its program says of it."""
 MAX_EVIDENCE_COUNT = 40
 """Evidence lines of one incident; the first of each file are kept."""
 
@@ -53,6 +56,12 @@ class LogStory:
             self._by_category.get("INIT_PRODUCER_ID", ()),
             lambda event: (self.log_of(event), event.fields.get("transactional_id")),
         )
+        self._logs_of_several = {
+            log
+            for log, mentions in self._mentions.items()
+            if len({one.fields["transactional_id"] for one in mentions}) > 1
+        }
+        self._voices = Voices(self.events, self.log_of)
         self._first_named: dict[str, dict[str, LogEvent]] = {}
         self._groups: dict[str, str] = {}
         self._values: dict[tuple[str, str], str] = {}
@@ -144,14 +153,21 @@ class LogStory:
         return max(signs, default=None)
 
     def transactional_id(self, event: LogEvent) -> str:
-        """Return the transactional id of an event: its own, or the last that its log named before it."""
+        """Return the transactional id of an event: its own, or one that its log named.
+
+        That is the last before it, unless its client, its thread or its logger speaks of another one only: a log may
+        hold several programs.
+        """
         if named := event.fields.get("transactional_id"):
             return named
         mentions = self._mentions.get(self.log_of(event))
         if not mentions:
             return ""
         before = bisect_right(mentions, time_of(event), key=time_of)
-        return mentions[max(before - 1, 0)].fields["transactional_id"]
+        last = mentions[max(before - 1, 0)]
+        if before and last.category == event.category and time_of(event) - time_of(last) <= SAME_MOMENT_MS:
+            return last.fields["transactional_id"]
+        return self._voices.only(event, "transactional_id") or last.fields["transactional_id"]
 
     def inits_in_log(self, event: LogEvent, transactional_id: str) -> list[LogEvent]:
         """Return the initialisations of a transactional id, or without one, that an event's log tells of."""
@@ -174,10 +190,16 @@ class LogStory:
 
         A coordinator makes the ids of dynamic members from their client ids.
         """
+        if self._holds_several(event):
+            return self._voices.only(event, "group")
         log = self.log_of(event)
         if log not in self._groups:
             self._groups[log] = self._find_group(event)
         return self._groups[log]
+
+    def _holds_several(self, event: LogEvent) -> bool:
+        """Whether the log of an event may be of several programs, as each of these threads has an id of its own."""
+        return self.log_of(event) in self._logs_of_several
 
     def _find_group(self, event: LogEvent) -> str:
         if named := self.value_in_log(event, "group"):
@@ -195,13 +217,13 @@ class LogStory:
         return groups.pop() if len(groups) == 1 else ""
 
     def value_in_log(self, event: LogEvent, name: str) -> str:
-        """Return the value of a field when all events of an event's log agree on it."""
+        """Return the value of a field when all events of an event's log, or of its client or thread, agree on it."""
         log = self.log_of(event)
         known = self._values.get((log, name))
         if known is None:
             values = {one.fields[name] for one in self.log_with(event) if one.fields.get(name)}
             known = self._values[log, name] = values.pop() if len(values) == 1 else ""
-        return known
+        return known or self._voices.only(event, name)
 
     def is_of_library(self, event: LogEvent) -> bool:
         """Whether Java's client or librdkafka wrote some of the events of an event's log."""

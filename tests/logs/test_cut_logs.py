@@ -67,6 +67,24 @@ def test_a_coordinator_alone_tells_of_a_client_that_came_too_late(tmp_path: Path
     assert (found.kind, found.root_cause, found.subject) == (*PAUSED, {"transactional.id": "pay-7"})
 
 
+def test_a_coordinator_alone_tells_of_a_second_instance(tmp_path: Path) -> None:
+    broker = BROKER.format("07:50,100", INIT) + BROKER.format("07:58,300", LATE)
+    (found,) = judge(tmp_path, {"broker-1/server.log": broker})
+    assert (found.kind, found.root_cause, found.subject) == (*REPLACED, {"transactional.id": "pay-7"})
+
+
+def test_a_transaction_that_is_over_for_a_valid_epoch_was_rolled_back(tmp_path: Path) -> None:
+    invalid = NAMED.partition("org.")[0] + "org.apache.kafka.common.errors.InvalidTxnStateException: No.\n"
+    (found,) = judge(tmp_path, {"relay.log": invalid})
+    assert (found.kind, found.root_cause) == PAUSED
+
+
+def test_a_client_that_waited_for_brokers_need_not_have_been_taken(tmp_path: Path) -> None:
+    lost = "2026-11-21 11:07:48.301 WARN [io] a.Relay - Expiring 3 record(s) for ledger-1: 120000 ms have passed\n"
+    (found,) = judge(tmp_path, {"relay.log": lost + NAMED})
+    assert (found.kind, found.root_cause) == ("producer_fenced", "unexplained")
+
+
 def test_one_client_with_two_files_is_one_incident(tmp_path: Path) -> None:
     (found,) = judge(tmp_path, {"relay.log": NAMED, "stderr.log": FENCED.format("")})
     assert found.subject["transactional.id"] == "pay-7"

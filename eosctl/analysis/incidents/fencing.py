@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Container, Iterator, Sequence
+from itertools import pairwise
 from typing import Final
 
 from eosctl.analysis.incidents.names import is_of_streams
 from eosctl.analysis.incidents.story import LogStory, by_key, episodes, incident, speaks_protocol, time_of
-from eosctl.analysis.incidents.trouble import TROUBLE
+from eosctl.analysis.incidents.trouble import TROUBLE, UNANSWERED
 from eosctl.analysis.incidents.unnamed import UNKNOWN_CLOCK_MS, Owners
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
@@ -53,14 +54,36 @@ def find_fenced_producers(story: LogStory) -> Iterator[Incident]:
 
 
 def _late_ends(story: LogStory, told: Container[str]) -> Iterator[Incident]:
-    """Yield the time-outs of which coordinators alone tell: a rollback, and the commit that a client sent after it."""
-    events = story.server_events("TXN_TIMEOUT_ABORT", "TXN_LATE_COMMIT")
+    """Yield what coordinators alone tell: commits of clients whose transactions they, or other clients, had ended."""
+    events = story.server_events("INIT_PRODUCER_ID", "TXN_TIMEOUT_ABORT", "TXN_LATE_COMMIT")
     for transactional_id, own in by_key((event.fields.get("transactional_id", ""), event) for event in events).items():
         if transactional_id in told:
             continue
-        for episode in episodes(own, LOOK_BACK_MS):
-            if any(event.category == "TXN_LATE_COMMIT" for event in episode):
-                yield _timed_out(story, transactional_id, episode, time_of(episode[0]))
+        last_ms = -LOOK_BACK_MS
+        for ended, late in pairwise(own):
+            age_ms = time_of(late) - time_of(ended)
+            if late.category != "TXN_LATE_COMMIT" or ended.category == late.category or age_ms > LOOK_BACK_MS:
+                continue
+            if time_of(late) - last_ms <= BURST_MS:
+                continue
+            last_ms = time_of(late)
+            if ended.category == "TXN_TIMEOUT_ABORT":
+                yield _timed_out(story, transactional_id, [ended, late], time_of(ended))
+            else:
+                yield _displaced_at(transactional_id, ended, late)
+
+
+def _displaced_at(transactional_id: str, init: LogEvent, late: LogEvent) -> Incident:
+    return incident(
+        "producer_fenced",
+        "duplicate-transactional-id",
+        {"transactional.id": transactional_id},
+        [init, late],
+        f"{transactional_id} was initialised again while another client had a transaction open, which that client "
+        "then tried to commit.",
+        "Give every live instance a transactional.id of its own; make sure an instance is gone before it is replaced.",
+        confidence=0.75,
+    )
 
 
 def _is_refusal(story: LogStory, event: LogEvent) -> bool:
@@ -126,8 +149,11 @@ def _guess(story: LogStory, transactional_id: str, burst: Sequence[LogEvent]) ->
     elif first.category != "TASK_MIGRATED":
         around = story.log_between(first, time_of(first) - WOKE_MS, time_of(first))
         stalled = [event for event in around if _STALLED.search(event.message)]
-        if stalled:
+        # A newer producer takes the epoch; where only the transaction is over, its time was.
+        if stalled or any(event.category == "INVALID_TXN_STATE" for event in burst):
             yield _stood_still(story, transactional_id, [*stalled, *burst])
+        elif _had_trouble(story, first, time_of(first), UNANSWERED):
+            yield _unexplained(story, transactional_id, burst)
         else:
             yield _displaced(story, transactional_id, burst)
 
@@ -184,13 +210,16 @@ def _replaced(story: LogStory, transactional_id: str, events: Sequence[LogEvent]
     )
 
 
+def _had_trouble(story: LogStory, client: LogEvent, until_ms: int, categories: tuple[str, ...]) -> bool:
+    """Whether a client says before a moment that it waits for brokers; one that stood still has nothing to say."""
+    return bool(story.log_between(client, until_ms - TROUBLE_MS, until_ms, categories))
+
+
 def _timed_out(story: LogStory, transactional_id: str, events: Sequence[LogEvent], rollback_ms: int) -> Incident:
     victim = events[-1]
     who = "its client" if victim.application in story.servers() else victim.application
     waited_s = (time_of(victim) - rollback_ms) / 1000
-    # A client that waited for brokers says so before the rollback; one that stood still has nothing to say.
-    before = story.log_between(victim, rollback_ms - TROUBLE_MS, rollback_ms)
-    had_trouble = any(event.category in TROUBLE for event in before)
+    had_trouble = _had_trouble(story, victim, rollback_ms, TROUBLE)
     return incident(
         "transaction_timeout",
         "process-pause-beyond-transaction-timeout",

@@ -62,6 +62,7 @@ class LogStory:
             if len({one.fields["transactional_id"] for one in mentions}) > 1
         }
         self._voices = Voices(self.events, self.log_of)
+        self._of_categories: dict[tuple[str, tuple[str, ...]], list[LogEvent]] = {}
         self._first_named: dict[str, dict[str, LogEvent]] = {}
         self._groups: dict[str, str] = {}
         self._values: dict[tuple[str, str], str] = {}
@@ -112,9 +113,16 @@ class LogStory:
         """Return the events of the program that wrote one of them."""
         return self._by_log.get(self.log_of(event), ())
 
-    def log_between(self, event: LogEvent, start_ms: int, end_ms: int) -> Sequence[LogEvent]:
-        """Return the events of the same program in a time, its ends included."""
+    def log_between(
+        self, event: LogEvent, start_ms: int, end_ms: int, categories: tuple[str, ...] = ()
+    ) -> Sequence[LogEvent]:
+        """Return the events of the same program in a time, its ends included; all, or those of some categories."""
         events = self.log_with(event)
+        if categories:
+            key = self.log_of(event), categories
+            if key not in self._of_categories:
+                self._of_categories[key] = [one for one in events if one.category in categories]
+            events = self._of_categories[key]
         return events[bisect_left(events, start_ms, key=time_of) : bisect_right(events, end_ms, key=time_of)]
 
     def log_start_ms(self, event: LogEvent) -> int:

@@ -9,9 +9,13 @@ FELT: Final = (
     *("CONCURRENT_TRANSACTIONS", "COORDINATOR_UNAVAILABLE", "PRODUCER_FENCED", "TXN_STATE_ERROR"),
 )
 """How clients feel partitions that cannot be written."""
-TROUBLE: Final = (
-    *("NETWORK_DISCONNECT", "NOT_LEADER", "NOT_ENOUGH_REPLICAS", "VERIFICATION_UNAVAILABLE", "STORAGE_ECHO"),
-    *("COORDINATOR_UNAVAILABLE", "TIMEOUT_ADD_OFFSETS", "TIMEOUT_COMMIT_TXN", "TIMEOUT_INIT_PID", "TIMEOUT_OTHER"),
-    "TIMEOUT_SEND",
+UNANSWERED: Final = (
+    *("TIMEOUT_ADD_OFFSETS", "TIMEOUT_COMMIT_TXN", "TIMEOUT_INIT_PID", "TIMEOUT_OTHER", "TIMEOUT_SEND"),
+    "NOT_ENOUGH_REPLICAS",
 )
-"""What clients print whose leaders or coordinators are away."""
+"""What clients print that waited for a write in vain."""
+TROUBLE: Final = (
+    *UNANSWERED,
+    *("NETWORK_DISCONNECT", "NOT_LEADER", "VERIFICATION_UNAVAILABLE", "STORAGE_ECHO", "COORDINATOR_UNAVAILABLE"),
+)
+"""The same, and what they print whose leaders or coordinators are away for a moment."""

@@ -16,6 +16,8 @@ _SERVER_LOGGERS = (
     "org.apache.kafka.controller.",
     "org.apache.kafka.raft.",
     "org.apache.kafka.server.",
+    "org.apache.kafka.storage.",
+    "org.apache.kafka.coordinator.",
 )
 _SERVER_CLASSES = frozenset(
     [
@@ -23,6 +25,7 @@ _SERVER_CLASSES = frozenset(
         *("GroupMetadataManager", "GroupCoordinatorService", "AddPartitionsToTxnManager", "KafkaApis", "LogManager"),
         *("KafkaServer", "KafkaRaftServer", "SharedServer", "BrokerServer", "ControllerServer", "KafkaRaftClient"),
         *("BrokerLifecycleManager", "QuorumController", "ReplicationControlManager", "ClusterControlManager"),
+        "LogDirFailureChannel",
     ]
 )
 """The same by their last names alone, for layouts that shorten loggers."""

@@ -176,6 +176,5 @@ def find_failed_log_dirs(story: LogStory) -> Iterator[Incident]:
 
 
 def _own_words(event: LogEvent) -> bool:
-    return (
-        "LogDirFailureChannel" in event.logger or "Stopping serving" in event.message or "have failed" in event.message
-    )
+    words = ("Stopping serving", "have failed", "Error while ")
+    return "LogDirFailureChannel" in event.logger or any(one in event.message for one in words)

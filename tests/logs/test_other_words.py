@@ -1,0 +1,81 @@
+"""Words of other releases and clients for faults that the recorded logs tell in one way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.logs.judging import judge
+
+STARTED = "2026-11-21 09:29:30,629 INFO [MainThread] push: up with transactional.id=stock-5\n"
+FAILED = "2026-11-21 09:29:34,801 ERROR [MainThread] push: send failed: {}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        (
+            (
+                "kafka: invalid configuration (Attempt to produce message larger than configured "
+                "Producer.MaxMessageBytes: 2000000 > 1000000)"
+            ),
+            "client",
+        ),
+        (
+            (
+                "[Error 10] MessageSizeTooLargeError: The message is 2000000 bytes when serialized which is larger "
+                "than the maximum request size you have configured with the max_request_size configuration"
+            ),
+            "client",
+        ),
+        (
+            (
+                "The message is 2000000 bytes when serialized which is larger than the total memory buffer you have "
+                "configured with the buffer.memory configuration."
+            ),
+            "client",
+        ),
+        ("kafka server: Message was too large, server rejected it to avoid allocation error", "broker"),
+    ],
+)
+def test_whose_limit_it_was(text: str, cause: str, tmp_path: Path) -> None:
+    (found,) = judge(tmp_path, {"push.log": STARTED + FAILED.format(text)})
+    assert (found.root_cause, found.subject["transactional.id"]) == (f"record-above-{cause}-limit", "stock-5")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "read_committed consumer is stuck on ledger-1 for {} s: last stable offset 82, high watermark 300",
+        "stalled at LSO=82 of partition ledger-1 since {}s, end offset 300",
+    ],
+)
+def test_a_reader_that_stands_still(text: str, tmp_path: Path) -> None:
+    line = "2026-11-21 09:29:{} WARN [main] a.Reader - {}\n"
+    log = "".join(line.format(f"{20 + waited}.100", text.format(waited)) for waited in (5, 10, 15))
+    (found,) = judge(tmp_path, {"reader.log": log})
+    assert (found.kind, found.subject) == (
+        "hanging_transaction",
+        {"topic-partition": "ledger-1", "startOffset": "82"},
+    )
+
+
+def test_a_disk_error_without_its_logger(tmp_path: Path) -> None:
+    broker = (
+        "[2026-11-21 09:29:35,437] ERROR Error while appending records to a-0 in dir /var/lib/kafka/data-1\n"
+        "[2026-11-21 09:29:35,537] WARN [ReplicaManager broker=2] Stopping serving replicas in dir "
+        "/var/lib/kafka/data-1 with uuid Some(abc) because the log directory has failed.\n"
+    )
+    (found,) = judge(tmp_path, {"broker-2/server.log": broker})
+    assert (found.kind, found.subject) == ("log_dir_failure", {"broker": "2", "log.dir": "/var/lib/kafka/data-1"})
+    assert len(found.evidence) == 2
+
+
+def test_a_checkpoint_file_is_no_directory(tmp_path: Path) -> None:
+    broker = (
+        "[2026-11-21 09:29:35,437] ERROR Error while writing to checkpoint file /d/1/replication-offset-checkpoint "
+        "(org.apache.kafka.storage.internals.log.LogDirFailureChannel)\n"
+    )
+    (found,) = judge(tmp_path, {"broker-2/server.log": broker})
+    assert (found.kind, found.subject) == ("log_dir_failure", {"log.dir": "/d/1"})

@@ -104,3 +104,36 @@ def test_a_refusal_without_the_coordinators_log_has_its_likelier_cause(
     scan = scan_paths([tmp_path])
     (found,) = judge_incidents(scan.events, scan.sources)
     assert (found.kind, found.root_cause, found.confidence) == (*verdict, 0.5)
+
+
+THREAD = "clicks-2e7be7ea-b0ce-40d3-b1a6-96ec9321eae9-StreamThread-1"
+COMMIT = """\
+2026-11-21 11:07:58.301 ERROR [main] a.Relay - cannot commit
+org.apache.kafka.clients.consumer.CommitFailedException: Commit cannot be completed since the group has already \
+rebalanced and assigned the partitions to another member. This means that the time between subsequent calls to poll() \
+was longer than the configured max.poll.interval.ms.
+"""
+MIGRATED = f"""\
+2026-11-21 11:07:58.301 WARN [{THREAD}] o.a.k.s.processor.internals.StreamThread - stream-thread [{THREAD}] Detected \
+that the thread is being fenced. This implies that this thread missed a rebalance and dropped out of the consumer group.
+"""
+EXPIRED = """\
+2026-11-21 11:07:50.301 WARN [hb] o.a.k.c.c.i.ConsumerCoordinator - [Consumer clientId=c, groupId=clicks] consumer \
+poll timeout has expired.
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "subject"),
+    [
+        (COMMIT, "poll_interval_exceeded", {"application": "relay"}),
+        (MIGRATED, "task_migrated", {"group": "clicks"}),
+    ],
+)
+def test_a_member_that_is_out_of_its_group_was_slow(
+    text: str, kind: str, subject: dict[str, str], tmp_path: Path
+) -> None:
+    (found,) = judge(tmp_path / "cut", {"relay.log": text})
+    assert (found.kind, found.root_cause, found.subject, found.confidence) == (kind, "slow-processing", subject, 0.5)
+    (found,) = judge(tmp_path / "whole", {"relay.log": EXPIRED + text})
+    assert found.confidence > 0.9

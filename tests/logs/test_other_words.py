@@ -79,3 +79,25 @@ def test_a_checkpoint_file_is_no_directory(tmp_path: Path) -> None:
     )
     (found,) = judge(tmp_path, {"broker-2/server.log": broker})
     assert (found.kind, found.subject) == ("log_dir_failure", {"log.dir": "/d/1"})
+
+
+def test_a_record_that_cannot_be_read_is_poison(tmp_path: Path) -> None:
+    log = (
+        "2026-11-21 09:29:05.000 ERROR [main] o.a.k.s.KafkaStreams - stream-client "
+        "[clicks-2e7be7ea-b0ce-40d3-b1a6-96ec9321eae9] Encountered the following exception during processing and the "
+        "registered exception handler opted to SHUTDOWN_CLIENT.\n"
+        "org.apache.kafka.streams.errors.StreamsException: Deserialization exception handler is set to fail upon a "
+        "deserialization error.\n"
+    )
+    (found,) = judge(tmp_path, {"clicks.log": log})
+    assert (found.kind, found.root_cause, found.subject["application.id"]) == (
+        "streams_uncaught_exception",
+        "poison-record",
+        "clicks",
+    )
+
+
+def test_a_broker_that_lost_all_of_its_directories(tmp_path: Path) -> None:
+    broker = "[2026-11-21 09:29:35,437] ERROR Shutdown broker because all log dirs in /d/1, /d/2 have failed "
+    (found,) = judge(tmp_path, {"broker-2/server.log": f"{broker}(kafka.log.LogManager)\n"})
+    assert (found.kind, found.subject) == ("log_dir_failure", {"log.dir": "/d/1"})

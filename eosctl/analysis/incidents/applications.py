@@ -9,6 +9,7 @@ from typing import Final
 
 from eosctl.analysis.incidents.names import PROCESS, application_of_id
 from eosctl.analysis.incidents.story import LogStory, by_key, episodes, incident, time_of
+from eosctl.analysis.incidents.trouble import TROUBLE
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
@@ -16,6 +17,11 @@ from eosctl.model.severity import Severity
 AROUND_MS: Final = 30_000
 FAILURE_SPREAD_MS: Final = 3_000
 RESTART_WITHIN_MS: Final = 600_000
+_REASONS: Final = (
+    *("POLL_TIMEOUT", "MEMBER_EVICTED", "PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH", "INVALID_TXN_STATE"),
+    *TROUBLE,
+)
+"""What tells why a member is out of its group, or fences it otherwise."""
 
 _CLIENT: Final = re.compile(rf"{PROCESS}(?:-StreamThread-\d+)?.*$")
 
@@ -32,6 +38,31 @@ def find_slow_processing(story: LogStory) -> Iterator[Incident]:
     for timeouts in by_key(alone).values():
         for episode in episodes(timeouts, AROUND_MS):
             yield _slow(story, episode, "")
+    yield from _dropped_out(story)
+
+
+def _dropped_out(story: LogStory) -> Iterator[Incident]:
+    """Yield the members that learn that they are out of their groups, where their logs begin behind the reason."""
+    learned = [event for event in story.client_events("COMMIT_FAILED") if event.fields.get("exceeded")]
+    learned += [event for event in story.client_events("TASK_MIGRATED") if "dropped out of the" in event.message]
+    for events in by_key((story.log_of(event), event) for event in sorted(learned, key=time_of)).values():
+        for episode in episodes(events, AROUND_MS):
+            first = episode[0]
+            around = story.log_between(first, time_of(first) - RESTART_WITHIN_MS, time_of(first) + AROUND_MS, _REASONS)
+            if around:
+                continue
+            streams = first.category == "TASK_MIGRATED"
+            group = story.value_in_log(first, "group") or (_application_id(story, episode) if streams else "")
+            yield incident(
+                "task_migrated" if streams else "poll_interval_exceeded",
+                "slow-processing",
+                {"group": group, "application": "" if group else first.application},
+                episode,
+                f"A member of {group or 'its group'} was out of it when it came back, most likely because it had not "
+                "polled within max.poll.interval.ms; its log begins later.",
+                "Process fewer records per poll (max.poll.records), process faster, or raise max.poll.interval.ms.",
+                confidence=0.5,
+            )
 
 
 def _group_of(story: LogStory, event: LogEvent) -> str:

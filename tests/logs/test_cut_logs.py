@@ -54,6 +54,11 @@ def test_without_it_another_instance_is_likelier_than_a_rollback(tmp_path: Path)
     assert (found.kind, found.root_cause, found.subject) == (*REPLACED, {"application": "relay"})
 
 
+def test_who_only_speaks_of_fencing_was_not_fenced(tmp_path: Path) -> None:
+    text = "2026-11-21 11:07:58.301 INFO [main] a.Relay - a ProducerFencedException closes the producer\n"
+    assert judge(tmp_path, {"relay.log": text}) == []
+
+
 def test_an_id_of_streams_is_nobody_elses(tmp_path: Path) -> None:
     own = "clicks-2e7be7ea-b0ce-40d3-b1a6-96ec9321eae9-1"
     (found,) = judge(tmp_path, {"clicks.log": NAMED.replace("pay-7", own)})

@@ -28,6 +28,8 @@ CLOCK_SLACK_MS = 1_500
 LOOK_BACK_MS = 600_000
 TROUBLE_MS = 90_000
 """A transaction may have met what kept it open so long before its rollback: a minute, and the check for it."""
+_CALM: Final = frozenset({"TRACE", "DEBUG", "INFO", "NOTICE"})
+"""Levels at which programs speak of errors, too, that did not happen; what names no id must be above them."""
 WOKE_MS = 10_000
 _STALLED: Final = re.compile(r"session timed out|due to request timeout|UNKNOWN_MEMBER_ID|member id \S+ is not valid")
 """What a client notices first that stood still: others have given it up."""
@@ -38,7 +40,8 @@ def find_fenced_producers(story: LogStory) -> Iterator[Incident]:
     refusals = [event for event in story.client_events(*REFUSALS) if _is_refusal(story, event)]
     owners = Owners(story)
     keyed = by_key((owners.transactional_id(event), event) for event in refusals)
-    nameless = by_key((story.log_of(event), event) for event in keyed.pop("", ()))
+    alarmed = [event for event in keyed.pop("", ()) if event.level not in _CALM]
+    nameless = by_key((story.log_of(event), event) for event in alarmed)
     for transactional_id, events in keyed.items():
         for burst in episodes(events, BURST_MS):
             yield from _judge(story, transactional_id, burst)

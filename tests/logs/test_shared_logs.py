@@ -56,6 +56,14 @@ def test_two_instances_of_one_id_that_share_a_log(tmp_path: Path) -> None:
     assert found.confidence == 0.5
 
 
+def test_streams_starts_the_producer_of_a_thread_anew(tmp_path: Path) -> None:
+    own = "clicks-2e7be7ea-b0ce-40d3-b1a6-96ec9321eae9-1"
+    started = "Instantiated a transactional producer."
+    text = named("01.000", own, "main", started) + named("11.000", own, "main", started)
+    found = judge(tmp_path, {"all.log": text + failed("15.000", "main", "a.Pay", FENCED)})
+    assert "producer_fenced" not in [one.kind for one in found]
+
+
 def test_a_group_of_another_program_is_not_the_victims(tmp_path: Path) -> None:
     group = LINE.format("03.000", "INFO", "loop", "a.Other", "joined, transactional.id=bill-1 group.id=bills")
     text = named("01.000", "pay-1", "pay") + group + failed("05.000", "pay", "a.Pay", FENCED)

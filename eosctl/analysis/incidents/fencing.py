@@ -131,14 +131,19 @@ def _judge(story: LogStory, transactional_id: str, burst: Sequence[LogEvent]) ->
 
 
 def _second_start(story: LogStory, transactional_id: str, victim: LogEvent) -> LogEvent | None:
-    """Return the later of two starts before a refusal: two programs that write into one log, unless one had ended."""
+    """Return the later of two starts before a refusal: two programs that write into one log, unless one had ended.
+
+    Streams starts the producers of its threads anew with the same ids.
+    """
+    if is_of_streams(transactional_id):
+        return None
     told = [
         event
         for event in story.client_events_about(transactional_id, "CLIENT_START", "CLIENT_STOP")
         if 0 <= time_of(victim) - time_of(event) <= LOOK_BACK_MS and story.log_of(event) == story.log_of(victim)
     ]
     starts = [event for event in told if event.category == "CLIENT_START"]
-    alive = len(starts) > 1 and not any(time_of(event) < time_of(starts[-1]) for event in told if event not in starts)
+    alive = len(starts) > 1 and not any(time_of(event) <= time_of(starts[-1]) for event in told if event not in starts)
     return starts[-1] if alive else None
 
 

@@ -61,8 +61,9 @@ class LogStory:
             for log, mentions in self._mentions.items()
             if len({one.fields["transactional_id"] for one in mentions}) > 1
         }
-        self._voices = Voices(self.events, self.log_of)
+        self._voices = Voices(self.log_of, self.log_with)
         self._of_categories: dict[tuple[str, tuple[str, ...]], list[LogEvent]] = {}
+        self._starts: dict[str, int] = {}
         self._first_named: dict[str, dict[str, LogEvent]] = {}
         self._groups: dict[str, str] = {}
         self._values: dict[tuple[str, str], str] = {}
@@ -127,9 +128,13 @@ class LogStory:
 
     def log_start_ms(self, event: LogEvent) -> int:
         """Return the time of the first record of an event's log, whether it means anything or not."""
-        files = {one.file for one in self.log_with(event)}
-        starts = (source.first_ms for source in self.sources if source.file in files)
-        return min([time_of(self.log_with(event)[0]), *(start for start in starts if start is not None)])
+        log = self.log_of(event)
+        if log not in self._starts:
+            events = self.log_with(event)
+            files = {one.file for one in events}
+            starts = (source.first_ms for source in self.sources if source.file in files)
+            self._starts[log] = min([time_of(events[0]), *(start for start in starts if start is not None)])
+        return self._starts[log]
 
     def of_application(self, application: str) -> Sequence[LogEvent]:
         """Return the events of one application, in all of its files."""

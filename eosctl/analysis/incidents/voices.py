@@ -12,32 +12,35 @@ _CLIENTS: Final = ("client_id", "rdkafka_client", "stream_client", "stream_threa
 
 
 class Voices:
-    """What each client, thread and logger of a log names."""
+    """What each client, thread and logger of a log names; gathered when it is first asked for."""
 
-    def __init__(self, events: Iterable[LogEvent], log_of: Callable[[LogEvent], str]) -> None:
+    def __init__(self, log_of: Callable[[LogEvent], str], log_with: Callable[[LogEvent], Iterable[LogEvent]]) -> None:
         self._log_of = log_of
-        self._named: dict[tuple[str, str, str], dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-        for event in events:
-            if event.fields:
-                for voice in self._voices(event):
-                    for name, value in event.fields.items():
-                        self._named[voice][name].add(value)
+        self._log_with = log_with
+        self._named: dict[tuple[str, str], dict[tuple[str, str], set[str]]] = {}
 
     def only(self, event: LogEvent, name: str) -> str:
         """Return the value of a field that the client, thread or logger of an event names alone; else nothing."""
-        for voice in self._voices(event):
-            values = self._named[voice][name] if voice in self._named else ()
+        key = self._log_of(event), name
+        if key not in self._named:
+            named = self._named[key] = defaultdict(set)
+            for one in self._log_with(event):
+                if value := one.fields.get(name):
+                    for voice in _voices(one):
+                        named[voice].add(value)
+        for voice in _voices(event):
+            values = self._named[key].get(voice, ())
             if len(values) == 1:
                 return next(iter(values))
         return ""
 
-    def _voices(self, event: LogEvent) -> Iterator[tuple[str, str, str]]:
-        """Yield the surest first."""
-        log = self._log_of(event)
-        for name in _CLIENTS:
-            if client := event.fields.get(name):
-                yield log, "client", client
-        if event.thread:
-            yield log, "thread", event.thread
-        if event.logger:
-            yield log, "logger", event.logger
+
+def _voices(event: LogEvent) -> Iterator[tuple[str, str]]:
+    """Yield who speaks, the surest first."""
+    for name in _CLIENTS:
+        if client := event.fields.get(name):
+            yield "client", client
+    if event.thread:
+        yield "thread", event.thread
+    if event.logger:
+        yield "logger", event.logger

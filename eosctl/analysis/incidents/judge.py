@@ -7,9 +7,10 @@ from typing import Final
 
 from eosctl.analysis.incidents.applications import find_failed_streams, find_slow_processing, find_unclean_stops
 from eosctl.analysis.incidents.explained import BEFORE_MS, Causes, Spans
+from eosctl.analysis.incidents.failovers import find_crashes
 from eosctl.analysis.incidents.fencing import find_fenced_producers
 from eosctl.analysis.incidents.refusals import find_denials, find_failed_log_dirs, find_large_records, find_settings
-from eosctl.analysis.incidents.servers import find_crashes, find_outages, find_planned_restarts, find_shortages
+from eosctl.analysis.incidents.servers import find_outages, find_planned_restarts, find_shortages
 from eosctl.analysis.incidents.story import LogStory
 from eosctl.analysis.incidents.writes import (
     find_hanging_transactions,

@@ -1,4 +1,4 @@
-"""The life of brokers and controllers: planned restarts, crashes, and what a crash takes with it."""
+"""The life of brokers and controllers: when they were away, whether on purpose, and what could not be written then."""
 
 from __future__ import annotations
 
@@ -124,52 +124,13 @@ def find_shortages(story: LogStory, outages: Sequence[Outage]) -> Iterator[Incid
             "not_enough_replicas",
             "brokers-down-below-min-isr",
             {"brokers": brokers, "topics": tuple(topics)},
-            [*episode, *(event for outage in crashed for event in outage.events), *_first_of_each(story, felt)],
+            [*episode, *(event for outage in crashed for event in outage.events), *first_of_each(story, felt)],
             f"Partitions of {', '.join(topics) or 'some topics'} had fewer replicas in sync than min.insync.replicas"
             + (f": broker {', '.join(brokers)} was down." if brokers else "."),
             "Bring the brokers back; transactions that waited end by themselves, those that timed out were aborted.",
             confidence=0.95 if crashed else 0.6,
             t_start_ms=min([start, *(outage.down_ms for outage in crashed)]),
             t_end_ms=end,
-        )
-
-
-def find_crashes(story: LogStory, outages: Sequence[Outage]) -> Iterator[Incident]:
-    """Yield the crashes of servers with what moved because of them."""
-    for outage in outages:
-        if outage.planned:
-            continue
-        led_quorum = _was_active_controller(story, outage)
-        successor = _successor(story, outage)
-        if led_quorum and successor is not None:
-            yield incident(
-                "controller_failover",
-                "controller-crash",
-                {"controller": outage.node, "broker": outage.node if outage.is_broker else ""},
-                [*outage.events, successor],
-                f"Node {outage.node}, the active controller, died; node "
-                f"{successor.fields.get('controller', '?')} took over.",
-                "Find out why the process died (kernel log, hs_err file, OOM); the cluster has moved on by itself.",
-                t_start_ms=outage.down_ms,
-            )
-        if not outage.is_broker:
-            continue
-        moved = _coordinator_moves(story, outage)
-        affected = _affected(story, outage)
-        if led_quorum and successor is not None and not affected:
-            continue
-        ids = tuple(sorted({story.transactional_id(event) for event in affected}))
-        partitions = tuple(sorted(_partitions(story, ids)))
-        yield incident(
-            "coordinator_failover" if moved or affected else "broker_crash",
-            "broker-crash",
-            {"broker": outage.node, "transactional.ids": ids, "topic-partitions": partitions},
-            [*outage.events, *_first_of_each(story, moved), *_first_of_each(story, affected)],
-            f"Broker {outage.node} died without having been asked to stop; "
-            f"{len(moved)} partitions of __transaction_state got another coordinator.",
-            "Find out why the process died. Producers go on by themselves once the new coordinators have loaded.",
-            t_start_ms=outage.down_ms,
-            t_end_ms=max([outage.up_ms or outage.down_ms, *(time_of(event) for event in moved)]),
         )
 
 
@@ -238,7 +199,7 @@ def _silent_controllers(story: LogStory, known: Sequence[Outage]) -> Iterator[Ou
     leaders = story.of("CONTROLLER_ACTIVE", "CONTROLLER_LEADER", "CONTROLLER_LOST")
     for taken in story.of("CONTROLLER_ACTIVE"):
         before = [event for event in leaders if time_of(event) < time_of(taken)]
-        leader = _leader_named(before[-1]) if before else ""
+        leader = leader_named(before[-1]) if before else ""
         application = applications.get(leader, "")
         if not application or leader == taken.fields.get("controller"):
             continue
@@ -253,7 +214,8 @@ def _silent_controllers(story: LogStory, known: Sequence[Outage]) -> Iterator[Ou
             yield Outage(application, leader, "Broker" in roles, False, last, None, (taken,))
 
 
-def _leader_named(event: LogEvent) -> str:
+def leader_named(event: LogEvent) -> str:
+    """Return the node that leads, or led, the quorum by an event's words."""
     names = (event.fields.get(name) for name in ("controller", "leader", "former_leader"))
     return next((name for name in names if name), "")
 
@@ -265,7 +227,7 @@ def _noticed(story: LogStory, node: str, last_sign_ms: int, start_ms: int) -> bo
     """
     until = min(start_ms, last_sign_ms + FAILOVER_MS)
     lost = any(
-        last_sign_ms <= time_of(event) <= until and _names_node(event.message, node)
+        last_sign_ms <= time_of(event) <= until and names_node(event.message, node)
         for event in story.of("NETWORK_DISCONNECT")
     )
     replaced = any(
@@ -291,7 +253,7 @@ def _cut_off(story: LogStory, node: str, start_ms: int) -> LogEvent | None:
 def _first_missed(story: LogStory, node: str, last_sign_ms: int, start_ms: int) -> int | None:
     """Return when a client first lost its connection to a node after the node's last words."""
     for event in story.client_events("NETWORK_DISCONNECT"):
-        if last_sign_ms <= time_of(event) <= min(start_ms, last_sign_ms + FAILOVER_MS) and _names_node(
+        if last_sign_ms <= time_of(event) <= min(start_ms, last_sign_ms + FAILOVER_MS) and names_node(
             event.message, node
         ):
             return time_of(event)
@@ -319,52 +281,7 @@ def _topic(event: LogEvent) -> str:
     return event.fields.get("partition", "").rpartition("-")[0]
 
 
-def _was_active_controller(story: LogStory, outage: Outage) -> bool:
-    """Whether the last that anybody said of the quorum before the crash is that this node leads it."""
-    for event in story.of("CONTROLLER_LOST"):
-        if outage.down_ms - 500 <= time_of(event) <= outage.down_ms + FAILOVER_MS:
-            return event.fields.get("former_leader") == outage.node
-    told = [
-        event for event in story.of("CONTROLLER_ACTIVE", "CONTROLLER_LEADER") if time_of(event) <= outage.down_ms + 500
-    ]
-    if not told:
-        return False
-    newest = max(told, key=lambda event: (int(event.fields.get("controller_epoch", -1)), time_of(event)))
-    return _leader_named(newest) == outage.node
-
-
-def _successor(story: LogStory, outage: Outage) -> LogEvent | None:
-    for event in story.of("CONTROLLER_ACTIVE"):
-        soon = outage.down_ms - 500 <= time_of(event) <= outage.down_ms + FAILOVER_MS
-        if soon and event.fields.get("controller") != outage.node:
-            return event
-    return None
-
-
-def _coordinator_moves(story: LogStory, outage: Outage) -> list[LogEvent]:
-    return [
-        event
-        for event in story.of("COORDINATOR_LOAD")
-        if "txn coordinator" in event.message
-        and event.fields.get("broker") != outage.node
-        and outage.down_ms <= time_of(event) <= outage.down_ms + FAILOVER_MS
-    ]
-
-
-def _affected(story: LogStory, outage: Outage) -> list[LogEvent]:
-    """Return what transactional clients printed about the node while it was away; not those that started later."""
-    until = (outage.up_ms or outage.down_ms + FAILOVER_MS) + SHORTAGE_GAP_MS
-    return [
-        event
-        for event in story.client_events("NETWORK_DISCONNECT", "COORDINATOR_DISCOVERED", "VERIFICATION_UNAVAILABLE")
-        if outage.down_ms - 1000 <= time_of(event) <= until
-        and _names_node(event.message, outage.node)
-        and story.transactional_id(event)
-        and story.log_start_ms(event) <= (outage.up_ms or until)
-    ]
-
-
-def _names_node(message: str, node: str) -> bool:
+def names_node(message: str, node: str) -> bool:
     """Whether a client speaks of a node: Java's ``node 1`` and ``(id: 1 rack``, librdkafka's ``host:9092/1``."""
     return any(
         f"{form}{node}{end}" in f"{message} "
@@ -372,15 +289,7 @@ def _names_node(message: str, node: str) -> bool:
     )
 
 
-def _partitions(story: LogStory, ids: Sequence[str]) -> set[str]:
-    return {
-        event.fields["coordinator_partition"]
-        for event in story.of("INIT_PRODUCER_ID")
-        if event.fields.get("transactional_id") in ids and event.fields.get("coordinator_partition")
-    }
-
-
-def _first_of_each(story: LogStory, events: Sequence[LogEvent]) -> list[LogEvent]:
+def first_of_each(story: LogStory, events: Sequence[LogEvent]) -> list[LogEvent]:
     """Return the first event of each program and transactional id."""
     firsts: dict[tuple[str, str], LogEvent] = {}
     for event in events:

@@ -88,7 +88,11 @@ def find_refused_writes(story: LogStory) -> Iterator[Incident]:
             yield incident(
                 "late_append_refused",
                 "late-append-after-end-of-transaction",
-                {"transactional.id": transactional_id, "topic-partition": episode[0].fields.get("partition", "")},
+                {
+                    "transactional.id": transactional_id,
+                    **_producer(story, transactional_id, episode),
+                    "topic-partition": episode[0].fields.get("partition", ""),
+                },
                 episode,
                 f"{episode[0].application} wrote for {transactional_id or 'a transaction'} after its end "
                 "and was refused.",
@@ -114,22 +118,33 @@ def find_zombie_writers(story: LogStory) -> Iterator[Incident]:
     keyed += [(story.transactional_id(event), event) for event in client]
     for transactional_id, events in by_key(sorted(keyed, key=lambda pair: time_of(pair[1]))).items():
         for episode in episodes(events, EPISODE_MS):
-            fields = next((event.fields for event in episode if event.fields.get("producer_id")), episode[0].fields)
+            producer = _producer(story, transactional_id, episode)
             yield incident(
                 "invalid_producer_epoch",
                 "zombie-writer",
                 {
                     "transactional.id": transactional_id,
-                    "producerId": fields.get("producer_id", ""),
-                    "producerEpoch": fields.get("producer_epoch", ""),
-                    "topic-partition": fields.get("partition", ""),
+                    **producer,
+                    "topic-partition": next(filter(None, (event.fields.get("partition") for event in episode)), ""),
                 },
                 episode,
-                f"A process still writes for {transactional_id or 'producer ' + fields.get('producer_id', '?')} with "
-                "an epoch that is over; the broker refused it.",
+                f"A process still writes for {transactional_id or 'producer ' + (producer.get('producerId') or '?')} "
+                "with an epoch that is over; the broker refused it.",
                 "Find the process with the old epoch and stop it.",
                 confidence=0.85 if _has_client(story, episode) else 0.65,
             )
+
+
+def _producer(story: LogStory, transactional_id: str, episode: Sequence[LogEvent]) -> dict[str, str]:
+    """Return the producer that wrote, by the broker's words of it or else by what its client got before."""
+    got = story.client_events_about(transactional_id, "TRANSACTIONAL_ID_NAMED", "INIT_PRODUCER_ID")
+    before = [event for event in got if time_of(event) <= time_of(episode[0])]
+    for event in (*episode, *reversed(before), *story.server_events_about(transactional_id, "INIT_PRODUCER_ID")):
+        if producer_id := event.fields.get("producer_id"):
+            # An epoch that a coordinator gave may be a later one.
+            epoch = "" if event.category == "INIT_PRODUCER_ID" else event.fields.get("producer_epoch", "")
+            return {"producerId": producer_id, "producerEpoch": epoch}
+    return {}
 
 
 def _has_client(story: LogStory, episode: Sequence[LogEvent]) -> bool:

@@ -15,6 +15,7 @@ SHIPPED: Final = (
     "eosctl/model/**/*.py",
     "eosctl/analysis/__init__.py",
     "eosctl/analysis/redaction.py",
+    "eosctl/analysis/wording.py",
     "eosctl/analysis/incidents/*.py",
     "eosctl/analysis/log_digest/*.py",
     "spark_log_analytics/**/*.py",

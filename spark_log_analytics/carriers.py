@@ -54,6 +54,7 @@ _COLLECTORS: Final = (
 )
 """What collectors put beside a ``message``: CloudWatch, Beats, Vector, Logstash, Fluent Bit, Fluentd."""
 _PATHS: Final = ("log.file.path", "tailed_path", "filename", "file", "path", "file_path", "filepath", "log_file")
+_DOCKER_BUFFER_BYTES: Final = 16 * 1024
 
 
 def read_carried(line: bytes) -> Inner | None:
@@ -94,7 +95,12 @@ def _is_whole(name: str, text: str, entry: Mapping[str, Any]) -> bool:
     """Whether a line ends here: containers' engines cut long ones, and tell so by a flag or a missing line end."""
     if "logtag" in entry:
         return bool(entry["logtag"] == "F")
-    return name != "log" or "stream" not in entry or text.endswith("\n")
+    return name != "log" or "stream" not in entry or ends_line(text.encode("utf-8", "replace"))
+
+
+def ends_line(text: bytes) -> bool:
+    """Whether what Docker keeps ends a line: it parts only what fills its buffer; collectors may drop line ends."""
+    return text.endswith(b"\n") or len(text) < _DOCKER_BUFFER_BYTES
 
 
 def _is_collected(entry: Mapping[str, Any]) -> bool:

@@ -99,7 +99,7 @@ LAYOUTS: Final = (
     Layout(
         "redpanda", rf"(?P<level>{_LEVEL}) +(?P<time>{_DATE}) \[(?P<thread>shard[^\]\n]*)\] (?P<logger>\S+) - {_REST}"
     ),
-    Layout("gc-unified", rf"\[(?P<time>{_DATE})\](?:\[[^\]\n]*\])* {_REST}"),
+    Layout("gc-unified", rf"\[(?P<time>{_DATE})\](?:\[[^\]\n]*\])+ {_REST}"),
     Layout("json", r"(?P<json>\{[ \t]*\"[^\n]*\})"),
     Layout("logfmt", r"(?P<pairs>(?:[\w.@-]+=(?:\"(?:[^\"\\\n]|\\.)*\"|[^\s\"]*) +){1,20}(?:msg|message)=[^\n]*)"),
     Layout("slog", rf"time=\"?(?P<time>{_DATE})\"? level=(?P<level>{_LEVEL}) {_REST}"),

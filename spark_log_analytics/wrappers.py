@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from spark_log_analytics.carriers import Inner, read_carried
+from spark_log_analytics.carriers import Inner, ends_line, read_carried
 from spark_log_analytics.documents import pieces_of
 
 _CRI: Final = re.compile(rb"(\d{4}-\d\d-\d\dT\S+) (stdout|stderr) ([FP]) ?(.*)")
@@ -76,7 +76,7 @@ def _docker(line: bytes) -> Inner | None:
         return None
     inner = entry["log"].encode()
     stamp = str(entry.get("time", ""))
-    return Inner(str(entry.get("stream", "")), inner.rstrip(b"\r\n"), inner.endswith(b"\n"), stamp)
+    return Inner(str(entry.get("stream", "")), inner.rstrip(b"\r\n"), ends_line(inner), stamp)
 
 
 def _compose(line: bytes) -> Inner | None:

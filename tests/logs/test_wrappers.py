@@ -56,6 +56,15 @@ WRAPPED = {
         + "\n"
         for line in (HEAD, CAUSE, NEXT)
     ),
+    "fluent bit without line ends": "".join(
+        json.dumps({"date": 1795253479.67, "stream": "stdout", "log": line, "kubernetes": {"pod_name": "kafka-0"}})
+        + "\n"
+        for line in (HEAD, CAUSE, NEXT)
+    ),
+    "docker without line ends": "".join(
+        json.dumps({"log": line, "stream": "stdout", "time": "2026-11-21T09:31:19.670Z"}) + "\n"
+        for line in (HEAD, CAUSE, NEXT)
+    ),
     "google": "".join(
         json.dumps({"timestamp": "2026-11-21T09:31:19.670Z", "severity": "INFO", "textPayload": text}) + "\n"
         for text in (f"{HEAD}\n{CAUSE}", NEXT)

@@ -186,10 +186,12 @@ def _count_newlines(data: Buffer, start: int, stop: int) -> int:
 def summarize(source: SourceFile, counts: Sequence[SplitCounts]) -> SourceSummary:
     """Add up what the parts of a file held."""
     layout = "+".join(part for part in (source.wrapper, source.verdict.name) if part)
-    return summarize_counts(source.name, source.application, layout, counts)
+    return summarize_counts(source.name, source.application, layout, counts, source.beginning)
 
 
-def summarize_counts(name: str, application: str, layout: str, counts: Sequence[SplitCounts]) -> SourceSummary:
+def summarize_counts(
+    name: str, application: str, layout: str, counts: Sequence[SplitCounts], beginning: str = ""
+) -> SourceSummary:
     """Add up the counts of what goes by one name."""
     return SourceSummary(
         file=name,
@@ -203,6 +205,7 @@ def summarize_counts(name: str, application: str, layout: str, counts: Sequence[
         first_ms=next((part.first_ms for part in counts if part.first_ms is not None), None),
         last_ms=next((part.last_ms for part in reversed(counts) if part.last_ms is not None), None),
         error=next((part.error for part in counts if part.error), ""),
+        beginning=beginning,
     )
 
 

@@ -19,6 +19,7 @@ from spark_log_analytics.wrappers import DOCUMENT, INSIDE, detect_wrapper, peel
 
 SAMPLE_BYTES: Final = 262_144
 HEAD_BYTES: Final = 256
+BEGINNING_BYTES: Final = 2_048
 
 _NOT_LOGS: Final = frozenset(
     [
@@ -61,6 +62,7 @@ class SourceFile(NamedTuple):
         modified_ms: When it was last written, ms since the epoch.
         zone: The zone of stamps without an offset; None when nobody said.
         head: Its first bytes when it was looked at, which tell it from another one in its place.
+        beginning: Its first records as text.
     """
 
     name: str
@@ -73,6 +75,7 @@ class SourceFile(NamedTuple):
     modified_ms: int
     zone: tzinfo | None
     head: bytes
+    beginning: str = ""
 
 
 class Unread(NamedTuple):
@@ -159,6 +162,7 @@ def inspect_file(path: Path, zone: tzinfo | None = None, layouts: tuple[Layout, 
         modified_ms=status.st_mtime_ns // 1_000_000,
         zone=zone,
         head=head[:HEAD_BYTES],
+        beginning=sample[:BEGINNING_BYTES].decode("utf-8", "replace"),
     )
 
 

@@ -76,6 +76,7 @@ class SourceSummary(NamedTuple):
         first_ms: Time of the first record that carries one.
         last_ms: Time of the last.
         error: Why the file could not be read to its end; empty when it was.
+        beginning: Its first records as text, in which programs tell who they are; empty where it is no file.
     """
 
     file: str
@@ -89,3 +90,4 @@ class SourceSummary(NamedTuple):
     first_ms: int | None
     last_ms: int | None
     error: str
+    beginning: str = ""

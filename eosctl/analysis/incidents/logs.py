@@ -32,9 +32,13 @@ class ProgramLogs:
         self._shared = frozenset(file for file, found in writers.items() if len(found) > 1 or file in of_servers)
         self._wholes = _whole_logs(sources)
 
+    def of_file(self, file: str) -> str:
+        """Name the log that a file is a part of."""
+        return self._wholes.get(file, file)
+
     def of(self, event: LogEvent) -> str:
         """Name the log that an event belongs to."""
-        log = self._wholes.get(event.file, event.file)
+        log = self.of_file(event.file)
         return "\0".join((log, event.application, event.host)) if event.file in self._shared else log
 
 

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
+from eosctl.analysis.incidents.announced import announced_ids
 from eosctl.analysis.incidents.clocks import on_one_clock
 from eosctl.analysis.incidents.guests import part_guests
 from eosctl.analysis.incidents.loggers import is_of_server
@@ -75,6 +76,11 @@ class LogStory:
             if not event.fields.get("client_id")
         ) | frozenset(event.application for event in self.events if is_of_server(event))
 
+        self._announced = announced_ids(
+            self.sources,
+            self._logs.of_file,
+            {event.fields.get("transactional_id", "") for event in self.server_events("INIT_PRODUCER_ID")},
+        )
         self.ids_of_clients = frozenset(
             event.fields["transactional_id"]
             for event in self.events
@@ -169,13 +175,13 @@ class LogStory:
         """Return the transactional id of an event: its own, or one that its log named.
 
         That is the last before it, unless its client, its thread or its logger speaks of another one only: a log may
-        hold several programs.
+        hold several programs. Where none is named as one, it is the only one that the log's beginning has.
         """
         if named := event.fields.get("transactional_id"):
             return named
         mentions = self._mentions.get(self.log_of(event))
         if not mentions:
-            return ""
+            return "" if event.application in self._servers else self._announced.get(self.log_of(event), "")
         before = bisect_right(mentions, time_of(event), key=time_of)
         last = mentions[max(before - 1, 0)]
         if before and last.category == event.category and time_of(event) - time_of(last) <= SAME_MOMENT_MS:

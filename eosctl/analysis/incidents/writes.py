@@ -15,7 +15,9 @@ from eosctl.model.severity import Severity
 STUCK_GAP_MS = 15_000
 STUCK_MIN_S = 8
 EPISODE_MS = 60_000
-_WRITE: Final = re.compile(r"\b(?:produc(?:e|ing)|writ(?:e|ing)|append|send|batch)", re.IGNORECASE)
+_WRITE: Final = re.compile(
+    r"\b(?:produc(?:e|ing)|writ(?:e|ing)|append|send|batch|late\b|delayed|belated|straggl)", re.IGNORECASE
+)
 RETRIED_MS = 2_000
 """How far a broker's refusal and the client's word of it are apart."""
 

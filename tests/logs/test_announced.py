@@ -1,0 +1,81 @@
+"""Programs that tell their transactional id in words of their own, and refused writers in theirs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from spark_log_analytics.scan import scan_paths
+from tests.logs.judging import judge
+
+COORDINATOR = "(kafka.coordinator.transaction.TransactionCoordinator)"
+ANNOUNCED = (
+    "writer {} registered: pid {}, epoch 0",
+    "up, tx={}, pid={}",
+    "writes go out under <{}> ({}).",
+    'session "{}": {}',
+)
+
+
+def broker(*ids: str) -> str:
+    return "".join(
+        "[2026-11-21 09:29:30,437] INFO [TransactionCoordinator id=1] "
+        f"Initialized transactionalId {one} with producerId "
+        f"{number} and producer epoch 0 on partition __transaction_state-3 {COORDINATOR}\n"
+        for number, one in enumerate(ids, 14)
+    )
+
+
+def writer(announced: str, answer: str) -> str:
+    return (
+        f"[2026-11-21 09:29:30,907] [30954] [INFO] wire.probe: {announced}\n"
+        "[2026-11-21 09:29:33,177] [30954] [INFO] wire.probe: 8 samples delivered\n"
+        f"[2026-11-21 09:29:40,420] [30954] [ERROR] wire.probe: {answer}\n"
+    )
+
+
+@pytest.mark.parametrize("words", ANNOUNCED)
+def test_each_of_two_programs_that_start_together_has_the_id_that_it_announced(words: str, tmp_path: Path) -> None:
+    answer = "broker said INVALID_PRODUCER_EPOCH to our write of the former writer (pulses-1)"
+    files = {
+        "broker-1/server.log": broker("loop.one.sensor-9", "loop.two.sensor-9"),
+        "edge.log": writer(words.format("loop.one.sensor-9", 14), answer),
+        "edge-2.log": writer(words.format("loop.two.sensor-9", 15), answer),
+    }
+    found = judge(tmp_path, files)
+    assert sorted((one.kind, one.subject["transactional.id"], one.subject["producerId"]) for one in found) == [
+        ("invalid_producer_epoch", "loop.one.sensor-9", "14"),
+        ("invalid_producer_epoch", "loop.two.sensor-9", "15"),
+    ]
+
+
+def test_a_log_that_begins_with_several_ids_is_nobodys(tmp_path: Path) -> None:
+    announced = "writers loop.one.sensor-9 and loop.two.sensor-9 registered"
+    files = {
+        "broker-1/server.log": broker("loop.one.sensor-9", "loop.two.sensor-9"),
+        "edge.log": writer(announced, "broker said INVALID_PRODUCER_EPOCH to our write (pulses-1)"),
+    }
+    assert ["transactional.id" in one.subject for one in judge(tmp_path, files)] == [False]
+
+
+def test_a_writer_tells_of_its_late_write_in_words_of_its_own(tmp_path: Path) -> None:
+    answer = "broker said TRANSACTION_ABORTABLE to our straggler of a transaction that is over (pulses-1)"
+    files = {"broker-1/server.log": broker("late.one"), "edge.log": writer("writer late.one registered", answer)}
+    assert [(one.kind, one.subject) for one in judge(tmp_path, files)] == [
+        ("late_append_refused", {"transactional.id": "late.one", "producerId": "14"})
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[2026-11-23 14:29:39,745] [30954] [ERROR] wire.probe: refused with INVALID_PRODUCER_EPOCH",
+        "[2026-11-23T20:09:14.536+0530] ERROR [ReplicaManager broker=1] INVALID_PRODUCER_EPOCH (kafka.server.Replica)",
+    ],
+)
+def test_stamps_in_brackets_are_not_the_garbage_collectors_alone(line: str, tmp_path: Path) -> None:
+    (tmp_path / "app.log").write_text(f"{line}\n" * 5)
+    scan = scan_paths([tmp_path])
+    assert [event.level for event in scan.events] == ["ERROR"] * 5
+    assert "gc" not in scan.sources[0].layout

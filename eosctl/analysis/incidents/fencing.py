@@ -247,7 +247,7 @@ def _stood_still(story: LogStory, transactional_id: str, events: Sequence[LogEve
         _subject(story, transactional_id, events[-1]),
         events,
         f"{transactional_id or events[-1].application} was refused when it came back: most likely its transaction had "
-        "been rolled back for its age. The coordinator's log, which would show it, is missing.",
+        "been rolled back for its age, of which no coordinator's log here tells.",
         "Add the transaction coordinator's server.log of this time, and look for what stopped the process.",
         confidence=0.5,
     )
@@ -260,7 +260,7 @@ def _displaced(story: LogStory, transactional_id: str, events: Sequence[LogEvent
         _subject(story, transactional_id, events[0]),
         events,
         f"{transactional_id or events[0].application} was fenced: most likely another instance took its id. A rollback "
-        "for its age would look the same to it; the coordinator's log, which would tell, is missing.",
+        "for its age would look the same to it, and no coordinator's log here tells.",
         "Add the transaction coordinator's server.log of this time, and look for a second instance with the same id.",
         confidence=0.5,
     )

@@ -170,9 +170,11 @@ def _outer_wrapper(sample: bytes) -> str:
         return ""
     for name, unwrap in _WRAPPERS:
         hits = [unwrapped for line in lines if (unwrapped := unwrap(line)) is not None]
-        # A pipe can stand in any first words; a wrapper's own stamp before another stamp cannot.
-        stamped = sum(_begins_record(hit.text) for hit in hits)
-        inner_stamped = name not in _NEEDS_STAMPS or stamped * _NEEDS_STAMPS[name] > len(hits)
+        # A pipe can stand in any first words; a wrapper's own stamp before another stamp cannot. Settings and stack
+        # traces, which are indented, may be most of what a program says at first.
+        starts = [hit for hit in hits if hit.text[:1] not in (b" ", b"\t")] or hits
+        stamped = sum(_begins_record(hit.text) for hit in starts)
+        inner_stamped = name not in _NEEDS_STAMPS or stamped * _NEEDS_STAMPS[name] > len(starts)
         if len(hits) * 10 >= len(lines) * 9 and inner_stamped:
             return name
     return "ansi" if _ANSI.search(sample) else ""

@@ -127,6 +127,13 @@ def test_a_record_without_a_stamp_has_its_wrappers(tmp_path: Path) -> None:
     assert event.time_ms == 1_795_253_479_670
 
 
+def test_settings_that_a_client_prints_at_its_start_hide_no_wrapper(tmp_path: Path) -> None:
+    settings = "".join(f"2026-11-21T09:31:19.670123456Z \tsetting.{number} = null\n" for number in range(100))
+    (tmp_path / "app.log").write_text(WRAPPED["kubectl"] + settings)
+    scan = scan_paths([tmp_path])
+    assert (scan.sources[0].layout, scan.sources[0].event_count) == ("kubectl+kafka", 2)
+
+
 def test_bare_syslog_lines_are_records_of_their_own(tmp_path: Path) -> None:
     path = tmp_path / "messages"
     path.write_text("Nov 21 09:31:19 host-7 kernel: Out of memory: Killed process 4711 (java)\n" * 2)

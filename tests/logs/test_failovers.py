@@ -52,6 +52,28 @@ def test_only_a_rising_epoch_is_a_move_and_its_ids_are_concerned(tmp_path: Path)
     assert "; 1 partition of __transaction_state got another" in found[0].explanation
 
 
+def test_a_client_whose_coordinator_is_elsewhere_lost_no_coordinator(tmp_path: Path) -> None:
+    client = (
+        "2026-11-21 09:29:10,500 INFO [main] o.a.k.c.NetworkClient: [Producer clientId=p, transactionalId=stays] "
+        "Node 1 disconnected.\n"
+    )
+    cut_off = other(
+        "[ReplicaFetcher replicaId=3, leaderId=1, fetcherId=0] Cancelled in-flight FETCH request with correlation id "
+        "64 due to node 1 being disconnected (elapsed time since creation: 90ms, elapsed time since send: 90ms, "
+        "throttle time: 0ms, request timeout: 30000ms)",
+        second=10,
+    )
+    kinds = {}
+    for coordinator in (1, 3):
+        files = {
+            "broker-1/server.log": (initialized(1, "stays", 5) if coordinator == 1 else "") + START,
+            "broker-3/server.log": (initialized(3, "stays", 5) if coordinator == 3 else "") + cut_off,
+            "app.log": client,
+        }
+        kinds[coordinator] = [one.kind for one in judge(tmp_path / str(coordinator), files)]
+    assert kinds == {1: ["coordinator_failover"], 3: ["broker_crash"]}
+
+
 @pytest.mark.parametrize(
     ("answer", "kind"),
     [("INVALID_PRODUCER_EPOCH", "invalid_producer_epoch"), ("INVALID_TXN_STATE", "late_append_refused")],

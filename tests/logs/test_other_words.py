@@ -48,6 +48,7 @@ def test_whose_limit_it_was(text: str, cause: str, tmp_path: Path) -> None:
     "text",
     [
         "read_committed consumer is stuck on ledger-1 for {} s: last stable offset 82, high watermark 300",
+        "no progress on ledger-1 for {} s: position=82, lastStable=82, highWatermark=300",
         "stalled at LSO=82 of partition ledger-1 since {}s, end offset 300",
     ],
 )

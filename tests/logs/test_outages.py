@@ -46,8 +46,12 @@ def test_a_broker_that_is_only_waited_for_has_not_crashed(tmp_path: Path) -> Non
 
 
 def test_followers_name_the_controller_that_they_lost(tmp_path: Path) -> None:
-    for state, name in (("CandidateState", "leaderId"), ("ProspectiveState", "leader")):
-        folder = tmp_path / state
+    for state, name in (
+        ("CandidateState", "leaderId"),
+        ("ProspectiveState", "leader"),
+        ("CandidateState", "leader=10.0.3.7:9093 (id: 1 rack: null) voter"),  # 3.7 to 3.9
+    ):
+        folder = tmp_path / state / name[:8]
         alive = other("[QuorumController id=1] Beginning snapshot 12")
         lost = f"[2026-11-21 09:29:02,000] INFO {LOST.format(state, name)} (org.apache.kafka.raft.QuorumState)\n"
         found = judge(folder, {"broker-1/controller.log": alive + START, "broker-3/controller.log": lost + TAKEN})

@@ -43,13 +43,15 @@ def find_crashes(story: LogStory, outages: Sequence[Outage]) -> Iterator[Inciden
             continue
         moved = _coordinator_moves(story, outage)
         affected = _affected(story, outage)
-        if led_quorum and successor is not None and not affected:
+        elsewhere = _coordinated_elsewhere(story, outage)
+        has_failed_over = bool(moved) or any(story.transactional_id(event) not in elsewhere for event in affected)
+        if led_quorum and successor is not None and not has_failed_over:
             continue
         homes = _coordinator_partitions(story)
         ids = _concerned(story, affected, homes, moved)
         partitions = {homes[one] for one in ids if one in homes and (not moved or homes[one] in moved)}
         yield incident(
-            "coordinator_failover" if moved or affected else "broker_crash",
+            "coordinator_failover" if has_failed_over else "broker_crash",
             "broker-crash",
             {"broker": outage.node, "transactional.ids": ids, "topic-partitions": tuple(sorted(partitions))},
             [*outage.events, *first_of_each(story, [*moved.values()]), *first_of_each(story, affected)],
@@ -122,6 +124,16 @@ def _coordinator_partitions(story: LogStory) -> dict[str, str]:
         for event in story.of("INIT_PRODUCER_ID")
         if event.fields.get("transactional_id") and event.fields.get("coordinator_partition")
     }
+
+
+def _coordinated_elsewhere(story: LogStory, outage: Outage) -> set[str]:
+    """Return the transactional ids that were last initialised by another broker than the one that was lost."""
+    last = {
+        event.fields["transactional_id"]: event.fields.get("broker")
+        for event in story.server_events("INIT_PRODUCER_ID")
+        if event.fields.get("transactional_id") and time_of(event) < outage.down_ms
+    }
+    return {one for one, broker in last.items() if broker and broker != outage.node}
 
 
 def _concerned(

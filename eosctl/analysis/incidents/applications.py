@@ -122,7 +122,9 @@ def _parted(story: LogStory, events: Sequence[LogEvent]) -> Iterator[tuple[str, 
     last: dict[str, str] = {}
     for event in events:
         log = story.log_of(event)
-        last[log] = _speaker(event) or last.get(log) or next(filter(None, map(_speaker, story.log_with(event))), "")
+        if log not in last:
+            last[log] = next(filter(None, map(_speaker, story.log_with(event))), "")
+        last[log] = _speaker(event) or last[log]
         yield f"{log}\0{last[log]}", event
 
 

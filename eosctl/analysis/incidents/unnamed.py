@@ -28,6 +28,7 @@ class Owners:
         self._story = story
         self._inits = story.server_events("INIT_PRODUCER_ID")
         self._turns = story.server_events("INIT_PRODUCER_ID", "TXN_TIMEOUT_ABORT", "TXN_LATE_COMMIT")
+        self._denials: dict[str, list[LogEvent]] = {}
         self._by_log: dict[str, set[str]] = {}
 
     def transactional_id(self, event: LogEvent) -> str:
@@ -45,7 +46,9 @@ class Owners:
 
     def denied(self, event: LogEvent, field: str) -> str:
         """Return the only name that servers denied in the same way at the time of an event; else an empty string."""
-        return _only(_between(self._story.server_events(event.category), field, time_of(event), UNKNOWN_CLOCK_MS))
+        if event.category not in self._denials:
+            self._denials[event.category] = self._story.server_events(event.category)
+        return _only(_between(self._denials[event.category], field, time_of(event), UNKNOWN_CLOCK_MS))
 
     def _turned_against(self, event: LogEvent, started: Set[str]) -> set[str]:
         """Return which of some ids, or of all where there are none, were taken or rolled back before an event."""

@@ -1,0 +1,177 @@
+"""What it costs to tell the lines of a log that may mean something, beside other engines on the same lines.
+
+    python -m benchmarks.log_engines [MEGABYTES]
+
+The scan of the whole catalogue asks of every line whether it starts a record, and whether a record that holds it may
+mean something. ``eosctl`` asks once for each kind of lines (:mod:`spark_log_analytics.kinds`); the others ask every
+line the same expressions, or only tell lines apart that differ in more than digits. polars is no part of eosctl: the
+table shows whether it would pay (``pip install polars``; without it its rows are missing). One thread each; GB a
+second of processor time, least of three rounds behind one that learns. That all find the same is checked.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from benchmarks.log_scan import write_log
+from spark_log_analytics.anchors import meaning_anchors
+from spark_log_analytics.job import plan_scan
+from spark_log_analytics.kinds import HEADER, MEANING, kinds_of, lines_of
+from spark_log_analytics.layouts import header_expressions
+from spark_log_analytics.sieve import WINDOW_BYTES
+
+if TYPE_CHECKING:
+    import polars as pl
+
+ROUNDS = 3
+
+
+class Told(NamedTuple):
+    """How many lines start a record, and how many may mean something."""
+
+    headers: int
+    meanings: int
+
+
+class Log(NamedTuple):
+    """The windows of a log, each of whole lines, and the expressions of its headers."""
+
+    windows: tuple[bytes, ...]
+    headers: tuple[str, ...]
+
+
+def read_log(path: Path) -> Log:
+    """Cut a file as the scan does."""
+    data, position, windows = path.read_bytes(), 0, list[bytes]()
+    while position < len(data):
+        end = data.find(b"\n", min(position + WINDOW_BYTES, len(data) - 1)) + 1
+        windows.append(data[position:end])
+        position = end
+    [source] = plan_scan([path])[0]
+    return Log(tuple(windows), header_expressions(source.verdict.layouts))
+
+
+def by_kinds(log: Log) -> Told:
+    """Ask once for each kind of lines, as eosctl does."""
+    kinds, headers, meanings = kinds_of(log.headers), 0, 0
+    for window in log.windows:
+        found = kinds.look(lines_of(np.frombuffer(window, dtype=np.uint8)))
+        headers += int(np.count_nonzero(found & HEADER))
+        meanings += int(np.count_nonzero(found & MEANING))
+    return Told(headers, meanings)
+
+
+def by_arrow(log: Log) -> Told:
+    """Ask every line by pyarrow's RE2."""
+    headers = meanings = 0
+    for window in log.windows:
+        texts = lines_of(np.frombuffer(window, dtype=np.uint8)).texts
+        headers += pc.sum(pc.match_substring_regex(texts, "|".join(log.headers))).as_py()
+        meanings += pc.sum(pc.match_substring_regex(texts, "|".join(meaning_anchors()))).as_py()
+    return Told(headers, meanings)
+
+
+def by_polars(log: Log) -> Told:
+    """Ask every line by polars' expressions."""
+    import polars as pl
+
+    line, headers, meanings = pl.col("line").str, 0, 0
+    asked = (line.contains("|".join(log.headers)).sum(), line.contains("|".join(meaning_anchors())).alias("m").sum())
+    for window in log.windows:
+        here = _polars_lines(window).select(*asked).row(0)
+        headers += here[0]
+        meanings += here[1]
+    return Told(headers, meanings)
+
+
+def cut_by_polars(log: Log) -> int:
+    """Cut into lines and ask nothing: the least that any path through polars costs."""
+    return sum(len(_polars_lines(window)) for window in log.windows)
+
+
+def apart_by_polars(log: Log) -> int:
+    """Cut and blur as eosctl does, but let polars tell the kinds apart."""
+    import polars as pl
+
+    blurred = (lines_of(np.frombuffer(window, dtype=np.uint8)).blurred for window in log.windows)
+    return sum(pl.Series(lines).n_unique() for lines in blurred)
+
+
+def apart_by_arrow(log: Log) -> int:
+    """Cut and blur, and let pyarrow tell the kinds apart, as eosctl does."""
+    blurred = (lines_of(np.frombuffer(window, dtype=np.uint8)).blurred for window in log.windows)
+    return sum(len(lines.dictionary_encode().dictionary) for lines in blurred)
+
+
+def _polars_lines(window: bytes) -> pl.DataFrame:
+    import polars as pl
+
+    # The quickest of its readers: a table of one column whose separator is in no line.
+    return pl.read_csv(
+        io.BytesIO(window), has_header=False, schema={"line": pl.String}, separator="\x01", quote_char=None
+    )
+
+
+def rows(log: Log) -> Iterator[tuple[str, float]]:
+    """Yield the name of a way and the processor time of one GB, in seconds."""
+    told = by_arrow(log)
+    # Lines of kinds that are too few to be asked about yet count as if they might mean something.
+    yield (
+        "eosctl: each kind of lines asked once",
+        _cost(log, by_kinds, lambda found: found.headers == told.headers and found.meanings >= told.meanings),
+    )
+    yield "pyarrow: every line asked", _cost(log, by_arrow, told.__eq__)
+    if find_spec("polars") is not None:
+        yield "polars: every line asked", _cost(log, by_polars, told.__eq__)
+        yield "polars: cut into lines, nothing asked", _cost(log, cut_by_polars, bool)
+    kinds = apart_by_arrow(log)
+    yield "pyarrow: lines told apart but for digits", _cost(log, apart_by_arrow, kinds.__eq__)
+    if find_spec("polars") is not None:
+        yield "polars: lines told apart but for digits", _cost(log, apart_by_polars, kinds.__eq__)
+
+
+def _cost(log: Log, work: Callable[[Log], Any], is_right: Callable[[Any], bool]) -> float:
+    work(log)  # kinds are learned, expressions compiled
+    costs = []
+    for _ in range(ROUNDS):
+        began = time.process_time()
+        found = work(log)
+        costs.append(time.process_time() - began)
+        assert is_right(found), f"{work.__name__} found {found}"
+    return min(costs) / sum(map(len, log.windows)) * 1e9
+
+
+def main(size_mb: int) -> None:
+    """Print the table."""
+    os.environ["POLARS_MAX_THREADS"] = "1"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "orders.log"
+        write_log(path, size_mb * 1_000_000)
+        log = read_log(path)
+    print(f"{time.strftime('%Y-%m-%d')}: {size_mb} MB, pyarrow {pa.__version__}, polars {_polars_version()}")
+    for name, seconds in rows(log):
+        print(f"{name:<44} {1 / seconds:>6.2f} GB/s {seconds:>6.2f} s/GB", flush=True)
+
+
+def _polars_version() -> str:
+    if find_spec("polars") is None:
+        return "is missing"
+    import polars as pl
+
+    return str(pl.__version__)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 250)

@@ -140,6 +140,7 @@ _EARLY_STAMP: Final = re.compile(rb".{0,16}?(?:20|\d\d:\d\d:\d\d)")
 """What a record's stamp looks like, behind its level at the latest."""
 _NEEDS_STAMPS: Final = {"kubectl": 4, "stern": 500, "carrier": 1000}
 """Wrappers that any words may look like: one line in so many of what they hold must start like a record."""
+_GOES_ON: Final = (b"\t", b"    ")
 INSIDE: Final = "+"
 _DEEPEST: Final = 3
 _SAMPLE_BYTES: Final = 65_536
@@ -174,8 +175,10 @@ def _outer_wrapper(sample: bytes) -> str:
         # traces, which are indented, may be most of what a program says at first.
         starts = [hit for hit in hits if hit.text[:1] not in (b" ", b"\t")] or hits
         stamped = sum(_begins_record(hit.text) for hit in starts)
-        inner_stamped = name not in _NEEDS_STAMPS or stamped * _NEEDS_STAMPS[name] > len(starts)
-        if len(hits) * 10 >= len(lines) * 9 and inner_stamped:
+        is_outside = name not in _NEEDS_STAMPS or stamped * _NEEDS_STAMPS[name] > len(starts)
+        # A program stamps its records; only what carries lines stamps those that go on with one, too.
+        is_outside |= name == "kubectl" and any(hit.text.startswith(_GOES_ON) for hit in hits)
+        if len(hits) * 10 >= len(lines) * 9 and is_outside:
             return name
     return "ansi" if _ANSI.search(sample) else ""
 

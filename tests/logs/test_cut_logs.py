@@ -67,9 +67,16 @@ def test_an_id_of_streams_is_nobody_elses(tmp_path: Path) -> None:
 
 def test_a_coordinator_alone_tells_of_a_client_that_came_too_late(tmp_path: Path) -> None:
     broker = BROKER.format("07:40,100", ROLLBACK)
-    assert judge(tmp_path / "killed", {"broker-1/server.log": broker}) == []
-    (found,) = judge(tmp_path / "late", {"broker-1/server.log": broker + BROKER.format("07:58,300", LATE)})
+    (found,) = judge(tmp_path, {"broker-1/server.log": broker + BROKER.format("07:58,300", LATE)})
     assert (found.kind, found.root_cause, found.subject) == (*PAUSED, {"transactional.id": "pay-7"})
+
+
+@pytest.mark.parametrize("client", ["", "2026-11-21 11:07:50.301 INFO [main] a.Relay - started\n"])
+def test_a_rollback_is_told_in_doubt_where_no_client_tells_more(client: str, tmp_path: Path) -> None:
+    broker = BROKER.format("01:55,100", INIT) + BROKER.format("07:40,100", ROLLBACK)
+    found = judge(tmp_path, {"broker-1/server.log": broker} | ({"relay.log": client} if client else {}))
+    told = [((one.kind, one.root_cause), one.subject, one.confidence) for one in found]
+    assert told == ([] if client else [(PAUSED, {"transactional.id": "pay-7"}, 0.5)])
 
 
 def test_a_coordinator_alone_tells_of_a_second_instance(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def test_those_of_a_time_are_those_that_touch_it(found: Sequence[Incident], star
 
 
 @pytest.mark.parametrize(
-    ("cause", "consequence"), [("producer_fenced", "unclean_stop"), ("broker_restart_clean", "not_enough_replicas")]
+    ("cause", "consequence"), [("producer_fenced", "unclean_stop"), ("not_enough_replicas", "broker_crash")]
 )
 def test_twice_as_many_incidents_are_twice_as_much_work(cause: str, consequence: str) -> None:
     """All at once, each with an id of its own: in pairs it would be four times as much."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from eosctl.analysis.incidents.judge import judge_incidents
 from spark_log_analytics.scan import scan_paths
 from tests.logs.judging import judge
@@ -125,3 +127,60 @@ def test_a_shortage_is_not_put_down_to_a_broker_that_was_back_before_it(tmp_path
         ("broker_crash", "1"),
         ("not_enough_replicas", ("2",)),
     ]
+
+
+RAFT_CUT = (
+    "[RaftManager id=3] Cancelled in-flight FETCH request with correlation id 66 due to node 1 being disconnected "
+    "(elapsed time since creation: 392ms, elapsed time since send: 391ms, throttle time: 0ms, request timeout: 2000ms)"
+)
+
+
+def test_whom_a_node_fetched_the_metadata_from_was_the_controller(tmp_path: Path) -> None:
+    for files in (
+        {"broker-1/server.log": START, "broker-3/controller.log": other(RAFT_CUT) + TAKEN},
+        # Not even a log of its own.
+        {"broker-3/controller.log": other(RAFT_CUT) + TAKEN},
+    ):
+        found = judge(tmp_path / str(len(files)), files)
+        assert [(one.kind, one.subject["controller"]) for one in found] == [("controller_failover", "1")]
+
+
+def test_a_controller_that_another_one_followed_before_it_went_had_stood_down(tmp_path: Path) -> None:
+    assert judge(tmp_path, {"broker-3/controller.log": TAKEN + other(RAFT_CUT, second=9)}) == []
+
+
+def _told_by_controller(second: int, message: str) -> str:
+    return f"[2026-11-21 09:29:{second:02d},000] INFO [QuorumController id=9] {message} (kafka.Beats)\n"
+
+
+@pytest.mark.parametrize(
+    ("back", "kinds"),
+    [
+        ((30, 31), ["not_enough_replicas"]),
+        # One after the other, as they should be.
+        ((10, 31), ["baseline", "broker_restart_clean", "broker_restart_clean"]),
+    ],
+)
+def test_brokers_that_were_stopped_together_made_a_shortage(
+    back: tuple[int, int], kinds: list[str], tmp_path: Path
+) -> None:
+    granted = "The request from broker {} to unfence has been granted because it has caught up"
+    asked = "Unfenced broker {} has requested and been granted a controlled shutdown."
+    controller = "".join(
+        [
+            _told_by_controller(2, asked.format(5)),
+            _told_by_controller(11, asked.format(6)) if back[0] == 10 else _told_by_controller(3, asked.format(6)),
+            _told_by_controller(back[0], granted.format(5)),
+            _told_by_controller(back[1], granted.format(6)),
+        ]
+    )
+    refused = "".join(
+        f"[2026-11-21 09:29:{second:02d},000] ERROR [ReplicaManager broker=7] Error processing append operation on "
+        "partition orders-1 (kafka.server.ReplicaManager)\norg.apache.kafka.common.errors.NotEnoughReplicasException: "
+        "The size of the current ISR Set(7) is insufficient to satisfy the min.isr requirement of 2 for orders-1\n"
+        for second in (12, 20, 28)
+    )
+    found = judge(tmp_path, {"controller-9/controller.log": controller, "broker-7/server.log": refused})
+    assert sorted(one.kind for one in found) == kinds
+    if len(found) == 1:
+        assert (found[0].subject["brokers"], found[0].confidence) == (("5", "6"), 0.9)

@@ -134,6 +134,16 @@ def test_settings_that_a_client_prints_at_its_start_hide_no_wrapper(tmp_path: Pa
     assert (scan.sources[0].layout, scan.sources[0].event_count) == ("kubectl+kafka", 2)
 
 
+@pytest.mark.parametrize(("inner", "is_wrapped"), [("\tat a.B.run(B.java:7)", True), ("", False)])
+def test_stamps_on_the_lines_of_a_stack_trace_are_no_programs(inner: str, is_wrapped: bool, tmp_path: Path) -> None:
+    lines = ("[main] ERROR a.B - failed", "java.lang.IllegalStateException: failed", *([inner] * bool(inner)))
+    text = "".join(f"2026-11-21T09:31:19.670123456Z {line}\n" for line in lines)
+    (tmp_path / "app.log").write_text(text)
+    scan = scan_paths([tmp_path])
+    assert scan.sources[0].layout.startswith("kubectl+") == is_wrapped
+    assert scan.events[0].time_ms == 1_795_253_479_670
+
+
 def test_bare_syslog_lines_are_records_of_their_own(tmp_path: Path) -> None:
     path = tmp_path / "messages"
     path.write_text("Nov 21 09:31:19 host-7 kernel: Out of memory: Killed process 4711 (java)\n" * 2)

@@ -47,7 +47,7 @@ EXPLANATIONS: Final = (
     Explains("coordinator_failover", frozenset(), echoes=_CLUSTER_ECHOES),
     Explains("controller_failover", frozenset(), echoes=_CLUSTER_ECHOES),
     Explains("broker_crash", frozenset(), echoes=_CLUSTER_ECHOES),
-    Explains("broker_restart_clean", frozenset({"not_enough_replicas"}), echoes=_CLUSTER_ECHOES),
+    Explains("broker_restart_clean", frozenset(), echoes=_CLUSTER_ECHOES | {"not_enough_replicas"}),
     Explains("hanging_transaction", frozenset({"transaction_timeout", "invalid_producer_epoch"}), same_subject=True),
     Explains(
         "poll_interval_exceeded",

@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
-from eosctl.analysis.incidents.servers import (
-    FAILOVER_MS,
-    SHORTAGE_GAP_MS,
-    Outage,
-    first_of_each,
-    leader_named,
-    names_node,
-)
+from eosctl.analysis.incidents.quorum import FAILOVER_MS, led_quorum, successor_of
+from eosctl.analysis.incidents.servers import Outage, first_of_each, names_node
+from eosctl.analysis.incidents.shortages import SHORTAGE_GAP_MS
 from eosctl.analysis.incidents.story import LogStory, incident, time_of
 from eosctl.analysis.wording import count_text
 from eosctl.model.incident import Incident
@@ -26,9 +21,9 @@ def find_crashes(story: LogStory, outages: Sequence[Outage]) -> Iterator[Inciden
     for outage in outages:
         if outage.planned:
             continue
-        led_quorum = _was_active_controller(story, outage)
-        successor = _successor(story, outage)
-        if led_quorum and successor is not None:
+        was_controller = led_quorum(story, outage.node, outage.down_ms)
+        successor = successor_of(story, outage.node, outage.down_ms)
+        if was_controller and successor is not None:
             yield incident(
                 "controller_failover",
                 "controller-crash",
@@ -45,7 +40,7 @@ def find_crashes(story: LogStory, outages: Sequence[Outage]) -> Iterator[Inciden
         affected = _affected(story, outage)
         elsewhere = _coordinated_elsewhere(story, outage)
         has_failed_over = bool(moved) or any(story.transactional_id(event) not in elsewhere for event in affected)
-        if led_quorum and successor is not None and not has_failed_over:
+        if was_controller and successor is not None and not has_failed_over:
             continue
         homes = _coordinator_partitions(story)
         ids = _concerned(story, affected, homes, moved)
@@ -61,28 +56,6 @@ def find_crashes(story: LogStory, outages: Sequence[Outage]) -> Iterator[Inciden
             t_start_ms=outage.down_ms,
             t_end_ms=max([outage.up_ms or outage.down_ms, *(time_of(event) for event in moved.values())]),
         )
-
-
-def _was_active_controller(story: LogStory, outage: Outage) -> bool:
-    """Whether the last that anybody said of the quorum before the crash is that this node leads it."""
-    for event in story.of("CONTROLLER_LOST"):
-        if outage.down_ms - 500 <= time_of(event) <= outage.down_ms + FAILOVER_MS:
-            return event.fields.get("former_leader") == outage.node
-    told = [
-        event for event in story.of("CONTROLLER_ACTIVE", "CONTROLLER_LEADER") if time_of(event) <= outage.down_ms + 500
-    ]
-    if not told:
-        return False
-    newest = max(told, key=lambda event: (int(event.fields.get("controller_epoch", -1)), time_of(event)))
-    return leader_named(newest) == outage.node
-
-
-def _successor(story: LogStory, outage: Outage) -> LogEvent | None:
-    for event in story.of("CONTROLLER_ACTIVE"):
-        soon = outage.down_ms - 500 <= time_of(event) <= outage.down_ms + FAILOVER_MS
-        if soon and event.fields.get("controller") != outage.node:
-            return event
-    return None
 
 
 def _coordinator_moves(story: LogStory, outage: Outage) -> dict[str, LogEvent]:

@@ -10,7 +10,9 @@ from eosctl.analysis.incidents.explained import BEFORE_MS, Causes, Spans
 from eosctl.analysis.incidents.failovers import find_crashes
 from eosctl.analysis.incidents.fencing import find_fenced_producers
 from eosctl.analysis.incidents.refusals import find_denials, find_failed_log_dirs, find_large_records, find_settings
-from eosctl.analysis.incidents.servers import find_outages, find_planned_restarts, find_shortages
+from eosctl.analysis.incidents.rollbacks import find_rollbacks
+from eosctl.analysis.incidents.servers import find_outages, find_planned_restarts
+from eosctl.analysis.incidents.shortages import find_shortages, has_made
 from eosctl.analysis.incidents.story import LogStory
 from eosctl.analysis.incidents.writes import (
     find_hanging_transactions,
@@ -75,10 +77,12 @@ def _merged(incidents: Sequence[Incident]) -> Iterator[Incident]:
 
 def _all(story: LogStory) -> Iterator[Incident]:
     outages = find_outages(story)
-    yield from find_planned_restarts(outages)
-    yield from find_shortages(story, outages)
+    shortages = tuple(find_shortages(story, outages))
+    yield from find_planned_restarts([one for one in outages if not has_made(one, shortages)])
+    yield from shortages
     yield from find_crashes(story, outages)
     yield from find_fenced_producers(story)
+    yield from find_rollbacks(story)
     yield from find_denials(story)
     yield from find_settings(story)
     yield from find_large_records(story)

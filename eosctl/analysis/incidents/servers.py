@@ -1,12 +1,12 @@
-"""The life of brokers and controllers: when they were away, whether on purpose, and what could not be written then."""
+"""The life of brokers and controllers: when they were away, and whether on purpose."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from eosctl.analysis.incidents.story import LogStory, episodes, incident, time_of
-from eosctl.analysis.incidents.trouble import FELT
+from eosctl.analysis.incidents.quorum import FAILOVER_MS, leader_named, lost_leaders
+from eosctl.analysis.incidents.story import LogStory, incident, time_of
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.severity import Severity
@@ -16,11 +16,8 @@ SHORTEST_LIFE_MS = 2_000
 """What a server says twice within this time it says to two files."""
 PLANNED_WITHIN_MS = 300_000
 """A start this soon after a signal belongs to it."""
-FAILOVER_MS = 60_000
 JVM_START_MS = 5_000
 READY_WITHIN_MS = 120_000
-SHORTAGE_GAP_MS = 30_000
-SHORTAGE_MIN_MS = 3_000
 ROLLING_MS = 600_000
 
 
@@ -59,7 +56,9 @@ def find_outages(story: LogStory) -> tuple[Outage, ...]:
         )
         if node and not known and not _alive_after(story, node, time_of(fenced)) and (node, 0) not in seen:
             found.append(Outage(f"broker-{node}", node, True, False, time_of(fenced), None, (fenced,)))
+    found += _stopped_elsewhere(story, found)
     found += _silent_controllers(story, found)
+    found += _unheard_controllers(story, found)
     return tuple(sorted(found, key=lambda outage: outage.down_ms))
 
 
@@ -90,47 +89,6 @@ def find_planned_restarts(outages: Sequence[Outage]) -> Iterator[Incident]:
             severity=Severity.INFO,
             t_start_ms=planned[0].down_ms,
             t_end_ms=max(outage.up_ms or 0 for outage in planned),
-        )
-
-
-def find_shortages(story: LogStory, outages: Sequence[Outage]) -> Iterator[Incident]:
-    """Yield the times in which partitions had fewer replicas in sync than they need."""
-    events = story.of("NOT_ENOUGH_REPLICAS")
-    for episode in episodes(events, SHORTAGE_GAP_MS):
-        start, end = time_of(episode[0]), time_of(episode[-1])
-        away = [
-            outage
-            for outage in outages
-            if outage.is_broker
-            and outage.down_ms - SHORTAGE_GAP_MS <= end
-            and (outage.up_ms or end) + FAILOVER_MS >= start
-        ]
-        # One that was back before it began may still have to catch up; one that was away is the nearer cause.
-        away = [outage for outage in away if (outage.up_ms or end) >= start] or away
-        crashed = [outage for outage in away if not outage.planned]
-        if not crashed and end - start < SHORTAGE_MIN_MS:
-            continue
-        brokers = tuple(sorted({outage.node for outage in crashed or away}))
-        shrunk = [event for event in story.of("ISR_SHRINK") if start - SHORTAGE_GAP_MS <= time_of(event) <= end]
-        alone = [event for event in shrunk if "," not in event.fields.get("isr_after", ",")]
-        topics = sorted({topic for event in (*episode, *alone) if (topic := _topic(event))})
-        felt = [
-            event
-            for event in story.client_events(*FELT)
-            if start <= time_of(event) <= end + SHORTAGE_GAP_MS
-            and (event.exception or event.level in ("WARN", "ERROR"))
-        ]
-        yield incident(
-            "not_enough_replicas",
-            "brokers-down-below-min-isr",
-            {"brokers": brokers, "topics": tuple(topics)},
-            [*episode, *(event for outage in crashed for event in outage.events), *first_of_each(story, felt)],
-            f"Partitions of {', '.join(topics) or 'some topics'} had fewer replicas in sync than min.insync.replicas"
-            + (f": broker {', '.join(brokers)} was down." if brokers else "."),
-            "Bring the brokers back; transactions that waited end by themselves, those that timed out were aborted.",
-            confidence=0.95 if crashed else 0.6,
-            t_start_ms=min([start, *(outage.down_ms for outage in crashed)]),
-            t_end_ms=end,
         )
 
 
@@ -214,10 +172,29 @@ def _silent_controllers(story: LogStory, known: Sequence[Outage]) -> Iterator[Ou
             yield Outage(application, leader, "Broker" in roles, False, last, None, (taken,))
 
 
-def leader_named(event: LogEvent) -> str:
-    """Return the node that leads, or led, the quorum by an event's words."""
-    names = (event.fields.get(name) for name in ("controller", "leader", "former_leader"))
-    return next((name for name in names if name), "")
+def _unheard_controllers(story: LogStory, known: Sequence[Outage]) -> Iterator[Outage]:
+    """Yield active controllers that went away, by the logs of others: their own are not here."""
+    nodes = {story.node_of(application) for application in story.servers()} | {outage.node for outage in known}
+    for leader, cut in lost_leaders(story).items():
+        if leader not in nodes:
+            yield Outage(f"controller-{leader}", leader, False, False, time_of(cut), None, (cut,))
+
+
+def _stopped_elsewhere(story: LogStory, known: Sequence[Outage]) -> Iterator[Outage]:
+    """Yield brokers that asked their controller to let them go; their own logs are not here."""
+    nodes = {story.node_of(application) for application in story.servers()} | {outage.node for outage in known}
+    told = story.of("BROKER_UNFENCED")
+    for order in told:
+        node = order.fields.get("fenced_broker", "")
+        if "granted a controlled shutdown" in order.message and node not in nodes:
+            back = (
+                time_of(event)
+                for event in told
+                if event.fields.get("fenced_broker") == node
+                and "to unfence" in event.message
+                and time_of(event) > time_of(order)
+            )
+            yield Outage(f"broker-{node}", node, True, True, time_of(order), next(back, None), (order,))
 
 
 def _noticed(story: LogStory, node: str, last_sign_ms: int, start_ms: int) -> bool:
@@ -275,10 +252,6 @@ def _alive_after(story: LogStory, node: str, time_ms: int) -> bool:
         and any(time_of(event) > time_ms for event in story.of_application(application))
         for application in story.servers()
     )
-
-
-def _topic(event: LogEvent) -> str:
-    return event.fields.get("partition", "").rpartition("-")[0]
 
 
 def names_node(message: str, node: str) -> bool:

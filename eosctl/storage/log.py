@@ -152,11 +152,11 @@ class SegmentedLog:
         """
         if not self._segments:
             return
-        active = self._segments[-1]
-        if self._unwritten:
-            descriptor = self._descriptors.open(active.log_path, create=True)
-            _write_all(descriptor, self._unwritten[0] if len(self._unwritten) == 1 else b"".join(self._unwritten))
-            self._unwritten.clear()
+        active, unwritten = self._segments[-1], self._unwritten
+        if unwritten:
+            data = unwritten[0] if len(unwritten) == 1 else b"".join(unwritten)
+            _write_all(self._descriptors.open(active.log_path, create=True), data)
+            unwritten.clear()
             self._unwritten_bytes = 0
             self._tail.shrink_to(self.config.tail_bytes)
             if active.waiting_entry_bytes >= _INDEX_WRITE_BYTES:

@@ -38,14 +38,18 @@ class Tail:
             max_bytes: Most bytes, unless the first batch alone is larger.
             upper_bound: Only batches that end below this offset.
         """
-        first = bisect_left(self._last_offsets, offset)
-        after = len(self._batches) if upper_bound is None else bisect_left(self._last_offsets, upper_bound)
+        last_offsets = self._last_offsets
+        first, after = bisect_left(last_offsets, offset), len(last_offsets)
+        if upper_bound is not None and after and upper_bound <= last_offsets[-1]:
+            after = bisect_left(last_offsets, upper_bound)
         if first >= after:
             return b""
+        if first + 1 == after:
+            return self._batches[first]
         limit = (self._ends[first - 1] if first else self._start) + max_bytes
         if self._ends[after - 1] > limit:
             after = max(first + 1, bisect_right(self._ends, limit, first, after))
-        return self._batches[first] if after == first + 1 else b"".join(self._batches[first:after])
+        return b"".join(self._batches[first:after])
 
     def shrink_to(self, max_bytes: int) -> None:
         """Drop the oldest batches when more than `max_bytes` are held.

@@ -138,12 +138,12 @@ class Fetch:
 
     def _note_progress(self) -> bool:
         """Take over how far the follower is; returns whether it lacks something."""
-        isr, now_ms = self._broker.isr, self._broker.runtime.now_ms()
-        is_behind = False
+        broker, request, replica_id = self._broker, self._request, self._replica_id
+        isr, now_ms, is_behind = broker.isr, broker.runtime.now_ms(), False
         for cached in self._session.to_serve():
             target = self._locate(cached)
             if isinstance(target, Partition):
-                cached.follower = isr.follower_fetched(target, self._replica_id, cached.request, self._request, now_ms)
+                cached.follower = isr.follower_fetched(target, replica_id, cached.request, request, now_ms)
                 is_behind = is_behind or lacks_something(target, cached.request)
             else:
                 is_behind = True
@@ -213,14 +213,21 @@ class Fetch:
         """Answer when the wait is over: enough bytes, an error, or where the logs part."""
         if self._request.min_bytes <= 0 or self._find_ready():
             results = self._read()
-            size = sum([len(data.records) for _, data in results if data.records])
-            if size >= self._request.min_bytes or any(
-                data.error_code or data.diverging_epoch.epoch >= 0 or data.preferred_read_replica >= 0
-                for _, data in results
-            ):
+            if self._is_enough(results):
                 self._answer(results)
                 return True
         return False
+
+    def _is_enough(self, results: list[tuple[CachedPartition, PartitionData]]) -> bool:
+        lacking = self._request.min_bytes
+        for _, data in results:
+            if data.records:
+                lacking -= len(data.records)
+                if lacking <= 0:
+                    return True
+            elif data.error_code or data.diverging_epoch.epoch >= 0 or data.preferred_read_replica >= 0:
+                return True
+        return lacking <= 0
 
     def _find_ready(self) -> bool:
         """Whether reading brings records or an error; settles the partitions that were looked at in vain."""
@@ -279,26 +286,29 @@ class Fetch:
         self._done = True
         if self._timer is not None:
             self._timer.cancel()
-        session = self._session
+        session, incremental, is_consumer = self._session, self._incremental, self._replica_id < 0
         session.waiting.pop(self, None)
         endpoints: dict[int, NodeEndpoint] = {}
         topics: dict[tuple[str, bytes], list[PartitionData]] = {}
         for cached, data in results:
-            if cached.must_respond(data) or not self._incremental:
-                key = cached.key
-                if data.error_code in LEADER_ERRORS and self._context.api_version >= FIRST_CURRENT_LEADER_VERSION:
-                    data = self._point_to_leader(key, data, endpoints)
-                of_topic = topics.get((key.topic, key.topic_id))
+            partition, records = cached.watched, data.records
+            is_news = partition is not None and data is partition.told  # all that a follower lacks
+            if is_news:
+                cached.tell(data)
+            if is_news or cached.must_respond(data) or not incremental:
+                error = data.error_code
+                if error and error in LEADER_ERRORS and self._context.api_version >= FIRST_CURRENT_LEADER_VERSION:
+                    data = self._point_to_leader(cached.key, data, endpoints)
+                of_topic = topics.get(cached.topic)
                 if of_topic is None:
-                    topics[key.topic, key.topic_id] = [data]
+                    topics[cached.topic] = [data]
                 else:
                     of_topic.append(data)
-            partition = cached.watched
-            if data.records:
+            if records:
                 session.move_to_end(cached)
-                if partition is not None and self._replica_id < 0:
-                    partition.traffic.bytes_out += len(data.records)
-            elif partition is not None and cached.is_told and not self._has_answer(partition, cached):
+                if is_consumer and partition is not None:
+                    partition.traffic.bytes_out += len(records)
+            elif partition is not None and (is_news or (cached.is_told and not self._has_answer(partition, cached))):
                 self._settle(partition, cached)
         if session.session_id == NO_SESSION_ID:
             session.close()
@@ -352,20 +362,24 @@ class FollowerFetch(Fetch):
         return lacks_something(partition, cached.request)
 
     def _read(self) -> list[tuple[CachedPartition, PartitionData]]:
-        left = self._request.max_bytes
-        at_least_one = True
+        broker, left, replica_id = self._broker, self._request.max_bytes, self._replica_id
+        broker_id, is_guarded, at_least_one = broker.node_id, broker.authorizer is not None, True
         results: list[tuple[CachedPartition, PartitionData]] = []
         for cached in self._session.to_serve():
-            target = self._locate(cached)
-            if isinstance(target, Partition):
-                data = read_news(target, cached, self._replica_id, left, at_least_one)
-                if data is None:
-                    self._settle(target, cached)
+            partition = cached.watched
+            if partition is None or partition.leader_id != broker_id or is_guarded:
+                target = self._locate(cached)
+                if not isinstance(target, Partition):
+                    results.append((cached, target))
                     continue
-                if data.records:
-                    left = max(0, left - len(data.records))
-                    at_least_one = False
-                results.append((cached, data))
-            else:
-                results.append((cached, target))
+                partition = target
+            data = read_news(partition, cached, replica_id, left, at_least_one)
+            if data is None:
+                self._settle(partition, cached)
+                continue
+            records = data.records
+            if records:
+                left = max(0, left - len(records))
+                at_least_one = False
+            results.append((cached, data))
         return results

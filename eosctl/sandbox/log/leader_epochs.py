@@ -10,24 +10,33 @@ __all__ = ["EpochStart", "LeaderEpochs"]
 
 
 class LeaderEpochs:
-    """The epochs of one log in ascending order of epoch and offset."""
+    """The epochs of one log in ascending order of epoch and offset.
+
+    Attributes:
+        entries: Changed by this object alone.
+        latest: The newest epoch with data, -1 when there is none; asked several times for every fetch of a follower.
+        dirty: Whether they have changed since they were written.
+    """
+
+    __slots__ = ("dirty", "entries", "latest")
 
     def __init__(self, entries: list[EpochStart] | None = None) -> None:
         self.entries: list[EpochStart] = entries or []
         self.dirty = False
+        self.latest = -1
+        self._find_latest()
 
-    @property
-    def latest(self) -> int:
-        """The newest epoch with data, -1 when there is none."""
-        return self.entries[-1].epoch if self.entries else -1
+    def _find_latest(self) -> None:
+        self.latest = self.entries[-1].epoch if self.entries else -1
 
     def assign(self, epoch: int, start_offset: int) -> None:
         """Note that ``epoch`` writes from ``start_offset`` on; known and older epochs change nothing."""
-        if epoch < 0 or (self.entries and epoch <= self.entries[-1].epoch):
+        if epoch <= self.latest:
             return
         while self.entries and self.entries[-1].start_offset >= start_offset:
             self.entries.pop()
         self.entries.append(EpochStart(epoch, start_offset))
+        self.latest = epoch
         self.dirty = True
 
     def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
@@ -51,6 +60,13 @@ class LeaderEpochs:
         while self.entries and self.entries[-1].start_offset >= end_offset:
             self.entries.pop()
             self.dirty = True
+        self._find_latest()
+
+    def clear(self) -> None:
+        """Forget all of them."""
+        self.entries.clear()
+        self.latest = -1
+        self.dirty = True
 
     def truncate_from_start(self, start_offset: int) -> None:
         """Forget what lies before ``start_offset``; the epoch that covers it now begins there."""

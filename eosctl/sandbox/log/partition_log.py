@@ -78,7 +78,10 @@ class PartitionLog:
 
     def last_stable_offset(self) -> int:
         """Return where a read_committed reader stops: the oldest unfinished transaction, or the high watermark."""
-        first = self.producers.first_unstable_offset()
+        producers = self.producers
+        if not producers.ongoing and not producers.unreplicated:
+            return self.high_watermark
+        first = producers.first_unstable_offset()
         if first is None or first > self.high_watermark:
             return self.high_watermark
         return max(first, self.store.log_start_offset)  # what was deleted under an open transaction is stable
@@ -120,9 +123,8 @@ class PartitionLog:
         return count
 
     def _append(self, batch: bytes, header: BatchHeader, now_ms: int) -> None:
-        known = self.epochs.entries
-        leader_epoch = header.partition_leader_epoch
-        if not known or leader_epoch > known[-1].epoch:
+        leader_epoch, producer_id = header.partition_leader_epoch, header.producer_id
+        if leader_epoch > self.epochs.latest:
             self.epochs.assign(leader_epoch, header.base_offset)
         store = self.store
         if not store.has_unwritten:
@@ -130,7 +132,7 @@ class PartitionLog:
         rolled = store.append(batch, header, now_ms)
         if rolled is not None:
             self.snapshot(self, rolled)
-        if header.producer_id >= 0:
+        if producer_id >= 0:
             completed = replay_producer(self.producers, header, batch)
             if completed is not None and completed.aborted:
                 self.store.append_aborted_txn(
@@ -196,8 +198,7 @@ class PartitionLog:
     def restart_at(self, offset: int) -> None:
         """Drop everything and begin again at ``offset`` (the leader no longer has what this follower needs)."""
         self.store.truncate_fully_and_start_at(offset)
-        self.epochs.entries.clear()
-        self.epochs.dirty = True
+        self.epochs.clear()
         self.cleaned_until = -1
         self.producers = ProducerStateManager()
         self.high_watermark = offset

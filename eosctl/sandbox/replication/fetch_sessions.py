@@ -35,11 +35,22 @@ class Poked(Protocol):
 class CachedPartition:
     """One partition of a session: what was asked and told last. It watches the partition that it stands for."""
 
-    __slots__ = ("follower", "high_watermark", "key", "log_start_offset", "order", "request", "session", "watched")
+    __slots__ = (
+        "follower",
+        "high_watermark",
+        "key",
+        "log_start_offset",
+        "order",
+        "request",
+        "session",
+        "topic",
+        "watched",
+    )
 
     def __init__(self, session: FetchSession, key: FetchKey, request: FetchPartition, order: int) -> None:
         self.session = session
         self.key = key
+        self.topic = (key.topic, key.topic_id)
         self.request = request
         self.order = order  # of serving
         self.high_watermark = -1
@@ -58,8 +69,10 @@ class CachedPartition:
 
     def poke(self) -> None:
         """Note that the partition has news of any kind."""
-        self._unsettle()
-        for fetch in self.session.waiting:
+        session = self.session
+        if self not in session.unsettled:
+            self._unsettle()
+        for fetch in session.waiting:
             fetch.poke()
 
     def appended(self) -> None:
@@ -72,17 +85,17 @@ class CachedPartition:
 
         A follower hears of it with the next records, or when its wait is over (since KAFKA-9731).
         """
-        if self.session.is_follower:
-            self._unsettle()
-        else:
+        session = self.session
+        if not session.is_follower:
             self.poke()
+        elif self not in session.unsettled:
+            self._unsettle()
 
     def _unsettle(self) -> None:
         session = self.session
-        if self not in session.unsettled:
-            session.unsettled[self] = None
-            if self.follower is not None:
-                self.follower.idled(session.used_ms)
+        session.unsettled[self] = None
+        if self.follower is not None:
+            self.follower.idled(session.used_ms)
 
     def lose(self) -> None:
         """Note that the partition has gone from this broker; its log must not stay in memory for a session's sake."""
@@ -97,18 +110,24 @@ class CachedPartition:
         log = self.watched.log
         return self.high_watermark == log.high_watermark and self.log_start_offset == log.start_offset
 
+    def tell(self, data: PartitionData) -> None:
+        """Remember the offsets of an answer without an error."""
+        self.high_watermark = data.high_watermark
+        self.log_start_offset = data.log_start_offset
+
     def must_respond(self, data: PartitionData) -> bool:
         """Whether an incremental answer contains this partition; remembers what is sent."""
+        high_watermark, log_start_offset = data.high_watermark, data.log_start_offset
         has_news = (
-            bool(data.records)
-            or data.high_watermark != self.high_watermark
+            high_watermark != self.high_watermark
+            or bool(data.records)
+            or log_start_offset != self.log_start_offset
             or bool(data.error_code)
-            or data.log_start_offset != self.log_start_offset
             or data.diverging_epoch.epoch >= 0
             or data.preferred_read_replica >= 0
         )
-        self.high_watermark = -1 if data.error_code else data.high_watermark
-        self.log_start_offset = data.log_start_offset
+        self.high_watermark = -1 if data.error_code else high_watermark
+        self.log_start_offset = log_start_offset
         return has_news
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -13,6 +14,7 @@ from eosctl.sandbox.runtime import NodeRuntime
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.fetch import (
+    FetchableTopicResponse,
     FetchPartition,
     FetchRequest,
     FetchTopic,
@@ -201,13 +203,14 @@ class ReplicaFetcher:
                 followed.sent = None
         self._count += 1
         topics: dict[bytes, list[FetchPartition]] = {}
+        count, paused = self._count, self._paused
         for followed in self._changed:
-            if followed in self._paused:
+            if paused and followed in paused:
                 continue
             partition = followed.partition
             wanted = self._wanted(partition)
             if followed.sent != wanted:
-                followed.sent, followed.sent_in = wanted, self._count
+                followed.sent, followed.sent_in = wanted, count
                 of_topic = topics.get(partition.topic_id)
                 if of_topic is None:
                     topics[partition.topic_id] = [wanted]
@@ -264,21 +267,27 @@ class ReplicaFetcher:
         if is_latest and response.session_id and not self._session_epoch:
             self._session_id = response.session_id
             self._session_epoch = 1
-        now_ms = self._runtime.now_ms()
-        for topic in response.responses:
-            of_topic = self._by_topic.get(topic.topic_id)
-            if of_topic is None:
-                continue
-            for data in topic.partitions:
-                followed = of_topic.get(data.partition_index)
-                if followed is not None and followed.partition.leader_id == self._leader_id:
-                    self._take(followed, data, number, now_ms)
+        self._hear(response.responses, number)
         if is_latest:
             self._latest = 0
             if not response.responses and self._runtime.loop.time() == self._sent_at:
                 self._runtime.call_later(RETRY_MS, self._retry)  # an answer without news and without waiting
             else:
                 self._wake()
+
+    def _hear(self, responses: Sequence[FetchableTopicResponse], number: int) -> None:
+        now_ms, leader_id = self._runtime.now_ms(), self._leader_id
+        for topic in responses:
+            of_topic = self._by_topic.get(topic.topic_id)
+            if of_topic is None:
+                continue
+            for data in topic.partitions:
+                followed = of_topic.get(data.partition_index)
+                if followed is not None and followed.partition.leader_id == leader_id:
+                    if data.error_code or data.diverging_epoch.epoch >= 0:
+                        self._hear_refusal(followed, data, number)
+                    else:
+                        self._take(followed, data, now_ms)
 
     def _fail(self) -> None:
         self._latest = 0
@@ -289,36 +298,40 @@ class ReplicaFetcher:
         if not self._latest and not self._waking:
             self._send()
 
-    def _take(self, followed: _Followed, data: PartitionData, number: int, now_ms: int) -> None:
+    def _take(self, followed: _Followed, data: PartitionData, now_ms: int) -> None:
         partition = followed.partition
-        refuses = data.error_code or data.diverging_epoch.epoch >= 0
-        if refuses and (followed.sent is None or number < followed.sent_in):
-            return  # about a position that this follower has left since (AbstractFetcherThread compares offsets, too)
-        if data.error_code:
-            self._handle_error(followed, ErrorCode(data.error_code))
-            return
         log = partition.log
-        if data.diverging_epoch.epoch >= 0:
-            _, own_end = log.epochs.end_offset_for(data.diverging_epoch.epoch, log.end_offset)
-            end = data.diverging_epoch.end_offset
-            end = min(end, own_end) if own_end >= 0 else end
-            self._replicas.events.truncates(partition, end, data.diverging_epoch.epoch)
-            log.truncate_to(end)
-            followed.sent = None
-            self._changed[followed] = None
-            return
-        store, sent = log.store, followed.sent
-        if data.records and sent is not None and sent.fetch_offset == store.log_end_offset:
-            log.append_as_follower(data.records, now_ms)
-            self._changed[followed] = None
-        high_watermark = min(data.high_watermark, store.log_end_offset)
+        store, records = log.store, data.records
+        if records:
+            sent = followed.sent
+            if sent is not None and sent.fetch_offset == store.log_end_offset:
+                log.append_as_follower(records, now_ms)
+                self._changed[followed] = None
+        high_watermark, end_offset, start_offset = data.high_watermark, store.log_end_offset, data.log_start_offset
+        if high_watermark > end_offset:
+            high_watermark = end_offset
         if high_watermark > log.high_watermark:
             log.advance_high_watermark(high_watermark)
             if partition.watchers:  # consumers that read from this follower
                 partition.poke_watchers()
-        if data.log_start_offset > store.log_start_offset:
-            log.advance_start_offset(data.log_start_offset)
+        if start_offset > store.log_start_offset:
+            log.advance_start_offset(start_offset)
             self._changed[followed] = None
+
+    def _hear_refusal(self, followed: _Followed, data: PartitionData, number: int) -> None:
+        if followed.sent is None or number < followed.sent_in:
+            return  # about a position that this follower has left since (AbstractFetcherThread compares offsets, too)
+        if data.error_code:
+            self._handle_error(followed, ErrorCode(data.error_code))
+            return
+        log = followed.partition.log
+        _, own_end = log.epochs.end_offset_for(data.diverging_epoch.epoch, log.end_offset)
+        end = data.diverging_epoch.end_offset
+        end = min(end, own_end) if own_end >= 0 else end
+        self._replicas.events.truncates(followed.partition, end, data.diverging_epoch.epoch)
+        log.truncate_to(end)
+        followed.sent = None
+        self._changed[followed] = None
 
     def _handle_error(self, followed: _Followed, error: ErrorCode) -> None:
         partition = followed.partition

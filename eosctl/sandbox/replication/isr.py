@@ -69,12 +69,13 @@ class IsrManager:
         follower = partition.followers.get(replica_id)
         if follower is None:
             return None
-        log, offset, epoch = partition.log, asked.fetch_offset, asked.current_leader_epoch
-        end_offset = log.store.log_end_offset
+        log, offset = partition.log, asked.fetch_offset
+        store = log.store
+        end_offset = store.log_end_offset
         if (
-            not log.store.log_start_offset <= offset <= end_offset
-            or epoch not in (partition.leader_epoch, -1)
-            or diverges(partition, asked)
+            not store.log_start_offset <= offset <= end_offset
+            or asked.current_leader_epoch not in (partition.leader_epoch, -1)
+            or (asked.last_fetched_epoch != log.epochs.latest and diverges(partition, asked))
         ):
             return None
         follower.fetched(offset, asked.log_start_offset, now_ms, end_offset, request.replica_state.replica_epoch)

@@ -10,8 +10,10 @@ from eosctl.sandbox.log.partition_log import PartitionLog
 from eosctl.sandbox.metadata.image import PartitionState
 from eosctl.sandbox.replication.purgatory import ReplicationWait
 from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.fetch import PartitionData
 
 UNKNOWN_OFFSET: Final = -1
+NO_FACTS: Final = (-1, -1, -1, -1, -1)
 
 
 class FetchWatcher(Protocol):
@@ -57,8 +59,10 @@ class Follower:
 
     def idled(self, last_fetch_ms: int) -> None:
         """Note the last fetch of a time in which the leader had nothing that this follower lacked."""
-        self.caught_up_ms = max(self.caught_up_ms, last_fetch_ms)
-        self.last_fetch_ms = max(self.last_fetch_ms, last_fetch_ms)
+        if last_fetch_ms > self.caught_up_ms:
+            self.caught_up_ms = last_fetch_ms
+        if last_fetch_ms > self.last_fetch_ms:
+            self.last_fetch_ms = last_fetch_ms
 
     def is_caught_up(self, leader_end_offset: int, now_ms: int, max_lag_ms: int) -> bool:
         """Whether the follower is in sync: at the end, or was there within ``replica.lag.time.max.ms``."""
@@ -98,6 +102,8 @@ class Partition:
         "partition_epoch",
         "pending_isr",
         "replicas",
+        "told",
+        "told_facts",
         "topic_id",
         "traffic",
         "waits",
@@ -122,6 +128,8 @@ class Partition:
         self.followers: dict[int, Follower] = {}
         self.waits: deque[ReplicationWait] = deque()
         self.watchers: dict[FetchWatcher, None] = {}
+        self.told: PartitionData | None = None  # to the follower that fetched last, as its leader
+        self.told_facts: tuple[int, int, int, int, int] = NO_FACTS  # on which that was based
 
     @property
     def min_isr(self) -> int:
@@ -175,6 +183,7 @@ class Partition:
         self.leader_start_offset = self.log.end_offset
         self.log.epochs.assign(self.leader_epoch, self.log.end_offset)
         self.followers.clear()
+        self.told, self.told_facts = None, NO_FACTS  # another leader may have written since
         for broker_id in self.isr:
             if broker_id != self.broker_id:
                 follower = self.followers[broker_id] = Follower()

@@ -37,18 +37,21 @@ class ReplicationWait:
 
 
 class Deadlines:
-    """Expires waits with REQUEST_TIMED_OUT; one timer for all of them, since nearly every wait ends at once."""
+    """Expires waits with REQUEST_TIMED_OUT; one timer for all of them.
+
+    Nearly every wait is over before the next sweep, which is when those that go on are put in order.
+    """
 
     def __init__(self, runtime: NodeRuntime) -> None:
         self._runtime = runtime
+        self._fresh: list[ReplicationWait] = []  # since the last sweep
         self._heap: list[tuple[float, int, ReplicationWait]] = []
         self._count = 0
         self._armed = False
 
     def add(self, wait: ReplicationWait) -> None:
         """Watch a wait until it is over."""
-        self._count += 1
-        heappush(self._heap, (wait.deadline, self._count, wait))
+        self._fresh.append(wait)
         if not self._armed:
             self._armed = True
             self._runtime.call_later(SWEEP_INTERVAL_MS, self._sweep)
@@ -56,8 +59,13 @@ class Deadlines:
     def _sweep(self) -> None:
         now = self._runtime.loop.time()
         heap = self._heap
+        fresh, self._fresh = self._fresh, []
+        for wait in fresh:
+            if not wait.is_over:
+                self._count += 1
+                heappush(heap, (wait.deadline, self._count, wait))
         while heap and (heap[0][2].is_over or heap[0][0] <= now):
             heappop(heap)[2].complete(ErrorCode.REQUEST_TIMED_OUT)
-        self._armed = bool(heap)
+        self._armed = bool(heap or self._fresh)
         if self._armed:
             self._runtime.call_later(SWEEP_INTERVAL_MS, self._sweep)

@@ -19,6 +19,7 @@ from eosctl.wire.records.batch import decode_header
 
 READ_UNCOMMITTED, READ_COMMITTED = 0, 1
 CONSUMER = -1
+SHARED_BYTES = 16 << 10  # what one follower read is kept for the next up to this size
 
 
 NO_EPOCH = -1  # the client does not say one; other negative epochs are old ones
@@ -69,10 +70,11 @@ def diverges(partition: Partition, request: FetchPartition) -> bool:
 
 def lacks_something(partition: Partition, request: FetchPartition) -> bool:
     """Whether a follower that asks so may get more than offsets."""
+    log = partition.log
     return (
-        request.fetch_offset != partition.log.store.log_end_offset
+        request.fetch_offset != log.store.log_end_offset
         or request.current_leader_epoch != partition.leader_epoch
-        or request.last_fetched_epoch not in (partition.log.epochs.latest, NO_EPOCH)
+        or request.last_fetched_epoch not in (log.epochs.latest, NO_EPOCH)
     )
 
 
@@ -125,22 +127,27 @@ def read_news(
         What `read_partition` does; None when the follower has every record and knows the offsets.
     """
     log, request = partition.log, cached.request
-    store, offset = log.store, request.fetch_offset
+    store, offset, last_epoch = log.store, request.fetch_offset, request.last_fetched_epoch
     end_offset, start_offset, high_watermark = store.log_end_offset, store.log_start_offset, log.high_watermark
     if (
         request.current_leader_epoch != partition.leader_epoch
-        or request.last_fetched_epoch not in (log.epochs.latest, NO_EPOCH)
+        or (last_epoch != log.epochs.latest and last_epoch != NO_EPOCH)
         or not start_offset <= offset <= end_offset
     ):
         return read_partition(partition, request, READ_UNCOMMITTED, replica_id, max_bytes, at_least_one)
-    records = b""
-    if offset < end_offset:
-        records = _read_records(log, request, end_offset, max_bytes, at_least_one)
-    elif high_watermark == cached.high_watermark and start_offset == cached.log_start_offset:
+    if offset == end_offset and high_watermark == cached.high_watermark and start_offset == cached.log_start_offset:
         return None
-    return PartitionData(
+    # What a follower is told follows from these: the next one that is as far gets the very message.
+    facts = (offset, end_offset, high_watermark, start_offset, request.partition_max_bytes)
+    if facts == partition.told_facts and partition.told is not None and max_bytes >= SHARED_BYTES:
+        return partition.told
+    records = _read_records(log, request, end_offset, max_bytes, at_least_one) if offset < end_offset else b""
+    data = PartitionData(
         request.partition, 0, high_watermark, log.last_stable_offset(), start_offset, None, -1, records
     )
+    if max_bytes >= SHARED_BYTES >= len(records) and (records or offset == end_offset):
+        partition.told, partition.told_facts = data, facts
+    return data
 
 
 def _read_records(log: PartitionLog, request: FetchPartition, bound: int, max_bytes: int, at_least_one: bool) -> bytes:

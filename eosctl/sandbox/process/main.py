@@ -10,7 +10,7 @@ from pathlib import Path
 
 from eosctl.sandbox.cluster import Cluster
 from eosctl.sandbox.process import places
-from eosctl.sandbox.process.moderation import ModeratedSelector
+from eosctl.sandbox.process.moderation import ONE_BROKER, REPLICATING, ModeratedSelector
 from eosctl.sandbox.process.serving import serve
 from eosctl.sandbox.process.spec import SandboxSpec
 
@@ -51,11 +51,11 @@ class _Loop(asyncio.SelectorEventLoop):
     time = staticmethod(time.monotonic)
 
 
-def _new_loop() -> asyncio.AbstractEventLoop:
+def _new_loop(spec: SandboxSpec) -> asyncio.AbstractEventLoop:
     try:
         import uvloop
     except ImportError:
-        return _Loop(ModeratedSelector())
+        return _Loop(ModeratedSelector(REPLICATING if spec.brokers > 1 else ONE_BROKER))
     loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
     return loop
 

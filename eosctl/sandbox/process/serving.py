@@ -17,6 +17,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -145,14 +146,14 @@ def _report(ready: int, answer: dict[str, Any]) -> None:
 def serve(
     arguments: Sequence[str],
     make: Callable[[SandboxSpec], Served],
-    loop_factory: Callable[[], asyncio.AbstractEventLoop] | None = None,
+    new_loop: Callable[[SandboxSpec], asyncio.AbstractEventLoop] | None = None,
 ) -> int:
     """Run the process; returns its exit code."""
     spec = SandboxSpec.from_json(arguments[0])
     ready = int(arguments[1])
     os.set_inheritable(ready, False)
     try:
-        with asyncio.Runner(loop_factory=loop_factory) as runner:
+        with asyncio.Runner(loop_factory=partial(new_loop, spec) if new_loop is not None else None) as runner:
             runner.run(run(spec, make, ready))
     except EosctlError as error:
         print(error, file=sys.stderr)  # noqa: T201 - the process's log is its standard error

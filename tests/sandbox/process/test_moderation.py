@@ -9,7 +9,16 @@ from contextlib import ExitStack
 
 import pytest
 
-from eosctl.sandbox.process.moderation import FEW, LONGEST_S, SHARE_S, ModeratedSelector, pause_s
+from eosctl.sandbox.process.moderation import (
+    FEW,
+    GATHERING_S,
+    LONGEST_S,
+    ONE_BROKER,
+    REPLICATING,
+    SHARE_S,
+    ModeratedSelector,
+    pause_s,
+)
 
 CROWD = FEW + 8
 MOMENT_S = 8 * SHARE_S
@@ -63,7 +72,7 @@ def time() -> Time:
 @pytest.fixture
 def clients(time: Time) -> Iterator[Clients]:
     with ExitStack() as stack:
-        selector = stack.enter_context(ModeratedSelector(time.clock, time.sleep))
+        selector = stack.enter_context(ModeratedSelector(ONE_BROKER, time.clock, time.sleep))
         yield Clients(selector, stack)
 
 
@@ -151,3 +160,52 @@ def test_a_crowd_that_has_gone_is_forgotten_in_milliseconds(clients: Clients, ti
     clients.speak(1)
     assert clients.served(None) == 1
     assert len(time.slept_s) == slept
+
+
+class TestReplication:
+    """Turns of brokers that replicate are long, and what they cost is the more worth sharing."""
+
+    @pytest.fixture
+    def clients(self, time: Time) -> Iterator[Clients]:
+        with ExitStack() as stack:
+            selector = stack.enter_context(ModeratedSelector(REPLICATING, time.clock, time.sleep))
+            yield Clients(selector, stack)
+
+    def gathered(self, clients: Clients, time: Time, turn_s: float, timeout: float | None = None) -> list[float]:
+        """Let a crowd be noticed, then take a turn of that length; returns the sleeps before the next look."""
+        for _ in range(8):
+            clients.speak(CROWD)
+            time.now_s += 1e-3
+            assert clients.served(None) == CROWD
+        time.slept_s.clear()
+        clients.speak(1)
+        time.now_s += turn_s
+        assert clients.served(timeout) == 1
+        return time.slept_s
+
+    def test_after_a_turn_a_crowd_is_given_a_share_of_its_length_to_ask_again(
+        self, clients: Clients, time: Time
+    ) -> None:
+        assert self.gathered(clients, time, 2e-3) == [pytest.approx(2e-3 * REPLICATING.gathering)]
+
+    def test_the_longest_turn_is_followed_by_no_more_than_a_moment(self, clients: Clients, time: Time) -> None:
+        assert self.gathered(clients, time, 1.0) == [GATHERING_S]
+
+    def test_other_work_and_timers_do_not_wait_for_it(self, clients: Clients, time: Time) -> None:
+        assert not self.gathered(clients, time, 2e-3, timeout=0)
+        assert self.gathered(clients, time, 2e-3, timeout=1e-6) == [1e-6]
+
+    def test_a_crowd_is_noticed_that_speaks_in_turns_of_some_milliseconds(self, clients: Clients, time: Time) -> None:
+        for turn in range(12):
+            for number in range(turn % 3 * 6, min(turn % 3 * 6 + 6, CROWD)):
+                clients.speak_alone(number)
+            time.now_s += 1.5e-3
+            assert clients.served(None)
+        assert time.slept_s
+
+    def test_a_few_clients_never_wait(self, clients: Clients, time: Time) -> None:
+        for timeout in (None, 0.0, 1.0) * 20:
+            time.now_s += 2e-3
+            clients.speak(FEW)
+            assert clients.served(timeout) == FEW
+        assert not time.slept_s

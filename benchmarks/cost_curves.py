@@ -23,23 +23,19 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import linear_regression
 from typing import Final, NamedTuple
 
-import psutil
-
 from benchmarks import as_installed
 from benchmarks.config_lint import fill
 from benchmarks.decode import data_batches, write_batches
 from benchmarks.log_scan import write_log
+from benchmarks.replicas import sandbox, table_by_connections
 from benchmarks.sandbox_throughput import Server, measure
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.harness import START_MS, Harness
-from eosctl.sandbox.process import manage
-from eosctl.sandbox.process.spec import SandboxSpec
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.internal import transaction_log
 from eosctl.wire.internal.transaction_log import TransactionKey, TransactionPartitions, TransactionValue
@@ -78,12 +74,14 @@ class Curve(NamedTuple):
         unit: Of the cost.
         points: In the order of size.
         why: What is known of the shape.
+        beside: Lines of Markdown that go with it.
     """
 
     name: str
     unit: str
     points: Sequence[Point]
     why: str
+    beside: Sequence[str] = ()
 
 
 class Line(NamedTuple):
@@ -116,22 +114,10 @@ def shown(curve: Curve) -> list[str]:
     for point in curve.points:
         rate = "" if point.per_second is None else f"{point.per_second:,.0f}"
         rows.append(f"| {point.size:,} | {point.cost:.3g} | {rate} |")
-    return rows
+    return [*rows, "", *curve.beside] if curve.beside else rows
 
 
 # --- the sandbox ------------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def sandbox(brokers: int = 1) -> Iterator[Server]:
-    """Run a sandbox in a process of its own."""
-    with tempfile.TemporaryDirectory() as directory:
-        spec = SandboxSpec(f"curves-{os.getpid()}", str(Path(directory) / "data"), brokers=brokers, ephemeral=True)
-        running = manage.start(spec)
-        try:
-            yield Server("sandbox", running.bootstrap, psutil.Process(running.pid))
-        finally:
-            manage.stop(running)
 
 
 def point(server: Server, size: int, load: Load) -> Point:
@@ -181,7 +167,8 @@ def by_replicas(ms: int) -> Curve:
         "As many brokers as replicas, in one process. The second one adds everything that replication is: fetches, "
         "waiting for the high watermark, markers over a link; the third adds its fetches alone."
     )
-    return Curve("Replicas (as many brokers, 16 connections x 4 ids)", "us of the server", points, why)
+    title = "Replicas (as many brokers, 16 connections x 4 ids)"
+    return Curve(title, "us of the server", points, why, tuple(table_by_connections(ms)))
 
 
 def by_connections(ms: int) -> Curve:

@@ -135,13 +135,16 @@ def listener_of(port: int) -> psutil.Process:
     raise LookupError(f"nobody of ours listens on port {port}")
 
 
-def measure(server: Server, load: Load) -> tuple[LoadReport, float]:
-    """Put a load on a server; returns the report and the server's CPU time per transaction, us."""
+def measure(server: Server, load: Load, replica_count: int | None = None) -> tuple[LoadReport, float]:
+    """Put a load on a server; returns the report and the server's CPU time per transaction, us.
+
+    The topic is made with so many replicas, where None is three, or as many as there are brokers.
+    """
     watch = CpuWatch(server.process)
 
     async def run() -> LoadReport:
         async with connect(server.config) as client:
-            await ensure_topic(client, TOPIC, partition_count=12)
+            await ensure_topic(client, TOPIC, partition_count=12, replica_count=replica_count)
             return await run_load(client, load, now_ms=now_ms, cpu_s=watch)
 
     report = asyncio.run(run())

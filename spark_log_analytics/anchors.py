@@ -23,7 +23,7 @@ _SERIOUS: Final = (
 )
 """Levels that make a record an event without any category; librdkafka, klog, pino and GELF write them as signs."""
 _THROWN: Final = "Exception|Throwable|Failure|Death|Traceback"
-_NAMED: Final = "(?i:transactional[._-]?id)"
+_NAMED: Final = "(?i:transactional[ ._-]?id)"
 """A named value that structured records spell in many ways."""
 _UNSAFE: Final = re.compile(r"[]\[\"'\\/<>&=\t]")
 """What JSON may escape, and what stands between a logger and its message."""

@@ -57,7 +57,7 @@ _IDENTITIES: Final = {
 """Names of what a record is about, as programs spell them without signs and case, and as the catalogue knows them."""
 _CONTAINERS: Final = ("fields", "attributes", "jsonPayload", "payload", "context", "properties", "extra")
 """Objects that hold the record, or what belongs to it, one level below."""
-_SIGNS: Final = re.compile(r"[._-]|^kafka")
+_SIGNS: Final = re.compile(r"[ ._-]|^kafka")
 _ALIASES: Final = {
     "WARNING": "WARN",
     "CRITICAL": "FATAL",

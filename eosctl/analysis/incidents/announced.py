@@ -1,4 +1,8 @@
-"""Programs that tell their transactional id at their start in words of their own: servers tell which word is one."""
+"""Programs that tell their transactional id at their start in words of their own.
+
+Servers tell which word is one. Where they do not, it is what stands behind a short form of "transactional id", or
+beside a producer id: a guess, for others call the ids of payments so, too.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,37 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Final
 
-from eosctl.model.log_event import SourceSummary
+from eosctl.model.log_event import LogEvent, SourceSummary
 
-_WORD: Final = re.compile(r"[^\s,;|=<>()\[\]{}\"'`]+")
+GUESSED: Final = 0.75
+"""The most confidence in an incident whose transactional id is a guess."""
+_CHUNK: Final = r"[^\s,;|=<>()\[\]{}\"'`\\]+"
+_WORD: Final = re.compile(_CHUNK)
+_END: Final = ".:!?"
+"""What ends a sentence, and no id."""
+_SHORT: Final = re.compile(
+    rf"\b(?i:txn?[ ._-]?id)\b\\?[\"']?(?: ?[:=]>? ?| -> | (?:(?:is|was|now|set to|named|called) )*)"
+    rf"\\?[\"'`<(\[]?(?P<id>{_CHUNK})"
+)
+_PRODUCER: Final = (
+    r"(?:(?i:producer[ ._-]?id)[=: ]{1,2}(?P<number>\d+)|(?i:pid)[=: ]{1,2}(?P<pid>\d+)(?=\W{1,3}epoch\b))"
+)
+_DOES: Final = (
+    r"(?:as|with|has|have|got|gets|is|was|now|up|ready|started|opened|registered|initiali[sz]ed|obtained|received"
+    r"|assigned|holds|owns|uses|using|runs|writes|under|at|the|a|its)"
+)
+_OWNS: Final = (
+    re.compile(
+        rf"(?<![^\s,;|=<>()\[\]{{}}\"'`\\])(?P<id>{_CHUNK}+)[\"'`>]?[:,]?(?: {_DOES}[:,]?){{0,3}} [(\[]?{_PRODUCER}"
+    ),
+    re.compile(
+        rf"\b{_PRODUCER}(?:\W{{1,3}}epoch[=: ]{{1,2}}\d+\)?)? (?:is |now )?(?:for|belongs to) [\"'`<]?(?P<id>{_CHUNK})"
+    ),
+)
+_SIGN: Final = re.compile(r"[\d_~#@$+]|\w[./:-]\w")
+_MADE: Final = re.compile(r"[\d.,:/-]+|(?:0x)?[0-9a-fA-F-]{16,}")
+"""Numbers, stamps and the ids that programs make up: of a payment, not of a producer."""
+_WORDS: Final = re.compile(r"[A-Za-z]+(?:[./:-][A-Za-z]+)+")
 
 
 def announced_ids(
@@ -27,3 +59,44 @@ def announced_ids(
         words = {form for word in _WORD.findall(source.beginning) for form in (word, word.strip(".:!?"))}
         named[log_of_file(source.file)] |= words & ids
     return {log: next(iter(found)) for log, found in named.items() if len(found) == 1}
+
+
+def short_ids(sources: Iterable[SourceSummary], log_of_file: Callable[[str], str]) -> Mapping[str, str]:
+    """Return the id of each log that begins with just one behind ``tx id``, ``txn.id`` or the like."""
+    named: dict[str, set[str]] = defaultdict(set)
+    for source in sources:
+        found = (match["id"].strip(_END) for match in _SHORT.finditer(source.beginning))
+        named[log_of_file(source.file)].update(word for word in found if _is_name(word))
+    return {log: next(iter(found)) for log, found in named.items() if len(found) == 1}
+
+
+def owners_of_producers(sources: Iterable[SourceSummary]) -> Mapping[str, str]:
+    """Return the only name that the beginnings of logs put beside each producer id."""
+    named: dict[str, set[str]] = defaultdict(set)
+    for source in sources:
+        for pattern in _OWNS:
+            for match in pattern.finditer(source.beginning):
+                if _is_name(word := match["id"].strip(_END)):
+                    named[match["number"] or match["pid"]].add(word)
+    return {number: next(iter(found)) for number, found in named.items() if len(found) == 1}
+
+
+def guessed_ids(events: Iterable[LogEvent]) -> frozenset[str]:
+    """Return the ids that are nowhere told but as words with hyphens in the prose of applications."""
+    guessed: set[str] = set()
+    certain: set[str] = set()
+    for event in events:
+        if name := event.fields.get("transactional_id"):
+            (guessed if _is_guessed(event, name) else certain).add(name)
+    return frozenset(guessed - certain)
+
+
+def _is_guessed(event: LogEvent, name: str) -> bool:
+    if event.category != "TRANSACTIONAL_ID_NAMED" or _WORDS.fullmatch(name) is None:
+        return False
+    before, found, _ = event.message.partition(name)
+    return bool(found) and before.endswith(" ") and before.rstrip()[-1:].isalpha()
+
+
+def _is_name(word: str) -> bool:
+    return _SIGN.search(word) is not None and _MADE.fullmatch(word) is None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import Final
 
+from eosctl.analysis.incidents.announced import GUESSED
 from eosctl.analysis.incidents.applications import find_failed_streams, find_slow_processing, find_unclean_stops
 from eosctl.analysis.incidents.explained import BEFORE_MS, Causes, Spans
 from eosctl.analysis.incidents.failovers import find_crashes
@@ -38,10 +39,17 @@ def judge_incidents(events: Iterable[LogEvent], sources: Sequence[SourceSummary]
     Returns:
         The incidents that no other one explains, earliest first.
     """
-    found = list(_all(LogStory(events, sources)))
+    story = LogStory(events, sources)
+    found = [_doubted(one, story.guessed_ids) for one in _all(story)]
     causes = Causes(found)
     kept = [one for one in found if not causes.explain(one)]
     return tuple(sorted(_merged(kept), key=lambda one: (one.t_start_ms, one.kind, str(one.subject))))
+
+
+def _doubted(one: Incident, guessed_ids: Set[str]) -> Incident:
+    """Return an incident with no more confidence than its transactional id deserves."""
+    is_guess = one.subject.get("transactional.id") in guessed_ids
+    return one._replace(confidence=min(one.confidence, GUESSED)) if is_guess else one
 
 
 def _merged(incidents: Sequence[Incident]) -> Iterator[Incident]:

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from eosctl.analysis.incidents.announced import announced_ids
+from eosctl.analysis.incidents.announced import announced_ids, guessed_ids, owners_of_producers, short_ids
 from eosctl.analysis.incidents.clocks import on_one_clock
 from eosctl.analysis.incidents.guests import part_guests
 from eosctl.analysis.incidents.loggers import is_of_server
@@ -81,6 +81,12 @@ class LogStory:
             self._logs.of_file,
             {event.fields.get("transactional_id", "") for event in self.server_events("INIT_PRODUCER_ID")},
         )
+        short = short_ids(self.sources, self._logs.of_file)
+        self._announced = {**short, **self._announced}
+        self.owners_of_producers = owners_of_producers(self.sources)
+        """Who tells at its start that it has a producer id, where nobody else names the transactional id of that."""
+        told = {*short.values(), *self.owners_of_producers.values()}
+        self.guessed_ids = guessed_ids(self.events) | (told - self._by_id.keys())
         self.ids_of_clients = frozenset(
             event.fields["transactional_id"]
             for event in self.events

@@ -42,14 +42,9 @@ def find_hanging_transactions(story: LogStory) -> Iterator[Incident]:
             if ended and not held:
                 continue
             producer = held[0].fields if held else {}
-            inits = [
-                event
-                for event in story.of("INIT_PRODUCER_ID")
-                if held and event.fields.get("producer_id") == producer.get("producer_id")
-            ]
-            owner = next(
-                (event.fields["transactional_id"] for event in inits if event.fields.get("transactional_id")), ""
-            )
+            inits = _named_producers(story, producer.get("producer_id", ""))
+            owner = inits[0].fields["transactional_id"] if inits else ""
+            owner = owner or story.owners_of_producers.get(producer.get("producer_id", ""), "")
             yield incident(
                 "hanging_transaction",
                 "late-append-after-end-of-transaction",
@@ -61,7 +56,8 @@ def find_hanging_transactions(story: LogStory) -> Iterator[Incident]:
                     "startOffset": offset,
                 },
                 [*episode, *held, *inits[-1:]],
-                f"Readers of {partition} stopped at offset {offset}, the start of a transaction that nobody ends"
+                f"Readers of {partition or 'a partition'} stopped at offset {offset}, the start of a transaction that "
+                "nobody ends"
                 + (f" (producer {producer['producer_id']} of {owner or 'an unknown id'})." if held else "."),
                 "Find and abort it: eosctl txn hanging. Turn transaction.partition.verification.enable on.",
                 confidence=0.95 if held else 0.7,
@@ -180,13 +176,21 @@ def find_sequence_gaps(story: LogStory) -> Iterator[Incident]:
 
 
 def _owner(story: LogStory, event: LogEvent) -> str:
-    producer_id = event.fields.get("producer_id", "")
-    inits = [
-        other
-        for other in story.of("INIT_PRODUCER_ID")
-        if producer_id and other.fields.get("producer_id") == producer_id and other.fields.get("transactional_id")
-    ]
+    inits = _named_producers(story, event.fields.get("producer_id", ""))
     return inits[-1].fields["transactional_id"] if inits else ""
+
+
+def _named_producers(story: LogStory, producer_id: str) -> list[LogEvent]:
+    """Return what tells a producer id together with the transactional id that it was given for."""
+    for category in ("INIT_PRODUCER_ID", "TRANSACTIONAL_ID_NAMED"):
+        told = [
+            event
+            for event in story.of(category)
+            if producer_id and event.fields.get("producer_id") == producer_id and event.fields.get("transactional_id")
+        ]
+        if told:
+            return told
+    return []
 
 
 def _is_gap(event: LogEvent) -> bool:

@@ -221,7 +221,8 @@ def main(names: Sequence[str]) -> int:
 def run(name: str, proof: Proof) -> bool:
     """Run a proof, show its output and write its record; return whether it succeeded."""
     print(f"{name}: {proof.claim}\n$ {shown(proof)}", flush=True)
-    began_at, began = datetime.now(UTC), time.monotonic()
+    # A commit that is made meanwhile is not the code that runs.
+    commit, began_at, began = git("rev-parse", "HEAD"), datetime.now(UTC), time.monotonic()
     lines: list[str] = []
     with subprocess.Popen(
         proof.command,
@@ -238,7 +239,7 @@ def run(name: str, proof: Proof) -> bool:
     record = {
         "claim": proof.claim,
         "command": shown(proof),
-        "commit": git("rev-parse", "HEAD"),
+        "commit": commit,
         "began_at": began_at.isoformat(timespec="seconds"),
         "duration_ms": round((time.monotonic() - began) * 1000),
         "machine": f"{os.cpu_count()} CPUs, {platform.platform()}, Python {platform.python_version()}",

@@ -51,6 +51,14 @@ def test_a_success_is_recorded_with_commit_and_command(prove: ModuleType) -> Non
     assert written["succeeded"] is True
 
 
+def test_a_commit_made_meanwhile_is_not_the_one_that_ran(prove: ModuleType) -> None:
+    head = prove.git("rev-parse", "HEAD")
+    commit = ("git", "-c", "user.name=T", "-c", "user.email=t@example.org", "commit", "-q", "--allow-empty", "-m", "On")
+    prove.PROOFS = {"moves": prove.Proof("It moves.", commit)}
+    assert prove.main(["moves"]) == 0
+    assert record(prove, "moves")["commit"] == head != prove.git("rev-parse", "HEAD")
+
+
 def test_a_failure_is_recorded_too(prove: ModuleType) -> None:
     assert prove.main(["fails", "holds"]) == 1
     assert record(prove, "fails")["exit_code"] == 4

@@ -67,6 +67,21 @@ def test_a_writer_tells_of_its_late_write_in_words_of_its_own(tmp_path: Path) ->
     ]
 
 
+def test_an_id_in_the_first_words_of_a_log_is_known_from_its_start(tmp_path: Path) -> None:
+    """Not from its first event: by then another instance has taken the id."""
+    told = "with producerId 7 and producer epoch {} on partition __transaction_state-5"
+    taken = "".join(
+        f"[2026-11-23 18:23:{at}] INFO [TransactionCoordinator id=5] Initialized transactionalId copy.d3.x "
+        f"{told.format(epoch)} (kafka.coordinator.transaction.TransactionCoordinator)\n"
+        for epoch, at in enumerate(("00,863", "20,450"))
+    )
+    fenced = "Fatal error: Local: This instance has been fenced by a newer instance (_FENCED)"
+    sync = "2026-11-23 18:23:00,767 INFO     mirror begin; writing under the name copy.d3.x\n"
+    sync += f"%0|1795458200.471|FATAL|mirror#producer-1| [thrd:main]: {fenced}\n"
+    (found,) = judge(tmp_path, {"broker-5/server.log": taken, "sync-a.log": sync})
+    assert (found.kind, found.subject["transactional.id"], found.confidence) == ("producer_fenced", "copy.d3.x", 0.95)
+
+
 @pytest.mark.parametrize(
     "line",
     [

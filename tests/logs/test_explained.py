@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.hot_paths import bytecodes
-from eosctl.analysis.incidents.explained import AFTER_MS, BEFORE_MS, CERTAIN, EXPLANATIONS, Causes, Explains, Spans
+from eosctl.analysis.incidents.explained import AFTER_MS, CERTAIN, EXPLANATIONS, Causes, Explains, Spans
 from eosctl.analysis.incidents.judge import judge_incidents
 from eosctl.model.incident import Incident
 from eosctl.model.severity import Severity
@@ -56,7 +56,7 @@ def explains(cause: Incident, one: Incident) -> bool:
     rule = next((rule for rule in EXPLANATIONS if rule.cause == cause.kind), None)
     if rule is None or one.kind not in (rule.consequences if one.confidence >= CERTAIN else explained_in_doubt(rule)):
         return False
-    if not cause.t_start_ms - BEFORE_MS <= one.t_start_ms <= cause.t_end_ms + AFTER_MS:
+    if not cause.t_start_ms - rule.before_ms <= one.t_start_ms <= cause.t_end_ms + AFTER_MS:
         return False
     return not rule.same_subject or share(cause, one)
 
@@ -126,3 +126,11 @@ def test_twice_as_many_refused_producers_in_one_file_are_twice_as_much_work(tmp_
         return bytecodes(lambda: judge_incidents(scan.events, scan.sources))
 
     assert work(300) < 2.2 * work(150)
+
+
+def test_a_store_that_is_found_corrupt_late_explains_the_stop_before_it() -> None:
+    subject = {"application.id": "totals"}
+    stop, corrupt = (
+        incident(kind, at, at, subject, "") for kind, at in (("unclean_stop", 0), ("task_corrupted", 7_000))
+    )
+    assert Causes([stop, corrupt]).explain(stop)

@@ -50,6 +50,11 @@ def test_whose_limit_it_was(text: str, cause: str, tmp_path: Path) -> None:
         "read_committed consumer is stuck on ledger-1 for {} s: last stable offset 82, high watermark 300",
         "no progress on ledger-1 for {} s: position=82, lastStable=82, highWatermark=300",
         "stalled at LSO=82 of partition ledger-1 since {}s, end offset 300",
+        "ledger-1 has not moved for {} s: position=82 last-stable-offset=82 high-watermark=300",
+        "partition ledger-1 hasn't advanced for {} s (LSO 82, HW 300)",
+        "no rows from ledger-1 for {} s; last stable offset 82, high watermark 300",
+        "position of ledger-1 unchanged for {} s, LSO=82 HW=300",
+        "ledger-1: 82 again for {} s, last-stable-offset=82, end offset 300",
     ],
 )
 def test_a_reader_that_stands_still(text: str, tmp_path: Path) -> None:

@@ -21,12 +21,14 @@ class Explains(NamedTuple):
         consequences: Kinds that it explains when they begin during it or soon after.
         same_subject: Whether they must name the same transactional id or group.
         echoes: Kinds that it explains so only where they are in doubt: they have causes of their own, too.
+        before_ms: How long after what it explains it may begin, or be noticed.
     """
 
     cause: str
     consequences: frozenset[str]
     same_subject: bool = False
     echoes: frozenset[str] = frozenset()
+    before_ms: int = BEFORE_MS
 
 
 CERTAIN: Final = 0.7
@@ -58,7 +60,8 @@ EXPLANATIONS: Final = (
     Explains("producer_fenced", frozenset({"invalid_producer_epoch", "unclean_stop"}), same_subject=True),
     Explains("transaction_timeout", frozenset({"invalid_producer_epoch", "unclean_stop"}), same_subject=True),
     Explains("state_store_corrupt", frozenset({"streams_uncaught_exception", "task_corrupted"}), same_subject=True),
-    Explains("task_corrupted", frozenset({"unclean_stop"}), same_subject=True),
+    # An application looks at its stores when it has joined its group again.
+    Explains("task_corrupted", frozenset({"unclean_stop"}), same_subject=True, before_ms=60_000),
 )
 """Causes before consequences. A duplicate transactional id that is certain is never a consequence."""
 
@@ -117,7 +120,7 @@ class Causes:
                 about = _keys_of_consequence(one)
             for key in (about or ()) if rule.same_subject else (_WHATEVER,):
                 spans = self._spans.get((rule.cause, key))
-                if spans is not None and spans.has(one.t_start_ms - AFTER_MS, one.t_start_ms + BEFORE_MS):
+                if spans is not None and spans.has(one.t_start_ms - AFTER_MS, one.t_start_ms + rule.before_ms):
                     return True
         return False
 

@@ -183,8 +183,7 @@ def _foreign_inits(
         foreign = inits[-1:] if server[-1] in inits else []
     else:
         # A library that does not print its id: the initialisation nearest to where its log names the id is its own.
-        named = story.first_in_log(victim, transactional_id)
-        started = time_of(named) if named else 0
+        started = story.named_ms(victim, transactional_id)
         nearest = min(inits, key=lambda event: abs(time_of(event) - started), default=victim)
         foreign = [event for event in inits if time_of(event) > time_of(nearest)]
     if foreign or inits:

@@ -65,7 +65,7 @@ class LogStory:
         self._voices = Voices(self.log_of, self.log_with)
         self._of_categories: dict[tuple[str, tuple[str, ...]], list[LogEvent]] = {}
         self._starts: dict[str, int] = {}
-        self._first_named: dict[str, dict[str, LogEvent]] = {}
+        self._first_named: dict[str, dict[str, int]] = {}
         self._groups: dict[str, str] = {}
         self._values: dict[tuple[str, str], str] = {}
         self._logs_of_libraries = {self.log_of(event) for event in self.events if event.fields.keys() & _LIBRARY_FIELDS}
@@ -200,15 +200,20 @@ class LogStory:
         told = (*self._inits.get((log, transactional_id), ()), *self._inits.get((log, None), ()))
         return sorted(told, key=_order)
 
-    def first_in_log(self, event: LogEvent, transactional_id: str) -> LogEvent | None:
-        """Return the first event with a transactional id in the log of another event."""
+    def named_ms(self, event: LogEvent, transactional_id: str) -> int:
+        """Return when the log of an event first tells of an id: 0 where it does not.
+
+        An id that is in its first words only is told of when it starts, not with the first event that is about it.
+        """
         log = self.log_of(event)
+        if log not in self._mentions and self._announced.get(log) == transactional_id:
+            return self.log_start_ms(event)
         if log not in self._first_named:
-            first: dict[str, LogEvent] = {}
+            first: dict[str, int] = {}
             for one in self.log_with(event):
-                first.setdefault(self.transactional_id(one), one)
+                first.setdefault(self.transactional_id(one), time_of(one))
             self._first_named[log] = first
-        return self._first_named[log].get(transactional_id)
+        return self._first_named[log].get(transactional_id, 0)
 
     def group_of(self, event: LogEvent) -> str:
         """Return the consumer group of the client that wrote an event: named there, or by a coordinator for its id.

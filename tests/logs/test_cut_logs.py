@@ -79,6 +79,14 @@ def test_a_rollback_is_told_in_doubt_where_no_client_tells_more(client: str, tmp
     assert told == ([] if client else [(PAUSED, {"transactional.id": "pay-7"}, 0.5)])
 
 
+def test_a_clients_events_alone_show_that_there_is_one(tmp_path: Path) -> None:
+    broker = BROKER.format("07:40,100", ROLLBACK)
+    (tmp_path / "broker-1").mkdir()
+    (tmp_path / "broker-1" / "server.log").write_text(broker)
+    (tmp_path / "relay.log").write_text("2026-11-21 11:07:50.301 ERROR [main] a.Relay - cannot go on\n")
+    assert list(judge_incidents(scan_paths([tmp_path]).events)) == []
+
+
 def test_a_coordinator_alone_tells_of_a_second_instance(tmp_path: Path) -> None:
     broker = BROKER.format("07:50,100", INIT) + BROKER.format("07:58,300", LATE)
     (found,) = judge(tmp_path, {"broker-1/server.log": broker})

@@ -15,7 +15,8 @@ _DOUBT: Final = 0.5
 
 def find_rollbacks(story: LogStory) -> Iterator[Incident]:
     """Yield the rollbacks of clients of which no log is here; where there is one, it tells what they met."""
-    if any(source.application not in story.servers() for source in story.sources):
+    programs = {one.application for one in (*story.sources, *story.events)}
+    if not programs <= story.servers():
         return
     # A client that came back to commit is told with its refusal.
     returned = {event.fields.get("transactional_id", "") for event in story.of("TXN_LATE_COMMIT")}

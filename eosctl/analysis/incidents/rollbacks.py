@@ -15,7 +15,7 @@ _DOUBT: Final = 0.5
 
 def find_rollbacks(story: LogStory) -> Iterator[Incident]:
     """Yield the rollbacks of clients of which no log is here; where there is one, it tells what they met."""
-    programs = {one.application for one in (*story.sources, *story.events)}
+    programs = {source.application for source in story.sources} | {event.application for event in story.events}
     if not programs <= story.servers():
         return
     # A client that came back to commit is told with its refusal.

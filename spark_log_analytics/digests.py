@@ -15,6 +15,7 @@ from eosctl.analysis.log_digest.pauses import TIMEOUTS, PauseOutlook, weigh_paus
 from eosctl.analysis.log_digest.precursors import CAUSES, FAILURES, Precursor, rank_precursors
 from eosctl.analysis.log_digest.templates import template_of
 from eosctl.model.log_event import LogEvent
+from spark_log_analytics.arrays import array_of, batch_of_rows
 from spark_log_analytics.rows import event_of
 
 if TYPE_CHECKING:
@@ -204,7 +205,7 @@ def _with_template(events: DataFrame) -> DataFrame:
         import pyarrow as pa
 
         for batch in batches:
-            texts = pa.array([template_of(text) for text in batch.column("message").to_pylist()], pa.string())
+            texts = array_of([template_of(text) for text in batch.column("message").to_pylist()], pa.string())
             parts = [texts if name == "message" else batch.column(name) for name in batch.schema.names]
             yield pa.RecordBatch.from_arrays(parts, names)
 
@@ -240,12 +241,10 @@ def _weighed(
     ordered = kept.repartition(1).sortWithinPartitions("file", "offset")
 
     def weigh_all(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        import pyarrow as pa
-
         found = [event_of({**row, "fields": dict(row["fields"])}) for batch in batches for row in batch.to_pylist()]
         rows = [{name: row.get(name) for name in names} for row in weigh(found)]
         if rows:
-            yield pa.RecordBatch.from_pylist(rows, schema=_arrow_schema(columns))
+            yield batch_of_rows(rows, _arrow_schema(columns))
 
     return ordered.mapInArrow(weigh_all, columns)
 

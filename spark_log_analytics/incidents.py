@@ -13,6 +13,7 @@ from eosctl.analysis.incidents.judge import judge_incidents
 from eosctl.model.incident import EvidenceLine, Incident
 from eosctl.model.log_event import SourceSummary
 from eosctl.model.severity import Severity
+from spark_log_analytics.arrays import batch_of_rows
 from spark_log_analytics.rows import event_of
 
 if TYPE_CHECKING:
@@ -41,13 +42,11 @@ def incidents(events: DataFrame, sources: Sequence[SourceSummary] = ()) -> DataF
     place = {source.file: number for number, source in enumerate(sources)}
 
     def judge(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        import pyarrow as pa
-
         found = [event_of({**row, "fields": dict(row["fields"])}) for batch in batches for row in batch.to_pylist()]
         found.sort(key=lambda event: (place.get(event.file, len(place)), event.file, event.offset))
         judged = judge_incidents(found, sources)
         if judged:
-            yield pa.RecordBatch.from_pylist([_row(one) for one in judged], schema=_arrow_schema())
+            yield batch_of_rows([_row(one) for one in judged], _arrow_schema())
 
     # Not coalesce, which would put what comes before it, the scan, into one task, too.
     return events.repartition(1).mapInArrow(judge, INCIDENT_COLUMNS)
@@ -77,7 +76,7 @@ def _row(one: Incident) -> dict[str, Any]:
         "severity": one.severity.value,
         "subject": subject,
         "subject_lists": [name for name, value in one.subject.items() if not isinstance(value, str)],
-        "evidence": [place._asdict() for place in one.evidence],
+        "evidence": one.evidence,
     }
 
 

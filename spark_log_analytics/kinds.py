@@ -15,6 +15,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from spark_log_analytics.anchors import meaning_anchors
+from spark_log_analytics.arrays import array_of, indices_of, is_true, numbers_of
 from spark_log_analytics.digits import BlockBlur, any_digit, is_blind, unshifted
 from spark_log_analytics.line_ends import NewlineBits
 
@@ -110,7 +111,7 @@ class Kinds:
         self._header = _question(tuple(headers))
         self._meaning = _question(meaning_anchors())
         self._odd_meaning = _question((*meaning_anchors(), _ODD))
-        self._known = pa.array([], pa.binary())
+        self._known = array_of([], pa.binary())
         self._answers = np.zeros(0, dtype=np.uint8)
         self._presumed_count = 0
         self._are_alike = False
@@ -133,7 +134,7 @@ class Kinds:
         ):
             numbers = np.flatnonzero((found & is_open) != 0)
             if len(numbers):
-                found[numbers] |= question.decide(lines.texts.take(numbers)) * np.uint8(value)
+                found[numbers] |= question.decide(lines.texts.take(numbers_of(numbers))) * np.uint8(value)
         return found & np.uint8(HEADER | MEANING)
 
     def _of_lines(self, lines: Any) -> NDArray[np.uint8]:
@@ -150,7 +151,7 @@ class Kinds:
 
         # The numbers of known kinds stay what they were; new ones come behind them.
         coded = pa.chunked_array([self._known, blurred]).dictionary_encode()
-        numbers, kinds = coded.chunk(coded.num_chunks - 1).indices.to_numpy(), coded.chunk(0).dictionary
+        numbers, kinds = indices_of(coded.chunk(coded.num_chunks - 1).indices), coded.chunk(0).dictionary
         new_count = len(kinds) - len(self._known)
         self._are_alike = new_count <= len(blurred) * (1 - _ALIKE_SHARE)
         answers = np.append(self._answers, np.full(new_count, _UNKNOWN, dtype=np.uint8))
@@ -159,10 +160,11 @@ class Kinds:
         if unknown_count := int(np.count_nonzero(is_unknown)):
             self._presumed_count += unknown_count
             if self._presumed_count <= _FEW_LINES:
-                found[is_unknown] = [self._presumed(kind) for kind in _kinds_of(blurred.filter(pa.array(is_unknown)))]
+                unknown = blurred.take(numbers_of(np.flatnonzero(is_unknown)))
+                found[is_unknown] = [self._presumed(kind) for kind in _kinds_of(unknown)]
             else:
-                unknown = np.flatnonzero(answers == _UNKNOWN)
-                answers[unknown] = self._asked(_kinds_of(kinds.take(unknown)))
+                unasked = np.flatnonzero(answers == _UNKNOWN)
+                answers[unasked] = self._asked(_kinds_of(kinds.take(numbers_of(unasked))))
                 self._presumed_count = 0
                 found = answers.take(numbers)
         self._remember(kinds, answers, numbers)
@@ -179,14 +181,14 @@ class Kinds:
 
         if len(kinds) > _REMEMBERED or kinds.nbytes > _REMEMBERED_BYTES:
             present = np.flatnonzero(np.bincount(numbers, minlength=len(kinds)))
-            kinds, answers = kinds.take(present), answers[present]
+            kinds, answers = kinds.take(numbers_of(present)), answers[present]
         self._known, self._answers = kinds, answers
 
     def _asked(self, kinds: list[bytes]) -> NDArray[np.uint8]:
         import numpy as np
         import pyarrow as pa
 
-        array = pa.array(kinds, pa.binary())
+        array = array_of(kinds, pa.binary())
         found = np.zeros(len(kinds), dtype=np.uint8)
         for question, value, open_value in (
             (self._header, HEADER, _OPEN_HEADER),
@@ -245,8 +247,7 @@ def _matches(lines: Any, expression: str) -> NDArray[np.bool_]:
 
     if not expression:
         return np.zeros(len(lines), dtype=np.bool_)
-    found: NDArray[np.bool_] = pc.match_substring_regex(lines, expression).to_numpy(zero_copy_only=False)
-    return found
+    return is_true(pc.match_substring_regex(lines, expression))
 
 
 def _is_match(expression: str, line: bytes) -> bool:

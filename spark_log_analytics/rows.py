@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from eosctl.model.log_event import LogEvent, LoggedException
+from spark_log_analytics.arrays import batch_of_columns, batch_of_rows
 from spark_log_analytics.scan import SplitCounts, SplitScan
 
 if TYPE_CHECKING:
@@ -54,20 +55,18 @@ def arrow_schema(*, with_counts: bool) -> pa.Schema:
 
 def scan_batches(name: str, start: int, scan: SplitScan, batch_size: int = 4096) -> Iterator[pa.RecordBatch]:
     """Yield the events of a split, by its file's name and its start, and then the row of its counts."""
-    import pyarrow as pa
-
     schema = arrow_schema(with_counts=True)
     for first in range(0, len(scan.events), batch_size):
         events = scan.events[first : first + batch_size]
         nothing = [None] * len(events)
-        yield _batch([*_columns(events), [start] * len(events), nothing, nothing], schema)
-    row = {"file": name, "split_start": start, "kept_count": len(scan.events), "counts": scan.counts._asdict()}
-    yield pa.RecordBatch.from_pylist([row], schema=schema)
+        yield batch_of_columns([*_columns(events), [start] * len(events), nothing, nothing], schema)
+    row = {"file": name, "split_start": start, "kept_count": len(scan.events), "counts": scan.counts}
+    yield batch_of_rows([row], schema)
 
 
 def event_batch(events: Sequence[LogEvent]) -> pa.RecordBatch:
     """Turn events into one batch without the columns of splits."""
-    return _batch(_columns(events), arrow_schema(with_counts=False))
+    return batch_of_columns(_columns(events), arrow_schema(with_counts=False))
 
 
 def _columns(events: Sequence[LogEvent]) -> list[Sequence[Any]]:
@@ -76,13 +75,6 @@ def _columns(events: Sequence[LogEvent]) -> list[Sequence[Any]]:
     place = LogEvent._fields.index("fields")
     columns[place] = [list(fields.items()) for fields in columns[place]]
     return columns
-
-
-def _batch(columns: Iterable[Sequence[Any]], schema: pa.Schema) -> pa.RecordBatch:
-    import pyarrow as pa
-
-    arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def event_of(row: Mapping[str, Any]) -> LogEvent:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from spark_log_analytics.arrays import batch_of_rows
 from spark_log_analytics.job import pack_splits
 from spark_log_analytics.scan import SPLIT_BYTES, Split
 from spark_log_analytics.sources import SourceFile
@@ -92,4 +93,4 @@ def _batch(splits: Sequence[Split]) -> pa.RecordBatch:
         ]
         if found.error:
             rows.append({"file": split.source.name, "event_count": 0, "error": found.error})
-    return pa.RecordBatch.from_pylist(rows, schema=schema)
+    return batch_of_rows(rows, schema)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, get_type_hints
 
 from eosctl.model.kafka_data import CoordinatedTransaction, Damage, KeyUse, PartitionTransaction, SequenceBreak
+from spark_log_analytics.arrays import batch_of_rows
 from spark_log_analytics.kafka_data.facts import Fact, Tally
 
 if TYPE_CHECKING:
@@ -62,17 +63,15 @@ def arrow_schema() -> pa.Schema:
 
 def fact_batches(facts: Iterable[Fact], batch_size: int = 4096) -> Iterator[pa.RecordBatch]:
     """Yield facts as Arrow batches."""
-    import pyarrow as pa
-
     schema = arrow_schema()
     rows: list[dict[str, Any]] = []
     for fact in facts:
         rows.append({_COLUMN_OF[type(fact)]: _plain(fact)})
         if len(rows) >= batch_size:
-            yield pa.RecordBatch.from_pylist(rows, schema=schema)
+            yield batch_of_rows(rows, schema)
             rows = []
     if rows:
-        yield pa.RecordBatch.from_pylist(rows, schema=schema)
+        yield batch_of_rows(rows, schema)
 
 
 def fact_of(row: Mapping[str, Any]) -> Fact:
@@ -81,8 +80,8 @@ def fact_of(row: Mapping[str, Any]) -> Fact:
     return KINDS[name](**values)
 
 
-def _plain(fact: Fact) -> dict[str, Any]:
-    return {
-        name: list(value.items()) if isinstance(value, Mapping) else str(value) if isinstance(value, str) else value
-        for name, value in ((name, getattr(fact, name)) for name in _FIELDS[type(fact)])
-    }
+def _plain(fact: Fact) -> tuple[Any, ...]:
+    return tuple(
+        list(value.items()) if isinstance(value, Mapping) else str(value) if isinstance(value, str) else value
+        for value in (getattr(fact, name) for name in _FIELDS[type(fact)])
+    )

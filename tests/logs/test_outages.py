@@ -153,6 +153,7 @@ def _told_by_controller(second: int, message: str) -> str:
     return f"[2026-11-21 09:29:{second:02d},000] INFO [QuorumController id=9] {message} (kafka.Beats)\n"
 
 
+@pytest.mark.parametrize("files", [("controller.log",), ("controller.log", "controller.out")])
 @pytest.mark.parametrize(
     ("back", "kinds"),
     [
@@ -162,7 +163,7 @@ def _told_by_controller(second: int, message: str) -> str:
     ],
 )
 def test_brokers_that_were_stopped_together_made_a_shortage(
-    back: tuple[int, int], kinds: list[str], tmp_path: Path
+    back: tuple[int, int], kinds: list[str], files: tuple[str, ...], tmp_path: Path
 ) -> None:
     granted = "The request from broker {} to unfence has been granted because it has caught up"
     asked = "Unfenced broker {} has requested and been granted a controlled shutdown."
@@ -180,7 +181,8 @@ def test_brokers_that_were_stopped_together_made_a_shortage(
         "The size of the current ISR Set(7) is insufficient to satisfy the min.isr requirement of 2 for orders-1\n"
         for second in (12, 20, 28)
     )
-    found = judge(tmp_path, {"controller-9/controller.log": controller, "broker-7/server.log": refused})
+    said = {f"controller-9/{file}": controller for file in files}
+    found = judge(tmp_path, {**said, "broker-7/server.log": refused})
     assert sorted(one.kind for one in found) == kinds
     if len(found) == 1:
         assert (found[0].subject["brokers"], found[0].confidence) == (("5", "6"), 0.9)

@@ -46,7 +46,6 @@ class Outage(NamedTuple):
 def find_outages(story: LogStory) -> tuple[Outage, ...]:
     """Find every stop and start of a server."""
     found = [outage for application in sorted(story.servers()) for outage in _restarts(story, application)]
-    seen = {(outage.node, outage.down_ms // FAILOVER_MS) for outage in found}
     for fenced in story.of("BROKER_FENCED"):
         node = fenced.fields.get("fenced_broker", "")
         known = any(
@@ -54,7 +53,7 @@ def find_outages(story: LogStory) -> tuple[Outage, ...]:
             and outage.down_ms - FAILOVER_MS <= time_of(fenced) <= (outage.up_ms or time_of(fenced)) + FAILOVER_MS
             for outage in found
         )
-        if node and not known and not _alive_after(story, node, time_of(fenced)) and (node, 0) not in seen:
+        if node and not known and not _alive_after(story, node, time_of(fenced)):
             found.append(Outage(f"broker-{node}", node, True, False, time_of(fenced), None, (fenced,)))
     found += _stopped_elsewhere(story, found)
     found += _silent_controllers(story, found)
@@ -174,7 +173,7 @@ def _silent_controllers(story: LogStory, known: Sequence[Outage]) -> Iterator[Ou
 
 def _unheard_controllers(story: LogStory, known: Sequence[Outage]) -> Iterator[Outage]:
     """Yield active controllers that went away, by the logs of others: their own are not here."""
-    nodes = {story.node_of(application) for application in story.servers()} | {outage.node for outage in known}
+    nodes = _nodes_heard_of(story, known)
     for leader, cut in lost_leaders(story).items():
         if leader not in nodes:
             yield Outage(f"controller-{leader}", leader, False, False, time_of(cut), None, (cut,))
@@ -182,11 +181,16 @@ def _unheard_controllers(story: LogStory, known: Sequence[Outage]) -> Iterator[O
 
 def _stopped_elsewhere(story: LogStory, known: Sequence[Outage]) -> Iterator[Outage]:
     """Yield brokers that asked their controller to let them go; their own logs are not here."""
-    nodes = {story.node_of(application) for application in story.servers()} | {outage.node for outage in known}
+    nodes = _nodes_heard_of(story, known)
     told = story.of("BROKER_UNFENCED")
+    asked_ms: dict[str, int] = {}
     for order in told:
         node = order.fields.get("fenced_broker", "")
-        if "granted a controlled shutdown" in order.message and node not in nodes:
+        if "granted a controlled shutdown" not in order.message or node in nodes:
+            continue
+        is_new = time_of(order) - asked_ms.get(node, -SHORTEST_LIFE_MS) >= SHORTEST_LIFE_MS
+        asked_ms[node] = time_of(order)
+        if is_new:
             back = (
                 time_of(event)
                 for event in told
@@ -195,6 +199,11 @@ def _stopped_elsewhere(story: LogStory, known: Sequence[Outage]) -> Iterator[Out
                 and time_of(event) > time_of(order)
             )
             yield Outage(f"broker-{node}", node, True, True, time_of(order), next(back, None), (order,))
+
+
+def _nodes_heard_of(story: LogStory, known: Sequence[Outage]) -> set[str]:
+    """Return the nodes whose own logs are here, or of which an outage is known."""
+    return {story.node_of(application) for application in story.servers()} | {outage.node for outage in known}
 
 
 def _noticed(story: LogStory, node: str, last_sign_ms: int, start_ms: int) -> bool:

@@ -15,6 +15,8 @@ import pyspark
 
 SITE = Path(pyspark.__file__).parents[1]
 PATIENCE_S = 240
+# Each job starts four of them, which live for seconds: what they compile a second time they never earn back.
+SHORT_LIVED_JAVA = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 NOT_THERE = ("eosctl", "__editable__", "spark_log_analytics", "cramjam", "google_crc32c", "zstandard", "msgspec")
 
 
@@ -35,6 +37,7 @@ def spark_process(
     output = folder / f"{name}.out"
     program = Path(pyspark.__file__).parent / "bin" / "spark-class"
     environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_WORKER_DIR": str(folder / "work")}
+    environment["SPARK_DAEMON_JAVA_OPTS"] = SHORT_LIVED_JAVA
     if python is not None:
         environment["PYSPARK_PYTHON"] = str(python)
     if code is not None:

@@ -19,7 +19,7 @@ from spark_log_analytics.archive import build_archive
 from spark_log_analytics.scan import scan_paths
 from spark_log_analytics.topics.address import parse_topics
 from spark_log_analytics.topics.plan import scan_topics
-from tests.apache.spark_daemons import bare_python, free_port, spark_process, wait_for
+from tests.apache.spark_daemons import SHORT_LIVED_JAVA, bare_python, free_port, spark_process, wait_for
 from tests.logs import shipping
 from tests.logs.partitions import SHIPPERS, expected
 
@@ -45,7 +45,7 @@ def serving(folder: Path, code: Path | None = None) -> Iterator[Server]:
     events.mkdir()
     command = ["org.apache.spark.deploy.SparkSubmit", "--master", "local[2]"]
     command += ["--class", "org.apache.spark.sql.connect.service.SparkConnectServer"]
-    command += ["--driver-java-options", "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"]
+    command += ["--driver-java-options", SHORT_LIVED_JAVA]
     for setting in (
         "spark.ui.enabled=false",
         "spark.driver.bindAddress=127.0.0.1",

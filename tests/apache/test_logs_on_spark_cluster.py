@@ -23,7 +23,7 @@ from spark_log_analytics.kafka_data.plan import plan_partitions
 from spark_log_analytics.scan import scan_paths
 from spark_log_analytics.topics.address import parse_topics
 from spark_log_analytics.topics.plan import scan_topics
-from tests.apache.spark_daemons import PATIENCE_S, bare_python, free_port, spark_process, wait_for
+from tests.apache.spark_daemons import PATIENCE_S, SHORT_LIVED_JAVA, bare_python, free_port, spark_process, wait_for
 from tests.logs import shipping
 from tests.logs.partitions import SHIPPERS, expected
 
@@ -42,7 +42,8 @@ class Cluster(NamedTuple):
 
     def submit(self, *arguments: str, python: Path | None = None) -> subprocess.CompletedProcess[str]:
         """Run a command of eosctl that submits to the cluster, whose executors have another Python if one is named."""
-        settings = ("spark.executor.cores=1", "spark.executor.memory=512m", "spark.driver.host=127.0.0.1")
+        java = [f"spark.{program}.extraJavaOptions={SHORT_LIVED_JAVA}" for program in ("driver", "executor")]
+        settings = (*java, "spark.executor.cores=1", "spark.executor.memory=512m", "spark.driver.host=127.0.0.1")
         command = [sys.executable, "-m", "eosctl", "logs", *arguments, "--master", self.url]
         for setting in (*settings, "spark.ui.enabled=false", "spark.scheduler.minRegisteredResourcesRatio=1.0"):
             command += ["--conf", setting]

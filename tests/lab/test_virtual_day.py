@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from eosctl.model.transaction import TopicPartition
+from eosctl.model.transaction import TopicPartition, topic_partition
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.ports import Emulation
@@ -64,6 +64,8 @@ class Held(NamedTuple):
 
 
 def held(data: Path) -> Held:
+    # It remembers 16,384 names at most, also of topics that have gone, and would fill up for weeks here.
+    topic_partition.cache_clear()
     gc.collect()
     sizes = [path.stat().st_size for path in data.rglob("*") if path.is_file()]
     return Held(sys.getallocatedblocks(), len(list(Path("/proc/self/fd").iterdir())), len(sizes), sum(sizes))

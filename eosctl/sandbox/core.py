@@ -119,6 +119,7 @@ class ClusterCore:
         if node.broker is not None:
             node.broker.passwords = self.passwords
             node.broker.error_counts = ErrorCounts() if self._counts_errors else None
+            node.broker.in_reach = self._in_reach
             node.broker.on_disconnect = lambda: self.on_disconnect(node_id)
         node.logs.on_halt = lambda: self._halt(node_id)
         self.nodes[node_id] = node
@@ -136,6 +137,14 @@ class ClusterCore:
         """Describe the client listener of a broker: its name is its protocol's."""
         protocol = self.shape.security.protocol
         return ListenerEndpoint(protocol.name, host, port, protocol)
+
+    def _in_reach(self, broker_id: int) -> Broker | None:
+        """Return a running broker while no fault is on the network and it does not stand still."""
+        if self.network.has_faults:
+            return None
+        node = self.nodes.get(broker_id)
+        broker = None if node is None else node.broker
+        return None if broker is None or broker.stopped or broker.paused is not None else broker
 
     def _halt(self, node_id: int) -> None:
         """End a node whose disk failed: a broker without any log directory halts, before it answers anybody."""

@@ -46,8 +46,7 @@ class SegmentedLog:
         "_descriptors",
         "_segments",
         "_tail",
-        "_unwritten",
-        "_unwritten_bytes",
+        "_written",
         "config",
         "directory",
         "log_end_offset",
@@ -81,8 +80,7 @@ class SegmentedLog:
         self._descriptors = descriptors
         self._segments = list(segments)
         self._tail = Tail(self.log_end_offset)
-        self._unwritten: list[bytes] = []
-        self._unwritten_bytes = 0
+        self._written = 0  # how much of the tail, by its running count of bytes, is in files
 
     # --- appending -------------------------------------------------------------------------------------------------
 
@@ -101,11 +99,11 @@ class SegmentedLog:
         Raises:
             ValueError: When the batch's offset lies below the log's end.
         """
-        base_offset, max_timestamp, batch_bytes = header.base_offset, header.max_timestamp, len(batch)
+        base_offset, max_timestamp = header.base_offset, header.max_timestamp
         if base_offset < self.log_end_offset:
             raise ValueError(f"a batch at offset {base_offset} cannot follow offset {self.log_end_offset - 1}")
         last_offset = base_offset + header.last_offset_delta
-        config = self.config
+        config, batch_bytes = self.config, len(batch)
         rolled = None
         segments = self._segments
         if not segments:
@@ -116,11 +114,8 @@ class SegmentedLog:
             self.roll(rolled, now_ms)
             active = segments[-1]
         active.add(batch_bytes, last_offset, max_timestamp, config.index_interval_bytes)
-        self._tail.append(batch, last_offset)
         self.log_end_offset = last_offset + 1
-        self._unwritten.append(batch)
-        self._unwritten_bytes += batch_bytes
-        if self._unwritten_bytes >= _MAX_UNWRITTEN_BYTES:
+        if self._tail.append(batch, last_offset) - self._written >= _MAX_UNWRITTEN_BYTES:
             self.flush()
         return rolled
 
@@ -142,7 +137,7 @@ class SegmentedLog:
     @property
     def has_unwritten(self) -> bool:
         """Whether `flush` has anything to do."""
-        return bool(self._unwritten)
+        return self._tail.end != self._written
 
     def flush(self, *, sync: bool = False) -> None:
         """Hand what was appended to the operating system.
@@ -152,13 +147,15 @@ class SegmentedLog:
         """
         if not self._segments:
             return
-        active, unwritten = self._segments[-1], self._unwritten
-        if unwritten:
-            data = unwritten[0] if len(unwritten) == 1 else b"".join(unwritten)
-            _write_all(self._descriptors.open(active.log_path, create=True), data)
-            unwritten.clear()
-            self._unwritten_bytes = 0
-            self._tail.shrink_to(self.config.tail_bytes)
+        active, tail, written = self._segments[-1], self._tail, self._written
+        if tail.end != written:
+            data = tail.after(written)
+            descriptor = self._descriptors.open(active.log_path, create=True)
+            written_bytes = os.write(descriptor, data)
+            if written_bytes != len(data):
+                _write_rest(descriptor, data, written_bytes)
+            self._written = tail.end
+            tail.shrink_to(self.config.tail_bytes)
             if active.waiting_entry_bytes >= _INDEX_WRITE_BYTES:
                 active.write_indexes()
             if active.aborted_txns:
@@ -365,8 +362,6 @@ class SegmentedLog:
 
     def truncate_fully_and_start_at(self, offset: int) -> None:
         """Drop everything and go on at an offset (a follower whose leader no longer has what it needs)."""
-        self._unwritten.clear()
-        self._unwritten_bytes = 0
         for segment in self._segments:
             self._delete(segment)
         self._segments.clear()
@@ -380,7 +375,7 @@ class SegmentedLog:
 
     def _end_at(self, offset: int, *, snapshots_up_to: int) -> None:
         self.log_end_offset = offset
-        self._tail = Tail(offset)
+        self._tail, self._written = Tail(offset), 0
         directory = Path(self.directory)
         for path in directory.glob(f"*{Suffix.PRODUCER_SNAPSHOT}") if directory.is_dir() else ():
             parsed = parse_segment_file(path.name)
@@ -392,7 +387,6 @@ class SegmentedLog:
         segment.delete_files()
 
 
-def _write_all(descriptor: int, data: bytes) -> None:
-    written = os.write(descriptor, data)
+def _write_rest(descriptor: int, data: bytes, written: int) -> None:
     while written < len(data):
         written += os.write(descriptor, data[written:])

@@ -6,9 +6,14 @@ from bisect import bisect_left, bisect_right
 
 
 class Tail:
-    """Batches that follow each other up to the log's end."""
+    """Batches that follow each other up to the log's end.
 
-    __slots__ = ("_batches", "_end", "_ends", "_last_offsets", "_start", "first_offset")
+    Attributes:
+        first_offset: Reads from here on need no file.
+        end: Running count of the bytes of all batches, those that were dropped too.
+    """
+
+    __slots__ = ("_batches", "_ends", "_last_offsets", "_start", "end", "first_offset")
 
     def __init__(self, first_offset: int) -> None:
         """Start empty at the log's end.
@@ -21,14 +26,22 @@ class Tail:
         self._last_offsets: list[int] = []
         self._ends: list[int] = []  # running count of bytes after each batch
         self._start = 0  # and before the first
-        self._end = 0  # and after the last
+        self.end = 0  # and after the last
 
-    def append(self, batch: bytes, last_offset: int) -> None:
-        """Add the batch that follows."""
-        self._end += len(batch)
-        self._ends.append(self._end)
+    def append(self, batch: bytes, last_offset: int) -> int:
+        """Add the batch that follows; returns the new `end`."""
+        end = self.end = self.end + len(batch)
+        self._ends.append(end)
         self._batches.append(batch)
         self._last_offsets.append(last_offset)
+        return end
+
+    def after(self, end: int) -> bytes:
+        """Return the batches that were added since `end` was this; they must not have been dropped."""
+        ends = self._ends
+        if (ends[-2] if len(ends) > 1 else self._start) == end:
+            return self._batches[-1]
+        return b"".join(self._batches[bisect_right(ends, end) :])
 
     def read(self, offset: int, max_bytes: int, upper_bound: int | None = None) -> bytes:
         """Return whole batches from the one that holds `offset` on, at least one and no more than `max_bytes`.
@@ -56,7 +69,7 @@ class Tail:
 
         A quarter goes at once: dropping moves all that stays, which would otherwise be done for every batch.
         """
-        end = self._end
+        end = self.end
         if end - self._start > max_bytes:
             self._drop(bisect_left(self._ends, end - max_bytes + (max_bytes >> 2)) + 1)
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.ports import METADATA_TOPIC, RequestContext
+from eosctl.sandbox.replication.feeding import feed
 from eosctl.sandbox.replication.fetch_sessions import (
     FIRST_TOPIC_ID_VERSION,
     NO_SESSION_ID,
@@ -44,6 +45,7 @@ from eosctl.sandbox.replication.selection import RACK_AWARE_SELECTOR, select_rep
 from eosctl.sandbox.security.access import may
 from eosctl.sandbox.security.acls import CLUSTER_NAME, ResourceType
 from eosctl.sandbox.timing_wheel import WheelTimer
+from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.fetch import (
     FetchableTopicResponse,
@@ -57,6 +59,7 @@ from eosctl.wire.uuid import ZERO_UUID
 if TYPE_CHECKING:
     from eosctl.sandbox.broker.broker import Broker
 
+FETCH = int(ApiKey.FETCH)
 FIRST_CURRENT_LEADER_VERSION = 16
 FIRST_RACK_VERSION = 11
 READ_UNCOMMITTED, READ_COMMITTED = 0, 1
@@ -292,10 +295,7 @@ class Fetch:
         topics: dict[tuple[str, bytes], list[PartitionData]] = {}
         for cached, data in results:
             partition, records = cached.watched, data.records
-            is_news = partition is not None and data is partition.told  # all that a follower lacks
-            if is_news:
-                cached.tell(data)
-            if is_news or cached.must_respond(data) or not incremental:
+            if cached.must_respond(data) or not incremental:
                 error = data.error_code
                 if error and error in LEADER_ERRORS and self._context.api_version >= FIRST_CURRENT_LEADER_VERSION:
                     data = self._point_to_leader(cached.key, data, endpoints)
@@ -308,7 +308,7 @@ class Fetch:
                 session.move_to_end(cached)
                 if is_consumer and partition is not None:
                     partition.traffic.bytes_out += len(records)
-            elif partition is not None and (is_news or (cached.is_told and not self._has_answer(partition, cached))):
+            elif partition is not None and cached.is_told and not self._has_answer(partition, cached):
                 self._settle(partition, cached)
         if session.session_id == NO_SESSION_ID:
             session.close()
@@ -340,7 +340,7 @@ class FollowerFetch(Fetch):
     """A follower's fetch in its session.
 
     It looks at what it waits for when everything else of a turn is done, so that one answer carries all that the turn
-    has brought.
+    has brought. A follower within reach (:meth:`Broker.fetcher_in_reach`) needs no answer for that.
     """
 
     __slots__ = ()
@@ -354,6 +354,20 @@ class FollowerFetch(Fetch):
         self._wait()
         if self._note_progress() or self._request.min_bytes <= 0:
             self.poke()
+
+    def _look(self) -> None:
+        self._poked = False
+        if not self._done and not self._feed():
+            self._try_finish()
+
+    def _feed(self) -> bool:
+        """Give the follower what it lacks while it goes on waiting; returns whether nothing is left to be answered."""
+        broker, session, request = self._broker, self._session, self._request
+        fetcher = broker.fetcher_in_reach(self._replica_id)
+        if fetcher is None or not fetcher.waits_with(request.session_id, request.session_epoch):
+            return False
+        broker.requests.route(FETCH, self._context.api_version, from_broker=True)  # counted as what it stands for
+        return feed(session, fetcher, self._replica_id, broker.runtime.now_ms())
 
     def _find_ready(self) -> bool:
         return True

@@ -43,7 +43,8 @@ from eosctl.sandbox.ports import (
 )
 from eosctl.sandbox.replication.assignments import DirectoryAssignments
 from eosctl.sandbox.replication.fetch_sessions import FetchSessions
-from eosctl.sandbox.replication.follower import FollowerManager
+from eosctl.sandbox.replication.follower import ReplicaFetcher
+from eosctl.sandbox.replication.follower_manager import FollowerManager
 from eosctl.sandbox.replication.isr import IsrManager
 from eosctl.sandbox.replication.replica_manager import ReplicaManager
 from eosctl.sandbox.replication.verification import VerificationPolicy
@@ -102,6 +103,7 @@ class Broker:
         self.on_ready: Callable[[], None] = _nothing
         self.early_requests: list[Callable[[], None]] = []  # of other nodes, that came before it was ready
         self.on_disconnect: Callable[[], None] = _nothing  # breaks the connections of all clients
+        self.in_reach: Callable[[int], Broker | None] = _nobody  # another broker that gets messages as they are
         self.stopped = False
         self.client_faults = ClientFaults()
         self.paused: list[Callable[[], None]] | None = None  # while this process stands still: who waits to be served
@@ -287,6 +289,13 @@ class Broker:
                 return Address(endpoint.host, endpoint.port, broker.rack)
         return None
 
+    def fetcher_in_reach(self, broker_id: int) -> ReplicaFetcher | None:
+        """Return what a follower fetches with from here when it may be fed (``sandbox.replication.feeding``)."""
+        if self.stopped or self.paused is not None or self.authorizer is not None:
+            return None
+        follower = self.in_reach(broker_id)
+        return None if follower is None else follower.followers.fetcher_of(self.node_id)
+
     def needs_login(self, listener: str) -> bool:
         """Whether clients of a listener have to log in."""
         endpoint = self.listeners.get(listener)
@@ -370,3 +379,7 @@ class Broker:
 
 def _nothing() -> None:
     """Take a notice that nobody waits for."""
+
+
+def _nobody(_: int) -> None:
+    """Know no other broker."""

@@ -257,19 +257,17 @@ class LogDirectory:
         dirty, self._dirty = self._dirty, []
         try:
             while dirty:
-                self._flush(dirty.pop())
+                log = dirty.pop()
+                try:
+                    if self.refusal is not None and log.store.has_unwritten:
+                        raise self.refusal
+                    log.flush()
+                except OSError as error:
+                    self.fail(error, f"Error while appending records to {log.partition} in dir {self.path}")
         finally:
             if dirty:  # a flaw of ours at one log costs no other its flush
                 self._dirty += dirty
                 self._ticks.at_flush(self._flush_dirty)
-
-    def _flush(self, log: PartitionLog) -> None:
-        try:
-            if self.refusal is not None and log.store.has_unwritten:
-                raise self.refusal
-            log.flush()
-        except OSError as error:
-            self.fail(error, f"Error while appending records to {log.partition} in dir {self.path}")
 
     def guarded(self, work: Callable[[], None]) -> None:
         """Do work on the files; an error of the disk fails the directory."""

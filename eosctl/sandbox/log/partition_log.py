@@ -31,6 +31,10 @@ class PartitionLog:
 
     Appends change segments and producer state together; whoever appends has checked the batch before. The high
     watermark is the caller's to advance, the last stable offset follows from it.
+
+    Attributes:
+        is_dirty: Whether somebody was told that bytes wait, and has not flushed since.
+        newest: The last batch, with its header, if there was one since the log was opened or cut.
     """
 
     __slots__ = (
@@ -39,6 +43,8 @@ class PartitionLog:
         "dirty",
         "epochs",
         "high_watermark",
+        "is_dirty",
+        "newest",
         "partition",
         "producers",
         "settings",
@@ -62,6 +68,8 @@ class PartitionLog:
         self.settings = settings
         self.high_watermark = min(max(high_watermark, store.log_start_offset), store.log_end_offset)
         self.closed = False
+        self.is_dirty = False
+        self.newest: tuple[bytes, BatchHeader] | None = None
         self.cleaned_until = -1  # everything below was compacted; -1: nothing ever was
         self.dirty: Callable[[PartitionLog], None] = _nothing  # told when bytes wait to be flushed
         self.snapshot: Callable[[PartitionLog, int], None] = _no_snapshot  # writes producer state as of an offset
@@ -126,10 +134,11 @@ class PartitionLog:
         leader_epoch, producer_id = header.partition_leader_epoch, header.producer_id
         if leader_epoch > self.epochs.latest:
             self.epochs.assign(leader_epoch, header.base_offset)
-        store = self.store
-        if not store.has_unwritten:
+        if not self.is_dirty:
+            self.is_dirty = True
             self.dirty(self)
-        rolled = store.append(batch, header, now_ms)
+        rolled = self.store.append(batch, header, now_ms)
+        self.newest = batch, header
         if rolled is not None:
             self.snapshot(self, rolled)
         if producer_id >= 0:
@@ -181,6 +190,7 @@ class PartitionLog:
             self.epochs.truncate_from_end(self.store.log_end_offset)
             return
         self.store.truncate_to(offset)
+        self.newest = None
         self.cleaned_until = min(self.cleaned_until, offset)
         self.epochs.truncate_from_end(offset)
         self.high_watermark = min(self.high_watermark, self.store.log_end_offset)
@@ -198,6 +208,7 @@ class PartitionLog:
     def restart_at(self, offset: int) -> None:
         """Drop everything and begin again at ``offset`` (the leader no longer has what this follower needs)."""
         self.store.truncate_fully_and_start_at(offset)
+        self.newest = None
         self.epochs.clear()
         self.cleaned_until = -1
         self.producers = ProducerStateManager()
@@ -223,6 +234,7 @@ class PartitionLog:
 
     def flush(self) -> None:
         """Hand appended bytes to the operating system."""
+        self.is_dirty = False
         if not self.closed:
             self.store.flush()
 

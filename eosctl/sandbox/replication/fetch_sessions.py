@@ -6,6 +6,7 @@ import random
 from operator import attrgetter
 from typing import NamedTuple, Protocol
 
+from eosctl.sandbox.replication.follower import Followed
 from eosctl.sandbox.replication.partition import Follower, Partition
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.fetch import FetchPartition, FetchRequest, PartitionData
@@ -36,6 +37,7 @@ class CachedPartition:
     """One partition of a session: what was asked and told last. It watches the partition that it stands for."""
 
     __slots__ = (
+        "followed",
         "follower",
         "high_watermark",
         "key",
@@ -56,6 +58,7 @@ class CachedPartition:
         self.high_watermark = -1
         self.log_start_offset = -1
         self.watched: Partition | None = None
+        self.followed: Followed | None = None  # the follower's side, where it is in reach
         self.follower: Follower | None = None  # when the session is a follower's and this is how far it is
 
     def watch(self, partition: Partition | None) -> None:
@@ -109,11 +112,6 @@ class CachedPartition:
             return True
         log = self.watched.log
         return self.high_watermark == log.high_watermark and self.log_start_offset == log.start_offset
-
-    def tell(self, data: PartitionData) -> None:
-        """Remember the offsets of an answer without an error."""
-        self.high_watermark = data.high_watermark
-        self.log_start_offset = data.log_start_offset
 
     def must_respond(self, data: PartitionData) -> bool:
         """Whether an incremental answer contains this partition; remembers what is sent."""

@@ -1,10 +1,10 @@
-"""Followers: one fetcher per leader, incremental sessions, truncation by leader epoch."""
+"""What fetches from one leader: an incremental session, truncation by leader epoch."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.ports import Channel
@@ -24,6 +24,9 @@ from eosctl.wire.messages.fetch import (
 )
 from eosctl.wire.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 
+if TYPE_CHECKING:
+    from eosctl.sandbox.replication.follower_manager import FollowerManager
+
 FETCH_VERSION = 17
 LIST_OFFSETS_VERSION = 9
 RETRY_MS = 20
@@ -31,65 +34,8 @@ MAX_BYTES = 10_485_760
 EARLIEST, LATEST = -2, -1
 
 
-class FollowerManager:
-    """Keeps every partition that this broker follows with the fetcher of its leader (a RoleListener).
-
-    Attributes:
-        broker_epoch: Of this broker; it goes with every fetch.
-        trusts_high_watermark: Whether a new follower cuts its log at the high watermark that it knows of, and asks
-            for no leader epoch, as before KIP-101 (0.11): that loses acknowledged records and lets replicas differ.
-    """
-
-    def __init__(self, replicas: ReplicaManager, runtime: NodeRuntime, channel: Channel, max_wait_ms: int) -> None:
-        self._replicas = replicas
-        self._runtime = runtime
-        self._channel = channel
-        self._max_wait_ms = max_wait_ms
-        self._fetchers: dict[int, ReplicaFetcher] = {}
-        self.broker_epoch = -1
-        self.trusts_high_watermark = False
-
-    def became_leader(self, partition: Partition) -> None:
-        """Stop fetching: the log is the truth now."""
-        self._remove(partition)
-
-    def became_follower(self, partition: Partition) -> None:
-        """Fetch from the new leader, or stop when the partition is no longer hosted or has no leader."""
-        leader = partition.leader_id
-        hosted = self._replicas.partitions.get(partition.partition) is partition
-        for leader_id, fetcher in self._fetchers.items():
-            if leader_id != leader or not hosted:
-                fetcher.remove(partition)
-        if hosted and leader >= 0 and leader != self._replicas.broker_id:
-            fetcher = self._fetcher_of(leader)
-            if self.trusts_high_watermark and not fetcher.follows(partition):
-                partition.log.truncate_to(partition.log.high_watermark)
-            fetcher.add(partition)
-
-    def marker_replicated(self, partition: Partition, producer_id: int, producer_epoch: int, committed: bool) -> None:
-        """Nothing to do: followers see markers in what they fetch."""
-
-    def leader_changed_state(self, broker_id: int) -> None:
-        """Try a leader again that was unreachable."""
-        fetcher = self._fetchers.get(broker_id)
-        if fetcher is not None:
-            fetcher.restart()
-
-    def _fetcher_of(self, leader_id: int) -> ReplicaFetcher:
-        found = self._fetchers.get(leader_id)
-        if found is None:
-            found = self._fetchers[leader_id] = ReplicaFetcher(
-                self, self._replicas, self._runtime, self._channel, leader_id, self._max_wait_ms
-            )
-        return found
-
-    def _remove(self, partition: Partition) -> None:
-        for fetcher in self._fetchers.values():
-            fetcher.remove(partition)
-
-
-class _Followed:
-    """A partition that is fetched; ``sent`` is what the session knows of it, None before it was told.
+class Followed:
+    """A partition that is fetched; ``sent`` is what the session was told of it last, None when it knows nothing of it.
 
     ``sent_in`` is the request that told it.
     """
@@ -107,6 +53,9 @@ class ReplicaFetcher:
 
     A change of partitions sends a request at once, in the same session, and leaves the one that still waits at the
     leader to itself: its answer is taken, but does not cause another request.
+
+    Attributes:
+        changed: Of what the next request may have to tell the session.
     """
 
     def __init__(
@@ -124,11 +73,11 @@ class ReplicaFetcher:
         self._channel = channel
         self._leader_id = leader_id
         self._max_wait_ms = max_wait_ms
-        self._followed: dict[TopicPartition, _Followed] = {}
-        self._by_topic: dict[bytes, dict[int, _Followed]] = {}  # by topic id and index
-        self._changed: dict[_Followed, None] = {}  # what the session may have to hear of
+        self._followed: dict[TopicPartition, Followed] = {}
+        self._by_topic: dict[bytes, dict[int, Followed]] = {}
+        self.changed: dict[Followed, None] = {}
         self._forgotten: list[Partition] = []
-        self._paused: set[_Followed] = set()
+        self._paused: set[Followed] = set()
         self._session_id = 0
         self._session_epoch = 0
         self._latest = 0  # the request whose answer goes on with the conversation; 0: none is under way
@@ -136,11 +85,25 @@ class ReplicaFetcher:
         self._sent_at = 0.0
         self._waking = False
 
+    def waits_with(self, session_id: int, session_epoch: int) -> bool:
+        """Whether the fetch of this session that waits at the leader is the last word of this follower."""
+        return (
+            self._latest != 0
+            and not self._waking
+            and self._session_id == session_id
+            and self._session_epoch == session_epoch + 1
+        )
+
+    def find(self, topic_id: bytes, index: int) -> Followed | None:
+        """Return a partition that the session knows."""
+        found = self._by_topic.get(topic_id, {}).get(index)
+        return found if found is not None and found.sent is not None else None
+
     def follows(self, partition: Partition) -> bool:
         """Whether the partition is fetched here."""
         return self._find(partition) is not None
 
-    def _find(self, partition: Partition) -> _Followed | None:
+    def _find(self, partition: Partition) -> Followed | None:
         found = self._followed.get(partition.partition)
         return found if found is not None and found.partition is partition else None
 
@@ -149,30 +112,32 @@ class ReplicaFetcher:
         followed = self._find(partition)
         if followed is None:
             self._let_go(partition.partition)
-            followed = self._followed[partition.partition] = _Followed(partition)
+            followed = self._followed[partition.partition] = Followed(partition)
             self._by_topic.setdefault(partition.topic_id, {})[partition.partition.partition] = followed
         self._paused.discard(followed)
         followed.sent = None
-        self._changed[followed] = None
+        self.changed[followed] = None
         self._wake()
 
     def remove(self, partition: Partition) -> None:
         """Fetch a partition no more."""
-        followed = self._let_go(partition.partition)
-        if followed is not None and followed.sent is not None:
+        followed = self._followed.get(partition.partition)
+        is_known = followed is not None and followed.sent is not None
+        self._let_go(partition.partition)
+        if is_known:
             self._forgotten.append(partition)
 
-    def _let_go(self, name: TopicPartition) -> _Followed | None:
+    def _let_go(self, name: TopicPartition) -> None:
         followed = self._followed.pop(name, None)
         if followed is not None:
+            followed.sent = None
             topic_id = followed.partition.topic_id
             of_topic = self._by_topic[topic_id]
             del of_topic[name.partition]
             if not of_topic:
                 del self._by_topic[topic_id]
             self._paused.discard(followed)
-            self._changed.pop(followed, None)
-        return followed
+            self.changed.pop(followed, None)
 
     def _forget_session(self) -> None:
         self._session_epoch = 0
@@ -198,13 +163,13 @@ class ReplicaFetcher:
             self._latest = 0  # nothing to ask for now: a leader answers an empty fetch at once
             return
         if not self._session_epoch:
-            self._changed = dict.fromkeys(self._followed.values())  # a new session begins with everything
-            for followed in self._changed:
+            self.changed = dict.fromkeys(self._followed.values())  # a new session begins with everything
+            for followed in self.changed:
                 followed.sent = None
         self._count += 1
         topics: dict[bytes, list[FetchPartition]] = {}
         count, paused = self._count, self._paused
-        for followed in self._changed:
+        for followed in self.changed:
             if paused and followed in paused:
                 continue
             partition = followed.partition
@@ -216,7 +181,7 @@ class ReplicaFetcher:
                     topics[partition.topic_id] = [wanted]
                 else:
                     of_topic.append(wanted)
-        self._changed.clear()
+        self.changed.clear()
         forgotten: dict[bytes, list[int]] = {}
         if self._session_epoch:
             for partition in self._forgotten:
@@ -298,7 +263,7 @@ class ReplicaFetcher:
         if not self._latest and not self._waking:
             self._send()
 
-    def _take(self, followed: _Followed, data: PartitionData, now_ms: int) -> None:
+    def _take(self, followed: Followed, data: PartitionData, now_ms: int) -> None:
         partition = followed.partition
         log = partition.log
         store, records = log.store, data.records
@@ -306,7 +271,7 @@ class ReplicaFetcher:
             sent = followed.sent
             if sent is not None and sent.fetch_offset == store.log_end_offset:
                 log.append_as_follower(records, now_ms)
-                self._changed[followed] = None
+                self.changed[followed] = None
         high_watermark, end_offset, start_offset = data.high_watermark, store.log_end_offset, data.log_start_offset
         if high_watermark > end_offset:
             high_watermark = end_offset
@@ -316,9 +281,9 @@ class ReplicaFetcher:
                 partition.poke_watchers()
         if start_offset > store.log_start_offset:
             log.advance_start_offset(start_offset)
-            self._changed[followed] = None
+            self.changed[followed] = None
 
-    def _hear_refusal(self, followed: _Followed, data: PartitionData, number: int) -> None:
+    def _hear_refusal(self, followed: Followed, data: PartitionData, number: int) -> None:
         if followed.sent is None or number < followed.sent_in:
             return  # about a position that this follower has left since (AbstractFetcherThread compares offsets, too)
         if data.error_code:
@@ -331,9 +296,9 @@ class ReplicaFetcher:
         self._replicas.events.truncates(followed.partition, end, data.diverging_epoch.epoch)
         log.truncate_to(end)
         followed.sent = None
-        self._changed[followed] = None
+        self.changed[followed] = None
 
-    def _handle_error(self, followed: _Followed, error: ErrorCode) -> None:
+    def _handle_error(self, followed: Followed, error: ErrorCode) -> None:
         partition = followed.partition
         self._paused.add(followed)
         followed.sent = None
@@ -347,7 +312,7 @@ class ReplicaFetcher:
         followed = self._find(partition)
         if followed is not None:
             self._paused.discard(followed)
-            self._changed[followed] = None
+            self.changed[followed] = None
             self._wake()
 
     # --- out of range: the leader deleted what this follower needs, or has less than it ---------------------------

@@ -10,10 +10,8 @@ from eosctl.sandbox.log.partition_log import PartitionLog
 from eosctl.sandbox.metadata.image import PartitionState
 from eosctl.sandbox.replication.purgatory import ReplicationWait
 from eosctl.wire.error_codes import ErrorCode
-from eosctl.wire.messages.fetch import PartitionData
 
 UNKNOWN_OFFSET: Final = -1
-NO_FACTS: Final = (-1, -1, -1, -1, -1)
 
 
 class FetchWatcher(Protocol):
@@ -93,6 +91,7 @@ class Partition:
     __slots__ = (
         "broker_id",
         "followers",
+        "in_sync",
         "isr",
         "leader_epoch",
         "leader_id",
@@ -102,8 +101,6 @@ class Partition:
         "partition_epoch",
         "pending_isr",
         "replicas",
-        "told",
-        "told_facts",
         "topic_id",
         "traffic",
         "waits",
@@ -126,10 +123,9 @@ class Partition:
         self.isr: tuple[int, ...] = ()
         self.pending_isr: tuple[int, ...] | None = None  # asked of the controller, not answered yet
         self.followers: dict[int, Follower] = {}
+        self.in_sync: tuple[Follower, ...] | None = ()  # of the ISR; None: it has one of whom nothing is known yet
         self.waits: deque[ReplicationWait] = deque()
         self.watchers: dict[FetchWatcher, None] = {}
-        self.told: PartitionData | None = None  # to the follower that fetched last, as its leader
-        self.told_facts: tuple[int, int, int, int, int] = NO_FACTS  # on which that was based
 
     @property
     def min_isr(self) -> int:
@@ -165,6 +161,7 @@ class Partition:
             self.maybe_advance_high_watermark()
         elif was_leader:
             self.followers.clear()
+            self._find_in_sync()
             self.fail_waits(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         if new_epoch or was_leader != self.is_leader:
             self.poke_watchers()
@@ -176,6 +173,7 @@ class Partition:
         self.isr = isr
         self.partition_epoch = partition_epoch
         self.pending_isr = None
+        self._find_in_sync()
         if has_lost_some:
             self.poke_watchers()  # a session at rest does not look at followers in sync; these have to come back
 
@@ -183,7 +181,6 @@ class Partition:
         self.leader_start_offset = self.log.end_offset
         self.log.epochs.assign(self.leader_epoch, self.log.end_offset)
         self.followers.clear()
-        self.told, self.told_facts = None, NO_FACTS  # another leader may have written since
         for broker_id in self.isr:
             if broker_id != self.broker_id:
                 follower = self.followers[broker_id] = Follower()
@@ -196,6 +193,13 @@ class Partition:
         for broker_id in tuple(self.followers):
             if broker_id not in self.replicas:
                 del self.followers[broker_id]
+        self._find_in_sync()
+
+    def _find_in_sync(self) -> None:
+        """Have the followers of the ISR at hand: each of their fetches may raise the high watermark."""
+        others = [self.followers.get(broker_id) for broker_id in self.isr if broker_id != self.broker_id]
+        known = tuple(follower for follower in others if follower is not None)
+        self.in_sync = known if len(known) == len(others) else None
 
     # --- the high watermark -------------------------------------------------------------------------------------
 
@@ -205,17 +209,16 @@ class Partition:
         It stands still while fewer replicas than ``min.insync.replicas`` are in sync (KAFKA-15583): a replica that left
         the ISR since may lead again, and what readers saw must not be lost then.
         """
-        log = self.log
-        if self.is_below_min_isr:
+        log, in_sync = self.log, self.in_sync
+        if in_sync is None:
             return False
         end = log.store.log_end_offset
-        isr = self.isr if self.pending_isr is None else {*self.isr, *self.pending_isr}
-        for broker_id in isr:
-            if broker_id != self.broker_id:
-                follower = self.followers.get(broker_id)
-                if follower is None or follower.end_offset < end:
-                    end = follower.end_offset if follower is not None else UNKNOWN_OFFSET
-        if end <= log.high_watermark:
+        for follower in in_sync:
+            if follower.end_offset < end:
+                end = follower.end_offset
+        if self.pending_isr is not None:
+            end = min(end, self._least_of(self.pending_isr))
+        if end <= log.high_watermark or self.is_below_min_isr:
             return False
         log.advance_high_watermark(end)
         if self.watchers:
@@ -226,6 +229,14 @@ class Partition:
             while waits and waits[0].offset < end:
                 waits.popleft().complete(ErrorCode.NONE)
         return True
+
+    def _least_of(self, isr: tuple[int, ...]) -> int:
+        """Return up to where all followers of an ISR that is asked for have the log."""
+        known = [self.followers.get(broker_id) for broker_id in isr if broker_id != self.broker_id]
+        return min(
+            (UNKNOWN_OFFSET if follower is None else follower.end_offset for follower in known),
+            default=self.log.end_offset,
+        )
 
     def appended(self, size_bytes: int, record_count: int) -> None:
         """Note that the leader's log has grown by a batch."""

@@ -19,7 +19,6 @@ from eosctl.wire.records.batch import decode_header
 
 READ_UNCOMMITTED, READ_COMMITTED = 0, 1
 CONSUMER = -1
-SHARED_BYTES = 16 << 10  # what one follower read is kept for the next up to this size
 
 
 NO_EPOCH = -1  # the client does not say one; other negative epochs are old ones
@@ -137,17 +136,10 @@ def read_news(
         return read_partition(partition, request, READ_UNCOMMITTED, replica_id, max_bytes, at_least_one)
     if offset == end_offset and high_watermark == cached.high_watermark and start_offset == cached.log_start_offset:
         return None
-    # What a follower is told follows from these: the next one that is as far gets the very message.
-    facts = (offset, end_offset, high_watermark, start_offset, request.partition_max_bytes)
-    if facts == partition.told_facts and partition.told is not None and max_bytes >= SHARED_BYTES:
-        return partition.told
     records = _read_records(log, request, end_offset, max_bytes, at_least_one) if offset < end_offset else b""
-    data = PartitionData(
+    return PartitionData(
         request.partition, 0, high_watermark, log.last_stable_offset(), start_offset, None, -1, records
     )
-    if max_bytes >= SHARED_BYTES >= len(records) and (records or offset == end_offset):
-        partition.told, partition.told_facts = data, facts
-    return data
 
 
 def _read_records(log: PartitionLog, request: FetchPartition, bound: int, max_bytes: int, at_least_one: bool) -> bytes:

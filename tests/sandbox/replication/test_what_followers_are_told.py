@@ -1,4 +1,4 @@
-"""A leader answers followers that are equally far with one message, for as long as it holds."""
+"""What a leader answers a follower in its session: all that it lacks, and nothing else."""
 
 from __future__ import annotations
 
@@ -55,13 +55,7 @@ def read(partition: Partition, follower: int, offset: int, epoch: int, max_bytes
     return data
 
 
-def test_the_second_follower_gets_the_message_of_the_first(partition: Partition) -> None:
-    append(partition, "a", epoch=0)
-    first = read(partition, SECOND, 0, 0)
-    assert read(partition, THIRD, 0, 0) is first
-
-
-def test_whatever_the_answer_speaks_of_makes_a_new_one(partition: Partition) -> None:
+def test_an_answer_is_of_the_moment_in_which_it_is_made(partition: Partition) -> None:
     append(partition, "a", epoch=0)
     first = read(partition, SECOND, 0, 0)
     append(partition, "b", epoch=0)

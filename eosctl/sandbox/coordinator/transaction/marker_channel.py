@@ -107,7 +107,8 @@ class MarkerChannel:
         pending = PendingCompletion(cached, completed)
         cached.pending = completed.state
         self._pending[completed.transactional_id] = pending
-        self._enqueue(pending, cached.metadata.partitions)
+        # Sets of names are in another order in every process, and a simulation has to replay in each.
+        self._enqueue(pending, sorted(cached.metadata.partitions))
         self._complete_if_done(pending)
 
     def remove_partition(self, index: int) -> None:

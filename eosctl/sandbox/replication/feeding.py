@@ -1,0 +1,77 @@
+"""Followers of the same process get what they lack while their fetch waits, without an answer and another fetch.
+
+A leader and a follower whose messages nobody could see or change agree on everything that these would say: the end of
+both logs, epochs, the high watermark. What happens to both is what a round of messages would have done, and in the same
+order: the follower appends the leader's bytes and takes the high watermark of before, then the leader notes how far it
+is and raises its own. The fetch goes on waiting; the follower's next one tells its session where it stands.
+
+Whatever differs from the course of every day (leader epochs, a log start that rose, replicas out of sync) is left to
+messages.
+"""
+
+from __future__ import annotations
+
+from eosctl.sandbox.replication.fetch_sessions import FetchSession
+from eosctl.sandbox.replication.follower import ReplicaFetcher
+
+MAX_BYTES = 1 << 20
+"""A follower that lacks more of a partition asks for it."""
+
+
+def feed(session: FetchSession, fetcher: ReplicaFetcher, replica_id: int, now_ms: int) -> bool:
+    """Bring the unsettled partitions of a session to the end of the leader's log.
+
+    Args:
+        session: The follower's, at the leader.
+        fetcher: The follower's side of it, whose fetch waits.
+        replica_id: The follower.
+        now_ms: When, in ms since the epoch.
+
+    Returns:
+        Whether that was all; otherwise the rest has to be answered.
+    """
+    is_all, changed, unsettled = True, fetcher.changed, session.unsettled
+    session.used_ms = now_ms
+    for cached in tuple(unsettled):
+        partition, follower, followed = cached.watched, cached.follower, cached.followed
+        if followed is None or followed.sent is None:
+            followed = cached.followed = fetcher.find(cached.key.topic_id, cached.key.partition)
+        if followed is None or partition is None or follower is None or replica_id not in partition.isr:
+            is_all = False
+            continue
+        replica, log, high_watermark = followed.partition, partition.log, partition.log.high_watermark
+        own, store = replica.log, log.store
+        own_store, start_offset, end_offset = own.store, store.log_start_offset, store.log_end_offset
+        offset = own_store.log_end_offset
+        if (
+            replica.leader_epoch != partition.leader_epoch
+            or partition.leader_id != partition.broker_id
+            or own.epochs.latest != log.epochs.latest
+            or own_store.log_start_offset != start_offset
+            or offset > end_offset
+            or own.closed
+        ):
+            is_all = False
+            continue
+        if offset != end_offset:
+            newest = log.newest
+            if newest is not None and newest[1].base_offset == offset:
+                own.append_placed(newest[0], newest[1], now_ms)
+            else:
+                own.append_as_follower(log.read(offset, MAX_BYTES, end_offset), now_ms)
+            changed[followed] = None
+            if own_store.log_end_offset != end_offset:
+                is_all = False
+                continue
+        if high_watermark > own.high_watermark:
+            own.advance_high_watermark(high_watermark)
+            if replica.watchers:  # consumers that read from this follower
+                replica.poke_watchers()
+        cached.high_watermark, cached.log_start_offset = high_watermark, start_offset
+        if offset == end_offset:
+            del unsettled[cached]
+        else:
+            follower.fetched(end_offset, start_offset, now_ms, end_offset, follower.broker_epoch)
+            if end_offset > high_watermark:
+                partition.maybe_advance_high_watermark()
+    return is_all

@@ -1,0 +1,197 @@
+"""Followers that are fed while their fetch waits: nobody may be able to tell them from followers that are answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.api import fetch
+from eosctl.sandbox.broker.broker import Broker
+from eosctl.sandbox.core import ClusterShape
+from eosctl.sandbox.harness import Harness
+from eosctl.sandbox.network import FaultAction, LinkFault
+from eosctl.sandbox.replication import feeding
+from eosctl.sandbox.replication.partition import Partition
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.delete_topics import DeleteTopicsRequest
+from eosctl.wire.records.batch import encode_batch
+from eosctl.wire.records.record import Record
+from tests.sandbox.eos_client import EosClient
+
+ORDERS = [TopicPartition("orders", index) for index in range(3)]
+SETTINGS = {
+    "transaction.state.log.num.partitions": "3",
+    "offsets.topic.num.partitions": "2",
+    "replica.lag.time.max.ms": "5000",
+}
+WAIT_MS = 600  # a waiting fetch is answered after 500 ms
+
+
+def start(folder: Path) -> Harness:
+    return Harness(folder, ClusterShape(3, settings=SETTINGS, fast=True), seed=3)
+
+
+@pytest.fixture
+def harness(tmp_path: Path) -> Iterator[Harness]:
+    harness = start(tmp_path)
+    yield harness
+    harness.close()
+
+
+@pytest.fixture
+def client(harness: Harness) -> EosClient:
+    client = EosClient(harness)
+    client.create_topic("orders", 3, 3, min_insync_replicas="2")
+    assert client.produce(None, ORDERS[0], ["first"]) is ErrorCode.NONE  # a leader's first batch has an epoch to tell
+    harness.advance(WAIT_MS)
+    return client
+
+
+def replica(harness: Harness, broker_id: int, partition: TopicPartition = ORDERS[0]) -> Partition:
+    return harness.core.broker(broker_id).replicas.partitions[partition]
+
+
+def fetch_count(harness: Harness, broker_id: int) -> int:
+    """Return how many fetches of followers a broker counts for its metrics."""
+    counts = harness.core.broker(broker_id).requests.counts()
+    return sum(count for (key, _, from_broker), count in counts.items() if key == ApiKey.FETCH and from_broker)
+
+
+def transact(harness: Harness) -> dict[str, object]:
+    """Write transactions while a broker comes and goes; returns what every replica of every partition has then."""
+    client = EosClient(harness)
+    client.create_topic("orders", partitions=3, replicas=3)
+    for number in range(6):
+        producer = client.init(f"app-{number % 2}")
+        for partition in ORDERS:
+            assert client.produce(producer, partition, [f"{number}"]) is ErrorCode.NONE
+        assert client.end(producer, commit=number % 2 == 0) is ErrorCode.NONE
+        if number == 2:
+            harness.kill(client.leader(ORDERS[0]))
+            harness.advance(3000)
+    for broker in set(harness.core.broker_ids) - set(harness.core.nodes):
+        harness.core.start_node(broker)
+    harness.advance(5000)
+    found: dict[str, object] = {}
+    for broker_id in harness.core.broker_ids:
+        for name, partition in harness.core.broker(broker_id).replicas.partitions.items():
+            log = partition.log
+            found[f"{name} on {broker_id}"] = (
+                b"".join(batch for _, batch in log.batches()),
+                (log.start_offset, log.last_stable_offset(), log.high_watermark, log.end_offset),
+                tuple(log.epochs.entries),
+                sorted((entry.producer_id, entry.producer_epoch, entry.batches) for entry in log.producers.in_order()),
+                sorted(partition.isr),
+                {other: follower.end_offset for other, follower in partition.followers.items()},
+            )
+    return found
+
+
+def test_what_is_fed_is_what_would_have_been_answered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rounds: list[bool] = []
+
+    def counted(*given: Any) -> bool:
+        rounds.append(feeding.feed(*given))
+        return rounds[-1]
+
+    monkeypatch.setattr(fetch, "feed", counted)
+    fed = start(tmp_path / "fed")
+    state = transact(fed)
+    fed.close()
+    assert rounds.count(True) > 50
+    rounds.clear()
+    monkeypatch.setattr(Broker, "fetcher_in_reach", lambda *_: None)
+    answered = start(tmp_path / "answered")
+    assert transact(answered) == state
+    assert not rounds
+    answered.close()
+
+
+def test_a_round_counts_as_the_fetch_that_it_stands_for(harness: Harness, client: EosClient) -> None:
+    leader = client.leader(ORDERS[0])
+    before = fetch_count(harness, leader)
+    for number in range(10):
+        assert client.produce(None, ORDERS[0], [f"{number}"]) is ErrorCode.NONE
+    assert fetch_count(harness, leader) - before >= 20  # of two followers
+
+
+def test_a_follower_hears_of_the_high_watermark_with_the_next_records_or_when_its_wait_is_over(
+    harness: Harness, client: EosClient
+) -> None:
+    leader = client.leader(ORDERS[0])
+    (other, *_) = {1, 2, 3} - {leader}
+    known = []
+    for number in range(3):
+        assert client.produce(None, ORDERS[0], [f"{number}"]) is ErrorCode.NONE
+        assert replica(harness, leader).log.high_watermark == number + 2
+        known.append(replica(harness, other).log.high_watermark)
+    assert known == [1, 2, 3]
+    harness.advance(WAIT_MS)
+    assert replica(harness, other).log.high_watermark == 4
+
+
+def test_a_follower_that_stands_still_is_not_fed(harness: Harness, client: EosClient) -> None:
+    leader = client.leader(ORDERS[0])
+    still, awake = {1, 2, 3} - {leader}
+    harness.core.pause_node(still)
+    assert client.append(ORDERS[0], encode_batch([Record(0, harness.now_ms(), None, b"v")]), acks=1).error_code == 0
+    harness.advance(100)  # it is not fenced yet
+    assert [replica(harness, broker).log.end_offset for broker in (leader, awake, still)] == [2, 2, 1]
+    assert replica(harness, leader).log.high_watermark == 1
+    harness.core.resume_node(still)
+    harness.advance(WAIT_MS)
+    assert [replica(harness, broker).log.high_watermark for broker in (leader, awake, still)] == [2, 2, 2]
+
+
+def test_a_leader_that_is_gone_feeds_nobody(harness: Harness, client: EosClient) -> None:
+    leader = client.leader(ORDERS[0])
+    broker = harness.core.broker(leader)
+    (other, *_) = {1, 2, 3} - {leader}
+    assert broker.fetcher_in_reach(other) is not None
+    harness.kill(leader)
+    assert broker.fetcher_in_reach(other) is None
+
+
+def test_with_a_fault_on_the_network_followers_ask_again_for_what_they_were_fed(
+    harness: Harness, client: EosClient
+) -> None:
+    for number in range(5):
+        assert client.produce(None, ORDERS[0], [f"fed {number}"]) is ErrorCode.NONE
+    fault = LinkFault(FaultAction.DELAY, source=1, destination=2, delay_ms=1, count=0)  # one that hits nothing
+    harness.core.network.add_fault(fault)
+    for number in range(5):
+        assert client.produce(None, ORDERS[0], [f"answered {number}"]) is ErrorCode.NONE
+    harness.core.network.remove_fault(fault)
+    for number in range(5):
+        assert client.produce(None, ORDERS[0], [f"fed again {number}"]) is ErrorCode.NONE
+    harness.advance(WAIT_MS)
+    contents = {b"".join(data for _, data in replica(harness, broker).log.batches()) for broker in (1, 2, 3)}
+    assert len(contents) == 1
+    assert {replica(harness, broker).log.high_watermark for broker in (1, 2, 3)} == {16}
+
+
+def test_who_lacks_much_asks_for_it(harness: Harness, client: EosClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feeding, "MAX_BYTES", 100)
+    leader = client.leader(ORDERS[0])
+    link = LinkFault(FaultAction.DROP, source=leader)
+    harness.core.network.add_fault(link)
+    for _ in range(50):
+        client.append(ORDERS[0], encode_batch([Record(0, harness.now_ms(), None, bytes(100))]), acks=1)
+    harness.core.network.remove_fault(link)
+    harness.run_until(lambda: {replica(harness, broker).log.high_watermark for broker in (1, 2, 3)} == {51})
+
+
+def test_a_topic_that_is_made_again_is_not_taken_for_the_one_before(harness: Harness, client: EosClient) -> None:
+    for name in ("again", "again"):
+        client.create_topic(name, 1, 3)
+        for number in range(3):
+            assert client.produce(None, TopicPartition(name, 0), [f"{number}"]) is ErrorCode.NONE
+        assert client.read(TopicPartition(name, 0)) == ["0", "1", "2"]
+        request = DeleteTopicsRequest(topic_names=[name], timeout_ms=1000)
+        assert not harness.request(1, ApiKey.DELETE_TOPICS, 5, request).responses[0].error_code
+        harness.advance(1000)

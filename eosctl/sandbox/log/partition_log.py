@@ -112,26 +112,7 @@ class PartitionLog:
         """Append a checked batch that was made for the end of the log: it has its offset and leader epoch."""
         if self.closed:
             raise LogClosed(f"the log of {self.partition} is closed")
-        self._append(batch, header, now_ms)
-
-    def append_as_follower(self, records: bytes, now_ms: int) -> int:
-        """Append what a leader sent, as it is; batches that the log already has are skipped. Returns their count."""
-        if self.closed:
-            raise LogClosed(f"the log of {self.partition} is closed")
-        header = decode_header(records)
-        if header.size_bytes == len(records) and header.base_offset >= self.store.log_end_offset:
-            self._append(records, header, now_ms)  # one batch, as mostly
-            return 1
-        count = 0
-        for position, header in iter_headers(records):
-            if header.base_offset >= self.store.log_end_offset:
-                batch = records[position : position + header.size_bytes]
-                self._append(batch, header, now_ms)
-                count += 1
-        return count
-
-    def _append(self, batch: bytes, header: BatchHeader, now_ms: int) -> None:
-        leader_epoch, producer_id = header.partition_leader_epoch, header.producer_id
+        leader_epoch = header.partition_leader_epoch
         if leader_epoch > self.epochs.latest:
             self.epochs.assign(leader_epoch, header.base_offset)
         if not self.is_dirty:
@@ -141,17 +122,32 @@ class PartitionLog:
         self.newest = batch, header
         if rolled is not None:
             self.snapshot(self, rolled)
-        if producer_id >= 0:
-            completed = replay_producer(self.producers, header, batch)
-            if completed is not None and completed.aborted:
-                self.store.append_aborted_txn(
-                    AbortedTxn(
-                        completed.producer_id,
-                        completed.first_offset,
-                        completed.last_offset,
-                        self.producers.last_stable_offset_after(completed),
-                    )
+        if header.producer_id >= 0:
+            self._follow_producer(batch, header)
+
+    def append_as_follower(self, records: bytes, now_ms: int) -> int:
+        """Append what a leader sent, as it is; batches that the log already has are skipped. Returns their count."""
+        if self.closed:
+            raise LogClosed(f"the log of {self.partition} is closed")
+        count = 0
+        for position, header in iter_headers(records):
+            if header.base_offset >= self.store.log_end_offset:
+                batch = records[position : position + header.size_bytes]
+                self.append_placed(batch, header, now_ms)
+                count += 1
+        return count
+
+    def _follow_producer(self, batch: bytes, header: BatchHeader) -> None:
+        completed = replay_producer(self.producers, header, batch)
+        if completed is not None and completed.aborted:
+            self.store.append_aborted_txn(
+                AbortedTxn(
+                    completed.producer_id,
+                    completed.first_offset,
+                    completed.last_offset,
+                    self.producers.last_stable_offset_after(completed),
                 )
+            )
 
     # --- reading ------------------------------------------------------------------------------------------------
 

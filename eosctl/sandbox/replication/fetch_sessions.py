@@ -80,8 +80,12 @@ class CachedPartition:
 
     def appended(self) -> None:
         """Note that there is more to read for a follower."""
-        if self.session.is_follower:
-            self.poke()
+        session = self.session
+        if session.is_follower:
+            if self not in session.unsettled:
+                self._unsettle()
+            for fetch in session.waiting:
+                fetch.poke()
 
     def high_watermark_moved(self) -> None:
         """Note that there is more to read for a consumer.
@@ -95,10 +99,10 @@ class CachedPartition:
             self._unsettle()
 
     def _unsettle(self) -> None:
-        session = self.session
+        session, follower = self.session, self.follower
         session.unsettled[self] = None
-        if self.follower is not None:
-            self.follower.idled(session.used_ms)
+        if follower is not None:
+            follower.idled(session.used_ms)
 
     def lose(self) -> None:
         """Note that the partition has gone from this broker; its log must not stay in memory for a session's sake."""

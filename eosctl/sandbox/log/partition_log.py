@@ -17,7 +17,7 @@ from eosctl.sandbox.log.topic_settings import TopicSettings
 from eosctl.storage.config import LogConfig
 from eosctl.storage.log import SegmentedLog
 from eosctl.storage.txn_index import AbortedTxn
-from eosctl.wire.records.batch import BatchHeader, decode_header, decode_records, iter_headers, with_offset
+from eosctl.wire.records.batch import BatchHeader, decode_records, iter_headers, with_offset
 from eosctl.wire.records.control import MARKER_BATCH_BYTES, EndTxnMarker, decode_control
 from eosctl.wire.records.header import CONTROL, TRANSACTIONAL
 

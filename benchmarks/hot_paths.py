@@ -21,6 +21,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.harness import Harness
 from eosctl.storage.scan import scan_log
 from eosctl.wire.api_keys import ApiKey
@@ -70,22 +72,29 @@ def bytecodes(operation: Operation) -> int:
 
 
 class Transactions:
-    """A producer of one-record transactions on a broker in memory."""
+    """A producer of one-record transactions on brokers in memory, each of which has a replica of everything."""
 
-    def __init__(self, directory: Path, *, implicit: bool) -> None:
-        self._harness = Harness(directory)
+    def __init__(self, directory: Path, *, implicit: bool, brokers: int = 1) -> None:
+        self._harness = Harness(directory, ClusterShape(brokers))
         self._implicit = implicit
         self._sequence = 0
-        topic = CreatableTopic(TOPIC, 1, 1, (), [])
+        self._coordinator = 1
+        topic = CreatableTopic(TOPIC, 1, brokers, (), [])
         self._ask(ApiKey.CREATE_TOPICS, 5, CreateTopicsRequest([topic], 1000))
-        while self._ask(ApiKey.FIND_COORDINATOR, 3, FindCoordinatorRequest("id", 1)).error_code:
+        while (found := self._ask(ApiKey.FIND_COORDINATOR, 3, FindCoordinatorRequest("id", 1))).error_code:
             self._harness.advance(20)
-        while (found := self._ask(ApiKey.INIT_PRODUCER_ID, 4, InitProducerIdRequest("id", 60_000))).error_code:
+        self._coordinator = found.node_id
+        while (given := self._ask(ApiKey.INIT_PRODUCER_ID, 4, InitProducerIdRequest("id", 60_000))).error_code:
             self._harness.advance(20)
-        self._producer_id, self._epoch = found.producer_id, found.producer_epoch
+        self._producer_id, self._epoch = given.producer_id, given.producer_epoch
+        leadership = self._harness.core.broker(1).metadata.leadership(TopicPartition(TOPIC, 0))
+        self._leader = 1 if leadership is None else leadership.leader_id
 
     def _ask(self, api_key: int, version: int, message: Any) -> Any:
-        return self._harness.request(1, api_key, version, message)
+        return self._harness.request(self._coordinator, api_key, version, message)
+
+    def _ask_leader(self, api_key: int, version: int, message: Any) -> Any:
+        return self._harness.request(self._leader, api_key, version, message)
 
     def commit(self) -> None:
         """Write one record and commit it, its markers included."""
@@ -105,7 +114,7 @@ class Transactions:
             transactional=True,
         )
         data = [TopicProduceData(TOPIC, partition_data=[PartitionProduceData(0, batch)])]
-        produced = self._ask(ApiKey.PRODUCE, 12 if self._implicit else 9, ProduceRequest("id", -1, 1000, data))
+        produced = self._ask_leader(ApiKey.PRODUCE, 12 if self._implicit else 9, ProduceRequest("id", -1, 1000, data))
         expect(produced.responses[0].partition_responses[0].error_code)
         self._sequence += 1
         request = EndTxnRequest("id", self._producer_id, self._epoch, True)
@@ -120,7 +129,7 @@ class Transactions:
         asked = FetchPartition(0, -1, 0, partition_max_bytes=1 << 20)
         topics = [FetchTopic(TOPIC, partitions=[asked])]
         request = FetchRequest(max_wait_ms=0, min_bytes=0, isolation_level=1, topics=topics)
-        data = self._ask(ApiKey.FETCH, 11, request).responses[0].partitions[0]
+        data = self._ask_leader(ApiKey.FETCH, 11, request).responses[0].partitions[0]
         if not data.records:
             raise RuntimeError(f"nothing was read: {data}")
 
@@ -157,11 +166,12 @@ def decode_internal(states: list[tuple[bytes, bytes]], commits: list[tuple[bytes
 
 @contextmanager
 def hot_paths() -> Iterator[dict[str, Operation]]:
-    """Prepare the ten paths by name, each an operation that may be repeated."""
+    """Prepare the paths by name, each an operation that may be repeated."""
     with tempfile.TemporaryDirectory(prefix="eosctl-hot-") as name:
         directory = Path(name)
         first = Transactions(directory / "first", implicit=False)
         second = Transactions(directory / "second", implicit=True)
+        third = Transactions(directory / "third", implicit=True, brokers=3)
         hundred = records_of(100)
         batch = encode_batch(hundred)
         header = decode_header(batch)
@@ -182,6 +192,7 @@ def hot_paths() -> Iterator[dict[str, Operation]]:
         yield {
             "a transaction below TV2": first.commit,
             "a transaction at TV2": second.commit,
+            "a transaction at TV2, three replicas": third.commit,
             "a read_committed fetch": first.fetch,
             "encode 100 records": lambda: encode_batch(hundred),
             "decode 100 records": lambda: decode_records(batch, header),
@@ -193,6 +204,7 @@ def hot_paths() -> Iterator[dict[str, Operation]]:
         }
         first.close()
         second.close()
+        third.close()
 
 
 def count_all() -> dict[str, int]:

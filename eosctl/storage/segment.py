@@ -41,6 +41,7 @@ class Segment:
     __slots__ = (
         "_aborted_written",
         "_bytes_since_entry",
+        "_index_has_grown",
         "_offset_written",
         "_time_written",
         "aborted_txns",
@@ -77,6 +78,7 @@ class Segment:
         self.aborted_txns: list[AbortedTxn] = []
         self._bytes_since_entry = 0
         self._offset_written = self._time_written = self._aborted_written = 0
+        self._index_has_grown = True  # since it was found to have room; indexes may be loaded, too
 
     def path(self, suffix: Suffix) -> Path:
         """Path of one of the segment's files."""
@@ -104,7 +106,11 @@ class Segment:
             age_ms = now_ms - self.created_ms if self.created_ms >= 0 else 0
         if age_ms > config.segment_ms:
             return True
-        capacity = config.segment_index_bytes
+        if self._index_has_grown:
+            self._index_has_grown = self._is_index_full(config.segment_index_bytes)
+        return self._index_has_grown
+
+    def _is_index_full(self, capacity: int) -> bool:
         return (
             len(self.offset_index.entries) > capacity - _OFFSET_ENTRY_BYTES
             or len(self.time_index.entries) > capacity - _TIME_ENTRIES_BYTES
@@ -120,6 +126,7 @@ class Segment:
             self.offset_index.append(last_offset, self.size_bytes)
             self.time_index.append_if_later(self.max_timestamp, self.max_timestamp_offset)
             self._bytes_since_entry = 0
+            self._index_has_grown = True
         self._bytes_since_entry += batch_bytes
         self.size_bytes += batch_bytes
 

@@ -30,12 +30,11 @@ def feed(session: FetchSession, fetcher: ReplicaFetcher, replica_id: int, now_ms
     Returns:
         Whether that was all; otherwise the rest has to be answered.
     """
-    is_all, changed, unsettled = True, fetcher.changed, session.unsettled
+    is_all, find, changed, unsettled = True, fetcher.find, fetcher.changed, session.unsettled
     session.used_ms = now_ms
     for cached in tuple(unsettled):
-        partition, follower, followed = cached.watched, cached.follower, cached.followed
-        if followed is None or followed.sent is None:
-            followed = cached.followed = fetcher.find(cached.key.topic_id, cached.key.partition)
+        partition, follower = cached.watched, cached.follower
+        followed = find(cached.key.topic_id, cached.key.partition)
         if followed is None or partition is None or follower is None or replica_id not in partition.isr:
             is_all = False
             continue

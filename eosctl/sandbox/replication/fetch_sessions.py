@@ -6,7 +6,6 @@ import random
 from operator import attrgetter
 from typing import NamedTuple, Protocol
 
-from eosctl.sandbox.replication.follower import Followed
 from eosctl.sandbox.replication.partition import Follower, Partition
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.fetch import FetchPartition, FetchRequest, PartitionData
@@ -37,7 +36,6 @@ class CachedPartition:
     """One partition of a session: what was asked and told last. It watches the partition that it stands for."""
 
     __slots__ = (
-        "followed",
         "follower",
         "high_watermark",
         "key",
@@ -58,7 +56,6 @@ class CachedPartition:
         self.high_watermark = -1
         self.log_start_offset = -1
         self.watched: Partition | None = None
-        self.followed: Followed | None = None  # the follower's side, where it is in reach
         self.follower: Follower | None = None  # when the session is a follower's and this is how far it is
 
     def watch(self, partition: Partition | None) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -155,6 +157,23 @@ def test_a_leader_that_is_gone_feeds_nobody(harness: Harness, client: EosClient)
     assert broker.fetcher_in_reach(other) is not None
     harness.kill(leader)
     assert broker.fetcher_in_reach(other) is None
+
+
+def test_a_killed_follower_stays_in_no_session_of_its_leader(harness: Harness, client: EosClient) -> None:
+    """Its leader keeps the session until the slot is wanted, and a broker's logs hold all that its process had."""
+    leader = client.leader(ORDERS[0])
+    (other, *_) = {1, 2, 3} - {leader}
+    killed = []
+    for number in range(3):
+        killed.append(weakref.ref(harness.core.broker(other)))
+        harness.kill(other)
+        harness.advance(1000)
+        harness.restart(other)
+        harness.run_until(lambda: other in replica(harness, leader).isr)
+        assert client.produce(None, ORDERS[0], [f"{number}"]) is ErrorCode.NONE
+    harness.advance(120_000)
+    gc.collect()
+    assert not [broker for broker in killed if broker() is not None]
 
 
 def test_with_a_fault_on_the_network_followers_ask_again_for_what_they_were_fed(

@@ -27,9 +27,9 @@ import pyarrow.compute as pc
 
 from benchmarks.log_scan import write_log
 from spark_log_analytics.anchors import meaning_anchors
-from spark_log_analytics.job import plan_scan
 from spark_log_analytics.kinds import HEADER, MEANING, kinds_of, lines_of
 from spark_log_analytics.layouts import header_expressions
+from spark_log_analytics.scan import plan_scan
 from spark_log_analytics.sieve import WINDOW_BYTES
 
 if TYPE_CHECKING:

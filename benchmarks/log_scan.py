@@ -22,8 +22,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from spark_log_analytics.job import plan_scan
-from spark_log_analytics.scan import plan_splits, scan_paths
+from spark_log_analytics.scan import plan_scan, plan_splits, scan_paths
 from spark_log_analytics.sources import SourceFile
 from spark_log_analytics.traces import count_exceptions, merge_counts
 

@@ -13,9 +13,17 @@ from zoneinfo import ZoneInfo
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 
 from eosctl.model.log_event import LogEvent
-from spark_log_analytics.job import pack_splits, plan_scan
+from spark_log_analytics.job import pack_splits
 from spark_log_analytics.rows import EVENT_COLUMNS, event_batch
-from spark_log_analytics.scan import SPLIT_BYTES, Split, SplitScan, count_newlines_before, number_lines, scan_split
+from spark_log_analytics.scan import (
+    SPLIT_BYTES,
+    Split,
+    SplitScan,
+    count_newlines_before,
+    number_lines,
+    plan_scan,
+    scan_split,
+)
 from spark_log_analytics.tail import (
     IDLE_MS,
     Position,

@@ -23,8 +23,8 @@ from spark_log_analytics.rows import (
     line_bases,
     scan_batches,
 )
-from spark_log_analytics.scan import SPLIT_BYTES, LogScan, Split, plan_splits, scan_split, summarize
-from spark_log_analytics.sources import SourceFile, Unread, find_files, inspect_file
+from spark_log_analytics.scan import SPLIT_BYTES, LogScan, Split, plan_scan, plan_splits, scan_split, summarize
+from spark_log_analytics.sources import SourceFile, Unread
 from spark_log_analytics.topics.address import Topics, around, is_topic_url, parse_topics
 from spark_log_analytics.topics.plan import TopicPart, plan_topics, scan_part, summarize_topics
 
@@ -86,15 +86,6 @@ def plan_reading(
             files.append(Path(path))
     sources, unread = plan_scan(files, zone, layouts)
     return Reading(sources, tuple(parts), (*unread, *lost))
-
-
-def plan_scan(
-    paths: Iterable[Path], zone: tzinfo | None = None, layouts: tuple[Layout, ...] = ()
-) -> tuple[tuple[SourceFile, ...], tuple[Unread, ...]]:
-    """Inspect the files to scan, on the driver."""
-    inspected = [inspect_file(path, zone, layouts) for path in find_files(paths)]
-    sources = tuple(source for source in inspected if isinstance(source, SourceFile))
-    return sources, tuple(source for source in inspected if isinstance(source, Unread))
 
 
 def pack_splits(sources: Sequence[SourceFile], split_bytes: int = SPLIT_BYTES) -> tuple[tuple[Split, ...], ...]:

@@ -11,16 +11,16 @@ from typing import Final, NamedTuple
 from eosctl.model.log_event import LogEvent, SourceSummary
 from spark_log_analytics.classify import Classifier
 from spark_log_analytics.content import REPLACED, Window, begins_with, count_newlines, read_content, read_window
-from spark_log_analytics.layouts import Layout, Verdict, detect_layouts
+from spark_log_analytics.dating import date_sources
+from spark_log_analytics.layouts import Layout
+from spark_log_analytics.peeled import peeled_records
 from spark_log_analytics.record import Buffer, Record
 from spark_log_analytics.scanner import MAX_EVENT_BYTES
 from spark_log_analytics.sieve import WINDOW_BYTES, sift_records
 from spark_log_analytics.sources import SourceFile, Unread, find_files, inspect_file
 from spark_log_analytics.timestamps import Instant, TimeReference, parse_timestamp
-from spark_log_analytics.wrappers import Peeled, names_services, peel
 
 SPLIT_BYTES: Final = 64 * 1024 * 1024
-_PART_SAMPLE_BYTES: Final = 65_536
 PIECE_BYTES: Final = WINDOW_BYTES
 """How much of a split is read at a time."""
 
@@ -91,20 +91,41 @@ def scan_paths(
     classifier = Classifier()
     events: list[LogEvent] = []
     sources: list[SourceSummary] = []
-    unread: list[Unread] = []
-    for path in find_files(paths):
-        progress(str(path))
-        source = inspect_file(path, zone, layouts)
-        if isinstance(source, Unread):
-            unread.append(source)
-            continue
+    found, unread = plan_scan(paths, zone, layouts, progress)
+    for source in found:
         scans: list[SplitScan] = []
         for split in plan_splits(source):
             progress(place_in_words(split))
             scans.append(scan_split(split, classifier))
         events += number_lines(scans)
         sources.append(summarize(source, [scan.counts for scan in scans]))
-    return LogScan(tuple(events), tuple(sources), tuple(unread))
+    return LogScan(tuple(events), tuple(sources), unread)
+
+
+def plan_scan(
+    paths: Iterable[Path],
+    zone: tzinfo | None = None,
+    layouts: tuple[Layout, ...] = (),
+    progress: Callable[[str], None] = lambda _: None,
+) -> tuple[tuple[SourceFile, ...], tuple[Unread, ...]]:
+    """Find out what the files to scan are, and which can't be.
+
+    Args:
+        paths: Files and directories.
+        zone: The zone of stamps without an offset.
+        layouts: Layouts to prefer to the known ones.
+        progress: Called with what is looked at next, in words.
+    """
+    sources: list[SourceFile] = []
+    unread: list[Unread] = []
+    for path in find_files(paths):
+        progress(str(path))
+        inspected = inspect_file(path, zone, layouts)
+        if isinstance(inspected, Unread):
+            unread.append(inspected)
+        else:
+            sources.append(inspected)
+    return date_sources(sources), tuple(unread)
 
 
 def join_scans(scans: Iterable[LogScan]) -> LogScan:
@@ -216,41 +237,6 @@ def number_lines(scans: Sequence[SplitScan]) -> Iterator[LogEvent]:
         for event in scan.events:
             yield event._replace(line=event.line + before)
         before += scan.counts.newline_count
-
-
-def peeled_records(data: bytes, source: SourceFile) -> Iterator[Record]:
-    """Scan each stream of a wrapped file, and give the records back in the order of the file."""
-    records: list[Record] = []
-    for part in peel(data, source.wrapper):
-        for record in sift_records(part.text, _verdict_of(part, source)):
-            offset, line, stamp = part.origin(record.offset)
-            service = part.name if names_services(source.wrapper) else ""
-            records.append(
-                record._replace(
-                    # What is put into it here is not in its header line.
-                    key=b"",
-                    offset=offset,
-                    line=line,
-                    time=record.time or stamp,
-                    application=record.application or service,
-                    # Where no machine is named, the container that the wrapper names is the process's own.
-                    host=record.host or part.host or (service if record.application else ""),
-                )
-            )
-    records.sort(key=lambda record: record.offset)
-    yield from records
-
-
-def _verdict_of(part: Peeled, source: SourceFile) -> Verdict:
-    """Return the layouts of a part: the file's, unless it is a service's that the file's do not explain."""
-    if not names_services(source.wrapper):
-        return source.verdict
-    sample = part.text[:_PART_SAMPLE_BYTES]
-    known = detect_layouts(sample, source.verdict.layouts)
-    if known.unmatched_count * 10 <= known.line_count:
-        return source.verdict
-    own = detect_layouts(sample)
-    return own if own.unmatched_count < known.unmatched_count else source.verdict
 
 
 class Tally:

@@ -15,8 +15,9 @@ from typing import Final, NamedTuple
 
 from spark_log_analytics.content import Window
 from spark_log_analytics.layouts import Verdict
+from spark_log_analytics.peeled import peeled_records
 from spark_log_analytics.record import Buffer, Record
-from spark_log_analytics.scan import Split, cut_split, peeled_records, read_split
+from spark_log_analytics.scan import Split, cut_split, read_split
 from spark_log_analytics.scanner import MAX_EVENT_BYTES, HeaderReader, read_headerless
 from spark_log_analytics.sieve import sift_records
 from spark_log_analytics.throwable import parse_chain

@@ -15,8 +15,9 @@ from eosctl.model.log_event import LogEvent
 from spark_log_analytics.applications import application_of
 from spark_log_analytics.classify import Classifier
 from spark_log_analytics.layouts import LAYOUTS, Layout
+from spark_log_analytics.peeled import peeled_records
 from spark_log_analytics.record import Record
-from spark_log_analytics.scan import SplitCounts, SplitScan, Tally, peeled_records
+from spark_log_analytics.scan import SplitCounts, SplitScan, Tally
 from spark_log_analytics.scanner import OWN_RECORD, HeaderReader
 from spark_log_analytics.sieve import sift_records
 from spark_log_analytics.sources import SAMPLE_BYTES, SourceFile, shape_of

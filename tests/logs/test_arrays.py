@@ -102,7 +102,7 @@ def test_a_scan_and_its_rows_do_without_pandas(tmp_path: Path) -> None:
 import sys
 from pathlib import Path
 from spark_log_analytics.classify import own_classifier
-from spark_log_analytics.job import plan_scan
+from spark_log_analytics.scan import plan_scan
 from spark_log_analytics.rows import scan_batches
 from spark_log_analytics.scan import plan_splits, scan_split
 [source], _ = plan_scan([Path(sys.argv[1])])

@@ -21,7 +21,8 @@ STORIES = ("below-min-isr-392", "hanging-transaction-392", "poll-interval-392")
 @pytest.mark.parametrize("name", STORIES)
 def test_a_table_of_incidents_is_what_the_scanner_gives(name: str, spark: Any) -> None:
     from spark_log_analytics.incidents import INCIDENT_COLUMNS, incident_of, incidents
-    from spark_log_analytics.job import collect_counts, number_rows, plan_scan, scan_frame
+    from spark_log_analytics.job import collect_counts, number_rows, scan_frame
+    from spark_log_analytics.scan import plan_scan
 
     scan = scan_paths([FIXTURES / name])
     sources, _ = plan_scan([FIXTURES / name])

@@ -63,9 +63,9 @@ def test_a_timeline_counts_exceptions_by_minute_and_root(spark: Any) -> None:
         exception_timeline,
         new_failures,
         number_rows,
-        plan_scan,
         scan_frame,
     )
+    from spark_log_analytics.scan import plan_scan
 
     sources, _ = plan_scan([POISON])
     scanned = scan_frame(spark, sources).persist()

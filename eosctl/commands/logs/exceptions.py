@@ -47,7 +47,7 @@ def count_exceptions(
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
     from eosctl.render.logs.exceptions import EXCEPTION_COLUMNS, exception_item
-    from spark_log_analytics.job import plan_scan
+    from spark_log_analytics.scan import plan_scan
 
     invocation = invocation_of(context)
     sources, unread = plan_scan(existing(paths), zone_of(zone), layouts_of(pattern))

@@ -1,0 +1,123 @@
+"""Stamps without a day in files that were copied: nothing but other logs, or a name, tells of which day they are."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+
+from spark_log_analytics.scan import plan_scan, scan_paths
+
+FENCED = "There is a newer producer with the same transactionalId which fences the current one."
+ERROR = f"org.apache.kafka.common.errors.ProducerFencedException: {FENCED}"
+NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+CLOCK = f"11:59:58.250 [main] ERROR c.a.Relay -- failed\n{ERROR}\n12:00:00.000 [main] INFO  c.a.Relay -- bye\n"
+FULL = "[2026-11-20 09:00:00,000] INFO a (b.C)\n[2026-11-21 12:00:00,000] INFO b (b.C)\n"
+AT = NOON - timedelta(seconds=1.75)
+
+
+def write(folder: Path, name: str, text: str | bytes, written: datetime) -> None:
+    path = folder / name
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    os.utime(path, (written.timestamp(), written.timestamp()))
+
+
+def times(folder: Path) -> list[datetime]:
+    return [
+        datetime.fromtimestamp(event.time_ms / 1000, UTC)
+        for event in scan_paths([folder]).events
+        if event.time_ms is not None
+    ]
+
+
+@pytest.mark.parametrize("later", [timedelta(0), timedelta(hours=3), timedelta(hours=17), timedelta(days=90)])
+def test_the_logs_beside_a_copied_one_tell_its_day(later: timedelta, tmp_path: Path) -> None:
+    write(tmp_path, "relay.log", CLOCK, NOON + later)
+    write(tmp_path, "server.log", FULL, NOON + later)
+    assert times(tmp_path) == [AT]
+
+
+def test_of_several_logs_the_newest_tells_when_all_were_copied(tmp_path: Path) -> None:
+    copied = NOON + timedelta(days=5)
+    write(tmp_path, "relay.log", CLOCK, copied)
+    write(tmp_path, "server.log", FULL, copied)
+    write(tmp_path, "server.log.1", FULL.replace("2026-11-2", "2026-10-2"), copied)
+    assert times(tmp_path) == [AT]
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lambda text: text])
+def test_wrapped_and_compressed_logs_tell_it_too(pack: object, tmp_path: Path) -> None:
+    assert callable(pack)
+    copied = NOON + timedelta(days=5)
+    lines = "".join(f"2026-11-21T12:00:00.000000000Z stdout F {line}\n" for line in ("a", "b"))
+    write(tmp_path, "relay.log", pack(CLOCK.encode()), copied)
+    write(tmp_path, "pod.log", pack(lines.encode()), copied)
+    assert times(tmp_path) == [AT]
+
+
+@pytest.mark.parametrize("longer", [timedelta(minutes=30), timedelta(hours=-3), timedelta(hours=-20)])
+@pytest.mark.parametrize("later", [timedelta(minutes=40), timedelta(days=5)])
+def test_a_program_may_have_written_longer_or_shorter_than_the_others(
+    longer: timedelta, later: timedelta, tmp_path: Path
+) -> None:
+    end = NOON - longer
+    write(tmp_path, "relay.log", CLOCK, NOON + later)
+    write(tmp_path, "server.log", FULL.replace("2026-11-21 12:00:00", f"{end:%Y-%m-%d %H:%M:%S}"), NOON + later)
+    assert times(tmp_path) == [AT]
+
+
+def test_a_log_that_is_as_old_as_it_says_keeps_its_day_beside_live_ones(tmp_path: Path) -> None:
+    write(tmp_path, "relay.log", CLOCK, NOON - timedelta(days=2))
+    write(tmp_path, "server.log", FULL, NOON)
+    assert times(tmp_path) == [AT - timedelta(days=2)]
+
+
+def test_a_live_log_keeps_its_day_beside_one_that_has_ended(tmp_path: Path) -> None:
+    write(tmp_path, "relay.log", CLOCK, NOON + timedelta(days=2))
+    write(tmp_path, "server.log", FULL, NOON)
+    assert times(tmp_path) == [AT + timedelta(days=2)]
+
+
+def test_stamps_of_another_zone_than_utc_are_of_the_same_day_in_all_logs(tmp_path: Path) -> None:
+    """Read as UTC, those of Tokyo lie nine hours behind their file's last change."""
+    written = NOON.replace(tzinfo=timezone(timedelta(hours=9)))
+    write(tmp_path, "relay.log", CLOCK, written)
+    write(tmp_path, "server.log", FULL, written)
+    assert times(tmp_path) == [AT]
+
+
+@pytest.mark.parametrize("name", ["relay.log.2026-11-21", "relay-20261121.log", "relay_2026_11_21.log"])
+@pytest.mark.parametrize("beside", [True, False])
+def test_a_day_in_a_name_counts_where_the_file_was_written_long_after_it(
+    name: str, beside: bool, tmp_path: Path
+) -> None:
+    live = NOON + timedelta(days=30)
+    write(tmp_path, name, CLOCK, live)
+    if beside:
+        write(tmp_path, "server.log", FULL.replace("2026-11-21", "2026-12-21"), live)
+    assert times(tmp_path) == [AT]
+
+
+def test_a_day_in_a_name_is_none_that_does_not_exist_nor_that_of_a_rotation_just_after(tmp_path: Path) -> None:
+    write(tmp_path, "relay-20261399.log", CLOCK, NOON)
+    assert times(tmp_path) == [AT]
+    (tmp_path / "relay-20261399.log").rename(tmp_path / "relay.log-20261122")
+    assert times(tmp_path) == [AT]
+
+
+def test_years_are_told_in_the_same_way(tmp_path: Path) -> None:
+    copied = NOON + timedelta(days=400)
+    write(tmp_path, "relay.log", f"Nov 21 11:59:58 host relay[1]: {ERROR}\n", copied)
+    write(tmp_path, "server.log", FULL, copied)
+    assert times(tmp_path) == [AT.replace(microsecond=0)]
+
+
+def test_files_whose_stamps_are_complete_stay_as_they_are(tmp_path: Path) -> None:
+    copied = NOON + timedelta(days=5)
+    write(tmp_path, "server.log", FULL, copied)
+    write(tmp_path, "none.log", "no stamp at all\n", copied)
+    sources, _ = plan_scan([tmp_path])
+    assert {one.modified_ms for one in sources} == {int(copied.timestamp() * 1000)}

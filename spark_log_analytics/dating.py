@@ -32,7 +32,7 @@ def date_sources(sources: Sequence[SourceFile]) -> tuple[SourceFile, ...]:
 
     The logs beside them say it, whose stamps are complete: the least time between the last stamp of one of them and its
     last change is what had passed when all of them were copied, or, where stamps have no zone, how far they are from
-    UTC. A day in the file's own name says it where the last change is more than a day behind that.
+    UTC. A day in the file's own name says it where the last change is more than a day after its end.
 
     Args:
         sources: All files of one reading.

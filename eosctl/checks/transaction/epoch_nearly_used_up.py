@@ -59,7 +59,7 @@ def epoch_nearly_used_up(case: Case) -> Iterator[Problem]:
         yield Problem(
             resource=Resource("cluster", case.snapshot.cluster_id),
             message=f"{count_text(len(last), 'transactional id')} near the last epoch.",
-            evidence=(Evidence("epochs", name_some("id", names), "DescribeTransactions"),),
+            evidence=(Evidence("nearly used up", name_some("id", names), "DescribeTransactions"),),
             remedy=("On 4.0, upgrade; elsewhere nothing is to be done.",),
             verify=(Command(f"eosctl check run EOS-TXN-008 -b {case.bootstrap}"),),
             facts=(("transactional_ids", ",".join(t.transactional_id for t in last)),),

@@ -63,7 +63,9 @@ def transaction_timeout_long(case: Case) -> Iterator[Problem]:
             resource=Resource("cluster", case.snapshot.cluster_id),
             message=f"{count_text(len(long), 'transactional id')} with timeouts up to {duration_text(most)}.",
             impact="A producer that dies holds readers back for that long.",
-            evidence=(Evidence("ids", name_some("id", [t.transactional_id for t in long]), "DescribeTransactions"),),
+            evidence=(
+                Evidence("long timeout", name_some("id", [t.transactional_id for t in long]), "DescribeTransactions"),
+            ),
             remedy=("Lower transaction.timeout.ms of these producers.",),
             verify=(Command(f"eosctl check run EOS-TXN-010 -b {case.bootstrap}"),),
             facts=(("transactional_ids", ",".join(t.transactional_id for t in long)), ("timeout_ms", most)),

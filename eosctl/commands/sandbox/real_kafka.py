@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -55,12 +56,13 @@ def start_real_kafka(context: typer.Context, order: RealKafkaOrder) -> RunningSa
 
     Raises:
         UsageError: An option is for the sandbox's own brokers.
-        EngineError: Java, Maven or the release is not there, or a node does not start.
+        EngineError: Java, the jars or the release is not there, or a node does not start.
     """
     from eosctl.lab.apache.cluster import PROGRAM, START_TIMEOUT_S
-    from eosctl.lab.apache.jars import is_cached
+    from eosctl.lab.apache.jars import is_cached, source_of_jars
     from eosctl.lab.apache.java import prepare_runtime
     from eosctl.lab.apache.releases import resolve_release
+    from eosctl.render.progress import show_progress
     from eosctl.sandbox.process import manage
     from eosctl.sandbox.process.spec import SandboxSpec
 
@@ -73,8 +75,10 @@ def start_real_kafka(context: typer.Context, order: RealKafkaOrder) -> RunningSa
         )
     release = resolve_release(order.kafka)
     if not is_cached(release):
-        note(f"Fetching the jars of Apache Kafka {release.version} with Maven; this is done once.")
-    prepare_runtime(release)
+        source = source_of_jars(os.environ)
+        note(f"Fetching the jars of Apache Kafka {release.version} {source}; this is done once.")
+    with show_progress() as told:
+        prepare_runtime(release, told=told)
     left = manage.find(order.name)
     if left is not None and not left.running:
         stop_real_kafka(left)

@@ -1,4 +1,4 @@
-"""The class path of one Kafka release: resolved by Maven once, held to a committed list of checksums."""
+"""The class path of one Kafka release: fetched once, held to a committed list of checksums."""
 
 from __future__ import annotations
 
@@ -6,18 +6,21 @@ import fcntl
 import hashlib
 import os
 import shutil
-import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
-from xml.sax.saxutils import escape
+from pathlib import Path, PurePosixPath
 
+from eosctl.lab.apache.maven import resolve_by_maven
 from eosctl.lab.apache.releases import KafkaRelease
+from eosctl.lab.apache.repository import SETTING, Repository, download, parse_repository
 from eosctl.lab.engine import EngineError, MissingTool
 
-COPY_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
-RESOLVE_TIMEOUT_S = 600
+Told = Callable[[str], None]
+
+
+def nobody(_: str) -> None:
+    """Hear of progress that nobody looks at."""
 
 
 def default_cache_dir(environment: Mapping[str, str]) -> Path:
@@ -26,27 +29,30 @@ def default_cache_dir(environment: Mapping[str, str]) -> Path:
     return Path(cache_home) / "eosctl" / "kafka"
 
 
-def resolve_jars(release: KafkaRelease, cache_dir: Path | None = None) -> Path:
-    """Return the directory with every jar of a release, asking Maven when the cache does not hold it.
+def resolve_jars(release: KafkaRelease, cache_dir: Path | None = None, told: Told = nobody) -> Path:
+    """Return the directory with every jar of a release, fetching what the cache does not hold.
 
-    The jars must be those of the committed lock file, to the byte: on the first resolution and on every later use.
+    They come from the repository that the user has set (``EOSCTL_MAVEN_REPOSITORY``), else by Maven, and must be those
+    of the committed lock file, to the byte: on the first resolution and on every later use.
 
     Args:
         release: The release to run.
         cache_dir: Where resolved releases are kept; the user's cache directory when left out.
+        told: Hears how far it is.
 
     Raises:
-        EngineError: Maven is missing or fails, or a jar is not the one that was tested.
+        UsageError: The setting is not an address.
+        EngineError: There is neither a repository nor Maven, it fails, or a jar is not the one that was tested.
     """
     cache_dir = cache_dir or default_cache_dir(os.environ)
     target = cache_dir / release.version
     locked = read_lock(release)
     with _exclusive(cache_dir / f"{release.version}.guard"):
         if not target.is_dir():
-            _resolve(release, target, locked)
+            _resolve(release, target, locked, told)
         elif differences(target, locked):
             shutil.rmtree(target)
-            _resolve(release, target, locked)
+            _resolve(release, target, locked, told)
     return target
 
 
@@ -55,9 +61,20 @@ def is_cached(release: KafkaRelease, cache_dir: Path | None = None) -> bool:
     return ((cache_dir or default_cache_dir(os.environ)) / release.version).is_dir()
 
 
+def source_of_jars(environment: Mapping[str, str]) -> str:
+    """Return where jars come from that are not cached, for people: an address without credentials, or Maven."""
+    repository = _repository(environment)
+    return "with Maven" if repository is None else f"from {repository.url}"
+
+
 def read_lock(release: KafkaRelease) -> dict[str, str]:
     """Return the SHA-256 (hex) of each jar file that the lab was tested with."""
-    return {name: digest for digest, name in (line.split() for line in release.lock.read_text("utf-8").splitlines())}
+    return {PurePosixPath(place).name: digest for place, digest in _read_places(release).items()}
+
+
+def _read_places(release: KafkaRelease) -> dict[str, str]:
+    """Return the SHA-256 (hex) of each jar by its place in a Maven repository; a lock may leave out the folders."""
+    return {place: digest for digest, place in (line.split() for line in release.lock.read_text("utf-8").splitlines())}
 
 
 def differences(directory: Path, locked: Mapping[str, str]) -> list[str]:
@@ -73,38 +90,28 @@ def differences(directory: Path, locked: Mapping[str, str]) -> list[str]:
     return missing + unknown + changed
 
 
-def render_pom(release: KafkaRelease) -> str:
-    """Return the smallest Maven project whose run-time class path is that of the release."""
-    dependencies = "".join(
-        f"<dependency><groupId>{escape(group)}</groupId><artifactId>{escape(artifact)}</artifactId>"
-        f"<version>{escape(version)}</version></dependency>"
-        for group, artifact, version in (coordinates.split(":") for coordinates in release.artifacts)
-    )
-    return (
-        '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'
-        "<groupId>eosctl</groupId><artifactId>kafka-class-path</artifactId><version>1</version>"
-        f"<dependencies>{dependencies}</dependencies></project>\n"
-    )
+def _repository(environment: Mapping[str, str]) -> Repository | None:
+    setting = environment.get(SETTING, "")
+    return parse_repository(setting) if setting.strip() else None
 
 
-def _resolve(release: KafkaRelease, target: Path, locked: Mapping[str, str]) -> None:
-    """Let Maven fill a temporary directory and move it into place only when it holds the locked jars."""
-    maven = shutil.which("mvn")
-    if maven is None:
-        raise MissingTool(
-            "mvn",
-            f"The jars of Apache Kafka {release.version} are not in {target.parent}.",
-            "Maven (mvn) fetches them and is not on the PATH.",
-            "Install Maven, e.g. apt-get install maven.",
-        )
+def _resolve(release: KafkaRelease, target: Path, locked: Mapping[str, str], told: Told) -> None:
+    """Fill a temporary directory and move it into place only when it holds the locked jars."""
+    repository, maven = _repository(os.environ), shutil.which("mvn")
     with tempfile.TemporaryDirectory(prefix=f"{release.version}-", dir=target.parent) as scratch:
-        (Path(scratch) / "pom.xml").write_text(render_pom(release), "utf-8")
-        jars = Path(scratch) / "jars"
-        _run_maven(
-            [maven, "-B", "-q", "-C", COPY_GOAL, "-DincludeScope=runtime", f"-DoutputDirectory={jars}"],
-            Path(scratch),
-            release,
-        )
+        if repository is not None:
+            jars = Path(scratch) / "jars"
+            jars.mkdir()
+            download(repository, _read_places(release), jars, told)
+        elif maven is not None:
+            jars = resolve_by_maven(maven, release, Path(scratch))
+        else:
+            raise MissingTool(
+                "mvn",
+                f"The jars of Apache Kafka {release.version} are not in {target.parent}.",
+                f"Maven (mvn) fetches them and is not on the PATH, nor is {SETTING} set.",
+                f"Install Maven, e.g. apt-get install maven, or name a Maven repository: {SETTING}=https://HOST/PATH",
+            )
         if unexpected := differences(jars, locked):
             raise EngineError(
                 f"Maven resolved other jars for Apache Kafka {release.version} than the lab was tested with.",
@@ -112,33 +119,6 @@ def _resolve(release: KafkaRelease, target: Path, locked: Mapping[str, str]) -> 
                 "Check the Maven repository or mirror that the jars come from.",
             )
         jars.rename(target)
-
-
-def _run_maven(command: list[str], directory: Path, release: KafkaRelease) -> None:
-    try:
-        done = subprocess.run(
-            command,
-            cwd=directory,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=RESOLVE_TIMEOUT_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise EngineError(
-            f"Maven did not deliver Apache Kafka {release.version} within {RESOLVE_TIMEOUT_S // 60} minutes.",
-            "The first use of a release fetches all of its jars over the network.",
-            "Check the network and Maven's settings, then try again.",
-        ) from None
-    if done.returncode:
-        errors = [line for line in (done.stdout + done.stderr).splitlines() if "ERROR" in line]
-        raise EngineError(
-            f"Maven could not deliver Apache Kafka {release.version}.",
-            errors[0] if errors else f"It ended with exit status {done.returncode} and no error line.",
-            "Check the network and Maven's settings, then try again.",
-        )
 
 
 @contextmanager

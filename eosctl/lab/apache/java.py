@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from eosctl.lab.apache.jars import resolve_jars
+from eosctl.lab.apache.jars import Told, nobody, resolve_jars
 from eosctl.lab.apache.releases import KafkaRelease
 from eosctl.lab.engine import EngineError, MissingTool
 
@@ -45,13 +45,13 @@ class Runtime(NamedTuple):
         return [str(self.java), heap, *options, "-cp", f"{self.jars}/*", main_class, *args]
 
 
-def prepare_runtime(release: KafkaRelease, cache_dir: Path | None = None) -> Runtime:
+def prepare_runtime(release: KafkaRelease, cache_dir: Path | None = None, told: Told = nobody) -> Runtime:
     """Find Java and the jars of a release, fetching the jars when they are not cached.
 
     Raises:
         EngineError: Java is missing or too old, or the jars cannot be had.
     """
-    return Runtime(find_java(release), resolve_jars(release, cache_dir), release)
+    return Runtime(find_java(release), resolve_jars(release, cache_dir, told), release)
 
 
 def find_java(release: KafkaRelease) -> Path:

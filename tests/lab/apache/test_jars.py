@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from eosctl.errors import UsageError
-from eosctl.lab.apache.jars import default_cache_dir, differences, read_lock, render_pom, resolve_jars
+from eosctl.lab.apache.jars import default_cache_dir, differences, read_lock, resolve_jars
 from eosctl.lab.apache.java import ToolResult, find_java, java_major
+from eosctl.lab.apache.maven import render_pom
 from eosctl.lab.apache.releases import RELEASES, resolve_release
+from eosctl.lab.apache.repository import SETTING
 from eosctl.lab.engine import EngineError, MissingTool
 
 RELEASE = RELEASES["4.3.1"]
@@ -31,6 +33,7 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     directory.mkdir()
     monkeypatch.setenv("PATH", str(directory))
     monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.delenv(SETTING, raising=False)
     return directory
 
 
@@ -70,7 +73,8 @@ def test_differences_name_missing_foreign_and_changed_jars(tmp_path: Path) -> No
 
 
 def test_without_maven_the_message_says_what_to_install(tmp_path: Path, programs: Path) -> None:
-    with pytest.raises(MissingTool, match=r"(?s)4\.3\.1 are not in .*mvn.*apt-get install maven") as missing:
+    words = r"(?s)4\.3\.1 are not in .*mvn.*apt-get install maven.*EOSCTL_MAVEN_REPOSITORY=https://"
+    with pytest.raises(MissingTool, match=words) as missing:
         resolve_jars(RELEASE, tmp_path / "cache")
     assert missing.value.tool == "mvn"
 

@@ -6,7 +6,7 @@ import asyncio
 import ssl
 from collections.abc import Callable
 from functools import partial
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.broker.connection import Connection
@@ -160,10 +160,11 @@ class ListenerServer:
             OSError: When the port is in use.
         """
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(
+        server: Any = await loop.create_server(
             self._accept, self.host, port, ssl=self._tls, start_serving=False, reuse_address=True
         )
-        self.port = self._server.sockets[0].getsockname()[1]
+        self._server = server
+        self.port = server.sockets[0].getsockname()[1]  # uvloop has them in a list, which compiled code would refuse
 
     async def serve(self) -> None:
         """Accept clients."""

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-FEW: Final = 8  # clients that never wait: so few would wait longer than they are served
+FEW: Final = 12  # sockets that never wait: their clients would wait longer than they are served (librdkafka has two)
 SHARE_S: Final = 30e-6  # each more lets all wait so much longer, about what its request costs
 LONGEST_S: Final = 1e-3
 GATHERING_S: Final = 200e-6  # the longest moment after a turn: clients near by have answered by then

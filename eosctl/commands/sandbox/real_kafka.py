@@ -74,8 +74,7 @@ def start_real_kafka(context: typer.Context, order: RealKafkaOrder) -> RunningSa
             "Use --brokers 1 or --brokers 3.",
         )
     release = resolve_release(order.kafka)
-    if not is_cached(release):
-        source = source_of_jars(os.environ)
+    if not is_cached(release) and (source := source_of_jars(os.environ)):
         note(f"Fetching the jars of Apache Kafka {release.version} {source}; this is done once.")
     with show_progress() as told:
         prepare_runtime(release, told=told)

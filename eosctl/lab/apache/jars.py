@@ -62,9 +62,11 @@ def is_cached(release: KafkaRelease, cache_dir: Path | None = None) -> bool:
 
 
 def source_of_jars(environment: Mapping[str, str]) -> str:
-    """Return where jars come from that are not cached, for people: an address without credentials, or Maven."""
+    """Return where jars come from that are not cached, for people: no credentials; empty where there is nothing."""
     repository = _repository(environment)
-    return "with Maven" if repository is None else f"from {repository.url}"
+    if repository is not None:
+        return f"from {repository.url}"
+    return "with Maven" if shutil.which("mvn", path=environment.get("PATH")) else ""
 
 
 def read_lock(release: KafkaRelease) -> dict[str, str]:

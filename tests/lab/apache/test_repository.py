@@ -225,8 +225,10 @@ def test_addresses_are_taken_and_shown_without_credentials(text: str, url: str) 
     assert source_of_jars({SETTING: text}) == f"from {url}"
 
 
-def test_without_the_setting_maven_is_the_source() -> None:
-    assert source_of_jars({}) == source_of_jars({SETTING: " "}) == "with Maven"
+def test_without_the_setting_maven_is_the_source(tmp_path: Path) -> None:
+    assert source_of_jars({SETTING: " ", "PATH": str(tmp_path)}) == ""
+    (tmp_path / "mvn").touch(0o755)
+    assert source_of_jars({"PATH": str(tmp_path)}) == "with Maven"
 
 
 @pytest.mark.parametrize("release", RELEASES.values(), ids=lambda release: release.version)

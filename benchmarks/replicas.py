@@ -3,20 +3,16 @@
 Every figure has a sandbox of its own, as it is installed: compiled or pure. Clusters alternate, so that what else the
 machine does hits all of them.
 
-New files cost a cluster with three times as many most, so they are kept out: each log has its index files by the end of
-the warm-up, some ten thousand transactions, and what a sandbox wrote stays until all is measured, as ext4 searches long
-for a free inode where many were freed less than some minutes ago.
+Making index files costs a cluster with three times as many most: the warm-up is long enough for most of it.
 """
 
 from __future__ import annotations
 
-import atexit
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
+from pathlib import Path
 from statistics import median
 from typing import Final, NamedTuple
 
@@ -53,19 +49,14 @@ CLUSTERS: Final = (Cluster(1, 1), Cluster(3, 1), Cluster(3, 3))
 @contextmanager
 def sandbox(brokers: int = 1, settings: tuple[tuple[str, str], ...] = ()) -> Iterator[Server]:
     """Run a sandbox in a process of its own."""
-    data = tempfile.mkdtemp(dir=_kept_directory())
-    running = manage.start(SandboxSpec(f"curves-{os.getpid()}", data, brokers=brokers, settings=settings))
-    try:
-        yield Server("sandbox", running.bootstrap, psutil.Process(running.pid))
-    finally:
-        manage.stop(running)
-
-
-@cache
-def _kept_directory() -> str:
-    directory = tempfile.mkdtemp()
-    atexit.register(shutil.rmtree, directory)
-    return directory
+    with tempfile.TemporaryDirectory() as directory:
+        data = str(Path(directory) / "data")
+        spec = SandboxSpec(f"curves-{os.getpid()}", data, brokers=brokers, ephemeral=True, settings=settings)
+        running = manage.start(spec)
+        try:
+            yield Server("sandbox", running.bootstrap, psutil.Process(running.pid))
+        finally:
+            manage.stop(running)
 
 
 def server_us(cluster: Cluster, load: Load) -> float:

@@ -49,19 +49,22 @@ def parse_repository(text: str) -> Repository:
         parts = urlsplit(text.strip())
         host, port = parts.hostname, parts.port
     except ValueError:
-        host, port = None, None
-        parts = urlsplit("")
+        raise _no_address() from None
     if not host or not (parts.scheme == "https" or (parts.scheme == "http" and _is_this_machine(host))):
-        raise UsageError(
-            f"{SETTING} is not the address of a Maven repository.",
-            "It begins with https://, or with http:// for a repository on this machine.",
-            f"Set it to the root of one: {SETTING}=https://HOST/PATH",
-        )
+        raise _no_address()
     address = f"[{host}]" if ":" in host else host
     url = f"{parts.scheme}://{address}{'' if port is None else f':{port}'}{parts.path.rstrip('/')}"
     if parts.username is None:
         return Repository(url)
     return Repository(url, Secret(f"{unquote(parts.username)}:{unquote(parts.password or '')}"))
+
+
+def _no_address() -> UsageError:
+    return UsageError(
+        f"{SETTING} is not the address of a Maven repository.",
+        "It begins with https://, or with http:// for a repository on this machine.",
+        f"Set it to the root of one: {SETTING}=https://HOST/PATH",
+    )
 
 
 def _is_this_machine(host: str) -> bool:

@@ -37,6 +37,9 @@ class Ticks:
     of :meth:`at_lull` (waiting fetches look at all that has come together), calls of :meth:`at_flush` (logs go to
     their files), calls of :meth:`at_write` (sockets). So every answer leaves after the bytes that it speaks of are in
     the page cache, and one turn costs one write per log and per connection.
+
+    Attributes:
+        turn: How many turns have begun.
     """
 
     def __init__(self, loop: Loop) -> None:
@@ -47,6 +50,7 @@ class Ticks:
         self._writes: list[Call] = []
         self._flush_count = 0
         self._scheduled = False
+        self.turn = 0
 
     def post(self, call: Call) -> None:
         """Run ``call`` in this turn, after everything posted before it."""
@@ -101,6 +105,7 @@ class Ticks:
 
     def run(self) -> None:
         """Run one whole turn; a failing call is reported by the loop and costs no other call."""
+        self.turn += 1
         self._scheduled = True  # calls posted from here on are part of this turn
         work = self._work
         try:

@@ -40,7 +40,8 @@ class Descriptors:
         """
         descriptor = self._open.get(path)
         if descriptor is not None:
-            self._open.move_to_end(path)
+            if len(self._open) >= self._capacity:  # the order matters from then on, and costs nothing before
+                self._open.move_to_end(path)
             return descriptor
         while len(self._open) >= self._capacity:
             os.close(self._open.popitem(last=False)[1])

@@ -20,10 +20,8 @@ from eosctl.storage.txn_index import AbortedTxn, collect_aborted_txns
 from eosctl.wire.records.batch import iter_headers
 from eosctl.wire.records.header import BatchHeader
 
-#: Buffered bytes that are written without waiting for `flush`.
-_MAX_UNWRITTEN_BYTES: Final = 4 << 20
-#: Index entries wait for this many bytes of their kind: opening a file costs more than the entry.
-_INDEX_WRITE_BYTES: Final = 256
+#: With more in memory, what is in no file is written without waiting for `flush`.
+_MAX_BUFFERED_BYTES: Final = 4 << 20
 _SCAN_BYTES: Final = 1 << 20
 _BASE_OFFSET: Final = attrgetter("base_offset")
 
@@ -46,7 +44,7 @@ class SegmentedLog:
         "_descriptors",
         "_segments",
         "_tail",
-        "_written",
+        "_unwritten_count",
         "config",
         "directory",
         "log_end_offset",
@@ -80,7 +78,7 @@ class SegmentedLog:
         self._descriptors = descriptors
         self._segments = list(segments)
         self._tail = Tail(self.log_end_offset)
-        self._written = 0  # how much of the tail, by its running count of bytes, is in files
+        self._unwritten_count = 0  # of the tail's batches, newest ones, that are in no file yet
 
     # --- appending -------------------------------------------------------------------------------------------------
 
@@ -115,7 +113,8 @@ class SegmentedLog:
             active = segments[-1]
         active.add(batch_bytes, last_offset, max_timestamp, config.index_interval_bytes)
         self.log_end_offset = last_offset + 1
-        if self._tail.append(batch, last_offset) - self._written >= _MAX_UNWRITTEN_BYTES:
+        self._unwritten_count += 1
+        if self._tail.append(batch, last_offset) > _MAX_BUFFERED_BYTES:
             self.flush()
         return rolled
 
@@ -137,7 +136,7 @@ class SegmentedLog:
     @property
     def has_unwritten(self) -> bool:
         """Whether `flush` has anything to do."""
-        return self._tail.end != self._written
+        return self._unwritten_count > 0
 
     def flush(self, *, sync: bool = False) -> None:
         """Hand what was appended to the operating system.
@@ -145,23 +144,22 @@ class SegmentedLog:
         Args:
             sync: Whether to wait until the log is on the disk too (fsync), which Kafka by default does not.
         """
-        if not self._segments:
-            return
-        active, tail, written = self._segments[-1], self._tail, self._written
-        if tail.end != written:
-            data = tail.after(written)
+        if self._unwritten_count:
+            active, tail = self._segments[-1], self._tail
+            data = tail.newest(self._unwritten_count)
             descriptor = self._descriptors.open(active.log_path, create=True)
             written_bytes = os.write(descriptor, data)
             if written_bytes != len(data):
                 _write_rest(descriptor, data, written_bytes)
-            self._written = tail.end
-            tail.shrink_to(self.config.tail_bytes)
-            if active.waiting_entry_bytes >= _INDEX_WRITE_BYTES:
+            self._unwritten_count = 0
+            if tail.size_bytes > self.config.tail_bytes:
+                tail.shrink_to(self.config.tail_bytes)
+            if active.wants_index_written:
                 active.write_indexes()
             if active.aborted_txns:
                 active.write_aborted_txns()
-        if sync:
-            os.fsync(self._descriptors.open(active.log_path, create=True))
+        if sync and self._segments:
+            os.fsync(self._descriptors.open(self._segments[-1].log_path, create=True))
 
     def close(self, *, clean: bool) -> None:
         """Let go of the files.
@@ -375,7 +373,8 @@ class SegmentedLog:
 
     def _end_at(self, offset: int, *, snapshots_up_to: int) -> None:
         self.log_end_offset = offset
-        self._tail, self._written = Tail(offset), 0
+        self._tail = Tail(offset)
+        self._unwritten_count = 0
         directory = Path(self.directory)
         for path in directory.glob(f"*{Suffix.PRODUCER_SNAPSHOT}") if directory.is_dir() else ():
             parsed = parse_segment_file(path.name)

@@ -18,6 +18,8 @@ from eosctl.storage.txn_index import AbortedTxn, decode_aborted_txns, encode_abo
 from eosctl.wire.records.batch import decode_header, decode_records, iter_headers
 from eosctl.wire.records.header import HEADER_BYTES, BatchHeader
 
+#: Index entries wait for this many bytes of their kind: opening a file costs more than the entry.
+_INDEX_WRITE_BYTES: Final = 4096
 #: Index entries hold offsets relative to the segment's base in 32 bits.
 MAX_RELATIVE_OFFSET: Final = 0x7FFF_FFFF
 # What an append may add to an index: one entry of offsets, and of times one more when the segment is closed after it.
@@ -36,7 +38,11 @@ class TimestampedOffset(NamedTuple):
 
 
 class Segment:
-    """A segment's state in memory; the log that owns it does the appending and hands in descriptors."""
+    """A segment's state in memory; the log that owns it does the appending and hands in descriptors.
+
+    Attributes:
+        wants_index_written: Whether enough index entries wait for their files.
+    """
 
     __slots__ = (
         "_aborted_written",
@@ -55,6 +61,7 @@ class Segment:
         "offset_index",
         "size_bytes",
         "time_index",
+        "wants_index_written",
     )
 
     def __init__(self, directory: str, base_offset: int, created_ms: int = -1) -> None:
@@ -79,6 +86,7 @@ class Segment:
         self._bytes_since_entry = 0
         self._offset_written = self._time_written = self._aborted_written = 0
         self._index_has_grown = True  # since it was found to have room; indexes may be loaded, too
+        self.wants_index_written = False
 
     def path(self, suffix: Suffix) -> Path:
         """Path of one of the segment's files."""
@@ -127,6 +135,7 @@ class Segment:
             self.time_index.append_if_later(self.max_timestamp, self.max_timestamp_offset)
             self._bytes_since_entry = 0
             self._index_has_grown = True
+            self.wants_index_written = len(self.offset_index.entries) - self._offset_written >= _INDEX_WRITE_BYTES
         self._bytes_since_entry += batch_bytes
         self.size_bytes += batch_bytes
 
@@ -136,6 +145,7 @@ class Segment:
         """Append the index entries that are not in their files yet."""
         self._offset_written = _append(self.path(Suffix.OFFSET_INDEX), self.offset_index.entries, self._offset_written)
         self._time_written = _append(self.path(Suffix.TIME_INDEX), self.time_index.entries, self._time_written)
+        self.wants_index_written = False
         self.write_aborted_txns()
 
     def write_aborted_txns(self) -> None:
@@ -144,11 +154,6 @@ class Segment:
         if fresh:
             _append(self.path(Suffix.TXN_INDEX), b"".join(map(encode_aborted_txn, fresh)), 0)
             self._aborted_written = len(self.aborted_txns)
-
-    @property
-    def waiting_entry_bytes(self) -> int:
-        """Bytes of offset index entries that are not in their file yet."""
-        return len(self.offset_index.entries) - self._offset_written
 
     def seal(self) -> None:
         """Write the indexes as Kafka leaves those of a closed segment: with a last entry in the time index."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 
 
 class Tail:
@@ -10,10 +10,10 @@ class Tail:
 
     Attributes:
         first_offset: Reads from here on need no file.
-        end: Running count of the bytes of all batches, those that were dropped too.
+        size_bytes: Of all batches that are held.
     """
 
-    __slots__ = ("_batches", "_ends", "_last_offsets", "_start", "end", "first_offset")
+    __slots__ = ("_batches", "_last_offsets", "first_offset", "size_bytes")
 
     def __init__(self, first_offset: int) -> None:
         """Start empty at the log's end.
@@ -22,26 +22,20 @@ class Tail:
             first_offset: The log's end offset; reads from here on need no file.
         """
         self.first_offset = first_offset
+        self.size_bytes = 0
         self._batches: list[bytes] = []
         self._last_offsets: list[int] = []
-        self._ends: list[int] = []  # running count of bytes after each batch
-        self._start = 0  # and before the first
-        self.end = 0  # and after the last
 
     def append(self, batch: bytes, last_offset: int) -> int:
-        """Add the batch that follows; returns the new `end`."""
-        end = self.end = self.end + len(batch)
-        self._ends.append(end)
+        """Add the batch that follows; returns the new `size_bytes`."""
         self._batches.append(batch)
         self._last_offsets.append(last_offset)
-        return end
+        size_bytes = self.size_bytes = self.size_bytes + len(batch)
+        return size_bytes
 
-    def after(self, end: int) -> bytes:
-        """Return the batches that were added since `end` was this; they must not have been dropped."""
-        ends = self._ends
-        if (ends[-2] if len(ends) > 1 else self._start) == end:
-            return self._batches[-1]
-        return b"".join(self._batches[bisect_right(ends, end) :])
+    def newest(self, count: int) -> bytes:
+        """Return the newest batches joined; they must not have been dropped."""
+        return self._batches[-1] if count == 1 else b"".join(self._batches[-count:])
 
     def read(self, offset: int, max_bytes: int, upper_bound: int | None = None) -> bytes:
         """Return whole batches from the one that holds `offset` on, at least one and no more than `max_bytes`.
@@ -57,21 +51,20 @@ class Tail:
             after = bisect_left(last_offsets, upper_bound)
         if first >= after:
             return b""
-        if first + 1 == after:
-            return self._batches[first]
-        limit = (self._ends[first - 1] if first else self._start) + max_bytes
-        if self._ends[after - 1] > limit:
-            after = max(first + 1, bisect_right(self._ends, limit, first, after))
+        if self.size_bytes > max_bytes:
+            after = first + max(1, _count_within(self._batches[first:after], max_bytes))
         return b"".join(self._batches[first:after])
 
     def shrink_to(self, max_bytes: int) -> None:
-        """Drop the oldest batches when more than `max_bytes` are held.
+        """Drop the oldest batches; no more than three quarters of `max_bytes` stay.
 
         A quarter goes at once: dropping moves all that stays, which would otherwise be done for every batch.
         """
-        end = self.end
-        if end - self._start > max_bytes:
-            self._drop(bisect_left(self._ends, end - max_bytes + (max_bytes >> 2)) + 1)
+        surplus, count = self.size_bytes - (max_bytes - (max_bytes >> 2)), 0
+        while surplus > 0:
+            surplus -= len(self._batches[count])
+            count += 1
+        self._drop(count)
 
     def drop_before(self, offset: int) -> None:
         """Drop the batches that end below an offset: files hold something else in their place now."""
@@ -81,5 +74,14 @@ class Tail:
     def _drop(self, count: int) -> None:
         if count:
             self.first_offset = self._last_offsets[count - 1] + 1
-            self._start = self._ends[count - 1]
-            del self._batches[:count], self._last_offsets[:count], self._ends[:count]
+            self.size_bytes -= sum([len(batch) for batch in self._batches[:count]])
+            del self._batches[:count], self._last_offsets[:count]
+
+
+def _count_within(batches: list[bytes], max_bytes: int) -> int:
+    """Return how many batches from the first on have no more than `max_bytes` together."""
+    for count, batch in enumerate(batches):
+        max_bytes -= len(batch)
+        if max_bytes < 0:
+            return count
+    return len(batches)

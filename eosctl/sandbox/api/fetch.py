@@ -84,18 +84,12 @@ def _refuse_level(broker: Broker, request: FetchRequest) -> FetchResponse:
     """Fail as Kafka does on an isolation level that is none: as a whole and for every partition that is named."""
     error = ErrorCode.UNKNOWN_SERVER_ERROR
     records = None if broker.emulation.is_3_9 else b""
-    topics = [
-        FetchableTopicResponse(
-            topic.topic,
-            topic.topic_id,
-            [
-                PartitionData(asked.partition, error, -1, aborted_transactions=(), records=records)
-                for asked in topic.partitions
-            ],
-        )
-        for topic in request.topics
-    ]
-    return FetchResponse(error_code=error, responses=topics)
+    refused: list[FetchableTopicResponse] = []
+    for topic in request.topics:
+        asked = [partition.partition for partition in topic.partitions]
+        data = [PartitionData(index, error, -1, aborted_transactions=(), records=records) for index in asked]
+        refused.append(FetchableTopicResponse(topic.topic, topic.topic_id, data))
+    return FetchResponse(error_code=error, responses=refused)
 
 
 class Fetch:
@@ -360,6 +354,12 @@ class FollowerFetch(Fetch):
         if not self._done and not self._feed():
             self._try_finish()
 
+    def _finish(self) -> None:
+        self._session.unsettle_risen()
+        if self._session.unsettled and not self._done:
+            self._feed()  # else the answer would repeat what the follower was given since it asked
+        super()._finish()
+
     def _feed(self) -> bool:
         """Give the follower what it lacks while it goes on waiting; returns whether nothing is left to be answered."""
         broker, session, request = self._broker, self._session, self._request
@@ -367,7 +367,7 @@ class FollowerFetch(Fetch):
         if fetcher is None or not fetcher.waits_with(request.session_id, request.session_epoch):
             return False
         broker.requests.route(FETCH, self._context.api_version, from_broker=True)  # counted as what it stands for
-        return feed(session, fetcher, self._replica_id, broker.runtime.now_ms())
+        return feed(session, fetcher, self._replica_id, broker.runtime.ticks.turn, broker.runtime.now_ms())
 
     def _find_ready(self) -> bool:
         return True

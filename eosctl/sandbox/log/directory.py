@@ -71,7 +71,6 @@ class LogDirectory:
         self._descriptors = Descriptors()
         self._logs: dict[TopicPartition, PartitionLog] = {}
         self._topic_ids: dict[TopicPartition, bytes] = {}
-        self._new_directories: set[TopicPartition] = set()
         self._dirty: list[PartitionLog] = []  # with bytes that wait for the end of the turn
         self._clean = False
         self._high_watermarks: dict[TopicPartition, int] = {}
@@ -139,21 +138,18 @@ class LogDirectory:
             self._high_watermarks.get(partition, 0),
         )
         log.cleaned_until = self._cleaned.get(partition, -1)
-        log.dirty = self._note_dirty
+        log.dirty = self._note_dirty if metadata.exists() else self._note_first
         log.snapshot = self._write_snapshot
         if opened.log.log_end_offset:
             self.events.loaded(partition, opened.recovered_segments, opened.log.log_end_offset)
         self._logs[partition] = log
         self._topic_ids[partition] = topic_id
-        if not metadata.exists():
-            self._new_directories.add(partition)
         return log
 
     def remove(self, partition: TopicPartition, log: PartitionLog) -> None:
         """Delete a partition's files."""
         self._logs.pop(partition, None)
         self._topic_ids.pop(partition, None)
-        self._new_directories.discard(partition)
         log.close(clean=False)
         log.store.delete()
 
@@ -213,7 +209,6 @@ class LogDirectory:
         """Let go of a log that went to another directory; returns what is to be deleted."""
         self._logs.pop(partition, None)
         self._topic_ids.pop(partition, None)
-        self._new_directories.discard(partition)
         log.close(clean=False)
         directory = self.directory_of(partition)
         if not directory.is_dir():
@@ -247,11 +242,16 @@ class LogDirectory:
         if not self._dirty:
             self._ticks.at_flush(self._flush_dirty)
         self._dirty.append(log)
-        if log.partition in self._new_directories:
-            self._new_directories.discard(log.partition)
-            self._ticks.at_flush(lambda: self.guarded(lambda: self._begin_directory(log)))
-        elif log.epochs.dirty:
+        if log.epochs.dirty:
             self._ticks.at_flush(lambda: self.guarded(lambda: self._write_epochs(log)))
+
+    def _note_first(self, log: PartitionLog) -> None:
+        """Note the first bytes of a log that has no directory yet."""
+        log.dirty = self._note_dirty
+        if not self._dirty:
+            self._ticks.at_flush(self._flush_dirty)
+        self._dirty.append(log)
+        self._ticks.at_flush(lambda: self.guarded(lambda: self._begin_directory(log)))
 
     def _flush_dirty(self) -> None:
         dirty, self._dirty = self._dirty, []

@@ -34,7 +34,6 @@ class PartitionLog:
 
     Attributes:
         is_dirty: Whether somebody was told that bytes wait, and has not flushed since.
-        newest: The last batch, with its header, if there was one since the log was opened or cut.
     """
 
     __slots__ = (
@@ -44,7 +43,6 @@ class PartitionLog:
         "epochs",
         "high_watermark",
         "is_dirty",
-        "newest",
         "partition",
         "producers",
         "settings",
@@ -69,7 +67,6 @@ class PartitionLog:
         self.high_watermark = min(max(high_watermark, store.log_start_offset), store.log_end_offset)
         self.closed = False
         self.is_dirty = False
-        self.newest: tuple[bytes, BatchHeader] | None = None
         self.cleaned_until = -1  # everything below was compacted; -1: nothing ever was
         self.dirty: Callable[[PartitionLog], None] = _nothing  # told when bytes wait to be flushed
         self.snapshot: Callable[[PartitionLog, int], None] = _no_snapshot  # writes producer state as of an offset
@@ -119,7 +116,6 @@ class PartitionLog:
             self.is_dirty = True
             self.dirty(self)
         rolled = self.store.append(batch, header, now_ms)
-        self.newest = batch, header
         if rolled is not None:
             self.snapshot(self, rolled)
         if header.producer_id >= 0:
@@ -186,7 +182,6 @@ class PartitionLog:
             self.epochs.truncate_from_end(self.store.log_end_offset)
             return
         self.store.truncate_to(offset)
-        self.newest = None
         self.cleaned_until = min(self.cleaned_until, offset)
         self.epochs.truncate_from_end(offset)
         self.high_watermark = min(self.high_watermark, self.store.log_end_offset)
@@ -204,7 +199,6 @@ class PartitionLog:
     def restart_at(self, offset: int) -> None:
         """Drop everything and begin again at ``offset`` (the leader no longer has what this follower needs)."""
         self.store.truncate_fully_and_start_at(offset)
-        self.newest = None
         self.epochs.clear()
         self.cleaned_until = -1
         self.producers = ProducerStateManager()

@@ -17,7 +17,7 @@ from eosctl.sandbox.replication.purgatory import Deadlines, ReplicationWait
 from eosctl.sandbox.replication.verification import NOT_VERIFIED, VerificationPolicy
 from eosctl.sandbox.runtime import NodeRuntime
 from eosctl.wire.error_codes import NO_ERROR, ErrorCode
-from eosctl.wire.records.batch import BatchHeader, encode_entries, with_append_time
+from eosctl.wire.records.batch import BatchHeader, encode_entries, with_append_time, with_offset
 from eosctl.wire.records.control import EndTxnMarker, encode_marker_batch
 from eosctl.wire.records.header import TRANSACTIONAL
 
@@ -80,9 +80,12 @@ def append_client_batch(
         append_time_ms = now_ms
         batch = with_append_time(batch, now_ms)
         header = replace(header, attributes=header.attributes | 8, max_timestamp=now_ms)
-    base_offset = log.append_as_leader(batch, header, partition.leader_epoch, now_ms)
+    base_offset = log.end_offset
+    batch = with_offset(batch, base_offset, partition.leader_epoch)
+    header = header.placed(base_offset, partition.leader_epoch)
+    log.append_placed(batch, header, now_ms)
+    partition.appended(batch, header)
     last_offset = log.end_offset - 1
-    partition.appended(len(batch), last_offset - base_offset + 1)
     result = AppendResult(NO_ERROR, base_offset, last_offset, append_time_ms, log.start_offset)
     return result, last_offset
 
@@ -186,15 +189,13 @@ class LeaderAppends:
     ) -> None:
         log, base_offset = partition.log, header.base_offset
         log.append_placed(batch, header, now_ms)
+        partition.appended(batch, header)
         last_offset = log.end_offset - 1
-        partition.appended(len(batch), last_offset - base_offset + 1)
         result = AppendResult(NO_ERROR, base_offset, last_offset, -1, log.store.log_start_offset)
         if last_offset < log.high_watermark:
             done(result)
             return
-        wait = ReplicationWait(
-            last_offset, self._runtime.loop.time() + timeout_ms / 1000, partial(_replicated, result, done)
-        )
+        wait = ReplicationWait(last_offset, self._deadlines.due(timeout_ms), partial(_replicated, result, done))
         partition.wait_for(wait)
         self._deadlines.add(wait)
 

@@ -7,35 +7,49 @@ is and raises its own. The fetch goes on waiting; the follower's next one tells 
 
 Whatever differs from the course of every day (leader epochs, a log start that rose, replicas out of sync) is left to
 messages.
+
+A turn of the event loop is one moment, in which no real follower fetches twice. A high watermark that rises in it
+reaches the follower with later records of the same partition, or else with the first records of a later turn.
 """
 
 from __future__ import annotations
 
+from eosctl.sandbox.log.partition_log import PartitionLog
 from eosctl.sandbox.replication.fetch_sessions import FetchSession
 from eosctl.sandbox.replication.follower import ReplicaFetcher
+from eosctl.sandbox.replication.partition import Partition
 
 MAX_BYTES = 1 << 20
 """A follower that lacks more of a partition asks for it."""
 
 
-def feed(session: FetchSession, fetcher: ReplicaFetcher, replica_id: int, now_ms: int) -> bool:
+def feed(session: FetchSession, fetcher: ReplicaFetcher, replica_id: int, turn: int, now_ms: int) -> bool:
     """Bring the unsettled partitions of a session to the end of the leader's log.
 
     Args:
         session: The follower's, at the leader.
         fetcher: The follower's side of it, whose fetch waits.
         replica_id: The follower.
+        turn: The number of this turn of the event loop.
         now_ms: When, in ms since the epoch.
 
     Returns:
         Whether that was all; otherwise the rest has to be answered.
     """
-    is_all, find, changed, unsettled = True, fetcher.find, fetcher.changed, session.unsettled
+    is_all, find, changed, unsettled = True, fetcher.followed.get, fetcher.changed, session.unsettled
     session.used_ms = now_ms
+    if turn != session.turn:
+        session.turn = turn
+        session.unsettle_risen()
     for cached in tuple(unsettled):
-        partition, follower = cached.watched, cached.follower
-        followed = find(cached.key.topic_id, cached.key.partition)
-        if followed is None or partition is None or follower is None or replica_id not in partition.isr:
+        partition, follower, followed = cached.watched, cached.follower, find(cached.place)
+        if (
+            followed is None
+            or followed.sent is None  # the session does not know it
+            or partition is None
+            or follower is None
+            or replica_id not in partition.isr
+        ):
             is_all = False
             continue
         replica, log, high_watermark = followed.partition, partition.log, partition.log.high_watermark
@@ -53,11 +67,7 @@ def feed(session: FetchSession, fetcher: ReplicaFetcher, replica_id: int, now_ms
             is_all = False
             continue
         if offset != end_offset:
-            newest = log.newest
-            if newest is not None and newest[1].base_offset == offset:
-                own.append_placed(newest[0], newest[1], now_ms)
-            else:
-                own.append_as_follower(log.read(offset, MAX_BYTES, end_offset), now_ms)
+            _append(partition, own, offset, now_ms)
             changed[followed] = None
             if own_store.log_end_offset != end_offset:
                 is_all = False
@@ -67,10 +77,20 @@ def feed(session: FetchSession, fetcher: ReplicaFetcher, replica_id: int, now_ms
             if replica.watchers:  # consumers that read from this follower
                 replica.poke_watchers()
         cached.high_watermark, cached.log_start_offset = high_watermark, start_offset
-        if offset == end_offset:
-            del unsettled[cached]
-        else:
-            follower.fetched(end_offset, start_offset, now_ms, end_offset, follower.broker_epoch)
-            if end_offset > high_watermark:
-                partition.maybe_advance_high_watermark()
+        del unsettled[cached]
+        if offset != end_offset:
+            follower.fed(end_offset, start_offset, now_ms)
+            partition.maybe_advance_high_watermark()
     return is_all
+
+
+def _append(partition: Partition, own: PartitionLog, offset: int, now_ms: int) -> None:
+    """Append to a follower's log, which ends at ``offset``, what the leader's has more."""
+    recent = partition.recent
+    if recent and recent[0][1].base_offset <= offset:
+        for batch, header in recent:
+            if header.base_offset >= offset:
+                own.append_placed(batch, header, now_ms)
+    else:
+        log = partition.log
+        own.append_as_follower(log.read(offset, MAX_BYTES, log.store.log_end_offset), now_ms)

@@ -41,6 +41,7 @@ class CachedPartition:
         "key",
         "log_start_offset",
         "order",
+        "place",
         "request",
         "session",
         "topic",
@@ -51,6 +52,7 @@ class CachedPartition:
         self.session = session
         self.key = key
         self.topic = (key.topic, key.topic_id)
+        self.place = (key.topic_id, key.partition)
         self.request = request
         self.order = order  # of serving
         self.high_watermark = -1
@@ -79,8 +81,11 @@ class CachedPartition:
         """Note that there is more to read for a follower."""
         session = self.session
         if session.is_follower:
-            if self not in session.unsettled:
-                self._unsettle()
+            unsettled = session.unsettled
+            if self not in unsettled:
+                unsettled[self] = None
+                if self.follower is not None:
+                    self.follower.idled(session.used_ms)
             for fetch in session.waiting:
                 fetch.poke()
 
@@ -90,10 +95,10 @@ class CachedPartition:
         A follower hears of it with the next records, or when its wait is over (since KAFKA-9731).
         """
         session = self.session
-        if not session.is_follower:
+        if session.is_follower:
+            session.risen[self] = None
+        else:
             self.poke()
-        elif self not in session.unsettled:
-            self._unsettle()
 
     def _unsettle(self) -> None:
         session, follower = self.session, self.follower
@@ -135,6 +140,10 @@ class FetchSession:
 
     A fetch looks at the ``unsettled`` partitions only: what the client has just asked for anew, what has news since,
     what could not be told completely. The others cost nothing, however many there are.
+
+    Attributes:
+        risen: Of a follower's session: what has a newer high watermark since, and perhaps nothing else to tell.
+        turn: The last turn of the event loop in which the follower was fed.
     """
 
     __slots__ = (
@@ -142,7 +151,9 @@ class FetchSession:
         "epoch",
         "is_follower",
         "partitions",
+        "risen",
         "session_id",
+        "turn",
         "unsettled",
         "used_ms",
         "uses_topic_ids",
@@ -156,6 +167,8 @@ class FetchSession:
         self.epoch = 1
         self.partitions: dict[tuple[str, bytes, int], CachedPartition] = {}  # by FetchKey
         self.unsettled: dict[CachedPartition, None] = {}
+        self.risen: dict[CachedPartition, None] = {}
+        self.turn = 0
         self.waiting: dict[Poked, None] = {}
         self.used_ms = now_ms
         self._order = 0
@@ -178,10 +191,18 @@ class FetchSession:
                 if cached is not None:
                     cached.watch(None)
                     self.unsettled.pop(cached, None)
+                    self.risen.pop(cached, None)
 
     def to_serve(self) -> list[CachedPartition]:
         """Return the unsettled partitions in the order in which they are served."""
+        self.unsettle_risen()
         return sorted(self.unsettled, key=_ORDER)
+
+    def unsettle_risen(self) -> None:
+        """Have those whose high watermark rose told of it, too."""
+        if self.risen:
+            self.unsettled.update(self.risen)
+            self.risen.clear()
 
     def move_to_end(self, cached: CachedPartition) -> None:
         """Serve the other partitions first the next time."""
@@ -194,6 +215,7 @@ class FetchSession:
             cached.watch(None)
         self.partitions.clear()
         self.unsettled.clear()
+        self.risen.clear()
 
 
 _ORDER = attrgetter("order")

@@ -56,6 +56,7 @@ class ReplicaFetcher:
 
     Attributes:
         changed: Of what the next request may have to tell the session.
+        followed: What is fetched, by topic id and partition, as answers name it.
     """
 
     def __init__(
@@ -73,8 +74,8 @@ class ReplicaFetcher:
         self._channel = channel
         self._leader_id = leader_id
         self._max_wait_ms = max_wait_ms
-        self._followed: dict[TopicPartition, Followed] = {}
-        self._by_topic: dict[bytes, dict[int, Followed]] = {}
+        self._by_name: dict[TopicPartition, Followed] = {}
+        self.followed: dict[tuple[bytes, int], Followed] = {}
         self.changed: dict[Followed, None] = {}
         self._forgotten: list[Partition] = []
         self._paused: set[Followed] = set()
@@ -94,17 +95,12 @@ class ReplicaFetcher:
             and self._session_epoch == session_epoch + 1
         )
 
-    def find(self, topic_id: bytes, index: int) -> Followed | None:
-        """Return a partition that the session knows."""
-        found = self._by_topic.get(topic_id, {}).get(index)
-        return found if found is not None and found.sent is not None else None
-
     def follows(self, partition: Partition) -> bool:
         """Whether the partition is fetched here."""
         return self._find(partition) is not None
 
     def _find(self, partition: Partition) -> Followed | None:
-        found = self._followed.get(partition.partition)
+        found = self._by_name.get(partition.partition)
         return found if found is not None and found.partition is partition else None
 
     def add(self, partition: Partition) -> None:
@@ -112,8 +108,8 @@ class ReplicaFetcher:
         followed = self._find(partition)
         if followed is None:
             self._let_go(partition.partition)
-            followed = self._followed[partition.partition] = Followed(partition)
-            self._by_topic.setdefault(partition.topic_id, {})[partition.partition.partition] = followed
+            followed = self._by_name[partition.partition] = Followed(partition)
+            self.followed[partition.topic_id, partition.partition.partition] = followed
         self._paused.discard(followed)
         followed.sent = None
         self.changed[followed] = None
@@ -121,27 +117,23 @@ class ReplicaFetcher:
 
     def remove(self, partition: Partition) -> None:
         """Fetch a partition no more."""
-        followed = self._followed.get(partition.partition)
+        followed = self._by_name.get(partition.partition)
         is_known = followed is not None and followed.sent is not None
         self._let_go(partition.partition)
         if is_known:
             self._forgotten.append(partition)
 
     def _let_go(self, name: TopicPartition) -> None:
-        followed = self._followed.pop(name, None)
+        followed = self._by_name.pop(name, None)
         if followed is not None:
             followed.sent = None
-            topic_id = followed.partition.topic_id
-            of_topic = self._by_topic[topic_id]
-            del of_topic[name.partition]
-            if not of_topic:
-                del self._by_topic[topic_id]
+            del self.followed[followed.partition.topic_id, name.partition]
             self._paused.discard(followed)
             self.changed.pop(followed, None)
 
     def _forget_session(self) -> None:
         self._session_epoch = 0
-        for followed in self._followed.values():
+        for followed in self._by_name.values():
             followed.sent = None
         self._forgotten.clear()
 
@@ -159,11 +151,11 @@ class ReplicaFetcher:
 
     def _send(self) -> None:
         self._waking = False
-        if len(self._paused) >= len(self._followed):
+        if len(self._paused) >= len(self._by_name):
             self._latest = 0  # nothing to ask for now: a leader answers an empty fetch at once
             return
         if not self._session_epoch:
-            self.changed = dict.fromkeys(self._followed.values())  # a new session begins with everything
+            self.changed = dict.fromkeys(self._by_name.values())  # a new session begins with everything
             for followed in self.changed:
                 followed.sent = None
         self._count += 1
@@ -243,11 +235,8 @@ class ReplicaFetcher:
     def _hear(self, responses: Sequence[FetchableTopicResponse], number: int) -> None:
         now_ms, leader_id = self._runtime.now_ms(), self._leader_id
         for topic in responses:
-            of_topic = self._by_topic.get(topic.topic_id)
-            if of_topic is None:
-                continue
             for data in topic.partitions:
-                followed = of_topic.get(data.partition_index)
+                followed = self.followed.get((topic.topic_id, data.partition_index))
                 if followed is not None and followed.partition.leader_id == leader_id:
                     if data.error_code or data.diverging_epoch.epoch >= 0:
                         self._hear_refusal(followed, data, number)

@@ -10,8 +10,11 @@ from eosctl.sandbox.log.partition_log import PartitionLog
 from eosctl.sandbox.metadata.image import PartitionState
 from eosctl.sandbox.replication.purgatory import ReplicationWait
 from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.records.header import BatchHeader
 
 UNKNOWN_OFFSET: Final = -1
+MOST_RECENT: Final = 16
+"""So many batches are held for followers at most, beside what logs keep in memory."""
 
 
 class FetchWatcher(Protocol):
@@ -55,6 +58,12 @@ class Follower:
         self.last_fetch_end_offset = leader_end_offset
         self.broker_epoch = broker_epoch
 
+    def fed(self, end_offset: int, start_offset: int, now_ms: int) -> None:
+        """Note that the follower holds all that the leader has, as by a fetch from its end."""
+        self.caught_up_ms = self.last_fetch_ms = now_ms
+        self.end_offset = self.last_fetch_end_offset = end_offset
+        self.start_offset = start_offset
+
     def idled(self, last_fetch_ms: int) -> None:
         """Note the last fetch of a time in which the leader had nothing that this follower lacked."""
         if last_fetch_ms > self.caught_up_ms:
@@ -86,7 +95,11 @@ class TopicTraffic:
 
 
 class Partition:
-    """A replica with its role. Offsets of the log move only through this object."""
+    """A replica with its role. Offsets of the log move only through this object.
+
+    Attributes:
+        recent: The newest batches, with their headers, that this leader appended and some replica may lack.
+    """
 
     __slots__ = (
         "broker_id",
@@ -100,6 +113,7 @@ class Partition:
         "partition",
         "partition_epoch",
         "pending_isr",
+        "recent",
         "replicas",
         "topic_id",
         "traffic",
@@ -124,6 +138,7 @@ class Partition:
         self.pending_isr: tuple[int, ...] | None = None  # asked of the controller, not answered yet
         self.followers: dict[int, Follower] = {}
         self.in_sync: tuple[Follower, ...] | None = ()  # of the ISR; None: it has one of whom nothing is known yet
+        self.recent: list[tuple[bytes, BatchHeader]] = []
         self.waits: deque[ReplicationWait] = deque()
         self.watchers: dict[FetchWatcher, None] = {}
 
@@ -161,6 +176,7 @@ class Partition:
             self.maybe_advance_high_watermark()
         elif was_leader:
             self.followers.clear()
+            self.recent.clear()
             self._find_in_sync()
             self.fail_waits(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         if new_epoch or was_leader != self.is_leader:
@@ -216,11 +232,15 @@ class Partition:
         for follower in in_sync:
             if follower.end_offset < end:
                 end = follower.end_offset
+                if end <= log.high_watermark:
+                    return False
         if self.pending_isr is not None:
             end = min(end, self._least_of(self.pending_isr))
         if end <= log.high_watermark or self.is_below_min_isr:
             return False
         log.advance_high_watermark(end)
+        if end == log.store.log_end_offset and self.recent:
+            self.recent.clear()
         if self.watchers:
             for watcher in self.watchers:
                 watcher.high_watermark_moved()
@@ -238,13 +258,17 @@ class Partition:
             default=self.log.end_offset,
         )
 
-    def appended(self, size_bytes: int, record_count: int) -> None:
-        """Note that the leader's log has grown by a batch."""
+    def appended(self, batch: bytes, header: BatchHeader) -> None:
+        """Note that the leader's log has grown by a batch, which has its place."""
         traffic = self.traffic
-        traffic.bytes_in += size_bytes
-        traffic.record_count_in += record_count
+        traffic.bytes_in += len(batch)
+        traffic.record_count_in += header.last_offset_delta + 1
         if len(self.isr) == 1 and self.pending_isr is None:
             self.maybe_advance_high_watermark()
+        else:
+            if len(self.recent) == MOST_RECENT:
+                self.recent.clear()
+            self.recent.append((batch, header))
         if self.watchers:
             for watcher in self.watchers:
                 watcher.appended()

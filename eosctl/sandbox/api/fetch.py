@@ -27,6 +27,7 @@ from eosctl.sandbox.replication.fetch_sessions import (
     CachedPartition,
     FetchContext,
     FetchKey,
+    Poked,
     replica_of,
 )
 from eosctl.sandbox.replication.partition import Partition
@@ -92,7 +93,7 @@ def _refuse_level(broker: Broker, request: FetchRequest) -> FetchResponse:
     return FetchResponse(error_code=error, responses=refused)
 
 
-class Fetch:
+class Fetch(Poked):
     """One fetch from request to answer."""
 
     __slots__ = (

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
+from abc import ABC, abstractmethod
 from operator import attrgetter
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
-from eosctl.sandbox.replication.partition import Follower, Partition
+from eosctl.sandbox.replication.partition import FetchWatcher, Follower, Partition
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.fetch import FetchPartition, FetchRequest, PartitionData
 
@@ -25,14 +26,17 @@ class FetchKey(NamedTuple):
     partition: int
 
 
-class Poked(Protocol):
-    """A fetch that waits for its session's partitions."""
+class Poked(ABC):
+    """A fetch that waits for its session's partitions; a base class, as compiled code calls its method directly."""
 
+    __slots__ = ()
+
+    @abstractmethod
     def poke(self) -> None:
         """Look again soon: a partition has news."""
 
 
-class CachedPartition:
+class CachedPartition(FetchWatcher):
     """One partition of a session: what was asked and told last. It watches the partition that it stands for."""
 
     __slots__ = (

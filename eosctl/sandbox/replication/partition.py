@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import deque
-from typing import Final, Protocol
+from typing import Final
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.log.partition_log import PartitionLog
@@ -17,18 +18,24 @@ MOST_RECENT: Final = 16
 """So many batches are held for followers at most, beside what logs keep in memory."""
 
 
-class FetchWatcher(Protocol):
-    """What a fetch session knows of one partition."""
+class FetchWatcher(ABC):
+    """What a fetch session knows of one partition; a base class, as compiled code calls its methods directly."""
 
+    __slots__ = ()
+
+    @abstractmethod
     def poke(self) -> None:
         """Note that the watched partition may have changed in any way: hands, replicas in sync, offsets."""
 
+    @abstractmethod
     def appended(self) -> None:
         """Note that the watched log has grown, whose high watermark stands where it was."""
 
+    @abstractmethod
     def high_watermark_moved(self) -> None:
         """Note that more of the watched log is replicated."""
 
+    @abstractmethod
     def lose(self) -> None:
         """Note that the watched partition has gone from this broker, and hold it no longer."""
 

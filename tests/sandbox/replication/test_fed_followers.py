@@ -14,15 +14,16 @@ from eosctl.sandbox.api import fetch
 from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.harness import Harness
-from eosctl.sandbox.network import FaultAction, LinkFault
+from eosctl.sandbox.network import FaultAction, LinkFault, Port
 from eosctl.sandbox.replication import feeding
-from eosctl.sandbox.replication.partition import Partition
+from eosctl.sandbox.replication.partition import MOST_RECENT, Partition
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.delete_topics import DeleteTopicsRequest
-from eosctl.wire.records.batch import encode_batch
+from eosctl.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from eosctl.wire.records.batch import encode_batch, iter_headers
 from eosctl.wire.records.record import Record
-from tests.sandbox.eos_client import EosClient
+from tests.sandbox.eos_client import ACKS_ALL, EosClient
 
 ORDERS = [TopicPartition("orders", index) for index in range(3)]
 SETTINGS = {
@@ -140,6 +141,70 @@ def test_a_follower_hears_of_the_high_watermark_with_the_next_records_or_when_it
     assert known == [1, 2, 3]
     harness.advance(WAIT_MS)
     assert replica(harness, other).log.high_watermark == 4
+
+
+def test_a_high_watermark_of_an_earlier_turn_is_told_with_records_of_another_partition(
+    harness: Harness, client: EosClient
+) -> None:
+    leader = client.leader(ORDERS[0])
+    client.create_topic("many", 9, 3)
+    beside = next(one for index in range(9) if client.leader(one := TopicPartition("many", index)) == leader)
+    (other, *_) = {1, 2, 3} - {leader}
+    harness.advance(WAIT_MS)
+    assert client.produce(None, ORDERS[0], ["a"]) is ErrorCode.NONE
+    assert replica(harness, other).log.high_watermark == 1
+    assert client.produce(None, beside, ["b"]) is ErrorCode.NONE  # a leader's first batch goes by messages
+    assert client.produce(None, beside, ["c"]) is ErrorCode.NONE
+    assert replica(harness, other).log.high_watermark == 2
+
+
+def test_an_answer_to_a_follower_repeats_nothing_that_it_was_fed(harness: Harness, client: EosClient) -> None:
+    (other, *_) = {1, 2, 3} - {client.leader(ORDERS[0])}
+    network, orders_id = harness.core.network, replica(harness, other).topic_id
+    port, answer_count, repeated = network._ports[other], 0, list[tuple[int, int]]()
+
+    def overhear(frame: Any) -> None:
+        nonlocal answer_count
+        if frame.api_key == ApiKey.FETCH and not frame.is_request:
+            answer_count += 1
+            asked = [topic.partitions for topic in frame.message.responses if topic.topic_id == orders_id]
+            for data in (data for partitions in asked for data in partitions if data.records):
+                end_offset = replica(harness, other, ORDERS[data.partition_index]).log.end_offset
+                if next(iter_headers(data.records))[1].base_offset < end_offset:
+                    repeated.append((data.partition_index, end_offset))
+        port.receive(frame)
+
+    network.attach(other, Port(overhear, port.disconnected))
+    for number in range(20):
+        for partition in ORDERS:
+            assert client.produce(None, partition, [f"{number}"]) is ErrorCode.NONE
+        harness.advance(WAIT_MS / 4)
+    harness.advance(WAIT_MS)
+    assert answer_count > 10
+    assert not repeated
+    for partition in ORDERS:
+        leader, follower = (replica(harness, broker, partition) for broker in (client.leader(partition), other))
+        assert follower.log.high_watermark == leader.log.end_offset >= 20
+
+
+@pytest.mark.parametrize("count", [2, MOST_RECENT, MOST_RECENT + 1, 3 * MOST_RECENT - 1])
+def test_however_many_batches_a_turn_brings_followers_get_them_all(
+    harness: Harness, client: EosClient, count: int
+) -> None:
+    leader = client.leader(ORDERS[0])
+    appended = []
+    for number in range(count):
+        batch = encode_batch([Record(0, harness.now_ms(), None, f"{number}".encode())])
+        request = ProduceRequest(
+            None, ACKS_ALL, 1000, [TopicProduceData("orders", partition_data=[PartitionProduceData(0, batch)])]
+        )
+        appended.append(harness.client(leader).send(ApiKey.PRODUCE, 9, request))
+    harness.run_until(lambda: all(one.is_over for one in appended))
+    assert not any(one.response.responses[0].partition_responses[0].error_code for one in appended)
+    contents = {b"".join(data for _, data in replica(harness, broker).log.batches()) for broker in (1, 2, 3)}
+    assert len(contents) == 1
+    assert {replica(harness, broker).log.end_offset for broker in (1, 2, 3)} == {count + 1}
+    assert not replica(harness, leader).recent, "nobody lacks anything"
 
 
 def test_a_follower_that_stands_still_is_not_fed(harness: Harness, client: EosClient) -> None:

@@ -13,6 +13,7 @@ import msgspec
 from eosctl.sandbox.ticks import Loop, Ticks
 from eosctl.wire.api_keys import ApiKey
 
+_FETCH: Final = int(ApiKey.FETCH)
 REORDER_LIMIT_MS: Final = 50.0
 CLIENTS: Final = -1
 """The end of a link at which all clients are (:mod:`eosctl.sandbox.broker.client_stream`)."""
@@ -233,7 +234,7 @@ class Network:
             self._deliver(frame)
 
     def _deliver(self, frame: Frame | Passed) -> None:
-        if frame.api_key == ApiKey.FETCH:
+        if frame.api_key == _FETCH:
             # A copy without its original is cut off again; nobody else acts on it before its answer.
             self._ticks.post(partial(self._arrive, frame))
         else:

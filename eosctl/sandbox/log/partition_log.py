@@ -12,17 +12,19 @@ from typing import Final
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.log.closed import LogClosed
 from eosctl.sandbox.log.leader_epochs import LeaderEpochs
-from eosctl.sandbox.log.producer_state import CompletedTransaction, ProducerStateManager
+from eosctl.sandbox.log.producer_state import AbortedTransaction, ProducerStateManager
 from eosctl.sandbox.log.topic_settings import TopicSettings
 from eosctl.storage.config import LogConfig
 from eosctl.storage.log import SegmentedLog
 from eosctl.storage.txn_index import AbortedTxn
 from eosctl.wire.records.batch import BatchHeader, decode_records, iter_headers, with_offset
-from eosctl.wire.records.control import MARKER_BATCH_BYTES, EndTxnMarker, decode_control
-from eosctl.wire.records.header import CONTROL, TRANSACTIONAL
+from eosctl.wire.records.control import MARKER_BATCH_BYTES, ControlType, EndTxnMarker, decode_control
+from eosctl.wire.records.header import CODEC_MASK, CONTROL, TRANSACTIONAL
 
 _MARKER_BODY: Final = struct.Struct(">hxhi")  # control type, value length, value version, coordinator epoch
 _MARKER_TYPE_POSITION: Final = 68
+_ABORT: Final = int(ControlType.ABORT)
+_COMMIT: Final = int(ControlType.COMMIT)
 _BASE_OFFSET: Final = attrgetter("base_offset")
 
 
@@ -134,15 +136,11 @@ class PartitionLog:
         return count
 
     def _follow_producer(self, batch: bytes, header: BatchHeader) -> None:
-        completed = replay_producer(self.producers, header, batch)
-        if completed is not None and completed.aborted:
+        aborted = replay_producer(self.producers, header, batch)
+        if aborted is not None:
+            last_stable_offset = self.producers.last_stable_offset_after(aborted)
             self.store.append_aborted_txn(
-                AbortedTxn(
-                    completed.producer_id,
-                    completed.first_offset,
-                    completed.last_offset,
-                    self.producers.last_stable_offset_after(completed),
-                )
+                AbortedTxn(aborted.producer_id, aborted.first_offset, aborted.last_offset, last_stable_offset)
             )
 
     # --- reading ------------------------------------------------------------------------------------------------
@@ -258,37 +256,41 @@ def log_config(settings: TopicSettings) -> LogConfig:
     )
 
 
-def replay_producer(producers: ProducerStateManager, header: BatchHeader, batch: bytes) -> CompletedTransaction | None:
-    """Take a batch of the log over into producer state; returns the transaction that it ends."""
+def replay_producer(producers: ProducerStateManager, header: BatchHeader, batch: bytes) -> AbortedTransaction | None:
+    """Take a batch of the log over into producer state; returns the transaction that it aborts."""
     attributes, base_offset = header.attributes, header.base_offset
     if attributes & CONTROL:
-        marker = _read_marker(header, batch)
-        if marker is None:
+        if len(batch) == MARKER_BATCH_BYTES and not attributes & CODEC_MASK:
+            kind, _, coordinator_epoch = _MARKER_BODY.unpack_from(batch, _MARKER_TYPE_POSITION)
+        else:
+            kind, coordinator_epoch = _decode_marker(header, batch)
+        if kind not in (_ABORT, _COMMIT):
             return None
         return producers.apply_marker(
             header.producer_id,
             header.producer_epoch,
-            marker.coordinator_epoch,
+            coordinator_epoch,
             base_offset,
             header.max_timestamp,
-            committed=marker.committed,
+            committed=kind == _COMMIT,
         )
+    delta = header.last_offset_delta
     producers.apply_data(
         header.producer_id,
         header.producer_epoch,
-        header.last_sequence,
+        header.last_sequence if delta else header.base_sequence,
         base_offset,
-        base_offset + header.last_offset_delta,
+        base_offset + delta,
         header.max_timestamp,
         attributes & TRANSACTIONAL != 0,
     )
     return None
 
 
-def _read_marker(header: BatchHeader, batch: bytes) -> EndTxnMarker | None:
-    if len(batch) == MARKER_BATCH_BYTES and not header.attributes & 7:
-        kind, _, coordinator_epoch = _MARKER_BODY.unpack_from(batch, _MARKER_TYPE_POSITION)
-        return EndTxnMarker(kind == 1, coordinator_epoch) if kind in (0, 1) else None
+def _decode_marker(header: BatchHeader, batch: bytes) -> tuple[int, int]:
+    """Return the type and coordinator epoch of a control batch that was not made as ours are; (-1, -1) for others."""
     records = decode_records(batch, header)
     control = decode_control(records[0]) if records else None
-    return control if isinstance(control, EndTxnMarker) else None
+    if not isinstance(control, EndTxnMarker):
+        return -1, -1
+    return _COMMIT if control.committed else _ABORT, control.coordinator_epoch

@@ -62,13 +62,12 @@ class ProducerEntry:
         return None
 
 
-class CompletedTransaction(msgspec.Struct, frozen=True, gc=False):
+class AbortedTransaction(msgspec.Struct, frozen=True, gc=False):
     """A transaction whose marker is in the log; ``last_offset`` is the marker's."""
 
     producer_id: int
     first_offset: int
     last_offset: int
-    aborted: bool
 
 
 class VerificationGuard:
@@ -222,8 +221,8 @@ class ProducerStateManager:
         timestamp: int,
         *,
         committed: bool,
-    ) -> CompletedTransaction | None:
-        """Take over a marker that is in the log now; returns the transaction that it ends, if one was open."""
+    ) -> AbortedTransaction | None:
+        """Take over a marker that is in the log now; returns the transaction that it aborts, if one was open."""
         entry = self.producers.get(producer_id)
         if entry is None:
             entry = self.producers[producer_id] = ProducerEntry(producer_id)
@@ -240,7 +239,7 @@ class ProducerStateManager:
         entry.txn_first_offset = NO_OFFSET
         self.ongoing.pop(first_offset, None)
         self.unreplicated[first_offset] = offset
-        return CompletedTransaction(producer_id, first_offset, offset, not committed)
+        return None if committed else AbortedTransaction(producer_id, first_offset, offset)
 
     def restore(self, entry: ProducerEntry) -> None:
         """Put back an entry of a snapshot; entries with open transactions must come in order of first offset."""
@@ -273,10 +272,10 @@ class ProducerStateManager:
             return oldest if first is None else min(first, oldest)
         return first
 
-    def last_stable_offset_after(self, completed: CompletedTransaction) -> int:
-        """Return the last stable offset once ``completed`` is replicated: what ``.txnindex`` records."""
+    def last_stable_offset_after(self, aborted: AbortedTransaction) -> int:
+        """Return the last stable offset once ``aborted`` is replicated: what ``.txnindex`` records."""
         first = self._first_ongoing()
-        return completed.last_offset + 1 if first is None else first
+        return aborted.last_offset + 1 if first is None else first
 
     def in_order(self) -> Iterator[ProducerEntry]:
         """Iterate the entries, those with open transactions in order of their first offset."""

@@ -36,13 +36,13 @@ def feed(session: FetchSession, fetcher: ReplicaFetcher, replica_id: int, turn: 
     Returns:
         Whether that was all; otherwise the rest has to be answered.
     """
-    is_all, find, changed, unsettled = True, fetcher.followed.get, fetcher.changed, session.unsettled
+    is_all, followed_at, changed, unsettled = True, fetcher.followed, fetcher.changed, session.unsettled
     session.used_ms = now_ms
     if turn != session.turn:
         session.turn = turn
         session.unsettle_risen()
-    for cached in tuple(unsettled):
-        partition, follower, followed = cached.watched, cached.follower, find(cached.place)
+    for cached in list(unsettled):
+        partition, follower, followed = cached.watched, cached.follower, followed_at.get(cached.place)
         if (
             followed is None
             or followed.sent is None  # the session does not know it

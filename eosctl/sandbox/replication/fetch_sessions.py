@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from operator import attrgetter
 from typing import NamedTuple
 
-from eosctl.sandbox.replication.partition import FetchWatcher, Follower, Partition
+from eosctl.sandbox.replication.partition import FetchWatcher, Follower, Partition, place_of
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.fetch import FetchPartition, FetchRequest, PartitionData
 
@@ -56,7 +56,7 @@ class CachedPartition(FetchWatcher):
         self.session = session
         self.key = key
         self.topic = (key.topic, key.topic_id)
-        self.place = (key.topic_id, key.partition)
+        self.place = place_of(key.topic_id, key.partition)
         self.request = request
         self.order = order  # of serving
         self.high_watermark = -1

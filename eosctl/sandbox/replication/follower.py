@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.ports import Channel
-from eosctl.sandbox.replication.partition import Partition
+from eosctl.sandbox.replication.partition import Partition, place_of
 from eosctl.sandbox.replication.replica_manager import ReplicaManager
 from eosctl.sandbox.runtime import NodeRuntime
 from eosctl.wire.api_keys import ApiKey
@@ -56,7 +56,7 @@ class ReplicaFetcher:
 
     Attributes:
         changed: Of what the next request may have to tell the session.
-        followed: What is fetched, by topic id and partition, as answers name it.
+        followed: What is fetched, by its place (:func:`place_of`).
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class ReplicaFetcher:
         self._leader_id = leader_id
         self._max_wait_ms = max_wait_ms
         self._by_name: dict[TopicPartition, Followed] = {}
-        self.followed: dict[tuple[bytes, int], Followed] = {}
+        self.followed: dict[bytes, Followed] = {}
         self.changed: dict[Followed, None] = {}
         self._forgotten: list[Partition] = []
         self._paused: set[Followed] = set()
@@ -109,7 +109,7 @@ class ReplicaFetcher:
         if followed is None:
             self._let_go(partition.partition)
             followed = self._by_name[partition.partition] = Followed(partition)
-            self.followed[partition.topic_id, partition.partition.partition] = followed
+            self.followed[place_of(partition.topic_id, partition.partition.partition)] = followed
         self._paused.discard(followed)
         followed.sent = None
         self.changed[followed] = None
@@ -127,7 +127,7 @@ class ReplicaFetcher:
         followed = self._by_name.pop(name, None)
         if followed is not None:
             followed.sent = None
-            del self.followed[followed.partition.topic_id, name.partition]
+            del self.followed[place_of(followed.partition.topic_id, name.partition)]
             self._paused.discard(followed)
             self.changed.pop(followed, None)
 
@@ -236,7 +236,7 @@ class ReplicaFetcher:
         now_ms, leader_id = self._runtime.now_ms(), self._leader_id
         for topic in responses:
             for data in topic.partitions:
-                followed = self.followed.get((topic.topic_id, data.partition_index))
+                followed = self.followed.get(place_of(topic.topic_id, data.partition_index))
                 if followed is not None and followed.partition.leader_id == leader_id:
                     if data.error_code or data.diverging_epoch.epoch >= 0:
                         self._hear_refusal(followed, data, number)

@@ -10,12 +10,17 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.log.partition_log import PartitionLog
 from eosctl.sandbox.metadata.image import PartitionState
 from eosctl.sandbox.replication.purgatory import ReplicationWait
-from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.error_codes import NO_ERROR, ErrorCode
 from eosctl.wire.records.header import BatchHeader
 
 UNKNOWN_OFFSET: Final = -1
 MOST_RECENT: Final = 16
 """So many batches are held for followers at most, beside what logs keep in memory."""
+
+
+def place_of(topic_id: bytes, index: int) -> bytes:
+    """Return a key of a partition that is hashed once: followers are looked up with every append."""
+    return topic_id + index.to_bytes(4, "big", signed=True)
 
 
 class FetchWatcher(ABC):
@@ -247,14 +252,14 @@ class Partition:
             return False
         log.advance_high_watermark(end)
         if end == log.store.log_end_offset and self.recent:
-            self.recent.clear()
+            self.recent = []
         if self.watchers:
             for watcher in self.watchers:
                 watcher.high_watermark_moved()
         waits = self.waits
         if waits:
             while waits and waits[0].offset < end:
-                waits.popleft().complete(ErrorCode.NONE)
+                waits.popleft().complete(NO_ERROR)
         return True
 
     def _least_of(self, isr: tuple[int, ...]) -> int:
@@ -283,7 +288,7 @@ class Partition:
     def wait_for(self, wait: ReplicationWait) -> None:
         """Complete ``wait`` once its offset is replicated."""
         if wait.offset < self.log.high_watermark:
-            wait.complete(ErrorCode.NONE)
+            wait.complete(NO_ERROR)
         else:
             self.waits.append(wait)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eosctl.sandbox.log.producer_state import MAX_SEQUENCE, CompletedTransaction, ProducerStateManager
+from eosctl.sandbox.log.producer_state import MAX_SEQUENCE, AbortedTransaction, ProducerStateManager
 from eosctl.wire.error_codes import ErrorCode
 
 PRODUCER = 7
@@ -104,8 +104,8 @@ def test_a_marker_completes_what_is_open_and_nothing_else() -> None:
     producers = ProducerStateManager()
     assert producers.apply_marker(PRODUCER, 0, 1, 0, 0, committed=False) is None
     producers.apply_data(PRODUCER, 0, 0, 1, 2, 0, True)
-    completed = producers.apply_marker(PRODUCER, 1, 1, 3, 0, committed=False)
-    assert completed == CompletedTransaction(PRODUCER, 1, 3, True)
+    aborted = producers.apply_marker(PRODUCER, 1, 1, 3, 0, committed=False)
+    assert aborted == AbortedTransaction(PRODUCER, 1, 3)
     assert producers.producers[PRODUCER].producer_epoch == 1
     assert not producers.has_open_transaction(PRODUCER)
 
@@ -155,12 +155,12 @@ def test_the_first_unstable_offset_is_that_of_the_oldest_unfinished_transaction(
             unreplicated = [pair for pair in unreplicated if pair[1] >= high_watermark]
         else:
             first = unfinished.pop(producer, None)
-            completed = producers.apply_marker(producer, 0, 0, offset, 0, committed=kind == "commit")
-            assert (completed is None) == (first is None)
-            if first is not None and completed is not None:
+            aborted = producers.apply_marker(producer, 0, 0, offset, 0, committed=kind == "commit")
+            assert (aborted is None) == (first is None or kind == "commit")
+            if first is not None:
                 unreplicated.append((first, offset))
-                expected = min(unfinished.values(), default=offset + 1)
-                assert producers.last_stable_offset_after(completed) == expected
+            if aborted is not None:
+                assert producers.last_stable_offset_after(aborted) == min(unfinished.values(), default=offset + 1)
             offset += 1
         wanted = [*unfinished.values(), *(first for first, _ in unreplicated)]
         assert producers.first_unstable_offset() == min(wanted, default=None)

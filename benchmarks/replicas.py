@@ -3,7 +3,8 @@
 Every figure has a sandbox of its own, as it is installed: compiled or pure. Clusters alternate, so that what else the
 machine does hits all of them.
 
-Making index files costs a cluster with three times as many most: the warm-up is long enough for most of it.
+What grows until logs have some kilobytes (tails in memory, the interpreter's pools) is there after the warm-up; index
+files are made when a log has two megabytes, which none has by the end.
 """
 
 from __future__ import annotations

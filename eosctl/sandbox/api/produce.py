@@ -196,7 +196,7 @@ class Produce:
         if acks != ACKS_ALL or last_offset < partition.log.high_watermark:
             self._appended(slot, result, NO_ERROR)
             return
-        deadline = broker.replicas.deadlines.due(self._request.timeout_ms)
+        deadline = broker.runtime.loop.time() + self._request.timeout_ms / 1000
         wait = ReplicationWait(last_offset, deadline, partial(self._replicated, slot, result))
         broker.replicas.deadlines.add(wait)
         partition.wait_for(wait)

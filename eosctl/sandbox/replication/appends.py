@@ -195,7 +195,9 @@ class LeaderAppends:
         if last_offset < log.high_watermark:
             done(result)
             return
-        wait = ReplicationWait(last_offset, self._deadlines.due(timeout_ms), partial(_replicated, result, done))
+        wait = ReplicationWait(
+            last_offset, self._runtime.loop.time() + timeout_ms / 1000, partial(_replicated, result, done)
+        )
         partition.wait_for(wait)
         self._deadlines.add(wait)
 

@@ -41,8 +41,6 @@ class Deadlines:
 
     Nearly every wait is over in the turn in which it began. Those are forgotten with the next one, so that they do not
     fill memory that others need; what is left is put in order at the next sweep.
-
-    Time is looked at once in a sweep, and a wait may last longer by two sweeps than its client asked for.
     """
 
     def __init__(self, runtime: NodeRuntime) -> None:
@@ -51,13 +49,6 @@ class Deadlines:
         self._heap: list[tuple[float, int, ReplicationWait]] = []
         self._count = 0
         self._armed = False
-        self._swept_at = 0.0  # or armed
-
-    def due(self, timeout_ms: int) -> float:
-        """Return the deadline of what waits from now on for so long, for this clock."""
-        if not self._armed:
-            self._swept_at = self._runtime.loop.time()
-        return self._swept_at + (timeout_ms + SWEEP_INTERVAL_MS) / 1000
 
     def add(self, wait: ReplicationWait) -> None:
         """Watch a wait until it is over."""
@@ -70,7 +61,7 @@ class Deadlines:
             self._runtime.call_later(SWEEP_INTERVAL_MS, self._sweep)
 
     def _sweep(self) -> None:
-        now = self._swept_at = self._runtime.loop.time()
+        now = self._runtime.loop.time()
         heap = self._heap
         fresh, self._fresh = self._fresh, []
         for wait in fresh:

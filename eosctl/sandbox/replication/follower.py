@@ -35,15 +35,16 @@ EARLIEST, LATEST = -2, -1
 
 
 class Followed:
-    """A partition that is fetched; ``sent`` is what the session was told of it last, None when it knows nothing of it.
+    """A partition that is fetched; ``sent`` is what the session was told of it last, None when that is to be told anew.
 
-    ``sent_in`` is the request that told it.
+    ``sent_in`` is the request that told it, ``is_known`` whether the session has the partition in any way.
     """
 
-    __slots__ = ("partition", "sent", "sent_in")
+    __slots__ = ("is_known", "partition", "sent", "sent_in")
 
     def __init__(self, partition: Partition) -> None:
         self.partition = partition
+        self.is_known = False
         self.sent: FetchPartition | None = None
         self.sent_in = 0
 
@@ -77,13 +78,13 @@ class ReplicaFetcher:
         self._by_name: dict[TopicPartition, Followed] = {}
         self.followed: dict[bytes, Followed] = {}
         self.changed: dict[Followed, None] = {}
-        self._forgotten: list[Partition] = []
+        self._forgotten: list[tuple[bytes, int]] = []  # topic id and partition, of what the session is to lose
         self._paused: set[Followed] = set()
         self._session_id = 0
         self._session_epoch = 0
         self._latest = 0  # the request whose answer goes on with the conversation; 0: none is under way
         self._count = 0
-        self._sent_at = 0.0
+        self._sent_in_turn = 0
         self._waking = False
 
     def waits_with(self, session_id: int, session_epoch: int) -> bool:
@@ -117,24 +118,28 @@ class ReplicaFetcher:
 
     def remove(self, partition: Partition) -> None:
         """Fetch a partition no more."""
-        followed = self._by_name.get(partition.partition)
-        is_known = followed is not None and followed.sent is not None
         self._let_go(partition.partition)
-        if is_known:
-            self._forgotten.append(partition)
 
     def _let_go(self, name: TopicPartition) -> None:
         followed = self._by_name.pop(name, None)
         if followed is not None:
-            followed.sent = None
+            self._forget(followed)
             del self.followed[place_of(followed.partition.topic_id, name.partition)]
             self._paused.discard(followed)
             self.changed.pop(followed, None)
+
+    def _forget(self, followed: Followed) -> None:
+        """Have the session forget a partition: it would tell of it for ever, and be answered at once for it."""
+        followed.sent = None
+        if followed.is_known:
+            followed.is_known = False
+            self._forgotten.append((followed.partition.topic_id, followed.partition.partition.partition))
 
     def _forget_session(self) -> None:
         self._session_epoch = 0
         for followed in self._by_name.values():
             followed.sent = None
+            followed.is_known = False
         self._forgotten.clear()
 
     def restart(self) -> None:
@@ -158,6 +163,7 @@ class ReplicaFetcher:
             self.changed = dict.fromkeys(self._by_name.values())  # a new session begins with everything
             for followed in self.changed:
                 followed.sent = None
+                followed.is_known = False
         self._count += 1
         topics: dict[bytes, list[FetchPartition]] = {}
         count, paused = self._count, self._paused
@@ -167,7 +173,7 @@ class ReplicaFetcher:
             partition = followed.partition
             wanted = self._wanted(partition)
             if followed.sent != wanted:
-                followed.sent, followed.sent_in = wanted, count
+                followed.sent, followed.sent_in, followed.is_known = wanted, count, True
                 of_topic = topics.get(partition.topic_id)
                 if of_topic is None:
                     topics[partition.topic_id] = [wanted]
@@ -176,11 +182,11 @@ class ReplicaFetcher:
         self.changed.clear()
         forgotten: dict[bytes, list[int]] = {}
         if self._session_epoch:
-            for partition in self._forgotten:
-                again = self._find(partition)
+            for topic_id, index in self._forgotten:
+                again = self.followed.get(place_of(topic_id, index))
                 if again is not None and again not in self._paused:
                     continue  # it came back before the leader was told to forget it
-                forgotten.setdefault(partition.topic_id, []).append(partition.partition.partition)
+                forgotten.setdefault(topic_id, []).append(index)
         self._forgotten.clear()
         request = FetchRequest(
             max_wait_ms=self._max_wait_ms,
@@ -193,7 +199,7 @@ class ReplicaFetcher:
             replica_state=ReplicaState(self._replicas.broker_id, self._manager.broker_epoch),
         )
         self._latest = self._count
-        self._sent_at = self._runtime.loop.time()
+        self._sent_in_turn = self._runtime.ticks.turn
         if self._session_epoch:
             self._session_epoch += 1
         self._channel.send(self._leader_id, ApiKey.FETCH, FETCH_VERSION, request, partial(self._answered, self._latest))
@@ -224,24 +230,29 @@ class ReplicaFetcher:
         if is_latest and response.session_id and not self._session_epoch:
             self._session_id = response.session_id
             self._session_epoch = 1
-        self._hear(response.responses, number)
+        is_news = self._hear(response.responses, number)
         if is_latest:
             self._latest = 0
-            if not response.responses and self._runtime.loop.time() == self._sent_at:
-                self._runtime.call_later(RETRY_MS, self._retry)  # an answer without news and without waiting
+            if not is_news and self._runtime.ticks.turn == self._sent_in_turn:
+                self._runtime.call_later(RETRY_MS, self._retry)  # this turn would never end
             else:
                 self._wake()
 
-    def _hear(self, responses: Sequence[FetchableTopicResponse], number: int) -> None:
-        now_ms, leader_id = self._runtime.now_ms(), self._leader_id
+    def _hear(self, responses: Sequence[FetchableTopicResponse], number: int) -> bool:
+        """Take an answer over; returns whether anything in it is about what is fetched from this leader."""
+        now_ms, leader_id, is_news = self._runtime.now_ms(), self._leader_id, False
         for topic in responses:
             for data in topic.partitions:
                 followed = self.followed.get(place_of(topic.topic_id, data.partition_index))
-                if followed is not None and followed.partition.leader_id == leader_id:
+                if followed is None:
+                    self._forgotten.append((topic.topic_id, data.partition_index))
+                elif followed.partition.leader_id == leader_id:
+                    is_news = True
                     if data.error_code or data.diverging_epoch.epoch >= 0:
                         self._hear_refusal(followed, data, number)
                     else:
                         self._take(followed, data, now_ms)
+        return is_news
 
     def _fail(self) -> None:
         self._latest = 0
@@ -290,8 +301,7 @@ class ReplicaFetcher:
     def _handle_error(self, followed: Followed, error: ErrorCode) -> None:
         partition = followed.partition
         self._paused.add(followed)
-        followed.sent = None
-        self._forgotten.append(partition)
+        self._forget(followed)
         if error is ErrorCode.OFFSET_OUT_OF_RANGE:
             self._find_offsets(partition)
         else:

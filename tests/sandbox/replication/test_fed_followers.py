@@ -16,10 +16,12 @@ from eosctl.sandbox.core import ClusterShape
 from eosctl.sandbox.harness import Harness
 from eosctl.sandbox.network import FaultAction, LinkFault, Port
 from eosctl.sandbox.replication import feeding
+from eosctl.sandbox.replication.fetch_sessions import FetchSession
 from eosctl.sandbox.replication.partition import MOST_RECENT, Partition
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.delete_topics import DeleteTopicsRequest
+from eosctl.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from eosctl.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from eosctl.wire.records.batch import encode_batch, iter_headers
 from eosctl.wire.records.record import Record
@@ -282,3 +284,53 @@ def test_a_topic_that_is_made_again_is_not_taken_for_the_one_before(harness: Har
         request = DeleteTopicsRequest(topic_names=[name], timeout_ms=1000)
         assert not harness.request(1, ApiKey.DELETE_TOPICS, 5, request).responses[0].error_code
         harness.advance(1000)
+
+
+def session_of(harness: Harness, leader: int, follower: int, partition: TopicPartition) -> FetchSession:
+    """Return the session in which a follower fetches a partition."""
+    found = {watcher.session for watcher in replica(harness, leader, partition).watchers}  # type: ignore[attr-defined]
+    number = harness.core.broker(follower).followers.fetcher_of(leader)._session_id
+    return next(session for session in found if session.session_id == number)
+
+
+@pytest.fixture
+def beside(harness: Harness, client: EosClient) -> TopicPartition:
+    """A partition with the leader of the first one: its followers have something to fetch in any case."""
+    client.create_topic("many", 9, 3)
+    harness.advance(WAIT_MS)
+    leader = client.leader(ORDERS[0])
+    return next(one for index in range(9) if client.leader(one := TopicPartition("many", index)) == leader)
+
+
+def test_a_partition_that_was_to_be_told_anew_is_forgotten_when_it_goes(
+    harness: Harness, client: EosClient, beside: TopicPartition
+) -> None:
+    """Two leader epochs that a follower hears of together: the first has it begin anew, the second fetch elsewhere."""
+    leader = client.leader(ORDERS[0])
+    (other, *_) = {1, 2, 3} - {leader}
+    session, mine = session_of(harness, leader, other, beside), replica(harness, other)
+    key = ("", mine.topic_id, 0)
+    assert key in session.partitions
+    fetcher = harness.core.broker(other).followers.fetcher_of(leader)
+    fetcher.add(mine)
+    fetcher.remove(mine)
+    harness.advance(WAIT_MS)
+    assert key not in session.partitions
+    fetcher.add(mine)
+    harness.advance(WAIT_MS)
+    assert key in session.partitions
+    assert client.produce(None, ORDERS[0], ["v"]) is ErrorCode.NONE
+
+
+def test_a_turn_ends_where_a_session_has_what_its_follower_does_not_fetch(
+    harness: Harness, client: EosClient, beside: TopicPartition
+) -> None:
+    leader = client.leader(ORDERS[0])
+    (other, *_) = {1, 2, 3} - {leader}
+    session, stranger = session_of(harness, leader, other, beside), b"s" * 16
+    fetched = FetchPartition(0, -1, 0, partition_max_bytes=1 << 20)
+    session.update(FetchRequest(session_id=session.session_id, topics=[FetchTopic("", stranger, [fetched])]))
+    assert client.produce(None, beside, ["v"]) is ErrorCode.NONE
+    harness.advance(WAIT_MS)
+    assert ("", stranger, 0) not in session.partitions
+    assert replica(harness, other, beside).log.end_offset == 1

@@ -160,10 +160,8 @@ class ReplicaFetcher:
             self._latest = 0  # nothing to ask for now: a leader answers an empty fetch at once
             return
         if not self._session_epoch:
+            self._forget_session()
             self.changed = dict.fromkeys(self._by_name.values())  # a new session begins with everything
-            for followed in self.changed:
-                followed.sent = None
-                followed.is_known = False
         self._count += 1
         topics: dict[bytes, list[FetchPartition]] = {}
         count, paused = self._count, self._paused
@@ -181,12 +179,11 @@ class ReplicaFetcher:
                     of_topic.append(wanted)
         self.changed.clear()
         forgotten: dict[bytes, list[int]] = {}
-        if self._session_epoch:
-            for topic_id, index in self._forgotten:
-                again = self.followed.get(place_of(topic_id, index))
-                if again is not None and again not in self._paused:
-                    continue  # it came back before the leader was told to forget it
-                forgotten.setdefault(topic_id, []).append(index)
+        for topic_id, index in self._forgotten:
+            again = self.followed.get(place_of(topic_id, index))
+            if again is not None and again not in self._paused:
+                continue  # it came back before the leader was told to forget it
+            forgotten.setdefault(topic_id, []).append(index)
         self._forgotten.clear()
         request = FetchRequest(
             max_wait_ms=self._max_wait_ms,

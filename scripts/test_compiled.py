@@ -2,7 +2,8 @@
 
     python -m scripts.test_compiled [PYTEST ARGUMENT...]
 
-Needs a C compiler. Without arguments: the rooms whose modules are compiled, and those that lean on them most.
+Needs a C compiler. Without arguments: the rooms whose modules are compiled, and those that lean on them most; then
+the tests that start processes once more, under the event loop that ``eosctl[speed]`` brings.
 """
 
 from __future__ import annotations
@@ -13,10 +14,18 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = [f"tests/{room}" for room in ("wire", "storage", "sandbox", "decode", "fsck", "client", "workloads")]
+#: They start sandboxes as processes of their own, which choose their event loop.
+STARTED = [
+    "tests/sandbox/process",
+    "tests/sandbox/security/test_up.py",
+    "tests/commands/test_sandbox.py",
+    "tests/commands/test_sandbox_faults.py",
+]
 #: Compiled classes do not let their methods be replaced, nor compiled modules their constants.
 LEFT_OUT_TESTS = (
     "tests/sandbox/test_planted_bugs.py",  # plants bugs, and tests other tests
@@ -70,6 +79,26 @@ def not_compiled(target: Path) -> list[str]:
     return shown.split()
 
 
+def add_speed(target: Path) -> Path:
+    """Install what ``eosctl[speed]`` adds into a directory of the copy, and return that.
+
+    Raises:
+        CalledProcessError: When it cannot be installed.
+    """
+    project = tomllib.loads((target / "pyproject.toml").read_text(encoding="utf-8"))
+    speed = target / "build" / "speed"
+    wanted = project["project"]["optional-dependencies"]["speed"]
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--target", speed, *wanted], check=True)
+    return speed
+
+
+def run_tests(target: Path, arguments: Sequence[str], *more_paths: Path) -> int:
+    """Run tests in the copy; processes that they start elsewhere find it too."""
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (target, *more_paths)))}
+    return subprocess.run(command, cwd=target, env=environment, check=False).returncode
+
+
 def main() -> int:
     """Build, look, and test."""
     with tempfile.TemporaryDirectory(prefix="eosctl-compiled-") as directory:
@@ -77,11 +106,11 @@ def main() -> int:
         compile_copy(target)
         if missing := not_compiled(target):
             raise SystemExit(f"These modules are not compiled: {', '.join(missing)}")
+        if asked := sys.argv[1:]:
+            return run_tests(target, asked)
         deselected = [f"--deselect={test}" for test in LEFT_OUT_TESTS]
-        arguments = sys.argv[1:] or [*ROOMS, *deselected, "-m", "not apache"]
-        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
-        # Processes that tests start elsewhere must find the copy too.
-        return subprocess.run(command, cwd=target, env=os.environ | {"PYTHONPATH": str(target)}, check=False).returncode
+        compiled = run_tests(target, [*ROOMS, *deselected, "-m", "not apache"])
+        return run_tests(target, [*STARTED, "-m", "not apache"], add_speed(target)) or compiled
 
 
 if __name__ == "__main__":

@@ -18,7 +18,10 @@ from eosctl.sandbox.faults.order import parse_order
         ("delay api=NONSENSE ms=5", "api=NONSENSE is not a value of api"),
         ("delay ms=soon", "ms=soon is not a value of ms"),
         ("drop chance=2", "chance=2 is not a value of chance"),
-        ("kill node", "'node' is not NAME=VALUE"),
+        ("kill one", "node=one is not a value of node"),
+        ("kill node=1 torn", "'torn' is not NAME=VALUE"),
+        ("disconnect 2", "'2' is not NAME=VALUE"),
+        ("resume 1", "There is no fault 'resume'"),
         ("duplicate from=clients side=answers", "Answers to clients cannot be hit"),
         ("move-coordinator", "A coordinator is that of a group or of a transactional id"),
         ("", "There is no fault ''"),
@@ -28,6 +31,18 @@ def test_words_that_are_no_fault_are_told_why(words: str, expected: str) -> None
     with pytest.raises(UsageError, match=expected) as refused:
         parse_order(words)
     assert refused.value.next_step
+
+
+@pytest.mark.parametrize(
+    ("words", "same"),
+    [
+        ("kill 2", "kill node=2"),
+        ("slow any ms=50", "slow node=any ms=50"),
+        ("partition 1,2 for=5s", "partition nodes=1,2 for=5s"),
+    ],
+)
+def test_what_a_fault_needs_first_goes_without_its_name(words: str, same: str) -> None:
+    assert parse_order(words) == parse_order(same)
 
 
 @pytest.mark.parametrize(

@@ -109,19 +109,22 @@ _UNITS_MS: Final = {"": 1.0, "ms": 1.0, "s": 1_000.0, "m": 60_000.0, "h": 3_600_
 
 
 def parse_order(words: Iterable[str] | str) -> FaultOrder:
-    """Read a fault, e.g. ``pause node=2 for=5s``.
+    """Read a fault, e.g. ``pause node=2 for=5s``, or ``pause 2 for=5s``: what it needs first goes without its name.
 
     Raises:
         UsageError: There is no such fault, or a setting is not one of it, is missing, or has a wrong value.
     """
     kind_word, *rest = (words.split() if isinstance(words, str) else [*words]) or [""]
+    kind = _kind_of(kind_word)
     settings = {}
-    for word in rest:
+    for at, word in enumerate(rest):
         name, equals, value = word.partition("=")
-        if not equals:
-            raise UsageError(f"{word!r} is not NAME=VALUE.", "A fault is its kind and settings.", _shape_of(kind_word))
+        if not equals and at == 0 and kind in NEEDED:
+            name, value = NEEDED[kind][0], word
+        elif not equals:
+            raise UsageError(f"{word!r} is not NAME=VALUE.", "A fault is its kind and settings.", _shape_of(kind))
         settings[name] = value
-    return read_order(kind_word, settings)
+    return read_order(kind, settings)
 
 
 def read_order(kind_word: str, settings: Mapping[str, object]) -> FaultOrder:
@@ -130,10 +133,7 @@ def read_order(kind_word: str, settings: Mapping[str, object]) -> FaultOrder:
     Raises:
         UsageError: As `parse_order`.
     """
-    try:
-        kind = FaultKind(kind_word)
-    except ValueError:
-        raise unknown_name("fault", kind_word, FaultKind, "List them: eosctl sandbox fault --kinds") from None
+    kind = _kind_of(kind_word)
     allowed = (*SETTINGS[kind], "for")
     values: dict[str, object] = {}
     for name, value in settings.items():
@@ -147,6 +147,15 @@ def read_order(kind_word: str, settings: Mapping[str, object]) -> FaultOrder:
     if kind in _OF_A_COORDINATOR and len({"group", "transactional_id"} & set(values)) != 1:
         raise UsageError("A coordinator is that of a group or of a transactional id.", "", "Name one of them.")
     return _with_ends(FaultOrder(kind, **values))  # type: ignore[arg-type]
+
+
+def _kind_of(word: str) -> FaultKind:
+    try:
+        return FaultKind(word)
+    except ValueError:
+        raise unknown_name(
+            "fault", word, FaultKind, "List them: eosctl sandbox fault --kinds; eosctl sandbox heal ends what lasts"
+        ) from None
 
 
 def _with_ends(order: FaultOrder) -> FaultOrder:
@@ -174,11 +183,7 @@ def _field_of(kind: FaultKind, name: str) -> str:
     return _FIELD_OF.get(name, name)
 
 
-def _shape_of(kind_word: str) -> str:
-    try:
-        kind = FaultKind(kind_word)
-    except ValueError:
-        return "Write for example: pause node=2 for=5s"
+def _shape_of(kind: FaultKind) -> str:
     needed = NEEDED.get(kind, ())
     shown = [f"{name}=" if name in needed else f"[{name}=]" for name in (*SETTINGS[kind], "for")]
     return f"Write: {kind} {' '.join(shown)}"

@@ -21,6 +21,7 @@ from eosctl.sandbox.faults.order import parse_order
         ("kill one", "node=one is not a value of node"),
         ("kill node=1 torn", "'torn' is not NAME=VALUE"),
         ("disconnect 2", "'2' is not NAME=VALUE"),
+        ("kill 2 node=3", "node= is there twice"),
         ("resume 1", "There is no fault 'resume'"),
         ("duplicate from=clients side=answers", "Answers to clients cannot be hit"),
         ("move-coordinator", "A coordinator is that of a group or of a transactional id"),

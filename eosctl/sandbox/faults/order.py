@@ -116,13 +116,17 @@ def parse_order(words: Iterable[str] | str) -> FaultOrder:
     """
     kind_word, *rest = (words.split() if isinstance(words, str) else [*words]) or [""]
     kind = _kind_of(kind_word)
-    settings = {}
+    settings: dict[str, str] = {}
     for at, word in enumerate(rest):
         name, equals, value = word.partition("=")
         if not equals and at == 0 and kind in NEEDED:
             name, value = NEEDED[kind][0], word
         elif not equals:
             raise UsageError(f"{word!r} is not NAME=VALUE.", "A fault is its kind and settings.", _shape_of(kind))
+        if name in settings:
+            raise UsageError(
+                f"{name}= is there twice.", f"{settings[name]} and {value} cannot both be meant.", "Choose one."
+            )
         settings[name] = value
     return read_order(kind, settings)
 

@@ -200,8 +200,9 @@ def open_loop(server: Server, rate_per_s: float, duration_ms: int, *, judged: bo
 def shown(report: LoadReport) -> str:
     commit, whole = report.commit, report.whole
     return (
-        f"{report.rate_per_s:,.0f}/s, commit {commit.p50_ms:.1f}/{commit.p99_ms:.1f} ms, "
-        f"whole {whole.p50_ms:.1f}/{whole.p99_ms:.1f} ms (p50/p99), client {report.client_cpu_us:.0f} us"
+        f"{report.rate_per_s:,.0f}/s, commit {commit.p50_ms:.1f}/{commit.p99_ms:.1f}/{commit.p999_ms:.1f} ms, "
+        f"whole {whole.p50_ms:.1f}/{whole.p99_ms:.1f}/{whole.p999_ms:.1f} ms (p50/p99/p99.9), "
+        f"client {report.client_cpu_us:.0f} us"
     )
 
 

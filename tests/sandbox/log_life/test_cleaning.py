@@ -197,18 +197,19 @@ def test_a_crash_at_any_step_loses_nothing(tmp_path: Path, monkeypatch: pytest.M
     before = read_committed(disk.log)
     seen_states: list[Path] = []
 
-    def note() -> None:
-        seen_states.append(tmp_path / f"crash-{len(seen_states)}")
-        shutil.copytree(tmp_path / "live", seen_states[-1])
+    def note(path: Path) -> None:
+        if path.is_relative_to(disk.path):  # and not what a thread of another test does meanwhile
+            seen_states.append(tmp_path / f"crash-{len(seen_states)}")
+            shutil.copytree(disk.path, seen_states[-1])
 
     replace, write_bytes = Path.replace, Path.write_bytes
 
     def noted_replace(self: Path, target: Path | str) -> Path:
-        note()
+        note(self)
         return replace(self, target)
 
     def noted_write(self: Path, data: bytes) -> int:
-        note()
+        note(self)
         return write_bytes(self, data)
 
     monkeypatch.setattr(Path, "replace", noted_replace)
@@ -219,9 +220,10 @@ def test_a_crash_at_any_step_loses_nothing(tmp_path: Path, monkeypatch: pytest.M
     assert cleaned == survivors(before, until, tombstones=True) != before
     assert len(seen_states) > 20
     for state in seen_states:
+        files = sorted((path.name, path.stat().st_size) for path in state.rglob("*"))
         opened = Disk(state)
         found = read_committed(opened.log)
-        assert set(cleaned) <= set(found) <= set(before)
+        assert set(cleaned) <= set(found) <= set(before), (state.name, files)
         assert found == sorted(found, key=lambda seen: seen.offset)
         assert opened.log.end_offset == disk.log.end_offset
         assert sequences(opened.log) == sequences(disk.log)

@@ -16,9 +16,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from eosctl.errors import EosctlError
+from eosctl.lab.scenarios.load import find_script, library
 from eosctl.lab.scenarios.place import real_kafka, simulated
 from eosctl.lab.scenarios.player import Verdict, play_script
-from eosctl.lab.scenarios.script import Script, find_script, library
+from eosctl.lab.scenarios.script import Script
 from eosctl.lab.virtual_loop import run_virtual
 
 SEED = 1

@@ -50,8 +50,8 @@ from eosctl.render.transactions.locate import LocatedItem
 from eosctl.render.transactions.plan import MarkerView
 from eosctl.render.transactions.producers import ProducerRow
 from eosctl.render.transactions.timeline import TimelineView
-from eosctl.render.verify.application import AppItem
-from eosctl.render.verify.run import VerifyItem
+from eosctl.render.verify.application_items import AppItem
+from eosctl.render.verify.items import VerifyItem
 from eosctl.runbooks.book import Runbook
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"

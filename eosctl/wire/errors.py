@@ -1,6 +1,11 @@
-"""The one error of the wire room."""
+"""The one error of the wire package, and the limit that most often causes it."""
 
 from __future__ import annotations
+
+from typing import Final
+
+#: Longest string in bytes. Kafka refuses longer ones, although a compact length could express them.
+STRING_LIMIT: Final = 0x7FFF
 
 
 class WireError(ValueError):

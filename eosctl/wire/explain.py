@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from eosctl.wire.errors import WireError
-from eosctl.wire.runtime import STRING_LIMIT
+from eosctl.wire.errors import STRING_LIMIT, WireError
 from eosctl.wire.schema.layout import Layout, Slot, layout_of
 from eosctl.wire.schema.table import FOLDER, load_table
 

@@ -12,9 +12,8 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, Final
 
-from eosctl.wire.errors import WireError
+from eosctl.wire.errors import STRING_LIMIT, WireError
 
-STRING_LIMIT: Final = 0x7FFF  # Kafka refuses longer strings, whatever the length's encoding could say
 INLINE_COUNT: Final = 64  # arrays of fewer numbers have a prepared format
 LENGTHS: Final = tuple(bytes([length]) for length in range(128))
 

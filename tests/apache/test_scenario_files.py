@@ -13,9 +13,10 @@ import msgspec
 import pytest
 
 from eosctl.lab.apache.engine import ApacheEngine
+from eosctl.lab.scenarios.load import library
 from eosctl.lab.scenarios.place import EnginePlace
 from eosctl.lab.scenarios.player import play_script
-from eosctl.lab.scenarios.script import Findings, Script, library
+from eosctl.lab.scenarios.script import Findings, Script
 
 PLAYED = ["happy-path", "zombie", "txn-timeout", "unstable-offsets", "interleave", "bad-boundaries"]
 

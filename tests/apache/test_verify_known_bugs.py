@@ -10,9 +10,9 @@ import pytest
 from eosctl.client.ports import Connector
 from eosctl.lab.apache.engine import ApacheEngine
 from eosctl.lab.proxy.proxy import FaultProxy
+from eosctl.lab.scenarios.load import library
 from eosctl.lab.scenarios.place import EnginePlace
 from eosctl.lab.scenarios.player import play_script
-from eosctl.lab.scenarios.script import library
 from eosctl.model.client_config import ClientConfig
 from eosctl.sandbox.faults.order import FaultOrder
 from eosctl.settings.endpoints import parse_endpoints

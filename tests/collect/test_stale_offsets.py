@@ -11,9 +11,10 @@ from eosctl.collect.allowed import READ_ONLY_APIS
 from eosctl.collect.collector import Observer, collect_snapshot
 from eosctl.collect.offset_log import collect_stale_offsets
 from eosctl.collect.reader import ReadOnly
+from eosctl.lab.scenarios.load import library
 from eosctl.lab.scenarios.place import simulated
 from eosctl.lab.scenarios.player import play_script
-from eosctl.lab.scenarios.script import Script, library
+from eosctl.lab.scenarios.script import Script
 from eosctl.lab.virtual_loop import run_virtual
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.group_commit import StaleOffset

@@ -8,7 +8,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from eosctl.lab.scenarios.script import library
+from eosctl.lab.scenarios.load import library
 from tests.commands.conftest import eosctl
 from tests.commands.test_sandbox import ROOT, up
 

@@ -60,8 +60,9 @@ def show_runbook(
     from eosctl.render.page import render_page
     from eosctl.render.runbooks.graph import render_mermaid, render_page_of
     from eosctl.render.runbooks.runbook import show_blocks
+    from eosctl.runbooks.sound import load_sound_runbook
 
-    book = sound(name)
+    book = load_sound_runbook(name)
     match output:
         case ShowFormat.JSON:
             text = render_json(book)
@@ -112,8 +113,9 @@ def run_runbook(
     from eosctl.render.machine import render_json, render_tsv, render_yaml
     from eosctl.render.page import render_page
     from eosctl.render.runbooks.runbook import run_blocks
+    from eosctl.runbooks.sound import load_sound_runbook
 
-    book = sound(name)
+    book = load_sound_runbook(name)
     if resume is not None and not yes:
         raise UsageError("--resume needs --yes.", "A dry run has no journal, so only real runs go on.", "Add --yes.")
     invocation = invocation_of(context)
@@ -207,19 +209,6 @@ def new_runbook(
 
 
 app.command("test")(test_runbooks)
-
-
-def sound(name: str) -> Runbook:
-    """Return a runbook without a flaw."""
-    from eosctl.runbooks.lint import lint_runbook
-    from eosctl.runbooks.load import find_runbook
-
-    source = find_runbook(name)
-    flaws = lint_runbook(source.book)
-    if flaws:
-        first = f"{flaws[0].step or 'the runbook'}: {flaws[0].message}"
-        raise UsageError(f"{source.name} is not in order.", first, f"See all: eosctl runbook lint {name}")
-    return source.book
 
 
 def _inputs(book: Runbook, given: list[str]) -> dict[str, Value]:

@@ -38,7 +38,6 @@ def test_runbooks(
     With --interrupted the process of each run is gone after each line of its journal in turn, and the run goes on as
     --resume does: it must still do what it is for, and leave the same cluster.
     """
-    from eosctl.commands.runbook.runbook import sound
     from eosctl.rehearsals.rehearse import rehearse
     from eosctl.rehearsals.story import rehearsal_of, rehearsals
     from eosctl.render.envelope import listing
@@ -46,10 +45,11 @@ def test_runbooks(
     from eosctl.render.page import render_page
     from eosctl.render.progress import show_progress
     from eosctl.render.runbooks.rehearsal import REHEARSAL_COLUMNS, rehearsal_blocks, rehearsal_item
+    from eosctl.runbooks.sound import load_sound_runbook
 
     invocation = invocation_of(context)
     whole = story is None and not interrupted
-    chosen = [(sound(name), rehearsal_of(name)) for name in names or rehearsals()]
+    chosen = [(load_sound_runbook(name), rehearsal_of(name)) for name in names or rehearsals()]
     items = []
     with show_progress() as progress:
         for book, rehearsal in chosen:

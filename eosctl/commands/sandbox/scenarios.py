@@ -58,7 +58,7 @@ def scenario(
     if what in (None, "list"):
         _list(context, output, output_file)
     elif what in ("show", "run"):
-        from eosctl.lab.scenarios.script import find_script
+        from eosctl.lab.scenarios.load import find_script
 
         if which is None:
             raise UsageError(f"sandbox scenario {what} needs a name.", "", "See: eosctl sandbox scenario list")
@@ -101,7 +101,7 @@ def _step_text(step: BoundStep) -> str:
 
 
 def _list(context: typer.Context, output: OutputFormat, output_file: OutputFile) -> None:
-    from eosctl.lab.scenarios.script import library
+    from eosctl.lab.scenarios.load import library
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
     from eosctl.render.sandbox.scenarios import SCENARIO_COLUMNS
@@ -226,9 +226,9 @@ def _play_short(
     import asyncio
     import random
 
+    from eosctl.lab.scenarios.load import library
     from eosctl.lab.scenarios.registry import SCENARIOS, find_scenario
     from eosctl.lab.scenarios.scenario import Stage
-    from eosctl.lab.scenarios.script import library
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
     from eosctl.render.sandbox.listing import connection_words, render_played

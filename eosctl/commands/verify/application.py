@@ -15,8 +15,9 @@ from eosctl.commands.options import Bootstrap, CommandConfig, OutputFile, Overri
 from eosctl.commands.session import Connection, resolve_connection
 from eosctl.commands.verify.options import VerifyForm, exit_code
 from eosctl.errors import UsageError
-from eosctl.render.verify.application import app_item, render_app
-from eosctl.render.verify.run import VerifyFormat
+from eosctl.render.verify.application import render_app
+from eosctl.render.verify.application_items import app_item
+from eosctl.render.verify.items import VerifyFormat
 
 if TYPE_CHECKING:
     from eosctl.client.client import Client

@@ -12,7 +12,8 @@ from eosctl.commands.options import Bootstrap, CommandConfig, Overrides, Profile
 from eosctl.commands.session import Connection, resolve_connection
 from eosctl.commands.verify.options import FINDINGS
 from eosctl.render.page import Line, render_page
-from eosctl.render.verify.run import anomaly_blocks, anomaly_item
+from eosctl.render.verify.items import anomaly_item
+from eosctl.render.verify.run import anomaly_blocks
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager

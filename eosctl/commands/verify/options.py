@@ -8,7 +8,7 @@ import typer
 
 from eosctl.commands.invocation import remember_output
 from eosctl.commands.options import OUTPUT
-from eosctl.render.verify.run import VerifyFormat
+from eosctl.render.verify.items import VerifyFormat
 
 FINDINGS = 3
 INCOMPLETE = 4

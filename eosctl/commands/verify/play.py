@@ -10,7 +10,8 @@ import typer
 from eosctl.commands.invocation import Invocation, note, write_result
 from eosctl.commands.session import Connection
 from eosctl.commands.verify.options import exit_code
-from eosctl.render.verify.run import VerifyFormat, render_verify, verify_item
+from eosctl.render.verify.items import VerifyFormat, verify_item
+from eosctl.render.verify.run import render_verify
 
 if TYPE_CHECKING:
     from eosctl.history.events import History

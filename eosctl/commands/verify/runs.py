@@ -13,7 +13,7 @@ from eosctl.commands.options import Bootstrap, CommandConfig, OutputFile, Overri
 from eosctl.commands.session import Connection
 from eosctl.commands.verify.options import OwnedCluster, VerifyOutput
 from eosctl.commands.verify.play import finish, play_order, report_run, where_of
-from eosctl.render.verify.run import VerifyFormat
+from eosctl.render.verify.items import VerifyFormat
 
 
 def replay_run(

@@ -25,7 +25,7 @@ from eosctl.commands.verify.options import FAULTS, OwnedCluster, VerifyOutput
 from eosctl.commands.verify.play import finish, play_order, where_of
 from eosctl.commands.verify.runs import export_run, replay_run, show_run
 from eosctl.errors import UsageError
-from eosctl.render.verify.run import VerifyFormat
+from eosctl.render.verify.items import VerifyFormat
 
 if TYPE_CHECKING:
     from eosctl.verify.play import NemesisKind

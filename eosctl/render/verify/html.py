@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from eosctl import __version__
 from eosctl.analysis.wording import duration_text, time_text
-from eosctl.render.verify.run import (
-    VerifiedAnomalyItem,
-    VerifyItem,
-    WitnessItem,
-    coverage_line,
-    cycles_line,
-)
-
-if TYPE_CHECKING:
-    from eosctl.render.verify.application import AppItem
+from eosctl.render.verify.application_items import AppItem
+from eosctl.render.verify.items import VerifiedAnomalyItem, VerifyItem, WitnessItem, coverage_line, cycles_line
 
 _WIDTH: Final = 960
 _LABEL_WIDTH: Final = 170

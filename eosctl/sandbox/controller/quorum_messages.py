@@ -1,17 +1,13 @@
-"""What voters say to each other: Vote, BeginQuorumEpoch, EndQuorumEpoch; requests and the answers to them."""
+"""Build the requests that voters send each other: Vote, BeginQuorumEpoch, and EndQuorumEpoch (KIP-595)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from eosctl.sandbox.ports import METADATA_TOPIC, RequestContext
-from eosctl.wire.error_codes import ErrorCode
+from eosctl.sandbox.ports import METADATA_TOPIC
 from eosctl.wire.messages import begin_quorum_epoch as begin
 from eosctl.wire.messages import end_quorum_epoch as end
 from eosctl.wire.messages import vote
-
-if TYPE_CHECKING:
-    from eosctl.sandbox.controller.quorum import Quorum
 
 VOTE_VERSIONS = {"3.9": 1, "4.3": 2}
 BEGIN_VERSION = 1
@@ -48,57 +44,3 @@ def partition_of(message: Any | None) -> Any | None:
         return None
     topic = message.topics[0]
     return topic.partitions[0] if topic.topic_name == METADATA_TOPIC and topic.partitions else None
-
-
-def answer_vote(quorum: Quorum, context: RequestContext, request: vote.VoteRequest) -> None:
-    """Answer a candidate."""
-    asked = partition_of(request)
-    error = _refusal(quorum, request.cluster_id, asked)
-    if asked is None or error:
-        context.reply(vote.VoteResponse(error or ErrorCode.INVALID_REQUEST))
-        return
-    granted = quorum.grants(
-        asked.replica_id,
-        asked.replica_epoch,
-        asked.last_offset_epoch,
-        asked.last_offset,
-        pre_vote=asked.pre_vote,
-    )
-    answer = vote.ResponsePartitionData(0, 0, quorum.leader_id, quorum.epoch, granted)
-    context.reply(vote.VoteResponse(topics=[vote.ResponseTopicData(METADATA_TOPIC, [answer])]))
-
-
-def answer_begin(quorum: Quorum, context: RequestContext, request: begin.BeginQuorumEpochRequest) -> None:
-    """Hear of a new leader."""
-    told = partition_of(request)
-    error = _refusal(quorum, request.cluster_id, told)
-    if told is None or error:
-        context.reply(begin.BeginQuorumEpochResponse(error or ErrorCode.INVALID_REQUEST))
-        return
-    stale = told.leader_epoch < quorum.epoch
-    if not stale:
-        quorum.heard_of(told.leader_id, told.leader_epoch, told.leader_id)
-    code = ErrorCode.FENCED_LEADER_EPOCH if stale else ErrorCode.NONE
-    answer = begin.ResponsePartitionData(0, code, quorum.leader_id, quorum.epoch)
-    context.reply(begin.BeginQuorumEpochResponse(topics=[begin.ResponseTopicData(METADATA_TOPIC, [answer])]))
-
-
-def answer_end(quorum: Quorum, context: RequestContext, request: end.EndQuorumEpochRequest) -> None:
-    """Hear that the leader goes."""
-    told = partition_of(request)
-    error = _refusal(quorum, request.cluster_id, told)
-    if told is None or error:
-        context.reply(end.EndQuorumEpochResponse(error or ErrorCode.INVALID_REQUEST))
-        return
-    stale = told.leader_epoch < quorum.epoch
-    if not stale:
-        quorum.ended(told.leader_id, told.leader_epoch, [one.candidate_id for one in told.preferred_candidates])
-    code = ErrorCode.FENCED_LEADER_EPOCH if stale else ErrorCode.NONE
-    answer = end.ResponsePartitionData(0, code, quorum.leader_id, quorum.epoch)
-    context.reply(end.EndQuorumEpochResponse(topics=[end.ResponseTopicData(METADATA_TOPIC, [answer])]))
-
-
-def _refusal(quorum: Quorum, cluster_id: str | None, asked: Any | None) -> ErrorCode:
-    if cluster_id is not None and cluster_id != quorum.cluster_id:
-        return ErrorCode.INCONSISTENT_CLUSTER_ID
-    return ErrorCode.INVALID_REQUEST if asked is None else ErrorCode.NONE

@@ -13,7 +13,7 @@ from eosctl.sandbox.controller import (
     membership,
     partitions,
     producer_ids,
-    quorum_messages,
+    quorum_answers,
     quotas,
     raft,
     reassignments,
@@ -33,9 +33,9 @@ VoterHandler = Callable[[Quorum, RequestContext, Any], None]
 
 #: What every voter answers, leader or not.
 VOTER_ROUTES: dict[int, VoterHandler] = {
-    ApiKey.VOTE: quorum_messages.answer_vote,
-    ApiKey.BEGIN_QUORUM_EPOCH: quorum_messages.answer_begin,
-    ApiKey.END_QUORUM_EPOCH: quorum_messages.answer_end,
+    ApiKey.VOTE: quorum_answers.answer_vote,
+    ApiKey.BEGIN_QUORUM_EPOCH: quorum_answers.answer_begin,
+    ApiKey.END_QUORUM_EPOCH: quorum_answers.answer_end,
 }
 
 #: What the active controller answers.

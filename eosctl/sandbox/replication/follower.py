@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.ports import Channel
@@ -23,9 +23,6 @@ from eosctl.wire.messages.fetch import (
     ReplicaState,
 )
 from eosctl.wire.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
-
-if TYPE_CHECKING:
-    from eosctl.sandbox.replication.follower_manager import FollowerManager
 
 FETCH_VERSION = 17
 LIST_OFFSETS_VERSION = 9
@@ -49,6 +46,20 @@ class Followed:
         self.sent_in = 0
 
 
+class FetcherSettings:
+    """State of the fetcher manager that all its fetchers read.
+
+    Attributes:
+        broker_epoch: The epoch of this broker, sent with each fetch (KIP-903).
+        trusts_high_watermark: Whether a new follower truncates its log to its own high watermark instead of asking
+            for the leader epoch, as before KIP-101 (0.11). That loses acknowledged records and lets replicas diverge.
+    """
+
+    def __init__(self) -> None:
+        self.broker_epoch = -1
+        self.trusts_high_watermark = False
+
+
 class ReplicaFetcher:
     """Fetches everything that this broker follows from one leader.
 
@@ -62,14 +73,14 @@ class ReplicaFetcher:
 
     def __init__(
         self,
-        manager: FollowerManager,
+        settings: FetcherSettings,
         replicas: ReplicaManager,
         runtime: NodeRuntime,
         channel: Channel,
         leader_id: int,
         max_wait_ms: int,
     ) -> None:
-        self._manager = manager
+        self._settings = settings
         self._replicas = replicas
         self._runtime = runtime
         self._channel = channel
@@ -193,7 +204,7 @@ class ReplicaFetcher:
             session_epoch=self._session_epoch,
             topics=[FetchTopic("", topic_id, partitions) for topic_id, partitions in topics.items()],
             forgotten_topics_data=[ForgottenTopic("", topic_id, indexes) for topic_id, indexes in forgotten.items()],
-            replica_state=ReplicaState(self._replicas.broker_id, self._manager.broker_epoch),
+            replica_state=ReplicaState(self._replicas.broker_id, self._settings.broker_epoch),
         )
         self._latest = self._count
         self._sent_in_turn = self._runtime.ticks.turn
@@ -207,7 +218,7 @@ class ReplicaFetcher:
             partition.partition.partition,
             partition.leader_epoch,
             log.store.log_end_offset,
-            -1 if self._manager.trusts_high_watermark else log.epochs.latest,
+            -1 if self._settings.trusts_high_watermark else log.epochs.latest,
             log.store.log_start_offset,
             MAX_BYTES,
         )

@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 from eosctl.sandbox.ports import Channel
-from eosctl.sandbox.replication.follower import ReplicaFetcher
+from eosctl.sandbox.replication.follower import FetcherSettings, ReplicaFetcher
 from eosctl.sandbox.replication.partition import Partition
 from eosctl.sandbox.replication.replica_manager import ReplicaManager
 from eosctl.sandbox.runtime import NodeRuntime
 
 
-class FollowerManager:
-    """Keeps every partition that this broker follows with the fetcher of its leader (a RoleListener).
-
-    Attributes:
-        broker_epoch: Of this broker; it goes with every fetch.
-        trusts_high_watermark: Whether a new follower cuts its log at the high watermark that it knows of, and asks
-            for no leader epoch, as before KIP-101 (0.11): that loses acknowledged records and lets replicas differ.
-    """
+class FollowerManager(FetcherSettings):
+    """Assigns every followed partition to the fetcher of its leader (a RoleListener; Kafka's ReplicaFetcherManager)."""
 
     def __init__(self, replicas: ReplicaManager, runtime: NodeRuntime, channel: Channel, max_wait_ms: int) -> None:
+        super().__init__()
         self._replicas = replicas
         self._runtime = runtime
         self._channel = channel
         self._max_wait_ms = max_wait_ms
         self._fetchers: dict[int, ReplicaFetcher] = {}
-        self.broker_epoch = -1
-        self.trusts_high_watermark = False
 
     def became_leader(self, partition: Partition) -> None:
         """Stop fetching: the log is the truth now."""

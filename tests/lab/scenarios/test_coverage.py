@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from eosctl.checks.registry import ALL_CHECKS
-from eosctl.lab.scenarios.script import library
+from eosctl.lab.scenarios.load import library
 
 PAGE = Path(__file__).parents[3] / "docs" / "sandbox" / "scenario-coverage.md"
 TESTS = Path(__file__).parents[2]

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from eosctl.lab.scenarios.load import library
 from eosctl.lab.scenarios.place import simulated
 from eosctl.lab.scenarios.player import Verdict, play_script
-from eosctl.lab.scenarios.script import Script, library
+from eosctl.lab.scenarios.script import Script
 from eosctl.lab.virtual_loop import run_virtual
 
 SEEDS = int(os.environ.get("EOSCTL_SCENARIO_SEEDS", "0"))

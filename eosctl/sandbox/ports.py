@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
 import msgspec
 
@@ -196,6 +196,14 @@ class Reply(Protocol):
         """Send the response message; None closes the connection."""
 
 
+@runtime_checkable
+class ClientReply(Reply, Protocol):
+    """A reply to a client's connection, which waits for an answer or for the notice that none will come."""
+
+    def without_answer(self) -> None:
+        """End a request without an answer (acks=0)."""
+
+
 class RequestContext(msgspec.Struct, frozen=True):
     """What a handler knows about the request besides its body."""
 
@@ -272,5 +280,4 @@ class Emulation(NamedTuple):
         return self.release == "3.9"
 
 
-Handler = Callable[[Any, RequestContext, Any], None]
 Partitions = Sequence[TopicPartition]

@@ -7,9 +7,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.transaction.rules.decision import Answer
 from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC, RequestContext
 from eosctl.wire.error_codes import ErrorCode
@@ -17,7 +16,7 @@ from eosctl.wire.internal.partitioner import partition_for
 from eosctl.wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
 
 
-def handle(broker: Any, context: RequestContext, request: AddOffsetsToTxnRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: AddOffsetsToTxnRequest) -> None:
     """Add a group's offsets partition to the transaction."""
 
     def reply(answer: Answer) -> None:

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from eosctl.model.transaction import TopicPartition, topic_partition
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.transaction.rules.decision import Answer
 from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC, TRANSACTION_STATE_TOPIC, RequestContext
 from eosctl.wire.error_codes import ErrorCode
@@ -36,7 +37,7 @@ ADDED_BY_BROKER: Final = 2
 Respond = Callable[[list[AddPartitionsToTxnTopicResult]], None]
 
 
-def handle(broker: Any, context: RequestContext, request: AddPartitionsToTxnRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: AddPartitionsToTxnRequest) -> None:
     """Add or verify the partitions of every transaction in the request."""
     if context.api_version < BATCHED_VERSION:
         single = AddPartitionsToTxnTransaction(
@@ -63,7 +64,7 @@ def handle(broker: Any, context: RequestContext, request: AddPartitionsToTxnRequ
         _handle_one(broker, context.api_version, transaction, partial(collect, transaction.transactional_id))
 
 
-def _handle_one(broker: Any, version: int, request: AddPartitionsToTxnTransaction, respond: Respond) -> None:
+def _handle_one(broker: BrokerServices, version: int, request: AddPartitionsToTxnTransaction, respond: Respond) -> None:
     topics = request.topics
     partitions = [topic_partition(topic.name, index) for topic in topics for index in topic.partitions]
     refused = _refuse(broker, version, partitions)
@@ -105,7 +106,9 @@ def _handle_one(broker: Any, version: int, request: AddPartitionsToTxnTransactio
     )
 
 
-def _refuse(broker: Any, version: int, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, ErrorCode]:
+def _refuse(
+    broker: BrokerServices, version: int, partitions: Sequence[TopicPartition]
+) -> dict[TopicPartition, ErrorCode]:
     refused = {}
     for partition in partitions:
         if version < BATCHED_VERSION and partition.topic in INTERNAL_TOPICS:

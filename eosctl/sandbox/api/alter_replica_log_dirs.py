@@ -8,9 +8,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.alter_replica_log_dirs import (
@@ -20,14 +19,11 @@ from eosctl.wire.messages.alter_replica_log_dirs import (
     AlterReplicaLogDirTopicResult,
 )
 
-if TYPE_CHECKING:
-    from eosctl.sandbox.broker.broker import Broker
-
 LONGEST_DIRECTORY_NAME = 255
 SUFFIX_LENGTH = len("-future") + 34  # the unique part and its delimiters (UnifiedLog.logFutureDirName)
 
 
-def handle(broker: Broker, context: RequestContext, request: AlterReplicaLogDirsRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: AlterReplicaLogDirsRequest) -> None:
     """Answer once for each partition; of several directories for one the last counts (partitionDirs)."""
     wanted = {
         TopicPartition(topic.name, index): directory.path
@@ -43,7 +39,7 @@ def handle(broker: Broker, context: RequestContext, request: AlterReplicaLogDirs
     context.reply(AlterReplicaLogDirsResponse(0, results))
 
 
-def _move(broker: Broker, partition: TopicPartition, path: str) -> ErrorCode:
+def _move(broker: BrokerServices, partition: TopicPartition, path: str) -> ErrorCode:
     if len(f"{partition.topic}-{partition.partition}") + SUFFIX_LENGTH > LONGEST_DIRECTORY_NAME:
         return ErrorCode.INVALID_TOPIC_EXCEPTION
     directory = next((directory for directory in broker.logs.all if str(directory.path) == path), None)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING
 
 from eosctl.sandbox.api.registry import client_versions
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.controller.features import FEATURES
 from eosctl.sandbox.ports import Emulation, RequestContext
 from eosctl.wire.api_keys import ApiKey
@@ -24,14 +24,11 @@ from eosctl.wire.messages.api_versions import (
     SupportedFeatureKey,
 )
 
-if TYPE_CHECKING:
-    from eosctl.sandbox.broker.broker import Broker
-
 MAX_VERSION = 4
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 
 
-def handle(broker: Broker, context: RequestContext, request: ApiVersionsRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: ApiVersionsRequest) -> None:
     """Announce APIs, supported and finalized features."""
     version = context.api_version
     if not 0 <= version <= MAX_VERSION:

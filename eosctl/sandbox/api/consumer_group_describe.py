@@ -6,10 +6,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from msgspec.structs import replace
 
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.group.consumer import group as values
 from eosctl.sandbox.coordinator.group.consumer.consumer_records import group_by_topic
 from eosctl.sandbox.coordinator.group.consumer.driver import read_consumer_config
@@ -30,7 +29,7 @@ from eosctl.wire.messages.consumer_group_describe import (
 _CLASSIC_MEMBER, _CONSUMER_MEMBER = 0, 1
 
 
-def handle(broker: Any, context: RequestContext, request: ConsumerGroupDescribeRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: ConsumerGroupDescribeRequest) -> None:
     """Describe groups of the new protocol."""
     groups = [_describe(broker, group_id) for group_id in request.group_ids]
     if request.include_authorized_operations:
@@ -45,7 +44,7 @@ def handle(broker: Any, context: RequestContext, request: ConsumerGroupDescribeR
     context.reply(ConsumerGroupDescribeResponse(groups=groups))
 
 
-def _describe(broker: Any, group_id: str) -> DescribedGroup:
+def _describe(broker: BrokerServices, group_id: str) -> DescribedGroup:
     if broker.emulation.is_3_9:
         return DescribedGroup(ErrorCode.UNSUPPORTED_VERSION, group_id=group_id)
     shard = broker.groups.find_shard(group_id) if group_id else ErrorCode.INVALID_GROUP_ID
@@ -80,7 +79,7 @@ def _describe(broker: Any, group_id: str) -> DescribedGroup:
     )
 
 
-def _assignment(broker: Any, assignment: values.Assignment) -> Assignment:
+def _assignment(broker: BrokerServices, assignment: values.Assignment) -> Assignment:
     return Assignment(
         [
             TopicPartitions(topic_id, broker.metadata.topic_name(topic_id) or "", indexes)

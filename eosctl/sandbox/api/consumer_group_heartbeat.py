@@ -8,8 +8,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.group.consumer.consumer_records import group_by_topic
 from eosctl.sandbox.coordinator.group.consumer.driver import HeartbeatAnswer
 from eosctl.sandbox.coordinator.group.consumer.group import TopicIdPartition
@@ -27,7 +26,7 @@ from eosctl.wire.messages.consumer_group_heartbeat import (
 from eosctl.wire.uuid import render_uuid
 
 
-def handle(broker: Any, context: RequestContext, request: ConsumerGroupHeartbeatRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: ConsumerGroupHeartbeatRequest) -> None:
     """Let a member join, report or leave."""
 
     def reply(answer: HeartbeatAnswer) -> None:
@@ -64,7 +63,7 @@ def handle(broker: Any, context: RequestContext, request: ConsumerGroupHeartbeat
     broker.groups.consumer.heartbeat(shard, heartbeat, reply)
 
 
-def _read(broker: Any, context: RequestContext, request: ConsumerGroupHeartbeatRequest) -> ConsumerHeartbeat:
+def _read(broker: BrokerServices, context: RequestContext, request: ConsumerGroupHeartbeatRequest) -> ConsumerHeartbeat:
     names, owned = request.subscribed_topic_names, request.topic_partitions
     return ConsumerHeartbeat(
         request.group_id,

@@ -5,20 +5,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.create_acls import AclCreationResult, CreateAclsRequest, CreateAclsResponse
-
-if TYPE_CHECKING:
-    from eosctl.sandbox.broker.broker import Broker
 
 NO_AUTHORIZER = "No Authorizer is configured."
 TIMEOUT_MS = 30_000
 
 
-def handle(broker: Broker, context: RequestContext, request: CreateAclsRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: CreateAclsRequest) -> None:
     """Let the controller add the entries."""
     if broker.authorizer is None:
         refused = AclCreationResult(ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER)

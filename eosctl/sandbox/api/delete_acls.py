@@ -6,23 +6,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from msgspec.structs import astuple
 
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.security.acls import AclFilter
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.delete_acls import DeleteAclsFilterResult, DeleteAclsRequest, DeleteAclsResponse
 
-if TYPE_CHECKING:
-    from eosctl.sandbox.broker.broker import Broker
-
 NO_AUTHORIZER = "No Authorizer is configured."
 TIMEOUT_MS = 30_000
 
 
-def handle(broker: Broker, context: RequestContext, request: DeleteAclsRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: DeleteAclsRequest) -> None:
     """Let the controller remove what the filters select."""
     if any(AclFilter(*astuple(chosen)).has_unknown_code for chosen in request.filters):
         context.reply(None)

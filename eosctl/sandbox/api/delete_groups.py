@@ -8,21 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.group.requests import gather
 from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.delete_groups import DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
 
 
-def handle(broker: Any, context: RequestContext, request: DeleteGroupsRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: DeleteGroupsRequest) -> None:
     """Delete groups."""
     names = list(dict.fromkeys(request.groups_names))
     gather(names, partial(_delete, broker), lambda results: context.reply(DeleteGroupsResponse(results=results)))
 
 
-def _delete(broker: Any, group_id: str, done: Callable[[DeletableGroupResult], None]) -> None:
+def _delete(broker: BrokerServices, group_id: str, done: Callable[[DeletableGroupResult], None]) -> None:
     shard = broker.groups.find_shard(group_id)
     if isinstance(shard, ErrorCode):
         done(DeletableGroupResult(group_id, shard))

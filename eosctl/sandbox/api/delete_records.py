@@ -7,10 +7,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.api.metadata import is_internal
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.replication.partition import Partition
 from eosctl.wire.error_codes import ErrorCode
@@ -21,14 +20,11 @@ from eosctl.wire.messages.delete_records import (
     DeleteRecordsTopicResult,
 )
 
-if TYPE_CHECKING:
-    from eosctl.sandbox.broker.broker import Broker
-
 HIGH_WATERMARK = -1
 POLL_MS = 10
 
 
-def handle(broker: Broker, context: RequestContext, request: DeleteRecordsRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: DeleteRecordsRequest) -> None:
     """Delete from every partition, then wait for the followers."""
     Deletion(broker, context, request).start()
 
@@ -36,7 +32,7 @@ def handle(broker: Broker, context: RequestContext, request: DeleteRecordsReques
 class Deletion:
     """One request until its followers have followed."""
 
-    def __init__(self, broker: Broker, context: RequestContext, request: DeleteRecordsRequest) -> None:
+    def __init__(self, broker: BrokerServices, context: RequestContext, request: DeleteRecordsRequest) -> None:
         self._broker = broker
         self._context = context
         self._request = request

@@ -6,10 +6,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from msgspec.structs import astuple
 
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.security.acls import AclFilter
 from eosctl.sandbox.security.authorizer import acl_of
@@ -21,13 +20,10 @@ from eosctl.wire.messages.describe_acls import (
     DescribeAclsResponse,
 )
 
-if TYPE_CHECKING:
-    from eosctl.sandbox.broker.broker import Broker
-
 NO_AUTHORIZER = "No Authorizer is configured on the broker"
 
 
-def handle(broker: Broker, context: RequestContext, request: DescribeAclsRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: DescribeAclsRequest) -> None:
     """Describe the selected entries, resource by resource."""
     chosen = AclFilter(*astuple(request))
     if chosen.has_unknown_code:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.controller.quotas import ENTITY_TYPES, IP
 from eosctl.sandbox.controller.topics import Refused
 from eosctl.sandbox.metadata.image import QuotaEntity
@@ -20,9 +20,6 @@ from eosctl.wire.messages.describe_client_quotas import (
     ValueData,
 )
 
-if TYPE_CHECKING:
-    from eosctl.sandbox.broker.broker import Broker
-
 
 class MatchType(IntEnum):
     """How a component of the filter selects."""
@@ -32,7 +29,7 @@ class MatchType(IntEnum):
     SPECIFIED = 2
 
 
-def handle(broker: Broker, context: RequestContext, request: DescribeClientQuotasRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: DescribeClientQuotasRequest) -> None:
     """Describe the entities that every component selects."""
     try:
         _check(request.components)

@@ -6,10 +6,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from eosctl.sandbox.api.metadata import alive_brokers, controller_id
 from eosctl.sandbox.authorization import NOT_ASKED
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.security.access import cluster_operations
 from eosctl.wire.error_codes import ErrorCode
@@ -19,14 +18,11 @@ from eosctl.wire.messages.describe_cluster import (
     DescribeClusterResponse,
 )
 
-if TYPE_CHECKING:
-    from eosctl.sandbox.broker.broker import Broker
-
 BROKERS, CONTROLLERS = 1, 2
 OF_CONTROLLERS = "The request was sent to an endpoint of type BROKER, but we wanted an endpoint of type CONTROLLER"
 
 
-def handle(broker: Broker, context: RequestContext, request: DescribeClusterRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: DescribeClusterRequest) -> None:
     """Describe the brokers of this listener."""
     if request.endpoint_type != BROKERS:
         context.reply(

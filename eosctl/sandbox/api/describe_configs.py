@@ -8,9 +8,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from eosctl.sandbox.broker.config import ConfigEntry
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.controller.topics import topic_name_problem
 from eosctl.sandbox.group_settings import broker_name, known_names, setting_of
 from eosctl.sandbox.kafka_texts import kafka_text
@@ -27,20 +27,17 @@ from eosctl.wire.messages.describe_configs import (
     DescribeConfigsSynonym,
 )
 
-if TYPE_CHECKING:
-    from eosctl.sandbox.broker.broker import Broker
-
 CLIENT_METRICS_RESOURCE = 16
 Configs = list[DescribeConfigsResourceResult]
 
 
-def handle(broker: Broker, context: RequestContext, request: DescribeConfigsRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: DescribeConfigsRequest) -> None:
     """Describe every resource for itself."""
     results = [_describe(broker, resource, request.include_synonyms) for resource in request.resources]
     context.reply(DescribeConfigsResponse(0, results))
 
 
-def _describe(broker: Broker, resource: DescribeConfigsResource, synonyms: bool) -> DescribeConfigsResult:
+def _describe(broker: BrokerServices, resource: DescribeConfigsResource, synonyms: bool) -> DescribeConfigsResult:
     name = resource.resource_name
     error: ErrorCode = ErrorCode.NONE
     message: str | None = ""
@@ -87,7 +84,7 @@ def _wanted(resource: DescribeConfigsResource, names: Iterable[str]) -> list[str
     return sorted(name for name in names if not keys or name in keys)
 
 
-def _topic_configs(broker: Broker, resource: DescribeConfigsResource, synonyms: bool) -> Configs:
+def _topic_configs(broker: BrokerServices, resource: DescribeConfigsResource, synonyms: bool) -> Configs:
     overrides = broker.metadata.config(image.TOPIC_RESOURCE, resource.resource_name)
     table = broker.config.table.topic
     found = []
@@ -102,7 +99,7 @@ def _topic_configs(broker: Broker, resource: DescribeConfigsResource, synonyms: 
     return found
 
 
-def _broker_configs(broker: Broker, resource: DescribeConfigsResource, synonyms: bool) -> Configs:
+def _broker_configs(broker: BrokerServices, resource: DescribeConfigsResource, synonyms: bool) -> Configs:
     table = broker.config.table.broker
     names = {name for name, setting in table.items() if not setting.internal}
     names |= set(broker.metadata.config(image.BROKER_RESOURCE, resource.resource_name))
@@ -116,7 +113,7 @@ def _broker_configs(broker: Broker, resource: DescribeConfigsResource, synonyms:
     return found
 
 
-def _cluster_defaults(broker: Broker, resource: DescribeConfigsResource, synonyms: bool) -> Configs:
+def _cluster_defaults(broker: BrokerServices, resource: DescribeConfigsResource, synonyms: bool) -> Configs:
     values = broker.metadata.config(image.BROKER_RESOURCE, "")
     table = broker.config.table.broker
     found = []
@@ -126,7 +123,7 @@ def _cluster_defaults(broker: Broker, resource: DescribeConfigsResource, synonym
     return found
 
 
-def _dynamic_only(broker: Broker, resource: DescribeConfigsResource) -> Configs:
+def _dynamic_only(broker: BrokerServices, resource: DescribeConfigsResource) -> Configs:
     values = broker.metadata.config(resource.resource_type, resource.resource_name)
     return [
         DescribeConfigsResourceResult(
@@ -136,7 +133,7 @@ def _dynamic_only(broker: Broker, resource: DescribeConfigsResource) -> Configs:
     ]
 
 
-def _group_configs(broker: Broker, resource: DescribeConfigsResource, synonyms: bool) -> Configs:
+def _group_configs(broker: BrokerServices, resource: DescribeConfigsResource, synonyms: bool) -> Configs:
     own = broker.metadata.config(image.GROUP_RESOURCE, resource.resource_name)
     found = []
     for name in known_names(resource.configuration_keys):

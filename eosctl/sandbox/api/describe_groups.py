@@ -7,10 +7,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from msgspec.structs import replace
 
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.group.admin import describe_state
 from eosctl.sandbox.coordinator.group.classic_group import ClassicGroup, ClassicState
 from eosctl.sandbox.ports import RequestContext
@@ -27,7 +26,7 @@ from eosctl.wire.messages.describe_groups import (
 _NOT_FOUND_VERSION = 6
 
 
-def handle(broker: Any, context: RequestContext, request: DescribeGroupsRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: DescribeGroupsRequest) -> None:
     """Describe classic groups."""
     groups = [_describe(broker, context, group_id) for group_id in request.groups]
     if request.include_authorized_operations:
@@ -42,7 +41,7 @@ def handle(broker: Any, context: RequestContext, request: DescribeGroupsRequest)
     context.reply(DescribeGroupsResponse(groups=groups))
 
 
-def _describe(broker: Any, context: RequestContext, group_id: str) -> DescribedGroup:
+def _describe(broker: BrokerServices, context: RequestContext, group_id: str) -> DescribedGroup:
     shard = broker.groups.find_shard(group_id)
     if isinstance(shard, ErrorCode):
         return DescribedGroup(error_code=shard, group_id=group_id)

@@ -7,9 +7,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.log.directory import DISK_BYTES, LogDirectory
 from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.error_codes import ErrorCode
@@ -21,11 +21,8 @@ from eosctl.wire.messages.describe_log_dirs import (
     DescribeLogDirsTopic,
 )
 
-if TYPE_CHECKING:
-    from eosctl.sandbox.broker.broker import Broker
 
-
-def handle(broker: Broker, context: RequestContext, request: DescribeLogDirsRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: DescribeLogDirsRequest) -> None:
     """Describe every log directory."""
     hosted = broker.replicas.partitions
     if request.topics is None:
@@ -36,7 +33,9 @@ def handle(broker: Broker, context: RequestContext, request: DescribeLogDirsRequ
     context.reply(DescribeLogDirsResponse(0, 0, results))
 
 
-def _describe(broker: Broker, directory: LogDirectory, wanted: Iterable[TopicPartition]) -> DescribeLogDirsResult:
+def _describe(
+    broker: BrokerServices, directory: LogDirectory, wanted: Iterable[TopicPartition]
+) -> DescribeLogDirsResult:
     if directory.failed is not None:
         return DescribeLogDirsResult(ErrorCode.KAFKA_STORAGE_ERROR, str(directory.path))
     topics: dict[str, list[DescribeLogDirsPartition]] = {}

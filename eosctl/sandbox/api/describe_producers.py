@@ -6,9 +6,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.controller.topics import topic_name_problem
 from eosctl.sandbox.kafka_texts import kafka_text
 from eosctl.sandbox.ports import RequestContext
@@ -22,7 +21,7 @@ from eosctl.wire.messages.describe_producers import (
 )
 
 
-def handle(broker: Any, context: RequestContext, request: DescribeProducersRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: DescribeProducersRequest) -> None:
     """Describe the producers of each partition."""
     context.reply(
         DescribeProducersResponse(
@@ -34,7 +33,7 @@ def handle(broker: Any, context: RequestContext, request: DescribeProducersReque
     )
 
 
-def _partition(broker: Any, topic: str, index: int) -> PartitionResponse:
+def _partition(broker: BrokerServices, topic: str, index: int) -> PartitionResponse:
     problem = topic_name_problem(topic)
     if problem is not None:
         return PartitionResponse(index, ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {problem}")

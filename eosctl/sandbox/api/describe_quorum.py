@@ -5,15 +5,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.messages.describe_quorum import DescribeQuorumRequest
 
-if TYPE_CHECKING:
-    from eosctl.sandbox.broker.broker import Broker
 
-
-def handle(broker: Broker, context: RequestContext, request: DescribeQuorumRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: DescribeQuorumRequest) -> None:
     """Forward to the active controller."""
     broker.forward(context, request, 30_000)

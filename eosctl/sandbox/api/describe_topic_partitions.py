@@ -6,9 +6,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from eosctl.sandbox.api.metadata import describe_partition, is_internal
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.controller.topics import topic_name_problem
 from eosctl.sandbox.metadata.image import PartitionState, TopicState
 from eosctl.sandbox.ports import RequestContext
@@ -23,13 +22,10 @@ from eosctl.wire.messages.describe_topic_partitions import (
     DescribeTopicPartitionsResponseTopic,
 )
 
-if TYPE_CHECKING:
-    from eosctl.sandbox.broker.broker import Broker
-
 Partitions = list[DescribeTopicPartitionsResponsePartition]
 
 
-def handle(broker: Broker, context: RequestContext, request: DescribeTopicPartitionsRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: DescribeTopicPartitionsRequest) -> None:
     """Describe topics from the cursor on until the limit is reached."""
     cursor = request.cursor
     if cursor is not None and cursor.partition_index < 0:
@@ -71,7 +67,7 @@ def _refuse_cursor(request: DescribeTopicPartitionsRequest) -> DescribeTopicPart
 
 
 def _describe(
-    broker: Broker, context: RequestContext, topic: TopicState, indexes: list[int]
+    broker: BrokerServices, context: RequestContext, topic: TopicState, indexes: list[int]
 ) -> DescribeTopicPartitionsResponseTopic:
     partitions = [_partition(broker, context.listener, index, topic.partitions[index]) for index in indexes]
     operations = operations_of(broker, context, ResourceType.TOPIC, topic.name)
@@ -81,7 +77,7 @@ def _describe(
 
 
 def _partition(
-    broker: Broker, listener: str, index: int, state: PartitionState
+    broker: BrokerServices, listener: str, index: int, state: PartitionState
 ) -> DescribeTopicPartitionsResponsePartition:
     shown = describe_partition(broker, listener, index, state)
     return DescribeTopicPartitionsResponsePartition(

@@ -6,8 +6,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.describe_transactions import (
@@ -18,7 +17,7 @@ from eosctl.wire.messages.describe_transactions import (
 )
 
 
-def handle(broker: Any, context: RequestContext, request: DescribeTransactionsRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: DescribeTransactionsRequest) -> None:
     """Describe each of the ids."""
     context.reply(
         DescribeTransactionsResponse(
@@ -27,7 +26,7 @@ def handle(broker: Any, context: RequestContext, request: DescribeTransactionsRe
     )
 
 
-def _state(broker: Any, transactional_id: str) -> TransactionState:
+def _state(broker: BrokerServices, transactional_id: str) -> TransactionState:
     known = broker.transactions.describe(transactional_id)
     if isinstance(known, ErrorCode):
         return TransactionState(error_code=known, transactional_id=transactional_id)

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.security.mechanisms import SCRAM_TYPES
 from eosctl.wire.error_codes import ErrorCode
@@ -18,11 +18,8 @@ from eosctl.wire.messages.describe_user_scram_credentials import (
     DescribeUserScramCredentialsResult,
 )
 
-if TYPE_CHECKING:
-    from eosctl.sandbox.broker.broker import Broker
 
-
-def handle(broker: Broker, context: RequestContext, request: DescribeUserScramCredentialsRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: DescribeUserScramCredentialsRequest) -> None:
     """Describe the users asked for."""
     known = broker.metadata.scram
     asked = Counter(user.name for user in request.users or ()) or Counter({user for user, _ in known})

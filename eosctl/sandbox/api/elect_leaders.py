@@ -5,16 +5,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from eosctl.sandbox.api.in_time import forward_in_time
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.messages.elect_leaders import ElectLeadersRequest
 
-if TYPE_CHECKING:
-    from eosctl.sandbox.broker.broker import Broker
 
-
-def handle(broker: Broker, context: RequestContext, request: ElectLeadersRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: ElectLeadersRequest) -> None:
     """Forward to the active controller."""
     forward_in_time(broker, context, request)

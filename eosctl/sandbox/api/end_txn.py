@@ -7,15 +7,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.transaction.rules.decision import Answer
 from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.end_txn import EndTxnRequest, EndTxnResponse
 
 
-def handle(broker: Any, context: RequestContext, request: EndTxnRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: EndTxnRequest) -> None:
     """Commit or abort the producer's transaction."""
     version = context.api_version
 

@@ -15,10 +15,9 @@ ids from version 13), KIP-595 (diverging epochs), KIP-951 (current leader from v
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from eosctl.model.transaction import TopicPartition
 from eosctl.sandbox.authorization import AclOperation
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.ports import METADATA_TOPIC, RequestContext
 from eosctl.sandbox.replication.feeding import feed
 from eosctl.sandbox.replication.fetch_sessions import (
@@ -57,9 +56,6 @@ from eosctl.wire.messages.fetch import (
 )
 from eosctl.wire.uuid import ZERO_UUID
 
-if TYPE_CHECKING:
-    from eosctl.sandbox.broker.broker import Broker
-
 FETCH = int(ApiKey.FETCH)
 FIRST_CURRENT_LEADER_VERSION = 16
 FIRST_RACK_VERSION = 11
@@ -67,7 +63,7 @@ READ_UNCOMMITTED, READ_COMMITTED = 0, 1
 LEADER_ERRORS = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
 
 
-def handle(broker: Broker, context: RequestContext, request: FetchRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: FetchRequest) -> None:
     """Answer a fetch, now or when there is enough to answer with."""
     version = context.api_version
     if request.isolation_level not in (READ_UNCOMMITTED, READ_COMMITTED):
@@ -81,7 +77,7 @@ def handle(broker: Broker, context: RequestContext, request: FetchRequest) -> No
     fetch(broker, context, request, opened).start()
 
 
-def _refuse_level(broker: Broker, request: FetchRequest) -> FetchResponse:
+def _refuse_level(broker: BrokerServices, request: FetchRequest) -> FetchResponse:
     """Fail as Kafka does on an isolation level that is none: as a whole and for every partition that is named."""
     error = ErrorCode.UNKNOWN_SERVER_ERROR
     records = None if broker.emulation.is_3_9 else b""
@@ -109,7 +105,9 @@ class Fetch(Poked):
         "_timer",
     )
 
-    def __init__(self, broker: Broker, context: RequestContext, request: FetchRequest, opened: FetchContext) -> None:
+    def __init__(
+        self, broker: BrokerServices, context: RequestContext, request: FetchRequest, opened: FetchContext
+    ) -> None:
         self._broker = broker
         self._context = context
         self._request = request
@@ -335,7 +333,7 @@ class FollowerFetch(Fetch):
     """A follower's fetch in its session.
 
     It looks at what it waits for when everything else of a turn is done, so that one answer carries all that the turn
-    has brought. A follower within reach (:meth:`Broker.fetcher_in_reach`) needs no answer for that.
+    has brought. A follower within reach (:meth:`BrokerServices.fetcher_in_reach`) needs no answer for that.
     """
 
     __slots__ = ()
@@ -367,7 +365,7 @@ class FollowerFetch(Fetch):
         fetcher = broker.fetcher_in_reach(self._replica_id)
         if fetcher is None or not fetcher.waits_with(request.session_id, request.session_epoch):
             return False
-        broker.requests.route(FETCH, self._context.api_version, from_broker=True)  # counted as what it stands for
+        broker.count_request(FETCH, self._context.api_version)
         return feed(session, fetcher, self._replica_id, broker.runtime.ticks.turn, broker.runtime.now_ms())
 
     def _find_ready(self) -> bool:

@@ -8,9 +8,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.kafka_texts import kafka_text
 from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC, TRANSACTION_STATE_TOPIC, RequestContext
 from eosctl.wire.error_codes import ErrorCode
@@ -29,7 +30,7 @@ class _Found(NamedTuple):
     port: int = -1
 
 
-def handle(broker: Any, context: RequestContext, request: FindCoordinatorRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: FindCoordinatorRequest) -> None:
     """Name the broker that coordinates each key."""
     if context.api_version >= _BATCH_VERSION:
         coordinators = []
@@ -45,7 +46,7 @@ def handle(broker: Any, context: RequestContext, request: FindCoordinatorRequest
     context.reply(FindCoordinatorResponse(error_code=error, error_message=text, node_id=node_id, host=host, port=port))
 
 
-def _find(broker: Any, context: RequestContext, key_type: int, key: str) -> _Found:
+def _find(broker: BrokerServices, context: RequestContext, key_type: int, key: str) -> _Found:
     topic = _TOPICS.get(key_type)
     if topic is None:
         return _Found(ErrorCode.INVALID_REQUEST)

@@ -6,15 +6,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.group.requests import find_named_shard
 from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 
 
-def handle(broker: Any, context: RequestContext, request: HeartbeatRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: HeartbeatRequest) -> None:
     """Renew a member's session."""
     shard = find_named_shard(broker.groups, request.group_id)
     if shard is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS:

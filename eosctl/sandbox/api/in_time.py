@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
@@ -17,13 +18,10 @@ from eosctl.wire.messages import (
 )
 from eosctl.wire.uuid import ZERO_UUID
 
-if TYPE_CHECKING:
-    from eosctl.sandbox.broker.broker import Broker
-
 LATE = ErrorCode.REQUEST_TIMED_OUT
 
 
-def forward_in_time(broker: Broker, context: RequestContext, request: Any) -> None:
+def forward_in_time(broker: BrokerServices, context: RequestContext, request: Any) -> None:
     """Let the controller answer, unless the request has no time at all."""
     if request.timeout_ms > 0:
         broker.forward(context, request, request.timeout_ms)

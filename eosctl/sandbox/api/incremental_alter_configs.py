@@ -5,16 +5,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from eosctl.sandbox.api.own_node import forward_changes
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.messages.incremental_alter_configs import AlterConfigsResourceResponse, IncrementalAlterConfigsRequest
 
-if TYPE_CHECKING:
-    from eosctl.sandbox.broker.broker import Broker
 
-
-def handle(broker: Broker, context: RequestContext, request: IncrementalAlterConfigsRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: IncrementalAlterConfigsRequest) -> None:
     """Forward to the active controller what is not another broker's."""
     forward_changes(broker, context, request, AlterConfigsResourceResponse)

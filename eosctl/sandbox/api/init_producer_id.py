@@ -8,8 +8,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.transaction.metadata import NO_PRODUCER_EPOCH, NO_PRODUCER_ID
 from eosctl.sandbox.coordinator.transaction.rules.decision import Answer
 from eosctl.sandbox.coordinator.transaction.rules.init_producer_id import Expected
@@ -18,7 +17,7 @@ from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 
 
-def handle(broker: Any, context: RequestContext, request: InitProducerIdRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: InitProducerIdRequest) -> None:
     """Answer with a producer id and epoch."""
 
     def reply(answer: Answer) -> None:

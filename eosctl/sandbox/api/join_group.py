@@ -11,8 +11,7 @@ Not validated: the form of the instance id.
 
 from __future__ import annotations
 
-from typing import Any
-
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.group.classic_effects import JoinResult
 from eosctl.sandbox.coordinator.group.classic_group import MemberProtocol
 from eosctl.sandbox.coordinator.group.classic_join import JoinRequest
@@ -26,7 +25,7 @@ _NULL_PROTOCOL_VERSION = 7
 _SKIP_ASSIGNMENT_VERSION = 9
 
 
-def handle(broker: Any, context: RequestContext, request: JoinGroupRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: JoinGroupRequest) -> None:
     """Let a member join, now or when the rebalance completes."""
 
     def reply(result: JoinResult) -> None:

@@ -6,8 +6,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.group.classic_sync import LeavingMember
 from eosctl.sandbox.coordinator.group.requests import find_named_shard
 from eosctl.sandbox.ports import RequestContext
@@ -17,7 +16,7 @@ from eosctl.wire.messages.leave_group import LeaveGroupRequest, LeaveGroupRespon
 _BATCH_VERSION = 3
 
 
-def handle(broker: Any, context: RequestContext, request: LeaveGroupRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: LeaveGroupRequest) -> None:
     """Remove members on their own request."""
     is_batch = context.api_version >= _BATCH_VERSION
     members = request.members if is_batch else [MemberIdentity(request.member_id)]

@@ -8,8 +8,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.metadata import image
 from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.error_codes import ErrorCode
@@ -18,9 +18,6 @@ from eosctl.wire.messages.list_config_resources import (
     ListConfigResourcesRequest,
     ListConfigResourcesResponse,
 )
-
-if TYPE_CHECKING:
-    from eosctl.sandbox.broker.broker import Broker
 
 BROKER_LOGGER_RESOURCE = 8
 CLIENT_METRICS_RESOURCE = 16
@@ -33,7 +30,7 @@ LISTABLE = (
 )
 
 
-def handle(broker: Broker, context: RequestContext, request: ListConfigResourcesRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: ListConfigResourcesRequest) -> None:
     """List the resources of the asked types, all that can be listed when none is asked for."""
     types = (CLIENT_METRICS_RESOURCE,) if context.api_version == 0 else tuple(request.resource_types) or LISTABLE
     if not set(types) <= set(LISTABLE):
@@ -43,7 +40,7 @@ def handle(broker: Broker, context: RequestContext, request: ListConfigResources
     context.reply(ListConfigResourcesResponse(0, 0, resources))
 
 
-def _names(broker: Broker, resource_type: int) -> Iterable[str]:
+def _names(broker: BrokerServices, resource_type: int) -> Iterable[str]:
     metadata = broker.metadata
     if resource_type == image.TOPIC_RESOURCE:
         return sorted(metadata.topics)

@@ -6,15 +6,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.group.admin import list_groups
 from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
 
 
-def handle(broker: Any, context: RequestContext, request: ListGroupsRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: ListGroupsRequest) -> None:
     """List the groups that this broker coordinates."""
     error = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if broker.groups.is_loading else ErrorCode.NONE
     lines = list_groups(broker.groups.shards, request.states_filter, request.types_filter)

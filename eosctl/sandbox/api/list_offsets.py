@@ -14,9 +14,9 @@ storage positions, versions 8 and 9).
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
 from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.replication.partition import Partition
 from eosctl.sandbox.replication.reading import check_leader_epoch, upper_bound
@@ -29,15 +29,12 @@ from eosctl.wire.messages.list_offsets import (
     ListOffsetsTopicResponse,
 )
 
-if TYPE_CHECKING:
-    from eosctl.sandbox.broker.broker import Broker
-
 READ_UNCOMMITTED, READ_COMMITTED = 0, 1
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = -1, -2, -3, -4, -5, -6
 _FIRST_VERSION = {MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING_UPLOAD: 11}
 
 
-def handle(broker: Broker, context: RequestContext, request: ListOffsetsRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: ListOffsetsRequest) -> None:
     """Look every partition up in the log that this broker leads."""
     version = context.api_version
     topics = []
@@ -58,7 +55,7 @@ def handle(broker: Broker, context: RequestContext, request: ListOffsetsRequest)
 
 
 def _list(
-    broker: Broker, version: int, request: ListOffsetsRequest, topic: str, asked: ListOffsetsPartition
+    broker: BrokerServices, version: int, request: ListOffsetsRequest, topic: str, asked: ListOffsetsPartition
 ) -> ListOffsetsPartitionResponse:
     index, timestamp = asked.partition_index, asked.timestamp
     if timestamp < EARLIEST_PENDING_UPLOAD or version < _FIRST_VERSION.get(timestamp, 0):

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.group.consumer.patterns import InvalidPattern, compile_re2
 from eosctl.sandbox.coordinator.transaction.metadata import DEAD, STATE_BY_STATUS, TransactionMetadata
 from eosctl.sandbox.ports import RequestContext
@@ -25,7 +25,7 @@ from eosctl.wire.messages.list_transactions import (
 STATE_NAMES = frozenset(state.value for state in STATE_BY_STATUS)
 
 
-def handle(broker: Any, context: RequestContext, request: ListTransactionsRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: ListTransactionsRequest) -> None:
     """List what passes every filter."""
     transactions = broker.transactions.transactions()
     if isinstance(transactions, ErrorCode):

@@ -9,11 +9,10 @@ KIP-4, KIP-430 (authorized operations), KIP-516 (topic ids), KIP-1102 (rebootstr
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from msgspec.structs import replace
 
 from eosctl.sandbox.authorization import NOT_ASKED
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.controller.topics import topic_name_problem
 from eosctl.sandbox.metadata.image import PartitionState, TopicState, directory_of
 from eosctl.sandbox.ports import RequestContext
@@ -31,11 +30,8 @@ from eosctl.wire.uuid import ZERO_UUID
 
 FIRST_BY_ID = 12  # the first version that asks for topics by their ids
 
-if TYPE_CHECKING:
-    from eosctl.sandbox.broker.broker import Broker
 
-
-def handle(broker: Broker, context: RequestContext, request: MetadataRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: MetadataRequest) -> None:
     """Describe the cluster and the topics asked for."""
     version = context.api_version
     if version < FIRST_BY_ID and any(
@@ -77,7 +73,7 @@ def _refuse_topics(request: MetadataRequest, error: ErrorCode) -> MetadataRespon
     return MetadataResponse(topics=topics)
 
 
-def alive_brokers(broker: Broker, listener: str) -> list[MetadataResponseBroker]:
+def alive_brokers(broker: BrokerServices, listener: str) -> list[MetadataResponseBroker]:
     """Return the brokers that serve this listener."""
     found = []
     for state in broker.metadata.active_brokers():
@@ -87,13 +83,15 @@ def alive_brokers(broker: Broker, listener: str) -> list[MetadataResponseBroker]
     return found
 
 
-def controller_id(broker: Broker) -> int:
+def controller_id(broker: BrokerServices) -> int:
     """Return the broker that is named as controller: a random alive one."""
     alive = broker.metadata.active_brokers()
     return broker.runtime.random.choice(alive).broker_id if alive else -1
 
 
-def _asked_topics(broker: Broker, context: RequestContext, request: MetadataRequest) -> list[MetadataResponseTopic]:
+def _asked_topics(
+    broker: BrokerServices, context: RequestContext, request: MetadataRequest
+) -> list[MetadataResponseTopic]:
     by_id = any(asked.topic_id != ZERO_UUID for asked in request.topics or ())  # then names say nothing
     named = [] if by_id else [topic.name for topic in request.topics or () if topic.name is not None]
     topics = []
@@ -113,7 +111,7 @@ def _asked_topics(broker: Broker, context: RequestContext, request: MetadataRequ
     return topics
 
 
-def _missing(broker: Broker, name: str, may_create: bool) -> MetadataResponseTopic:
+def _missing(broker: BrokerServices, name: str, may_create: bool) -> MetadataResponseTopic:
     if topic_name_problem(name) is not None:
         return MetadataResponseTopic(ErrorCode.INVALID_TOPIC_EXCEPTION, name)
     if may_create and broker.config.get_bool("auto.create.topics.enable"):
@@ -129,7 +127,7 @@ def is_internal(topic: str) -> bool:
     return topic in ("__consumer_offsets", "__transaction_state", "__share_group_state")
 
 
-def _describe(broker: Broker, context: RequestContext, topic: TopicState) -> MetadataResponseTopic:
+def _describe(broker: BrokerServices, context: RequestContext, topic: TopicState) -> MetadataResponseTopic:
     return MetadataResponseTopic(
         0,
         topic.name,
@@ -142,7 +140,9 @@ def _describe(broker: Broker, context: RequestContext, topic: TopicState) -> Met
     )
 
 
-def describe_partition(broker: Broker, listener: str, index: int, state: PartitionState) -> MetadataResponsePartition:
+def describe_partition(
+    broker: BrokerServices, listener: str, index: int, state: PartitionState
+) -> MetadataResponsePartition:
     """Describe one partition as the metadata cache of a broker does."""
     offline = offline_replicas(broker, state)
     leader, error = state.leader, ErrorCode.NONE
@@ -152,7 +152,7 @@ def describe_partition(broker: Broker, listener: str, index: int, state: Partiti
     return MetadataResponsePartition(error, index, leader, state.leader_epoch, state.replicas, state.isr, offline)
 
 
-def offline_replicas(broker: Broker, state: PartitionState) -> list[int]:
+def offline_replicas(broker: BrokerServices, state: PartitionState) -> list[int]:
     """Return the replicas on brokers that do not serve, and those in log directories that failed."""
     brokers = broker.metadata.brokers
     return [

@@ -9,11 +9,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from msgspec.structs import replace
 
 from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.group.offset_rules import Committer
 from eosctl.sandbox.coordinator.group.offset_store import CommittedOffset
 from eosctl.sandbox.coordinator.group.requests import partition_exists
@@ -32,7 +32,7 @@ from eosctl.wire.uuid import ZERO_UUID
 _TOPIC_ID_VERSION = 10
 
 
-def handle(broker: Any, context: RequestContext, request: OffsetCommitRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: OffsetCommitRequest) -> None:
     """Commit offsets of a group."""
     topics = [_named(broker, context, topic) for topic in request.topics]
     known = _known_offsets(broker, request, topics)
@@ -63,7 +63,9 @@ def handle(broker: Any, context: RequestContext, request: OffsetCommitRequest) -
         broker.groups.offsets.commit(shard, request.group_id, committer, known, reply)
 
 
-def _named(broker: Any, context: RequestContext, topic: OffsetCommitRequestTopic) -> OffsetCommitRequestTopic:
+def _named(
+    broker: BrokerServices, context: RequestContext, topic: OffsetCommitRequestTopic
+) -> OffsetCommitRequestTopic:
     if context.api_version < _TOPIC_ID_VERSION:
         return topic
     return replace(topic, name=broker.metadata.topic_name(topic.topic_id) or "")
@@ -74,7 +76,7 @@ def _partitions(topics: list[OffsetCommitRequestTopic]) -> list[TopicPartition]:
 
 
 def _known_offsets(
-    broker: Any, request: OffsetCommitRequest, topics: list[OffsetCommitRequestTopic]
+    broker: BrokerServices, request: OffsetCommitRequest, topics: list[OffsetCommitRequestTopic]
 ) -> dict[TopicPartition, CommittedOffset]:
     now_ms = broker.runtime.now_ms()
     expire_ms = now_ms + request.retention_time_ms if request.retention_time_ms != -1 else -1

@@ -7,9 +7,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.group.requests import find_named_shard, partition_exists
 from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.error_codes import ErrorCode
@@ -23,7 +23,7 @@ from eosctl.wire.messages.offset_delete import (
 )
 
 
-def handle(broker: Any, context: RequestContext, request: OffsetDeleteRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: OffsetDeleteRequest) -> None:
     """Remove committed offsets."""
     wanted = [
         TopicPartition(topic.name, entry.partition_index) for topic in request.topics for entry in topic.partitions

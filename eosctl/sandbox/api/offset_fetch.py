@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.group.offset_manager import FetchedOffset
 from eosctl.sandbox.coordinator.group.requests import gather
 from eosctl.sandbox.ports import RequestContext
@@ -45,7 +46,7 @@ class _Fetched(NamedTuple):
     offsets: Sequence[FetchedOffset]
 
 
-def handle(broker: Any, context: RequestContext, request: OffsetFetchRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: OffsetFetchRequest) -> None:
     """Read committed offsets of groups."""
     if context.api_version >= _GROUPS_VERSION:
         if not request.groups and broker.emulation.is_3_9:
@@ -75,16 +76,17 @@ def handle(broker: Any, context: RequestContext, request: OffsetFetchRequest) ->
 
 
 def _fetch(
-    broker: Any,
+    broker: BrokerServices,
     context: RequestContext,
     require_stable: bool,
     group: OffsetFetchRequestGroup,
     done: Callable[[_Fetched], None],
 ) -> None:
     shard = broker.groups.find_shard(group.group_id)
-    error = ErrorCode.UNSUPPORTED_VERSION if context.api_version == 0 else shard
-    if isinstance(error, ErrorCode):
-        done(_Fetched(group, error, ()))
+    if context.api_version == 0:
+        shard = ErrorCode.UNSUPPORTED_VERSION
+    if isinstance(shard, ErrorCode):
+        done(_Fetched(group, shard, ()))
         return
     partitions = None
     if group.topics is not None:
@@ -107,7 +109,7 @@ def _fetch(
     )
 
 
-def _name(broker: Any, context: RequestContext, topic: OffsetFetchRequestTopics) -> str | None:
+def _name(broker: BrokerServices, context: RequestContext, topic: OffsetFetchRequestTopics) -> str | None:
     if context.api_version < _TOPIC_ID_VERSION:
         return topic.name
     name: str | None = broker.metadata.topic_name(topic.topic_id)
@@ -119,7 +121,7 @@ def _by_topic(offsets: Sequence[FetchedOffset]) -> list[tuple[str, list[FetchedO
     return [(topic, list(of_topic)) for topic, of_topic in groupby(ordered, lambda fetched: fetched.partition.topic)]
 
 
-def _asked_without_partitions(broker: Any, fetched: _Fetched) -> list[OffsetFetchRequestTopics]:
+def _asked_without_partitions(broker: BrokerServices, fetched: _Fetched) -> list[OffsetFetchRequestTopics]:
     """Return the topics that were asked for without partitions: 4.x answers them as they came, 3.9 leaves them out."""
     if broker.emulation.is_3_9 or fetched.error is not ErrorCode.NONE:
         return []
@@ -133,7 +135,7 @@ def _fields(fetched: FetchedOffset) -> tuple[int, int, int, str, ErrorCode]:
     return index, committed.offset, committed.leader_epoch, committed.metadata, fetched.error
 
 
-def _group(broker: Any, fetched: _Fetched, version: int) -> OffsetFetchResponseGroup:
+def _group(broker: BrokerServices, fetched: _Fetched, version: int) -> OffsetFetchResponseGroup:
     topics = [
         OffsetFetchResponseTopics(
             topic,
@@ -150,7 +152,7 @@ def _group(broker: Any, fetched: _Fetched, version: int) -> OffsetFetchResponseG
     return OffsetFetchResponseGroup(fetched.request.group_id, topics, fetched.error)
 
 
-def _unknown_ids(broker: Any, request: OffsetFetchRequestGroup) -> list[OffsetFetchResponseTopics]:
+def _unknown_ids(broker: BrokerServices, request: OffsetFetchRequestGroup) -> list[OffsetFetchResponseTopics]:
     unknown = [
         topic
         for topic in request.topics or ()
@@ -169,7 +171,7 @@ def _unknown_ids(broker: Any, request: OffsetFetchRequestGroup) -> list[OffsetFe
     ]
 
 
-def _single_group(broker: Any, fetched: _Fetched, version: int) -> OffsetFetchResponse:
+def _single_group(broker: BrokerServices, fetched: _Fetched, version: int) -> OffsetFetchResponse:
     offsets = fetched.offsets
     if fetched.error is not ErrorCode.NONE and version < _GROUP_ERROR_VERSION:
         offsets = [

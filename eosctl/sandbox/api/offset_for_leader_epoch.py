@@ -6,9 +6,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.replication.reading import check_leader_epoch
 from eosctl.wire.error_codes import ErrorCode
@@ -20,11 +19,8 @@ from eosctl.wire.messages.offset_for_leader_epoch import (
     OffsetForLeaderTopicResult,
 )
 
-if TYPE_CHECKING:
-    from eosctl.sandbox.broker.broker import Broker
 
-
-def handle(broker: Broker, context: RequestContext, request: OffsetForLeaderEpochRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: OffsetForLeaderEpochRequest) -> None:
     """Look every partition's epoch up in the log that this broker leads."""
     topics = [
         OffsetForLeaderTopicResult(topic.topic, [_look_up(broker, topic.topic, asked) for asked in topic.partitions])
@@ -33,7 +29,7 @@ def handle(broker: Broker, context: RequestContext, request: OffsetForLeaderEpoc
     context.reply(OffsetForLeaderEpochResponse(0, topics))
 
 
-def _look_up(broker: Broker, topic: str, asked: OffsetForLeaderPartition) -> EpochEndOffset:
+def _look_up(broker: BrokerServices, topic: str, asked: OffsetForLeaderPartition) -> EpochEndOffset:
     partition = broker.replicas.leader(TopicPartition(topic, asked.partition))
     if isinstance(partition, ErrorCode):
         return EpochEndOffset(partition, asked.partition)

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import replace
 
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.metadata.image import BROKER_RESOURCE
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.settings import is_integer
 from eosctl.wire.error_codes import ErrorCode
 
-if TYPE_CHECKING:
-    from eosctl.sandbox.broker.broker import Broker
-
 LOGGER_RESOURCE = 8
 TIMEOUT_MS = 30_000
 
 
-def forward_changes(broker: Broker, context: RequestContext, request: Any, refusal: Callable[..., Any]) -> None:
+def forward_changes(broker: BrokerServices, context: RequestContext, request: Any, refusal: Callable[..., Any]) -> None:
     """Let the controller change what is not another broker's; ``refusal`` builds the answer of one resource."""
     refused = {
         place: refusal(ErrorCode.INVALID_REQUEST, text, resource.resource_type, resource.resource_name)
@@ -41,7 +39,7 @@ def forward_changes(broker: Broker, context: RequestContext, request: Any, refus
     broker.forward(replace(context, reply=reply), replace(request, resources=kept), TIMEOUT_MS)
 
 
-def _problem(broker: Broker, kind: int, name: str) -> str | None:
+def _problem(broker: BrokerServices, kind: int, name: str) -> str | None:
     if not is_integer(name) or int(name) == broker.node_id:
         return None
     if kind == BROKER_RESOURCE:

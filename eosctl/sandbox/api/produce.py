@@ -13,11 +13,12 @@ partition is added to the transaction), KIP-951 (current leader from version 10)
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec.structs import replace
 
 from eosctl.model.transaction import TopicPartition, topic_partition
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.transaction.verification import produce_error
 from eosctl.sandbox.log.validation import Refusal, check_request_batch
 from eosctl.sandbox.ports import AppendResult, RequestContext
@@ -36,9 +37,6 @@ from eosctl.wire.messages.produce import (
 )
 from eosctl.wire.records.header import TRANSACTIONAL
 
-if TYPE_CHECKING:
-    from eosctl.sandbox.broker.broker import Broker
-
 ACKS_ALL: Final = -1
 FIRST_ABORTABLE_VERSION: Final = 11
 FIRST_IMPLICIT_ADD_VERSION: Final = 12
@@ -48,7 +46,7 @@ FIRST_CURRENT_LEADER_VERSION: Final = 10
 Slot = int  # position of a partition in the request, those of all topics counted
 
 
-def handle(broker: Broker, context: RequestContext, request: ProduceRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: ProduceRequest) -> None:
     """Append every batch, then answer when all are acknowledged as the request wishes."""
     for topic in request.topic_data:
         for partition in topic.partition_data:
@@ -62,7 +60,7 @@ class Produce:
 
     __slots__ = ("_broker", "_context", "_open_count", "_partitions", "_request", "_responses", "_started")
 
-    def __init__(self, broker: Broker, context: RequestContext, request: ProduceRequest) -> None:
+    def __init__(self, broker: BrokerServices, context: RequestContext, request: ProduceRequest) -> None:
         self._broker = broker
         self._context = context
         self._request = request

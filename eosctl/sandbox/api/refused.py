@@ -9,10 +9,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from eosctl.sandbox.api import share_groups, streams_groups
-from eosctl.sandbox.ports import Handler, RequestContext
+from eosctl.sandbox.broker.served import Handler
+from eosctl.sandbox.broker.services import BrokerServices
+from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.security.protocol import SecurityProtocol
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
@@ -25,14 +27,11 @@ from eosctl.wire.messages import (
     renew_delegation_token,
 )
 
-if TYPE_CHECKING:
-    from eosctl.sandbox.broker.broker import Broker
-
 OFF = ErrorCode.UNSUPPORTED_VERSION
 CONTROLLER_LISTENER = "CONTROLLER"
 
 
-def _add_voter(broker: Broker, context: RequestContext, request: add_raft_voter.AddRaftVoterRequest) -> None:
+def _add_voter(broker: BrokerServices, context: RequestContext, request: add_raft_voter.AddRaftVoterRequest) -> None:
     error, text = _wrong_cluster(broker, request.cluster_id)
     if not error and request.voter_id < 0:
         error, text = ErrorCode.INVALID_REQUEST, "Add voter request didn't include a valid voter"
@@ -44,21 +43,23 @@ def _add_voter(broker: Broker, context: RequestContext, request: add_raft_voter.
     context.reply(add_raft_voter.AddRaftVoterResponse(0, error, text))
 
 
-def _remove_voter(broker: Broker, context: RequestContext, request: remove_raft_voter.RemoveRaftVoterRequest) -> None:
+def _remove_voter(
+    broker: BrokerServices, context: RequestContext, request: remove_raft_voter.RemoveRaftVoterRequest
+) -> None:
     error, text = _wrong_cluster(broker, request.cluster_id)
     if not error:
         error, text = OFF, "Cluster doesn't support removing voter because the kraft.version feature is 0"
     context.reply(remove_raft_voter.RemoveRaftVoterResponse(0, error, text))
 
 
-def _wrong_cluster(broker: Broker, cluster_id: str | None) -> tuple[ErrorCode, str]:
+def _wrong_cluster(broker: BrokerServices, cluster_id: str | None) -> tuple[ErrorCode, str]:
     if cluster_id is None or cluster_id == broker.cluster_id:
         return ErrorCode.NONE, ""
     text = f'The given id "{cluster_id}" doesn\'t match the cluster id "{broker.cluster_id}"'
     return ErrorCode.INCONSISTENT_CLUSTER_ID, text
 
 
-def _refuse_token(broker: Broker, context: RequestContext, request: Any) -> None:
+def _refuse_token(broker: BrokerServices, context: RequestContext, request: Any) -> None:
     endpoint = broker.listeners.get(context.listener)
     logged_in = endpoint is not None and SecurityProtocol(endpoint.security_protocol).uses_sasl
     error = ErrorCode.DELEGATION_TOKEN_AUTH_DISABLED if logged_in else ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED

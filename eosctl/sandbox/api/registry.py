@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Final
 
-from eosctl.sandbox.ports import Emulation, Handler
+from eosctl.sandbox.broker.served import Handler, Route
+from eosctl.sandbox.ports import Emulation
 from eosctl.wire.api_keys import ApiKey
-from eosctl.wire.codec import Codec, codec, served_versions
+from eosctl.wire.codec import codec, served_versions
 from eosctl.wire.messages.index import APIS
 
 #: Served between nodes only; a client listener closes the connection.
@@ -30,14 +30,6 @@ INTER_BROKER_APIS: Final = frozenset(
 
 #: The last version of an API that 4.3 serves only with unstable.api.versions.enable.
 UNSTABLE: Final[Mapping[int, int]] = {ApiKey.INIT_PRODUCER_ID: 6}
-
-
-@dataclass(frozen=True)
-class Route:
-    """How one API in one version is decoded, handled and answered."""
-
-    codec: Codec
-    handle: Handler
 
 
 @cache

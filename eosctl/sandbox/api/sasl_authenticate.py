@@ -6,17 +6,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 
-if TYPE_CHECKING:
-    from eosctl.sandbox.broker.broker import Broker
 
-
-def handle(broker: Broker, context: RequestContext, request: SaslAuthenticateRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: SaslAuthenticateRequest) -> None:
     """Refuse: this listener does not authenticate."""
     text = "SaslAuthenticate request received after successful authentication"
     context.reply(SaslAuthenticateResponse(ErrorCode.ILLEGAL_SASL_STATE, text))

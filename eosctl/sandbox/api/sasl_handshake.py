@@ -6,16 +6,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 
-if TYPE_CHECKING:
-    from eosctl.sandbox.broker.broker import Broker
 
-
-def handle(broker: Broker, context: RequestContext, request: SaslHandshakeRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: SaslHandshakeRequest) -> None:
     """Refuse: this listener does not authenticate."""
     context.reply(SaslHandshakeResponse(ErrorCode.ILLEGAL_SASL_STATE))

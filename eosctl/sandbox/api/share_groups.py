@@ -9,10 +9,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from eosctl.sandbox.broker.served import Handler
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.kafka_texts import kafka_text
-from eosctl.sandbox.ports import Handler, RequestContext
+from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages import (
@@ -34,23 +36,20 @@ from eosctl.wire.messages.share_group_describe import (
 )
 from eosctl.wire.messages.share_group_heartbeat import ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
 
-if TYPE_CHECKING:
-    from eosctl.sandbox.broker.broker import Broker
-
 FEATURE = "share.version"
 LEAVE_EPOCH, JOIN_EPOCH = -1, 0
 FINAL_EPOCH, FIRST_EPOCH = -1, 0  # of share sessions
 OFF = ErrorCode.UNSUPPORTED_VERSION
 
 
-def _is_on(broker: Broker) -> bool:
+def _is_on(broker: BrokerServices) -> bool:
     return broker.metadata.finalized_feature(FEATURE) > 0
 
 
 # --- members ----------------------------------------------------------------------------------------------------
 
 
-def _heartbeat(broker: Broker, context: RequestContext, request: ShareGroupHeartbeatRequest) -> None:
+def _heartbeat(broker: BrokerServices, context: RequestContext, request: ShareGroupHeartbeatRequest) -> None:
     error, text = OFF, heartbeat_problem(request) if _is_on(broker) and request.member_id else None
     if _is_on(broker) and (text is not None or not request.member_id):
         error = ErrorCode.INVALID_REQUEST
@@ -70,7 +69,7 @@ def heartbeat_problem(request: ShareGroupHeartbeatRequest) -> str | None:
     return None
 
 
-def _describe(broker: Broker, context: RequestContext, request: ShareGroupDescribeRequest) -> None:
+def _describe(broker: BrokerServices, context: RequestContext, request: ShareGroupDescribeRequest) -> None:
     if _is_on(broker):
         groups = [DescribedGroup(*absence(broker, group_id, "share"), group_id) for group_id in request.group_ids]
     else:
@@ -78,7 +77,7 @@ def _describe(broker: Broker, context: RequestContext, request: ShareGroupDescri
     context.reply(ShareGroupDescribeResponse(groups=groups))
 
 
-def absence(broker: Broker, group_id: str, kind: str) -> tuple[ErrorCode, str | None]:
+def absence(broker: BrokerServices, group_id: str, kind: str) -> tuple[ErrorCode, str | None]:
     """Return what to say of a group of a kind of which there is none."""
     shard = broker.groups.find_shard(group_id) if group_id else ErrorCode.INVALID_GROUP_ID
     if isinstance(shard, ErrorCode):
@@ -90,7 +89,7 @@ def absence(broker: Broker, group_id: str, kind: str) -> tuple[ErrorCode, str | 
 # --- sessions ---------------------------------------------------------------------------------------------------
 
 
-def _session_error(broker: Broker, request: Any, *, may_begin: bool) -> ErrorCode:
+def _session_error(broker: BrokerServices, request: Any, *, may_begin: bool) -> ErrorCode:
     if not _is_on(broker):
         return OFF
     if not request.member_id:
@@ -100,11 +99,13 @@ def _session_error(broker: Broker, request: Any, *, may_begin: bool) -> ErrorCod
     return ErrorCode.SHARE_SESSION_NOT_FOUND
 
 
-def _fetch(broker: Broker, context: RequestContext, request: share_fetch.ShareFetchRequest) -> None:
+def _fetch(broker: BrokerServices, context: RequestContext, request: share_fetch.ShareFetchRequest) -> None:
     context.reply(share_fetch.ShareFetchResponse(0, _session_error(broker, request, may_begin=True)))
 
 
-def _acknowledge(broker: Broker, context: RequestContext, request: share_acknowledge.ShareAcknowledgeRequest) -> None:
+def _acknowledge(
+    broker: BrokerServices, context: RequestContext, request: share_acknowledge.ShareAcknowledgeRequest
+) -> None:
     context.reply(share_acknowledge.ShareAcknowledgeResponse(0, _session_error(broker, request, may_begin=False)))
 
 
@@ -112,18 +113,18 @@ def _acknowledge(broker: Broker, context: RequestContext, request: share_acknowl
 
 
 def _describe_offsets(
-    _: Broker, context: RequestContext, request: describe_share_group_offsets.DescribeShareGroupOffsetsRequest
+    _: BrokerServices, context: RequestContext, request: describe_share_group_offsets.DescribeShareGroupOffsetsRequest
 ) -> None:
     group = describe_share_group_offsets.DescribeShareGroupOffsetsResponseGroup
     groups = [group(asked.group_id, (), OFF, None) for asked in request.groups]
     context.reply(describe_share_group_offsets.DescribeShareGroupOffsetsResponse(0, groups))
 
 
-def _alter_offsets(_: Broker, context: RequestContext, request: Any) -> None:
+def _alter_offsets(_: BrokerServices, context: RequestContext, request: Any) -> None:
     context.reply(alter_share_group_offsets.AlterShareGroupOffsetsResponse(0, OFF, kafka_text(OFF)))
 
 
-def _delete_offsets(_: Broker, context: RequestContext, request: Any) -> None:
+def _delete_offsets(_: BrokerServices, context: RequestContext, request: Any) -> None:
     context.reply(delete_share_group_offsets.DeleteShareGroupOffsetsResponse(0, OFF, kafka_text(OFF)))
 
 
@@ -132,7 +133,7 @@ def _elsewhere(response: Callable[[Any], Any], topic: Callable[..., Any], partit
     error = ErrorCode.NOT_COORDINATOR
     text = f"Unable to {deed}: {kafka_text(error)}"
 
-    def handle(_: Broker, context: RequestContext, request: Any) -> None:
+    def handle(_: BrokerServices, context: RequestContext, request: Any) -> None:
         results = [
             topic(
                 asked.topic_id,

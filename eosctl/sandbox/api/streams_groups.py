@@ -8,10 +8,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from eosctl.sandbox.api.share_groups import absence
-from eosctl.sandbox.ports import Handler, RequestContext
+from eosctl.sandbox.broker.served import Handler
+from eosctl.sandbox.broker.services import BrokerServices
+from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.streams_group_describe import (
@@ -24,20 +25,17 @@ from eosctl.wire.messages.streams_group_heartbeat import (
     StreamsGroupHeartbeatResponse,
 )
 
-if TYPE_CHECKING:
-    from eosctl.sandbox.broker.broker import Broker
-
 FEATURE = "streams.version"
 JOIN_EPOCH, LEAVE_EPOCH, LEAVE_STATIC_EPOCH = 0, -1, -2
 UNSET = -1
 OFF = ErrorCode.UNSUPPORTED_VERSION
 
 
-def _is_on(broker: Broker) -> bool:
+def _is_on(broker: BrokerServices) -> bool:
     return broker.metadata.finalized_feature(FEATURE) > 0
 
 
-def _heartbeat(broker: Broker, context: RequestContext, request: StreamsGroupHeartbeatRequest) -> None:
+def _heartbeat(broker: BrokerServices, context: RequestContext, request: StreamsGroupHeartbeatRequest) -> None:
     error, text = OFF, None
     if _is_on(broker):
         if (problem := heartbeat_problem(request)) is not None:
@@ -96,7 +94,7 @@ def topology_problem(request: StreamsGroupHeartbeatRequest) -> str | None:
     return None
 
 
-def _describe(broker: Broker, context: RequestContext, request: StreamsGroupDescribeRequest) -> None:
+def _describe(broker: BrokerServices, context: RequestContext, request: StreamsGroupDescribeRequest) -> None:
     if _is_on(broker):
         groups = [DescribedGroup(*absence(broker, group_id, "streams"), group_id) for group_id in request.group_ids]
     else:

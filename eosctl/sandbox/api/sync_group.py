@@ -7,8 +7,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.group.classic_effects import SyncResult
 from eosctl.sandbox.coordinator.group.classic_sync import SyncRequest
 from eosctl.sandbox.coordinator.group.requests import find_named_shard
@@ -19,7 +18,7 @@ from eosctl.wire.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 _PROTOCOL_VERSION = 5
 
 
-def handle(broker: Any, context: RequestContext, request: SyncGroupRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: SyncGroupRequest) -> None:
     """Hand out assignments."""
 
     def reply(result: SyncResult) -> None:

@@ -10,9 +10,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.coordinator.group.offset_manager import Producer, TransactionVersion
 from eosctl.sandbox.coordinator.group.offset_rules import Committer
 from eosctl.sandbox.coordinator.group.offset_store import CommittedOffset
@@ -31,7 +31,7 @@ _ABORTABLE_VERSION = 4
 _ADDING_VERSION = 5
 
 
-def handle(broker: Any, context: RequestContext, request: TxnOffsetCommitRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: TxnOffsetCommitRequest) -> None:
     """Commit offsets of a group within a transaction."""
     now_ms, version = broker.runtime.now_ms(), context.api_version
     offsets = {}

@@ -5,17 +5,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.messages.unregister_broker import UnregisterBrokerRequest
-
-if TYPE_CHECKING:
-    from eosctl.sandbox.broker.broker import Broker
 
 TIMEOUT_MS = 30_000
 
 
-def handle(broker: Broker, context: RequestContext, request: UnregisterBrokerRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: UnregisterBrokerRequest) -> None:
     """Forward to the active controller."""
     broker.forward(context, request, TIMEOUT_MS)

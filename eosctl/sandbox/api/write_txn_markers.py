@@ -9,9 +9,10 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from eosctl.model.transaction import topic_partition
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.ports import AppendResult, RequestContext
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.write_txn_markers import (
@@ -34,7 +35,7 @@ Results = dict[int, dict[str, dict[int, ErrorCode]]]
 """Codes by producer id, topic and partition."""
 
 
-def handle(broker: Any, context: RequestContext, request: WriteTxnMarkersRequest) -> None:
+def handle(broker: BrokerServices, context: RequestContext, request: WriteTxnMarkersRequest) -> None:
     """Append every marker to every partition and answer when all are replicated or refused."""
     appends = [
         (marker, topic.name, index)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from eosctl.sandbox.api.registry import handler
+from eosctl.sandbox.broker.broker import Broker
 from eosctl.sandbox.broker.client_stream import END, ClientStream
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.security.guards import guarded
@@ -16,9 +18,6 @@ from eosctl.wire.codec import Codec, codec
 from eosctl.wire.errors import WireError
 from eosctl.wire.frames import FrameSplitter, RequestHeader, request_header_fields, response_frame
 from eosctl.wire.messages.api_versions import ApiVersionsRequest
-
-if TYPE_CHECKING:
-    from eosctl.sandbox.broker.broker import Broker
 
 OUTPUT_LIMIT_BYTES: Final = 1 << 20  # with so much to write, the next request waits until it is written
 
@@ -264,10 +263,4 @@ class Connection:
             False,
             Exchange(self, header.correlation_id, form),
         )
-        _api_versions_handler()(self.broker, context, ApiVersionsRequest())
-
-
-def _api_versions_handler() -> Callable[[Any, RequestContext, Any], None]:
-    from eosctl.sandbox.api import api_versions
-
-    return api_versions.handle
+        handler(ApiKey.API_VERSIONS)(self.broker, context, ApiVersionsRequest())

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.controller.features import FEATURES
 from eosctl.sandbox.logging.node_events import NodeEvents
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.messages.broker_heartbeat import BrokerHeartbeatRequest
 from eosctl.wire.messages.broker_registration import BrokerRegistrationRequest, Feature, Listener
-
-if TYPE_CHECKING:
-    from eosctl.sandbox.broker.broker import Broker
 
 REGISTRATION_VERSION = 4
 HEARTBEAT_VERSION = 1
@@ -23,12 +21,12 @@ REFUSED_RETRY_MS = 100
 class Lifecycle:
     """Keeps one broker registered."""
 
-    def __init__(self, broker: Broker, incarnation_id: bytes) -> None:
+    def __init__(self, broker: BrokerServices, incarnation_id: bytes, registered: Callable[[], None]) -> None:
         self._broker = broker
         self._incarnation_id = incarnation_id
+        self._on_registered = registered
         self._shutting_down: Callable[[], None] | None = None
         self._timer_armed = False
-        self.broker_epoch = -1
         self.unfenced = False
         self.events = NodeEvents(broker.runtime.log, broker.node_id, broker.emulation.release)
 
@@ -58,9 +56,9 @@ class Lifecycle:
         if response.error_code:  # most likely the session of this broker's last incarnation is not over yet
             self._broker.runtime.call_later(REFUSED_RETRY_MS, self.start)
             return
-        self.broker_epoch = response.broker_epoch
-        self.events.registered(self.broker_epoch)
-        self._broker.registered()
+        self._broker.broker_epoch = response.broker_epoch
+        self.events.registered(response.broker_epoch)
+        self._on_registered()
         self._heartbeat()
 
     def _heartbeat(self) -> None:
@@ -68,7 +66,7 @@ class Lifecycle:
         broker = self._broker
         request = BrokerHeartbeatRequest(
             broker.node_id,
-            self.broker_epoch,
+            broker.broker_epoch,
             broker.metadata.last_offset,
             False,
             self._shutting_down is not None,
@@ -101,9 +99,9 @@ class Lifecycle:
             self._timer_armed = True
             self._broker.runtime.call_later(delay_ms, self._heartbeat)
 
-    def hurry(self) -> None:
+    def heartbeat_soon(self) -> None:
         """Send a heartbeat now: a log directory failed."""
-        if self.broker_epoch >= 0:
+        if self._broker.broker_epoch >= 0:
             self._heartbeat()
 
     def shut_down(self, done: Callable[[], None]) -> None:

@@ -1,9 +1,29 @@
-"""What one broker is asked for: how it is served, and how often that was."""
+"""The routes of the requests that reach one broker, and how often each was served."""
 
 from __future__ import annotations
 
-from eosctl.sandbox.api.registry import Route, client_route, peer_route
-from eosctl.sandbox.ports import Emulation
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from eosctl.sandbox.broker.services import BrokerServices
+from eosctl.sandbox.ports import Emulation, RequestContext
+from eosctl.wire.codec import Codec
+
+#: Answers one request through `RequestContext.reply`; the message is the struct of the API's request.
+Handler: TypeAlias = "Callable[[BrokerServices, RequestContext, Any], None]"
+
+
+@dataclass(frozen=True)
+class Route:
+    """How one API in one version is decoded, handled, and answered."""
+
+    codec: Codec
+    handle: Handler
+
+
+ClientRoute: TypeAlias = "Callable[[int, int, Emulation], Route | None]"
+PeerRoute: TypeAlias = "Callable[[int, int], Route]"
 
 
 class _Served:
@@ -17,10 +37,12 @@ class _Served:
 
 
 class ServedRequests:
-    """The routes of the requests that came to a broker, counted for its metrics."""
+    """The routes of the requests that reached a broker, counted for its metrics."""
 
-    def __init__(self, emulation: Emulation) -> None:
+    def __init__(self, emulation: Emulation, client_route: ClientRoute, peer_route: PeerRoute) -> None:
         self._emulation = emulation
+        self._client_route = client_route
+        self._peer_route = peer_route
         self._served: dict[tuple[int, int, bool], _Served] = {}
 
     def route(self, api_key: int, version: int, *, from_broker: bool) -> Route | None:
@@ -32,13 +54,20 @@ class ServedRequests:
         key = (api_key, version, from_broker)
         served = self._served.get(key)
         if served is None:
-            route = peer_route(api_key, version) if from_broker else client_route(api_key, version, self._emulation)
+            if from_broker:
+                route: Route | None = self._peer_route(api_key, version)
+            else:
+                route = self._client_route(api_key, version, self._emulation)
             if route is None:
                 return None
             served = self._served[key] = _Served(route)
         served.request_count += 1
         return served.route
 
+    def count_peer(self, api_key: int, version: int) -> None:
+        """Count a request of another broker that was answered without being sent."""
+        self.route(api_key, version, from_broker=True)
+
     def counts(self) -> dict[tuple[int, int, bool], int]:
-        """Return how many requests came so far, by API key, version and whether a broker asked."""
+        """Return how many requests were served, by API key, version, and whether a broker sent them."""
         return {key: served.request_count for key, served in self._served.items()}

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
 from eosctl.sandbox.authorization import AclOperation
-from eosctl.sandbox.ports import Handler, RequestContext
+from eosctl.sandbox.broker.served import Handler
+from eosctl.sandbox.broker.services import BrokerServices
+from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.security.acls import CLUSTER_NAME, SUPPORTED, ResourceType, authorized_operations
-
-if TYPE_CHECKING:
-    from eosctl.sandbox.broker.broker import Broker
 
 T = TypeVar("T")
 Amend = Callable[[Any], Any]
@@ -24,7 +23,7 @@ class Access:
 
     __slots__ = ("_handle", "broker", "context")
 
-    def __init__(self, broker: Broker, context: RequestContext, handle: Handler) -> None:
+    def __init__(self, broker: BrokerServices, context: RequestContext, handle: Handler) -> None:
         self.broker = broker
         self.context = context
         self._handle = handle
@@ -90,7 +89,7 @@ class Amended:
 
 
 def may(
-    broker: Broker, context: RequestContext, operation: AclOperation, resource_type: ResourceType, name: str
+    broker: BrokerServices, context: RequestContext, operation: AclOperation, resource_type: ResourceType, name: str
 ) -> bool:
     """Whether the principal of a request may do something to one resource; the brokers themselves may do everything."""
     authorizer = broker.authorizer
@@ -101,7 +100,7 @@ def may(
     )
 
 
-def operations_of(broker: Broker, context: RequestContext, resource_type: ResourceType, name: str) -> int:
+def operations_of(broker: BrokerServices, context: RequestContext, resource_type: ResourceType, name: str) -> int:
     """Return what the principal may do to a resource as the bit field of KIP-430."""
     allowed = frozenset(
         operation
@@ -111,8 +110,12 @@ def operations_of(broker: Broker, context: RequestContext, resource_type: Resour
     return authorized_operations(resource_type, allowed, broker.emulation.release)
 
 
-def cluster_operations(broker: Broker, context: RequestContext) -> int:
+def cluster_operations(broker: BrokerServices, context: RequestContext) -> int:
     """Return what the principal may do to the cluster: nothing to say for those who may not describe it."""
     if not may(broker, context, AclOperation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME):
         return 0
     return operations_of(broker, context, ResourceType.CLUSTER, CLUSTER_NAME)
+
+
+Guard: TypeAlias = "Callable[[Access, Any], None]"
+"""Refuses a request, or lets its handler answer the part that is allowed."""

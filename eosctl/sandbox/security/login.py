@@ -11,10 +11,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Mapping
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from eosctl.model.secret import Secret
+from eosctl.sandbox.api import api_versions
 from eosctl.sandbox.api.registry import client_versions
+from eosctl.sandbox.broker.services import BrokerServices
 from eosctl.sandbox.ports import RequestContext
 from eosctl.sandbox.security.mechanisms import Mechanism, Refused, begin
 from eosctl.wire.api_keys import ApiKey
@@ -25,11 +27,37 @@ from eosctl.wire.messages.api_versions import ApiVersionsRequest
 from eosctl.wire.messages.sasl_authenticate import SaslAuthenticateResponse
 from eosctl.wire.messages.sasl_handshake import SaslHandshakeResponse
 
-if TYPE_CHECKING:
-    from eosctl.sandbox.broker.connection import Connection
-
 MAX_FRAME_BYTES = 524_288  # sasl.server.max.receive.size
 FIRST_SESSION_VERSION = 1
+
+
+class LoginConnection(Protocol):
+    """The connection that a login controls until its client is known."""
+
+    @property
+    def broker(self) -> BrokerServices:
+        """The broker at its end."""
+
+    @property
+    def listener(self) -> str:
+        """The listener that accepted it."""
+
+    @property
+    def client_host(self) -> str:
+        """The client's address."""
+
+    @property
+    def principal(self) -> str:
+        """The client as it is known now, such as ``User:ANONYMOUS``."""
+
+    def abort(self) -> None:
+        """Close it without an answer."""
+
+    def answer(self, frame: bytes) -> None:
+        """Send a frame and read the next request."""
+
+    def authenticated(self, principal: str, lifetime_ms: int) -> None:
+        """Continue as this principal, for ``lifetime_ms`` or, if that is 0, permanently."""
 
 
 class LoginState(Enum):
@@ -44,7 +72,7 @@ class LoginState(Enum):
 class Login:
     """Handles the frames of one connection until its client is known."""
 
-    def __init__(self, connection: Connection, passwords: Mapping[str, Secret], *, again: bool = False) -> None:
+    def __init__(self, connection: LoginConnection, passwords: Mapping[str, Secret], *, again: bool = False) -> None:
         self._connection = connection
         self._broker = connection.broker
         self._passwords = passwords
@@ -77,8 +105,6 @@ class Login:
             self._connection.abort()
 
     def _tell_versions(self, header: RequestHeader, frame: bytes) -> None:
-        from eosctl.sandbox.api import api_versions
-
         known = header.api_version in client_versions(header.api_key, self._broker.emulation)
         version = header.api_version if known else 0  # KIP-511
         form = codec(ApiKey.API_VERSIONS, version)

@@ -5,20 +5,17 @@ A guard refuses the request, or lets its handler see the part that is allowed an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from eosctl.sandbox.ports import Handler, RequestContext
-from eosctl.sandbox.security.access import Access
-
-if TYPE_CHECKING:
-    from eosctl.sandbox.broker.broker import Broker
-
-Guard = Callable[[Access, Any], None]
+from eosctl.sandbox.broker.served import Handler
+from eosctl.sandbox.broker.services import BrokerServices
+from eosctl.sandbox.ports import RequestContext
+from eosctl.sandbox.security.access import Access, Guard
 
 
-def guarded(broker: Broker, context: RequestContext, request: Any, handle: Handler) -> None:
+def guarded(broker: BrokerServices, context: RequestContext, request: Any, handle: Handler) -> None:
     """Answer a request as far as its principal may ask for it."""
     guard = _guards().get(context.api_key)
     if guard is None:

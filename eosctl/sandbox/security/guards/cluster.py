@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.kafka_texts import kafka_text
-from eosctl.sandbox.security.access import Access
+from eosctl.sandbox.security.access import Access, Guard
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages import (
@@ -29,9 +29,6 @@ from eosctl.wire.messages import (
     unregister_broker,
     update_features,
 )
-
-if TYPE_CHECKING:
-    from eosctl.sandbox.security.guards import Guard
 
 DENIED = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
 TEXT = kafka_text(DENIED)

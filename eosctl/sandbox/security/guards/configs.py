@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import replace
 
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.kafka_texts import kafka_text
 from eosctl.sandbox.metadata.image import GROUP_RESOURCE, TOPIC_RESOURCE
-from eosctl.sandbox.security.access import Access
+from eosctl.sandbox.security.access import Access, Guard
 from eosctl.sandbox.security.acls import ResourceType
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages import alter_configs, describe_configs, incremental_alter_configs, list_config_resources
-
-if TYPE_CHECKING:
-    from eosctl.sandbox.security.guards import Guard
 
 
 def _denial(access: Access, operation: AclOperation, resource_type: int, name: str) -> ErrorCode | None:

@@ -6,20 +6,16 @@ Fetch is not here: a session outlives its requests, so the fetch itself asks at 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.kafka_texts import kafka_text
-from eosctl.sandbox.security.access import Access
+from eosctl.sandbox.security.access import Access, Guard
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages import delete_records, describe_producers, list_offsets, offset_for_leader_epoch, produce
 from eosctl.wire.records.header import TRANSACTIONAL
-
-if TYPE_CHECKING:
-    from eosctl.sandbox.security.guards import Guard
 
 FIRST_TOPIC_ID_VERSION = 13
 ATTRIBUTES_AT = 21  # in a record batch of magic 2: two bytes

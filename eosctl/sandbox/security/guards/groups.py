@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import replace
 
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.kafka_texts import kafka_text
-from eosctl.sandbox.security.access import Access
+from eosctl.sandbox.security.access import Access, Guard
 from eosctl.sandbox.security.acls import ResourceType
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
@@ -28,9 +28,6 @@ from eosctl.wire.messages import (
     offset_fetch,
     sync_group,
 )
-
-if TYPE_CHECKING:
-    from eosctl.sandbox.security.guards import Guard
 
 DENIED = ErrorCode.GROUP_AUTHORIZATION_FAILED
 TOPIC_DENIED = ErrorCode.TOPIC_AUTHORIZATION_FAILED

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from eosctl.sandbox.authorization import AclOperation
-from eosctl.sandbox.security.access import Access
+from eosctl.sandbox.security.access import Access, Guard
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages import create_partitions, create_topics, delete_topics, describe_topic_partitions, metadata
 from eosctl.wire.uuid import ZERO_UUID
-
-if TYPE_CHECKING:
-    from eosctl.sandbox.security.guards import Guard
 
 DENIED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 FAILED = "Authorization failed."

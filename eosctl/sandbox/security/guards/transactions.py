@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from eosctl.sandbox.authorization import AclOperation
 from eosctl.sandbox.ports import CONSUMER_OFFSETS_TOPIC, TRANSACTION_STATE_TOPIC
-from eosctl.sandbox.security.access import Access
+from eosctl.sandbox.security.access import Access, Guard
 from eosctl.sandbox.security.acls import ResourceType
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
@@ -23,9 +22,6 @@ from eosctl.wire.messages import (
     txn_offset_commit,
     write_txn_markers,
 )
-
-if TYPE_CHECKING:
-    from eosctl.sandbox.security.guards import Guard
 
 DENIED = ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 FIRST_BATCHED_VERSION = 4

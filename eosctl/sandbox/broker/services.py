@@ -1,0 +1,261 @@
+"""The parts of a broker, and the operations of the whole broker, that API handlers and authorization use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+from eosctl.model.transaction import TopicPartition
+from eosctl.sandbox.broker.config import NodeConfig
+from eosctl.sandbox.channel import NodeChannel
+from eosctl.sandbox.coordinator.group.coordinator import GroupCoordinator
+from eosctl.sandbox.coordinator.group.host import GroupHost
+from eosctl.sandbox.coordinator.transaction.coordinator import TransactionCoordinator
+from eosctl.sandbox.coordinator.transaction.producer_ids import ProducerIdManager
+from eosctl.sandbox.coordinator.transaction.verification import VerificationManager
+from eosctl.sandbox.log.directories import LogDirectories
+from eosctl.sandbox.log.moving import ReplicaMoves
+from eosctl.sandbox.log.topic_settings import TopicSettings
+from eosctl.sandbox.metadata.image import TOPIC_RESOURCE, ClusterImage, ListenerEndpoint
+from eosctl.sandbox.ports import (
+    CONSUMER_OFFSETS_TOPIC,
+    TRANSACTION_STATE_TOPIC,
+    ClientReply,
+    Emulation,
+    RequestContext,
+)
+from eosctl.sandbox.replication.assignments import DirectoryAssignments
+from eosctl.sandbox.replication.fetch_sessions import FetchSessions
+from eosctl.sandbox.replication.follower import ReplicaFetcher
+from eosctl.sandbox.replication.follower_manager import FollowerManager
+from eosctl.sandbox.replication.isr import IsrManager
+from eosctl.sandbox.replication.replica_manager import ReplicaManager
+from eosctl.sandbox.replication.verification import VerificationPolicy
+from eosctl.sandbox.runtime import NodeRuntime
+from eosctl.sandbox.security.authorizer import authorizer_of
+from eosctl.sandbox.security.mechanisms import ScramCredential
+from eosctl.sandbox.security.protocol import SecurityProtocol
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.messages.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
+
+INTERNAL_TOPICS: Final = (CONSUMER_OFFSETS_TOPIC, TRANSACTION_STATE_TOPIC)
+ADMIN_CLIENT_ID: Final = "__admin_client"
+CREATE_TOPICS_VERSION: Final = 7
+MAX_FETCH_SESSION_PARTITIONS: Final = 120_000
+
+
+class Address(NamedTuple):
+    """Where clients of one listener find a broker."""
+
+    host: str
+    port: int
+    rack: str | None
+
+
+class BrokerServices:
+    """What handlers may use of a broker: its parts as attributes, operations of the whole as methods.
+
+    `Broker` adds what handlers must not touch: start and stop, registration, and the replay of metadata.
+
+    Attributes:
+        in_reach: Returns another broker of this process that takes messages without encoding, or None.
+        count_request: Counts a request of another broker that was served without being sent (API key, version).
+        stopped: Whether the broker no longer serves.
+        paused: The requests that wait while the process stands still; None while it runs.
+    """
+
+    def __init__(
+        self,
+        node_id: int,
+        cluster_id: str,
+        runtime: NodeRuntime,
+        channel: NodeChannel,
+        config: NodeConfig,
+        emulation: Emulation,
+        logs: LogDirectories,
+        listeners: Mapping[str, ListenerEndpoint],
+    ) -> None:
+        self.node_id = node_id
+        self.cluster_id = cluster_id
+        self.broker_epoch = -1
+        self.runtime = runtime
+        self.channel = channel
+        self.config = config
+        self.emulation = emulation
+        self.logs = logs
+        self.listeners = dict(listeners)
+        self.metadata = ClusterImage()
+        self.authorizer = authorizer_of(config, self.metadata)
+        self.in_reach: Callable[[int], BrokerServices | None] = _find_no_broker
+        self.count_request: Callable[[int, int], None] = _count_nothing
+        self.stopped = False
+        self.paused: list[Callable[[], None]] | None = None
+        self.replicas = ReplicaManager(
+            node_id,
+            runtime,
+            logs,
+            VerificationPolicy(
+                lambda: config.get_bool("transaction.partition.verification.enable"), is_3_9=emulation.is_3_9
+            ),
+            is_3_9=emulation.is_3_9,
+        )
+        self.replicas.known = self._is_known
+        self.fetch_sessions = FetchSessions(
+            runtime.random, config.get_int("max.incremental.fetch.session.cache.slots"), MAX_FETCH_SESSION_PARTITIONS
+        )
+        self.isr = IsrManager(
+            self.replicas,
+            runtime,
+            channel,
+            broker_epoch=lambda: self.broker_epoch,
+            epoch_of=self._epoch_of,
+            is_active=self._is_active,
+            max_lag_ms=lambda: config.get_int("replica.lag.time.max.ms"),
+        )
+        self.assignments = DirectoryAssignments(node_id, runtime, channel, logs, lambda: self.broker_epoch)
+        self.moves = ReplicaMoves(runtime, logs, self.assignments.moved)
+        self.followers = FollowerManager(self.replicas, runtime, channel, config.get_int("replica.fetch.wait.max.ms"))
+        self.producer_ids = ProducerIdManager(
+            node_id=node_id, runtime=runtime, channel=channel, broker_epoch=lambda: self.broker_epoch
+        )
+        self.verification = VerificationManager(
+            runtime=runtime, config=config, emulation=emulation, metadata=self.metadata, channel=channel
+        )
+        self.transactions = TransactionCoordinator(
+            runtime=runtime,
+            config=config,
+            emulation=emulation,
+            metadata=self.metadata,
+            replicas=self.replicas,
+            channel=channel,
+            producer_ids=self.producer_ids,
+            log=runtime.log,
+            node_id=node_id,
+        )
+        self.groups = GroupCoordinator(self._as_group_host(), runtime.log, node_id)
+        self._creating: set[str] = set()
+
+    def _as_group_host(self) -> GroupHost:
+        return self
+
+    def topic_settings(self, topic: str) -> TopicSettings:
+        """Return the effective settings of a topic."""
+        return TopicSettings.of(self.config, self.metadata.config(TOPIC_RESOURCE, topic))
+
+    def _is_known(self, partition: TopicPartition) -> bool:
+        return self.metadata.partition(partition) is not None
+
+    def _epoch_of(self, broker_id: int) -> int:
+        broker = self.metadata.brokers.get(broker_id)
+        return broker.broker_epoch if broker is not None else -1
+
+    def _is_active(self, broker_id: int) -> bool:
+        broker = self.metadata.brokers.get(broker_id)
+        return broker is not None and not broker.fenced and not broker.in_controlled_shutdown
+
+    def endpoint_of(self, broker_id: int, listener: str) -> Address | None:
+        """Return where clients of a listener find a broker."""
+        if broker_id == self.node_id:
+            own = self.listeners.get(listener) or next(iter(self.listeners.values()))
+            return Address(own.host, own.port, self.config.get_str("broker.rack") or None)
+        broker = self.metadata.brokers.get(broker_id)
+        if broker is None or broker.fenced:
+            return None
+        for endpoint in broker.endpoints:
+            if endpoint.name == listener:
+                return Address(endpoint.host, endpoint.port, broker.rack)
+        return None
+
+    def fetcher_in_reach(self, broker_id: int) -> ReplicaFetcher | None:
+        """Return what a follower fetches with from here when it may be fed (``sandbox.replication.feeding``)."""
+        if self.stopped or self.paused is not None or self.authorizer is not None:
+            return None
+        follower = self.in_reach(broker_id)
+        return None if follower is None else follower.followers.fetcher_of(self.node_id)
+
+    def needs_login(self, listener: str) -> bool:
+        """Whether clients of a listener have to log in."""
+        endpoint = self.listeners.get(listener)
+        return endpoint is not None and SecurityProtocol(endpoint.security_protocol).uses_sasl
+
+    def scram_credential(self, mechanism: str, user: str) -> ScramCredential | None:
+        """Return what the cluster keeps of a user's password."""
+        return self.metadata.scram.get((user, mechanism))
+
+    def end_without_answer(self, context: RequestContext) -> None:
+        """Finish a request that has no answer (acks=0)."""
+        if isinstance(context.reply, ClientReply):
+            context.reply.without_answer()
+
+    def may_produce_to(self, topic: str, context: RequestContext) -> bool:
+        """Whether this client may write to a topic: internal ones are for admin clients only."""
+        return topic not in INTERNAL_TOPICS or context.client_id == ADMIN_CLIENT_ID
+
+    def forward(self, context: RequestContext, request: Any, timeout_ms: int) -> None:
+        """Let the active controller answer a request; without one, try again until ``timeout_ms`` are over."""
+        deadline_ms = self.runtime.now_ms() + timeout_ms
+
+        def send() -> None:
+            self.channel.send_to_controller(
+                context.api_key, context.api_version, request, answered, timeout_ms=max(timeout_ms, 1000)
+            )
+
+        def answered(response: Any | None) -> None:
+            if response is not None or self.runtime.now_ms() >= deadline_ms:
+                context.reply(response)
+            else:
+                self.runtime.call_later(50, send)
+
+        send()
+
+    def ensure_internal_topic(self, name: str) -> None:
+        """Begin to create ``__transaction_state`` or ``__consumer_offsets`` unless it is there or on its way."""
+        prefix = "transaction.state.log" if name == TRANSACTION_STATE_TOPIC else "offsets.topic"
+        configs = {"cleanup.policy": "compact", "segment.bytes": self.config.get_str(f"{prefix}.segment.bytes")}
+        if name == TRANSACTION_STATE_TOPIC:
+            configs |= {
+                "compression.type": "uncompressed",
+                "min.insync.replicas": self.config.get_str("transaction.state.log.min.isr"),
+                "unclean.leader.election.enable": "false",
+            }
+        else:
+            configs["compression.type"] = "producer"
+        self.create_topic(
+            name,
+            self.config.get_int(f"{prefix}.num.partitions"),
+            self.config.get_int(f"{prefix}.replication.factor"),
+            configs,
+        )
+
+    def create_topic(
+        self, name: str, partition_count: int, replication_factor: int, configs: Mapping[str, str]
+    ) -> None:
+        """Ask the controller for a topic unless that was asked already (auto-creation)."""
+        if name in self._creating or self.metadata.partition_count(name):
+            return
+        self._creating.add(name)
+        topic = CreatableTopic(
+            name,
+            partition_count,
+            replication_factor,
+            (),
+            [CreatableTopicConfig(key, value) for key, value in configs.items()],
+        )
+        self.channel.send_to_controller(
+            ApiKey.CREATE_TOPICS,
+            CREATE_TOPICS_VERSION,
+            CreateTopicsRequest([topic], 30_000, False),
+            partial(self._created, name),
+        )
+
+    def _created(self, name: str, _: Any | None) -> None:
+        self._creating.discard(name)
+
+
+def _find_no_broker(_: int) -> None:
+    """Report that no other broker of this process can be reached without encoding."""
+
+
+def _count_nothing(_api_key: int, _version: int) -> None:
+    """Ignore the request: nothing is counted."""

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import zip_longest
 from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
+from eosctl.render.wrapping import columns, longest_token, share_columns, wrap
+
 LABEL_WIDTH = 10
+GAP = "  "
 UNBOUNDED = 1_000_000
 
 
 class Style(NamedTuple):
-    """How to write for the reader at hand: ``width`` in columns, None for text that is not wrapped."""
+    """How to write for the reader at hand.
+
+    ``width`` is in columns, None for text that is not wrapped. ``fold`` breaks even names and commands, for frames that
+    are drawn again and again and must fit the screen.
+    """
 
     width: int | None = None
     color: bool = False
+    fold: bool = False
 
 
 PLAIN = Style()
@@ -48,6 +56,7 @@ class Grid(msgspec.Struct, frozen=True):
 
 
 Block = Line | Field | Grid
+_Paint = Callable[[str, str], str]
 
 # Names come from the wire: an escape sequence in one must not reach the terminal.
 _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))}
@@ -63,7 +72,7 @@ def render_page(blocks: Sequence[Block], style: Style = PLAIN) -> str:
     visible = [_without_controls(block) for block in blocks]
     if style.width is None and not style.color:
         return "".join(_plain(block) for block in visible)
-    return _rich(visible, style)
+    return _styled(visible, style)
 
 
 def _without_controls(block: Block) -> Block:
@@ -95,48 +104,59 @@ def _plain_grid(grid: Grid) -> str:
     return "\n".join([(line % row).rstrip() for row in rows]) + "\n"
 
 
-def _rich(blocks: Sequence[Block], style: Style) -> str:
-    # Text objects throughout: markup in a transactional id or a topic name must stay text.
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console, RenderableType
-    from rich.padding import Padding
-    from rich.table import Table
-    from rich.text import Text
+def _styled(blocks: Sequence[Block], style: Style) -> str:
+    paint = _painter() if style.color else _leave
+    return "".join(f"{line}\n" for block in blocks for line in _lines(block, style, paint))
 
-    out = io.StringIO()
-    console = Console(
-        file=out,
-        width=style.width or UNBOUNDED,
-        force_terminal=style.color,
-        color_system="standard" if style.color else None,
-        highlight=False,
-        markup=False,
-        emoji=False,
-        legacy_windows=False,
+
+def _lines(block: Block, style: Style, paint: _Paint) -> Iterator[str]:
+    width = style.width or UNBOUNDED
+    match block:
+        case Line(text, tone):
+            yield from (paint(line, tone) for line in wrap(text, width, fold=style.fold))
+        case Field(label, text, tone):
+            margin = LABEL_WIDTH + 2
+            head = paint(f"  {label}".ljust(margin), "dim" if label else "")
+            for at, line in enumerate(wrap(text, max(width - margin, 1), fold=style.fold)):
+                yield ((" " * margin if at else head) + paint(line, tone)).rstrip()
+        case Grid():
+            yield from _grid_lines(block, width, paint, fold=style.fold)
+
+
+def _grid_lines(grid: Grid, width: int, paint: _Paint, *, fold: bool) -> Iterator[str]:
+    rows = ([grid.header] if grid.header else []) + list(grid.rows)
+    if not rows:
+        return
+    by_column = tuple(zip(*rows, strict=True))
+    widths = share_columns(
+        [max(map(columns, cells)) for cells in by_column],
+        [max(map(longest_token, cells)) for cells in by_column],
+        width - grid.indent - len(GAP) * (len(by_column) - 1),
+        fold=fold,
     )
-    for block in blocks:
-        item: RenderableType
-        match block:
-            case Line(text, tone):
-                item = Text(text, style=tone)
-            case Field(label, text, tone):
-                table = Table.grid(padding=0)
-                table.add_column(width=LABEL_WIDTH + 2, no_wrap=True)
-                table.add_column(overflow="fold")
-                table.add_row(Text(f"  {label}", style="dim"), Text(text, style=tone, overflow="fold"))
-                item = table
-            case Grid(rows, header, tones, indent):
-                table = Table(
-                    box=SIMPLE_HEAD if header else None, show_header=bool(header), pad_edge=False, padding=(0, 1)
-                )
-                for column in range(len(rows[0]) if rows else len(header)):
-                    table.add_column(
-                        Text(header[column] if header else "", style="bold"),
-                        style=tones[column] if tones else "",
-                        overflow="fold",
-                    )
-                for row in rows:
-                    table.add_row(*(Text(cell) for cell in row))
-                item = Padding(table, (0, 0, 0, indent))
-        console.print(item, soft_wrap=style.width is None)
-    return "\n".join(line.rstrip() for line in out.getvalue().split("\n"))
+    for at, row in enumerate(rows):
+        is_header = bool(grid.header) and at == 0
+        tones = ("bold",) * len(row) if is_header else grid.tones or ("",) * len(row)
+        cells = [wrap(cell, room, fold=fold) for cell, room in zip(row, widths, strict=True)]
+        for line in zip_longest(*cells, fillvalue=""):
+            padded = (
+                paint(part, tone) + " " * (room - columns(part))
+                for part, tone, room in zip(line, tones, widths, strict=True)
+            )
+            yield (" " * grid.indent + GAP.join(padded)).rstrip()
+        if is_header:
+            yield " " * grid.indent + paint("─" * min(sum(widths) + len(GAP) * (len(widths) - 1), width), "dim")
+
+
+def _leave(text: str, tone: str) -> str:
+    return text
+
+
+def _painter() -> _Paint:
+    from rich.color import ColorSystem
+    from rich.style import Style as Tone
+
+    def paint(text: str, tone: str) -> str:
+        return Tone.parse(tone).render(text, color_system=ColorSystem.STANDARD) if tone else text
+
+    return paint

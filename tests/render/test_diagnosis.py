@@ -191,8 +191,15 @@ class TestTable:
         text = render_diagnosis(unhappy_report(), ALL_CHECKS, FindingFormat.TABLE, Style(100, True))
         bare = re.sub(r"\x1b\[[0-9;]*m", "", text)
         assert "pay[bold]-<script>" in bare
-        assert max(len(line) for line in bare.splitlines()) <= 100
+        assert max(len(line) for line in bare.splitlines() if "$ " not in line) <= 100
         assert "\x1b[" in text
+
+    def test_a_command_stays_in_one_piece_on_a_narrow_terminal(self) -> None:
+        text = render_diagnosis(unhappy_report(), ALL_CHECKS, FindingFormat.TABLE, Style(40, False))
+        commands = [line.strip() for line in rendered(FindingFormat.TABLE).splitlines() if "$ " in line]
+        assert len(commands) > 3
+        shown = [line.strip() for line in text.splitlines()]
+        assert [one for one in commands if one not in shown] == []
 
     def test_wide_lists_gaps_and_fingerprints(self) -> None:
         text = rendered(FindingFormat.WIDE)

@@ -35,6 +35,47 @@ def test_terminals_get_wrapped_text_under_the_label() -> None:
     assert all(line.startswith(" " * 12 + "word") for line in lines[1:] if line)
 
 
+def squeeze(text: str) -> str:
+    return " ".join(text.split())
+
+
+ADDRESSES = "-b 127.0.0.1:9092,127.0.0.1:9093 --command-config client.properties"
+
+
+@pytest.mark.parametrize("width", [20, 40, 80])
+@pytest.mark.parametrize(
+    ("before", "command", "after"),
+    [
+        ("", f"$ eosctl txn abort --topic orders --partition 1 {ADDRESSES}    # prints the plan", ""),
+        ("Run ", f"eosctl txn hanging --all {ADDRESSES}", ", then wait until the brokers have answered."),
+        ("Look at the cluster: ", f"eosctl doctor {ADDRESSES} --timeout 30s", ". List: eosctl runbook list"),
+        ("See ", f"eosctl txn describe 'a name with spaces' {ADDRESSES}", ""),
+        ("Type ", f"eosctl runbook run hanging-transaction {ADDRESSES} -i topic=a", " and wait for what it reports"),
+        ("", f"kafka-transactions.sh --bootstrap-server a:9092 {ADDRESSES} abort --topic orders", ""),
+    ],
+)
+def test_commands_are_never_broken(before: str, command: str, after: str, width: int) -> None:
+    text = before + command + after
+    blocks = [Line(text), Field("do", text), Grid(((text, LONG), ("a.b", "c")), ("COMMAND", "WHY"))]
+    assert render_page(blocks, Style(width, False)).count(command) == 3
+
+
+def test_a_table_is_as_narrow_as_its_longest_name_and_no_narrower() -> None:
+    names = ("transactional.id.with.a.long.name.of.a.payment.service", "word " * 12)
+    lines = render_page([Grid((names,), ("ID", "ABOUT"))], Style(80, False)).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[2].startswith(names[0] + "  word word")
+    assert names[0] in render_page([Grid((names,), ("ID", "ABOUT"))], Style(30, False))
+
+
+def test_a_frame_is_folded_to_the_screen_and_loses_nothing() -> None:
+    command = "$ eosctl txn abort --topic orders --partition 1 --producer-id 2000"
+    text = render_page([Field("do", command), Grid((("x" * 50, "y" * 9),))], Style(30, False, fold=True))
+    assert max(map(len, text.splitlines())) <= 30
+    assert squeeze(command) in squeeze(text)
+    assert text.count("x") == 51
+
+
 @pytest.mark.parametrize("style", [Style(), Style(80, False), Style(80, True), Style(None, True)])
 def test_escape_sequences_in_names_do_not_reach_the_terminal(style: Style) -> None:
     hostile = "id\x1b[31m\x07\x9b\r\n[red]x[/red]"

@@ -77,7 +77,7 @@ def _watch(sandbox: RunningSandbox, interval_s: float, output: OutputFormat, inv
         cluster = item.cluster or {}
         taken = FRAME_LINES + item.broker_count + len(cluster["transactions"][:20])
         max_rows = None if height is None else max(height - taken, 1)
-        return _page(item, style, everything=output is OutputFormat.WIDE, max_rows=max_rows)
+        return _page(item, style._replace(fold=True), everything=output is OutputFormat.WIDE, max_rows=max_rows)
 
     show_live(draw, invocation.style, interval_s)
 

@@ -64,7 +64,7 @@ def render_look(look: Look, rows: int, style: Style = PLAIN) -> str:
     if look.error:
         blocks.append(Line(f"{time_text(look.at_ms)}  The cluster could not be asked: {look.error}", "bold red"))
     if look.diagnosis is None:
-        return render_page(blocks, style)
+        return render_page(blocks, style._replace(fold=True))
     diagnosis = look.diagnosis
     worst = diagnosis.findings[0].severity if diagnosis.findings else None
     blocks += [
@@ -90,7 +90,7 @@ def render_look(look: Look, rows: int, style: Style = PLAIN) -> str:
         blocks += [Line(""), Grid(table, ("FOR", "SEVERITY", "CHECK", "WHAT"))]
     if len(look.standing) > len(shown):
         blocks.append(Line(f"and {len(look.standing) - len(shown)} more"))
-    return render_page(blocks, style)
+    return render_page(blocks, style._replace(fold=True))
 
 
 def _watched(one: Standing) -> WatchedFinding:

@@ -72,7 +72,7 @@ def render_metric_frame(moments: Sequence[MetricMoment], rows: int, style: Style
     if len(now.values) > len(shown):
         blocks.append(Line(f"and {len(now.values) - len(shown)} more, none of them bad" if bad <= len(shown) else
                            f"and {len(now.values) - len(shown)} more"))  # fmt: skip
-    return render_page(blocks, style)
+    return render_page(blocks, style._replace(fold=True))
 
 
 def _grid(shown: Sequence[Watched], moments: Sequence[MetricMoment], width: int) -> Grid:

@@ -108,7 +108,7 @@ def render_frame(moments: Sequence[Moment], rows: int, style: Style = PLAIN) -> 
         blocks.append(Grid(table, ("TRANSACTIONAL-ID", "STATE", "AGE", "TIMEOUT", "PARTITIONS", "LSO-LAG", "STATUS")))
     if len(now.transactions) > len(shown):
         blocks.append(Line(f"and {len(now.transactions) - len(shown)} more"))
-    return render_page(blocks, style)
+    return render_page(blocks, style._replace(fold=True))
 
 
 def _hidden_of(moment: Moment, transactional_id: str) -> int:

@@ -148,8 +148,8 @@ def test_a_partition_without_leader_has_no_offsets() -> None:
 
 
 @pytest.mark.parametrize("width", [60, 80, 160])
-def test_the_page_fits_the_terminal(troubled: dict[str, Any], width: int) -> None:
-    page = render_page(status_blocks(ITEM, troubled), Style(width, True))
+def test_the_watched_page_fits_the_terminal(troubled: dict[str, Any], width: int) -> None:
+    page = render_page(status_blocks(ITEM, troubled), Style(width, True, fold=True))
     from rich.text import Text
 
     assert max(len(Text.from_ansi(line).plain) for line in page.splitlines()) <= width

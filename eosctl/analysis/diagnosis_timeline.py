@@ -8,6 +8,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from eosctl.analysis.log_order import place_by_offset
 from eosctl.analysis.timeline import MAX_LANES, Focus, Sources, build_timeline
 from eosctl.model.finding import Finding
 from eosctl.model.hang import HangStatus, HangVerdict
@@ -45,7 +46,9 @@ def build_diagnosis_timeline(
     lanes: dict[_Place, list[Mark]] = defaultdict(list)
     for lane in known.lanes:
         lanes[lane.kind, lane.name] += lane.marks
-    for place, mark in (*_open(verdicts, snapshot.captured_at_ms), *_logged(snapshot.logged_incidents)):
+    opened = tuple(_open(verdicts, snapshot.captured_at_ms))
+    in_order = zip((place for place, _ in opened), place_by_offset([mark for _, mark in opened]), strict=True)
+    for place, mark in (*in_order, *_logged(snapshot.logged_incidents)):
         lanes[place].append(mark)
     if not lanes:
         return None
@@ -74,6 +77,8 @@ def _open(verdicts: Iterable[HangVerdict], captured_at_ms: int) -> Iterator[tupl
                 label,
                 Tone.OPEN,
                 f"DescribeProducers broker {transaction.broker_id}",
+                str(transaction.partition),
+                transaction.first_offset,
             ),
         )
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Final, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
+from eosctl.analysis.log_order import place_by_offset
 from eosctl.analysis.state_log import history_by_id
 from eosctl.analysis.wording import count_text
 from eosctl.model.blame import BlameVerdict
@@ -105,22 +107,29 @@ def build_timeline(focus: Focus, sources: Sources, notes: Iterable[str] = ()) ->
         lanes[place].append(mark)
     for place, mark in _logged(focus, sources.events, owners):
         lanes[place].append(mark)
-    return _within(focus, lanes, sources.snapshot.captured_at_ms, tuple(notes))
+    return _within(focus, _in_log_order(lanes), sources.snapshot.captured_at_ms, tuple(notes))
+
+
+def _in_log_order(lanes: Mapping[_Place, list[Mark]]) -> dict[_Place, list[Mark]]:
+    """Order by offset what stands in one log, in whatever lanes it is shown."""
+    placed = iter(place_by_offset([mark for marks in lanes.values() for mark in marks]))
+    return {place: list(islice(placed, len(marks))) for place, marks in lanes.items()}
 
 
 def _transactions(entries: Sequence[TransactionLogEntry]) -> Iterator[Mark]:
     begun: TransactionLogEntry | None = None
     for entry in entries:
-        source = f"__transaction_state-{entry.log_partition} offset {entry.offset}"
+        place = f"__transaction_state-{entry.log_partition}", entry.offset
+        source = f"{place[0]} offset {entry.offset}"
         who = f"producer id {entry.producer_id}, epoch {entry.producer_epoch}"
         if not entry.state:
-            yield Mark(entry.written_at_ms, None, "the id expired", Tone.TAKEOVER, source)
+            yield Mark(entry.written_at_ms, None, "the id expired", Tone.TAKEOVER, source, *place)
         elif entry.state == TransactionState.EMPTY:
-            yield Mark(entry.written_at_ms, None, f"initialised: {who}", Tone.PLAIN, source)
+            yield Mark(entry.written_at_ms, None, f"initialised: {who}", Tone.PLAIN, source, *place)
         elif entry.state == TransactionState.ONGOING and begun is None:
             begun = entry
         elif entry.state.startswith("Prepare"):
-            yield Mark(entry.written_at_ms, None, f"{entry.state}: {who}", Tone.PLAIN, source)
+            yield Mark(entry.written_at_ms, None, f"{entry.state}: {who}", Tone.PLAIN, source, *place)
         elif entry.state in _ENDS:
             started = entry.start_time_ms or (begun.written_at_ms if begun else entry.written_at_ms)
             where = ", ".join(str(p) for p in (begun.partitions if begun else ())) or "no partition"
@@ -155,7 +164,8 @@ def _batches(focus: Focus, sources: Sources, owners: Mapping[int, str]) -> Itera
         epochs[fact.partition] = fact.leader_epoch
         if before is not None and before != fact.leader_epoch:
             changed = f"leader epoch {before} -> {fact.leader_epoch} at offset {fact.base_offset}"
-            yield (LaneKind.BROKER, name), Mark(fact.at_ms, None, changed, Tone.WARNING, str(fact.partition))
+            place = str(fact.partition), fact.base_offset
+            yield (LaneKind.BROKER, name), Mark(fact.at_ms, None, changed, Tone.WARNING, str(fact.partition), *place)
         owner = owners.get(fact.producer_id)
         if owner is None and focus.partition is None:
             continue
@@ -167,7 +177,8 @@ def _batches(focus: Focus, sources: Sources, owners: Mapping[int, str]) -> Itera
         else:
             label = f"{'COMMIT' if fact.committed else 'ABORT'} marker of {who}, epoch {fact.producer_epoch}"
             tone = Tone.COMMIT if fact.committed else Tone.ABORT
-        yield (LaneKind.BROKER, name), Mark(fact.at_ms, None, label, tone, source)
+        place = str(fact.partition), fact.base_offset
+        yield (LaneKind.BROKER, name), Mark(fact.at_ms, None, label, tone, source, *place)
 
 
 def _commits(focus: Focus, commits: Iterable[GroupCommit], owners: Mapping[int, str]) -> Iterator[tuple[_Place, Mark]]:
@@ -178,10 +189,11 @@ def _commits(focus: Focus, commits: Iterable[GroupCommit], owners: Mapping[int, 
             continue
         by = owners.get(commit.producer_id, f"producer id {commit.producer_id}")
         label = f"{commit.partition} committed up to {commit.offset} by {by}"
-        source = f"__consumer_offsets-{commit.log_partition} offset {commit.log_offset}"
+        log = f"__consumer_offsets-{commit.log_partition}"
+        source = f"{log} offset {commit.log_offset}"
         yield (
             (LaneKind.CONSUMER, f"group {commit.group_id}"),
-            Mark(commit.written_at_ms, None, label, Tone.COMMIT, source),
+            Mark(commit.written_at_ms, None, label, Tone.COMMIT, source, log, commit.log_offset),
         )
 
 

@@ -29,18 +29,27 @@ class Tone(StrEnum):
 
 
 class Mark(msgspec.Struct, frozen=True):
-    """Something that happened in a lane: at a moment, or from ``at_ms`` to ``until_ms`` (None: a moment)."""
+    """Something that happened in a lane: at a moment, or from ``at_ms`` to ``until_ms`` (None: a moment).
+
+    ``log`` (``topic-partition``) and ``offset`` are its place in a log, empty and -1 without one. ``shown_at_ms`` is
+    where it stands among others when ``at_ms`` contradicts the order of its log.
+    """
 
     at_ms: int
     until_ms: int | None
     label: str
     tone: Tone
     source: str
+    log: str = ""
+    offset: int = -1
+    shown_at_ms: int | None = None
 
     @property
-    def order(self) -> tuple[int, int]:
-        """Where it stands among others: by its begin, then its end; marks of one moment stay as they were read."""
-        return self.at_ms, self.at_ms if self.until_ms is None else self.until_ms
+    def order(self) -> tuple[int, int, str, int]:
+        """Where it stands among others: by its begin and end, and in one log by offset."""
+        begin = self.at_ms if self.shown_at_ms is None else self.shown_at_ms
+        end = begin if self.until_ms is None or self.log else self.until_ms
+        return begin, end, self.log, self.offset
 
 
 class Lane(msgspec.Struct, frozen=True):

@@ -8,6 +8,7 @@ from eosctl.analysis.blame.stale_view import find_regressions
 from eosctl.analysis.blame.tenures import Reign, find_reigns
 from eosctl.analysis.blame.verdicts import judge_reigns
 from eosctl.analysis.fencing import find_fencings
+from eosctl.analysis.log_order import LogPosition, effective_times
 from eosctl.analysis.state_log import history_by_id
 from eosctl.model.blame import Blame, BlameCause, BlameVerdict, Moment
 from eosctl.model.finding import Confidence
@@ -64,16 +65,17 @@ def explain_blame(
     verdicts = list(judge_reigns(transactional_id, reigns, find_fencings(snapshot, limits), limits))
     verdicts += _stale_views(reigns, commits)
     mine = {entry.producer_id for entry in entries if entry.state}
+    times = effective_times([(_position(entry), entry.written_at_ms) for entry in entries])
     timeline = [
-        *(_moment(entry) for entry in entries),
-        *_from_logs(events, transactional_id, mine),
-        *_from_leaders(snapshot, mine),
+        *((time, _moment(entry)) for time, entry in zip(times, entries, strict=True)),
+        *((moment.at_ms, moment) for moment in _from_logs(events, transactional_id, mine)),
+        *((moment.at_ms, moment) for moment in _from_leaders(snapshot, mine)),
     ]
     return Blame(
         transactional_id,
         tuple(sorted(verdicts, key=lambda verdict: verdict.at_ms)),
         tuple(reign.tenure for reign in reigns),
-        tuple(sorted(timeline, key=lambda moment: moment.at_ms)),
+        tuple(moment for _, moment in sorted(timeline, key=lambda pair: pair[0])),
     )
 
 
@@ -92,6 +94,10 @@ def _stale_views(reigns: Sequence[Reign], commits: Sequence[GroupCommit]) -> Ite
             mine,
             regression.evidence,
         )
+
+
+def _position(entry: TransactionLogEntry) -> LogPosition:
+    return LogPosition(f"__transaction_state-{entry.log_partition}", entry.offset)
 
 
 def _moment(entry: TransactionLogEntry) -> Moment:
@@ -116,14 +122,17 @@ def _from_logs(events: Iterable[LogEvent], transactional_id: str, producer_ids: 
 
 
 def _from_leaders(snapshot: ClusterSnapshot, producer_ids: set[int]) -> Iterator[Moment]:
-    if not snapshot.looks:
-        return
+    """Date the last batch of each producer by its own time stamp, without one by the time of the observation."""
+    observed_at_ms = snapshot.looks[-1].finished_at_ms if snapshot.looks else snapshot.captured_at_ms
     for where in snapshot.producers:
         for state in where.producers:
             if state.producer_id in producer_ids:
                 since = state.current_txn_start_offset
+                is_dated = state.last_timestamp_ms >= 0
                 what = f"{where.partition}: last batch of epoch {state.producer_epoch}" + (
-                    "" if since is None else f", open since offset {since}"
+                    ("" if is_dated else " (its time is unknown, this is when the leader was asked)")
+                    + ("" if since is None else f", open since offset {since}")
                 )
+                at_ms = state.last_timestamp_ms if is_dated else observed_at_ms
                 source = f"DescribeProducers broker {where.broker_id}"
-                yield Moment(snapshot.looks[-1].finished_at_ms, source, f"broker {where.broker_id}", what)
+                yield Moment(at_ms, source, f"broker {where.broker_id}", what)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Final, Protocol
 
 from eosctl.analysis.applications import losing_is_for_good
+from eosctl.analysis.partitions import require_partition
 from eosctl.errors import PlanRefused, UsageError
 from eosctl.model.finding import Evidence
 from eosctl.model.hang import HangCause, HangStatus, HangVerdict
@@ -48,10 +49,10 @@ def plan_abort(
             for where the application does not do its work again.
 
     Raises:
-        UsageError: No such transaction, or several match.
+        UsageError: No such topic, partition, or transaction, or several transactions match.
         PlanRefused: The transaction is not hanging; the message says what it is and what to do instead.
     """
-    verdict = choose(verdicts, target)
+    verdict = choose(snapshot, verdicts, target)
     if verdict.status is not HangStatus.HANGING or not verdict.can_abort:
         raise _refusal(verdict)
     transaction = verdict.transaction
@@ -117,12 +118,13 @@ def plan_marker(
     )
 
 
-def choose(verdicts: Sequence[HangVerdict], target: Target) -> HangVerdict:
+def choose(snapshot: ClusterSnapshot, verdicts: Sequence[HangVerdict], target: Target) -> HangVerdict:
     """Pick the verdict on the transaction that is meant.
 
     Raises:
-        UsageError: No such transaction, or several match.
+        UsageError: No such topic, partition, or transaction, or several transactions match.
     """
+    require_partition(snapshot, target.partition)
     here = [verdict for verdict in verdicts if verdict.transaction.partition == target.partition]
     chosen = [
         verdict

@@ -35,10 +35,10 @@ def plan_complete(
         search: The partition's markers since the decision, for a client below TV2 (``search_for``).
 
     Raises:
-        UsageError: No such transaction, or several match.
+        UsageError: No such topic, partition, or transaction, or several transactions match.
         PlanRefused: It does not hang, or the log does not prove that it was committed.
     """
-    verdict = choose(verdicts, target)
+    verdict = choose(snapshot, verdicts, target)
     transaction = verdict.transaction
     if verdict.status is not HangStatus.HANGING:
         raise PlanRefused(
@@ -68,7 +68,7 @@ async def search_for(
     client: Asks, snapshot: ClusterSnapshot, verdicts: Sequence[HangVerdict], target: Target
 ) -> MarkerSearch | None:
     """Search the partition for the marker of the decision where the transaction log alone cannot tell; else None."""
-    transaction = choose(verdicts, target).transaction
+    transaction = choose(snapshot, verdicts, target).transaction
     decision = find_decision(transaction, snapshot, history_by_id(snapshot))
     info = snapshot.partition(transaction.partition)
     if not decision.needs_search or decision.record is None or info is None:

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 
 from eosctl.model.plan import FencePlan, MarkerPlan
 
 
-def abort_command(plan: MarkerPlan, bootstrap: str, command_config: str | None = None) -> str:
-    """Return the ``kafka-transactions.sh`` line that does what the plan does (Kafka 3.0 and later)."""
-    words = ["kafka-transactions.sh", "--bootstrap-server", bootstrap]
-    if command_config is not None:
-        words += ["--command-config", command_config]
+def abort_command(plan: MarkerPlan, connection: Sequence[str]) -> str:
+    """Return the ``kafka-transactions.sh`` line that does what the plan does (Kafka 3.0 and later).
+
+    Args:
+        plan: The change.
+        connection: The words after ``--bootstrap-server``, see ``analysis.bootstrap.connection_words``.
+    """
+    words = ["kafka-transactions.sh", "--bootstrap-server", *connection]
     words += ["abort", "--topic", plan.partition.topic, "--partition", str(plan.partition.partition)]
     words += ["--start-offset", str(plan.first_offset)]
     return shlex.join(words)
 
 
-def fence_command(plan: FencePlan, bootstrap: str, command_config: str | None = None) -> str:
-    """Return the ``kafka-transactions.sh`` line that fences the id (Kafka 4.1 and later)."""
-    words = ["kafka-transactions.sh", "--bootstrap-server", bootstrap]
-    if command_config is not None:
-        words += ["--command-config", command_config]
+def fence_command(plan: FencePlan, connection: Sequence[str]) -> str:
+    """Return the ``kafka-transactions.sh`` line that fences the id (Kafka 4.1 and later); see ``abort_command``."""
+    words = ["kafka-transactions.sh", "--bootstrap-server", *connection]
     words += ["forceTerminateTransaction", "--transactionalId", plan.transaction.transactional_id]
     return shlex.join(words)

@@ -1,18 +1,43 @@
-"""An address for the commands that are proposed to the user."""
+"""The words that make a proposed command reach the cluster."""
 
 from __future__ import annotations
 
-from shlex import quote
+import shlex
 
+from eosctl.model.hang import OpenTransaction
 from eosctl.model.snapshot import ClusterSnapshot
 
 
-def bootstrap_of(snapshot: ClusterSnapshot) -> str:
-    """Return the first broker that answered, as ``host:port``, and with it what else reaches the cluster.
+def connection_words(address: str, command_config: str = "") -> tuple[str, ...]:
+    """Return what follows ``-b`` or ``--bootstrap-server`` in a command, one element per word of the shell.
 
-    The option ``--command-config`` is the same word in eosctl and in Kafka's own tools, so what is returned can follow
-    ``-b`` and ``--bootstrap-server`` alike.
+    The option ``--command-config`` is the same word in eosctl and in Kafka's own tools.
+
+    Args:
+        address: ``host:port``, or several with commas.
+        command_config: The file of client settings; empty without one.
+    """
+    return (address, "--command-config", command_config) if command_config else (address,)
+
+
+def bootstrap_of(snapshot: ClusterSnapshot) -> str:
+    """Return the text that follows ``-b`` or ``--bootstrap-server``: the first broker that answered, and the options.
+
+    It is several words of the shell, each already quoted: put it into a command line as it is, never through
+    ``shlex.quote`` or ``shlex.join``.
     """
     broker = next((b for b in snapshot.brokers if b.reachable and not b.fenced), None)
     address = "HOST:PORT" if broker is None else f"{broker.host}:{broker.port}"
-    return f"{address} --command-config {quote(snapshot.command_config)}" if snapshot.command_config else address
+    return shlex.join(connection_words(address, snapshot.command_config))
+
+
+def abort_line(transaction: OpenTransaction, bootstrap: str) -> str:
+    """Return the command that plans the abort of a hanging transaction.
+
+    Args:
+        transaction: The transaction.
+        bootstrap: What follows ``-b``, see ``bootstrap_of``.
+    """
+    partition = transaction.partition
+    words = ("eosctl", "txn", "abort", "--topic", partition.topic, "--partition", str(partition.partition))
+    return f"{shlex.join(words)} --producer-id {transaction.producer_id} -b {bootstrap}"

@@ -2,15 +2,53 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 
-from eosctl.model.snapshot import ClusterSnapshot, PartitionInfo
+from eosctl.errors import UsageError
+from eosctl.model.snapshot import ClusterSnapshot, PartitionInfo, Topic
 from eosctl.model.transaction import TopicPartition
 
 
 def partitions_by_name(snapshot: ClusterSnapshot) -> Mapping[TopicPartition, PartitionInfo]:
     """Index all partitions of a snapshot."""
     return {info.partition: info for topic in snapshot.topics for info in topic.partitions}
+
+
+def require_partition(snapshot: ClusterSnapshot, partition: TopicPartition) -> PartitionInfo:
+    """Return a partition that a user named.
+
+    Raises:
+        UsageError: The cluster does not list its topic, or the topic does not have it.
+    """
+    topic = require_topic(snapshot, partition.topic)
+    found = next((info for info in topic.partitions if info.partition == partition), None)
+    if found is not None:
+        return found
+    numbers = sorted(info.partition.partition for info in topic.partitions)
+    has = f"the partitions {numbers[0]} to {numbers[-1]}" if numbers else "no listed partition"
+    raise UsageError(
+        f"Partition {partition} does not exist.",
+        f"{partition.topic} has {has}.",
+        f"Check the number: eosctl txn producers --topic {partition.topic}",
+    )
+
+
+def require_topic(snapshot: ClusterSnapshot, name: str) -> Topic:
+    """Return a topic that a user named.
+
+    Raises:
+        UsageError: The cluster does not list it.
+    """
+    topic = snapshot.topic(name)
+    if topic is not None:
+        return topic
+    known = difflib.get_close_matches(name, [one.name for one in snapshot.topics], n=1)
+    raise UsageError(
+        f"Topic {name} does not exist.",
+        "The cluster does not list it. A topic on which the principal lacks Describe is not listed either.",
+        f"Check the name{f'; did you mean {known[0]}' if known else ''}.",
+    )
 
 
 def too_few_in_sync(snapshot: ClusterSnapshot, info: PartitionInfo) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,6 +35,12 @@ class Connection(msgspec.Struct, frozen=True):
     def is_given(self) -> bool:
         """Whether any option names a cluster."""
         return any((self.bootstrap, self.command_config, self.overrides, self.profile))
+
+    @property
+    def option_text(self) -> str:
+        """The options for a command that follows this one, quoted for the shell; ``-X`` may hold a secret."""
+        given = {"-b": self.bootstrap, "--command-config": self.command_config, "--profile": self.profile}
+        return " ".join(f"{option} {shlex.quote(str(value))}" for option, value in given.items() if value is not None)
 
 
 def resolve_connection(connection: Connection) -> ResolvedClient:

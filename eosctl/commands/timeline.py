@@ -199,6 +199,7 @@ def _from_cluster(focus: Focus, connection: Connection, now_ms: Callable[[], int
     import asyncio
 
     from eosctl.analysis.coordinators import CONSUMER_OFFSETS_TOPIC
+    from eosctl.analysis.partitions import require_partition
     from eosctl.analysis.timeline import Sources, relevant_partitions
     from eosctl.client.client import connect
     from eosctl.collect.allowed import READ_ONLY_APIS
@@ -224,8 +225,6 @@ def _from_cluster(focus: Focus, connection: Connection, now_ms: Callable[[], int
                 return found._replace(batches=batches.value, snapshot=replace(evidence, gaps=gaps))
 
     found = asyncio.run(collect())
-    if focus.partition is not None and found.snapshot.partition(focus.partition) is None:
-        raise UsageError(
-            f"There is no partition {focus.partition}.", "The cluster does not list it.", "Check the name."
-        )
+    if focus.partition is not None:
+        require_partition(found.snapshot, focus.partition)
     return found, []

@@ -12,7 +12,12 @@ from eosctl.runbooks.load import runbooks_for
 
 
 def name_runbooks(diagnosis: Diagnosis, bootstrap: str) -> Diagnosis:
-    """Add the runbooks to the commands of each finding that one is for, behind those of its check."""
+    """Add the runbooks to the commands of each finding that one is for, behind those of its check.
+
+    Args:
+        diagnosis: The findings.
+        bootstrap: What follows ``-b``, quoted for the shell (``analysis.bootstrap.bootstrap_of``).
+    """
     if not diagnosis.findings:
         return diagnosis
     return replace(diagnosis, results=tuple(_named(result, bootstrap) for result in diagnosis.results))
@@ -31,11 +36,9 @@ def _named(result: CheckResult, bootstrap: str) -> CheckResult:
 
 
 def _command(finding: Finding, book: Runbook, bootstrap: str) -> Command:
-    words = ["eosctl", "runbook", "run", book.id, "-b", bootstrap]
-    for name, value in _inputs(finding).items():
-        if name in book.inputs:
-            words += ["-i", f"{name}={value}"]
-    return Command(shlex.join(words), "the runbook; it only looks and plans without --yes")
+    inputs = [shlex.quote(f"{name}={value}") for name, value in _inputs(finding).items() if name in book.inputs]
+    line = " ".join([f"eosctl runbook run {book.id} -b {bootstrap}", *(f"-i {one}" for one in inputs)])
+    return Command(line, "the runbook; it only looks and plans without --yes")
 
 
 def _inputs(finding: Finding) -> dict[str, str]:

@@ -6,6 +6,7 @@ import pytest
 from eosctl.actions.abort import plan_abort
 from eosctl.actions.marker import apply_marker
 from eosctl.actions.official import abort_command
+from eosctl.analysis.bootstrap import connection_words
 from eosctl.errors import AuthorizationDenied, PlanRefused, UsageError
 from eosctl.model.finding import Confidence
 from eosctl.model.hang import BlastRadius, HangCause, HangStatus, HangVerdict, OpenTransaction
@@ -80,6 +81,19 @@ def test_several_open_transactions_must_be_told_apart():
         plan_abort(snapshot(), both, Target(producer_id=11))
 
 
+@pytest.mark.parametrize(
+    ("partition", "what"),
+    [
+        (TopicPartition("nope", 0), "Topic nope does not exist"),
+        (TopicPartition("orders", 7), "Partition orders-7 does not exist"),
+    ],
+)
+def test_what_is_not_there_is_not_called_solved(partition, what):
+    with pytest.raises(UsageError, match=what) as error:
+        plan_abort(snapshot(), [verdict()], Target(partition))
+    assert "No transaction is open" not in str(error.value)
+
+
 def test_the_owner_of_the_producer_id_is_warned_about():
     (warning,) = plan_abort(snapshot(), [verdict(transactional_id="app")], Target()).warnings
     assert "'app'" in warning
@@ -87,7 +101,7 @@ def test_the_owner_of_the_producer_id_is_warned_about():
 
 def test_the_official_command_names_the_same_transaction():
     plan = plan_abort(snapshot(), [verdict()], Target())
-    assert abort_command(plan, "b:9092", "a b.properties") == (
+    assert abort_command(plan, connection_words("b:9092", "a b.properties")) == (
         "kafka-transactions.sh --bootstrap-server b:9092 --command-config 'a b.properties' "
         "abort --topic orders --partition 0 --start-offset 33"
     )

@@ -6,6 +6,7 @@ import doctest
 
 import pytest
 import yaml
+from msgspec.structs import replace
 
 from eosctl.analysis import wording
 from eosctl.analysis.bootstrap import bootstrap_of
@@ -87,3 +88,5 @@ def test_how_the_last_transaction_on_a_partition_ended(records: tuple[object, ..
 def test_bootstrap_is_a_broker_that_answered() -> None:
     assert bootstrap_of(snapshot(brokers=(broker(1, reachable=False), broker(2)))) == "127.0.0.1:9093"
     assert bootstrap_of(snapshot(brokers=())) == "HOST:PORT"
+    secured = replace(snapshot(brokers=(broker(2),)), command_config="my client.properties")
+    assert bootstrap_of(secured) == "127.0.0.1:9093 --command-config 'my client.properties'"

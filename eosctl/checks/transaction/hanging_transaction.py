@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from eosctl.analysis.bootstrap import abort_line
 from eosctl.analysis.hanging import describe_looks
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.impact import impact_text, incident_of, radius_facts
@@ -108,10 +109,7 @@ def _problem(verdict: HangVerdict, case: Case) -> Problem:
     commands: tuple[Command, ...] = (Command(f"eosctl txn hanging {bootstrap}", "all open transactions, with causes"),)
     remedy: tuple[str, ...]
     if verdict.can_abort:
-        abort = (
-            f"eosctl txn abort --topic {transaction.partition.topic} --partition {transaction.partition.partition} "
-            f"--producer-id {transaction.producer_id} {bootstrap}"
-        )
+        abort = abort_line(transaction, case.bootstrap)
         commands = (Command(abort, "prints the plan; add --yes to carry it out"),)
         remedy = ("Abort it: one ABORT marker on this partition.",)
     else:

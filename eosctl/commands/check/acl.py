@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -109,7 +110,7 @@ def acl(
     cluster or a snapshot, the rules there are compared: exit code 3 when one is missing or denied, 4 when the
     cluster's rules could not be read.
     """
-    from eosctl.analysis.bootstrap import bootstrap_of
+    from eosctl.analysis.bootstrap import bootstrap_of, connection_words
     from eosctl.analysis.connect_access import ConnectSource, plan_connect_access
     from eosctl.analysis.minimal_access import Application, plan_access, states_of, streams_application
     from eosctl.commands.config.releases import release_of
@@ -175,7 +176,9 @@ def acl(
             second_look_after_ms=parse_duration_ms(DEFAULT_SECOND_LOOK),
         )
     rules = None if evidence is None else evidence.access_rules
-    address = bootstrap or ("HOST:PORT" if evidence is None else bootstrap_of(evidence))
+    address = "HOST:PORT" if evidence is None else bootstrap_of(evidence)
+    if bootstrap is not None:
+        address = shlex.join(connection_words(bootstrap, str(command_config or "")))
     states = states_of(needed, principal, rules)
     items = tuple(access_item(one, principal, state, address) for one, state in zip(needed, states, strict=True))
     result = listing("access-rules", "check acl", invocation.now_ms(), items, evidence)

@@ -131,7 +131,7 @@ def run_runbook(
         case OutputFormat.TSV:
             text = render_tsv([[item.runbook, item.run, item.outcome, item.step, item.message]])
         case _:
-            text = render_page(run_blocks(item), invocation.style())
+            text = render_page(run_blocks(item, connection.option_text), invocation.style())
     write_result(text, output_file)
     raise typer.Exit(code)
 

@@ -84,7 +84,7 @@ def abort_transaction(
     aim = Aim.of(topic, partition, producer_id, start_offset)
     look = Look(invocation_of(context), second_look_after)
     connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
-    change = abort_of(aim, look, accept_data_loss, command_config)
+    change = abort_of(aim, look, accept_data_loss)
     _run(context, change, connection, yes, confirm, script, output, output_file)
 
 
@@ -142,7 +142,7 @@ def fence_transaction(
     from eosctl.commands.txn.changes import Look, fence_of
 
     connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
-    change = fence_of(transactional_id, Look(invocation_of(context)), accept_data_loss, command_config)
+    change = fence_of(transactional_id, Look(invocation_of(context)), accept_data_loss)
     _run(context, change, connection, yes, confirm, script, output, output_file)
 
 

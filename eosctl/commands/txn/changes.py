@@ -15,8 +15,6 @@ from eosctl.model.transaction import TopicPartition
 from eosctl.render.progress import show_progress
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from eosctl.client.client import Client
     from eosctl.model.snapshot import ClusterSnapshot
 
@@ -54,9 +52,7 @@ class Look(msgspec.Struct, frozen=True):
             return await collect_snapshot(client, observer, kinds)
 
 
-def abort_of(
-    aim: Aim, look: Look, accept_data_loss: str | None, command_config: Path | None
-) -> Change[MarkerPlan, MarkerOutcome]:
+def abort_of(aim: Aim, look: Look, accept_data_loss: str | None) -> Change[MarkerPlan, MarkerOutcome]:
     """Put the abort of one hanging transaction together."""
     from eosctl.actions.abort import plan_abort
     from eosctl.actions.marker import apply_marker
@@ -75,7 +71,7 @@ def abort_of(
         plan=plan,
         identity=_identity,
         apply=apply_marker,
-        official=lambda plan, bootstrap: abort_command(plan, bootstrap, _text(command_config)),
+        official=abort_command,
         render=marker_text("txn abort", look.invocation.now_ms, look.invocation.style),
     )
 
@@ -99,14 +95,12 @@ def complete_of(aim: Aim, look: Look) -> Change[MarkerPlan, MarkerOutcome]:
         plan=plan,
         identity=_identity,
         apply=apply_marker,
-        official=lambda plan, bootstrap: "",
+        official=lambda plan, connection: "",
         render=marker_text("txn complete", look.invocation.now_ms, look.invocation.style),
     )
 
 
-def fence_of(
-    transactional_id: str, look: Look, accept_data_loss: str | None, command_config: Path | None
-) -> Change[FencePlan, FenceOutcome]:
+def fence_of(transactional_id: str, look: Look, accept_data_loss: str | None) -> Change[FencePlan, FenceOutcome]:
     """Put the fencing of one transactional id together."""
     from eosctl.actions.fence import apply_fence, plan_fence
     from eosctl.actions.official import fence_command
@@ -123,7 +117,7 @@ def fence_of(
         # A live producer's epoch and state move on between two readings; the id that is fenced stays the same.
         identity=lambda plan: (plan.cluster_id, plan.transaction.producer_id, plan.timeout_ms),
         apply=apply_fence,
-        official=lambda plan, bootstrap: fence_command(plan, bootstrap, _text(command_config)),
+        official=fence_command,
         render=fence_text(look.invocation.now_ms, look.invocation.style),
     )
 
@@ -139,7 +133,3 @@ def _identity(plan: MarkerPlan) -> MarkerPlan:
         warnings=(),
         evidence=(),
     )
-
-
-def _text(path: Path | None) -> str | None:
-    return None if path is None else str(path)

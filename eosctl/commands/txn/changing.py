@@ -54,7 +54,7 @@ class Change(msgspec.Struct, Generic[P, R], frozen=True):
         plan: Reads the cluster and plans.
         identity: What must be equal in two readings of the same thing.
         apply: Carries the plan out and verifies it.
-        official: The official command for a plan, empty where there is none.
+        official: The official command for a plan and the words that reach the cluster; empty where there is none.
         render: The plan, and what came of it.
     """
 
@@ -64,7 +64,7 @@ class Change(msgspec.Struct, Generic[P, R], frozen=True):
     plan: Callable[[Client], Awaitable[P]]
     identity: Callable[[P], object]
     apply: Callable[[Client, P], Awaitable[R]]
-    official: Callable[[P, str], str]
+    official: Callable[[P, tuple[str, ...]], str]
     render: Callable[[P, str, R | None, OutputFormat], str]
 
 
@@ -102,12 +102,14 @@ async def _run(
     resolved: ResolvedClient,
 ) -> Result:
     from eosctl.actions.audit import audit_file, write_audit
+    from eosctl.analysis.bootstrap import connection_words
     from eosctl.client.client import connect
 
     audit = audit_file()
     async with connect(resolved.config) as client:
         plan = await change.plan(client)
-        command = change.official(plan, ",".join(str(endpoint) for endpoint in resolved.config.bootstrap))
+        addresses = ",".join(str(endpoint) for endpoint in resolved.config.bootstrap)
+        command = change.official(plan, connection_words(addresses, str(resolved.command_config or "")))
         if script is not None:
             _write_script(command, script, change.name)
         write_audit(audit, invocation.now_ms(), f"{change.name} planned", plan.cluster_id, plan)

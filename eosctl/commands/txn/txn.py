@@ -281,7 +281,9 @@ def producers(
     require_complete: RequireComplete = False,
 ) -> None:
     """List the producers of partitions as their leaders know them, with the transactional id behind each."""
+    from eosctl.analysis.partitions import require_partition, require_topic
     from eosctl.commands.txn.evidence import PRODUCERS
+    from eosctl.model.transaction import TopicPartition
     from eosctl.render.envelope import listing
     from eosctl.render.listing import render_listing
     from eosctl.render.transactions.producers import PRODUCER_COLUMNS, producer_rows
@@ -289,12 +291,10 @@ def producers(
     invocation = invocation_of(context)
     connection = Connection(bootstrap, command_config, tuple(overrides or ()), profile, timeout)
     evidence = load_or_capture(connection, snapshot, PRODUCERS, now_ms=invocation.now_ms, second_look_after_ms=0)
-    if topic is not None and evidence.topic(topic) is None:
-        raise UsageError(
-            f"There is no topic {topic}.",
-            "The cluster does not list it; without Describe on it, it is not listed either.",
-            "Check the name.",
-        )
+    if topic is not None and partition is not None:
+        require_partition(evidence, TopicPartition(topic, partition))
+    elif topic is not None:
+        require_topic(evidence, topic)
     rows = tuple(
         row
         for row in producer_rows(evidence)

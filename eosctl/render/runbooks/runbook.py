@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
+from shlex import quote
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -13,6 +13,7 @@ import msgspec
 from eosctl.analysis.wording import time_text
 from eosctl.render.listing import Column
 from eosctl.render.page import Block, Field, Line
+from eosctl.render.wrapping import wrap
 from eosctl.runbooks.book import Action, Assert, Confirm, Manual, Notify, Outcome, Probe, Runbook, Step, Wait
 from eosctl.runbooks.changes import find_change
 from eosctl.runbooks.engine import Told
@@ -147,15 +148,16 @@ def told_text(told: Told) -> str:
     return f"{told.kind:<10}  {told.text}{detail}" if told.kind != "end" else ""
 
 
-def run_blocks(item: RunItem) -> list[Block]:
-    """Show how a run ended."""
+def run_blocks(item: RunItem, connection: str) -> list[Block]:
+    """Show how a run ended; ``connection`` is the options that reach its cluster, quoted for the shell."""
     blocks: list[Block] = [Line(f"{item.outcome.upper()}: {item.runbook}", "bold"), Field("cluster", item.cluster_id)]
     blocks.append(Field("at", item.step))
     blocks.append(Field("because", item.message))
     if item.journal:
         blocks.append(Field("journal", item.journal))
     if item.resumable:
-        blocks.append(Field("go on", f"eosctl runbook run {item.runbook} --resume {item.run} --yes"))
+        command = f"eosctl runbook run {quote(item.runbook)} --resume {quote(item.run)} --yes {connection}"
+        blocks.append(Field("go on", command.rstrip()))
     if not item.acted:
         blocks.append(Line("Nothing was changed.", "bold"))
     return blocks
@@ -225,7 +227,7 @@ class _Twig(NamedTuple):
             return [self.margin + self.text]
         # However deep the tree, a few words stand on a line.
         room = max(width - len(self.below), 24)
-        first, *rest = textwrap.wrap(self.text, room) or [""]
+        first, *rest = wrap(self.text, room)
         return [self.margin + first, *(self.below + line for line in rest)]
 
 

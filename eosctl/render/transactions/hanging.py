@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from eosctl.analysis.bootstrap import abort_line
 from eosctl.checks.impact import impact_text
 from eosctl.model.hang import HangStatus, HangVerdict
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
@@ -29,11 +30,7 @@ def _blocks(verdict: HangVerdict, bootstrap: str) -> list[Block]:
     if impact:
         blocks.append(Field("impact", impact))
     if verdict.can_abort:
-        command = (
-            f"eosctl txn abort --topic {transaction.partition.topic} --partition {transaction.partition.partition} "
-            f"--producer-id {transaction.producer_id} -b {bootstrap}"
-        )
-        blocks.append(Field("do", f"$ {command}", "bold"))
+        blocks.append(Field("do", f"$ {abort_line(transaction, bootstrap)}", "bold"))
     elif verdict.abort_refusal:
         blocks.append(Field("do not", f"abort it: {verdict.abort_refusal}"))
     return blocks

@@ -63,6 +63,12 @@ def unknown_name(kind: str, name: str, known: Iterable[str], listing: str) -> Us
     return UsageError(f"There is no {kind} {name!r}.", why, f"{meant}{listing}.")
 
 
+class ProcedureRefused(EosctlError):  # noqa: N818
+    """The words ask for a procedure that destroys data."""
+
+    exit_code = 3
+
+
 class ConfigFileError(EosctlError):
     """A configuration file cannot be read or holds a value that is not allowed."""
 

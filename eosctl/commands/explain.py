@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import Annotated
 
 import typer
 
 from eosctl.commands.invocation import invocation_of, write_result
 from eosctl.commands.options import Output, OutputFile
-from eosctl.errors import UsageError
+from eosctl.errors import ProcedureRefused, UsageError
 from eosctl.render.formats import FOR_PEOPLE, OutputFormat
 
 
@@ -30,6 +31,7 @@ def explain(
     invocation = invocation_of(context)
     found = find_terms(" ".join(words)) if words else load_terms()
     if words and not found:
+        _refuse(" ".join(words))
         found = tuple(dict.fromkeys(term for word in words for term in find_terms(word) or _unknown(" ".join(words))))
     result = listing("terms", "explain", invocation.now_ms(), found)
     if words and output in FOR_PEOPLE:
@@ -37,6 +39,14 @@ def explain(
     else:
         text = render_listing(result, TERM_COLUMNS, output, invocation.style())
     write_result(text, output_file)
+
+
+def _refuse(text: str) -> None:
+    """Refuse words that ask for a procedure that destroys data, as ``diagnose`` does."""
+    from eosctl.runbooks.refused import find_refused
+
+    for one in find_refused(text):
+        raise ProcedureRefused(f"REFUSED: {one.name}.", one.why, f"{one.instead} See: eosctl diagnose {quote(text)}")
 
 
 def _unknown(text: str) -> tuple[()]:

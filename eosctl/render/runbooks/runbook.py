@@ -44,7 +44,10 @@ class BookItem(msgspec.Struct, frozen=True):
 
 
 class MatchItem(msgspec.Struct, frozen=True):
-    """What ``diagnose`` found: a runbook, or a procedure that is refused (``why`` and ``instead`` are set then)."""
+    """What ``diagnose`` found: a runbook, or a procedure that destroys data, with ``why`` and the safe way ``instead``.
+
+    ``refused`` means that the words ask for the procedure; they may also ask about it or warn of it.
+    """
 
     runbook: str
     title: str

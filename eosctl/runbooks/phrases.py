@@ -1,0 +1,273 @@
+"""Take a text in English or Chinese apart: sentences, and the words that name what is done to what."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+from functools import cache
+from importlib import resources
+from typing import Final, NamedTuple
+
+import msgspec
+
+_VOWELS: Final = "aeiou"
+_UNMARKED: Final = frozenset({"set", "reset", "put", "cut", "let"})
+_IRREGULAR: Final = {
+    "give": "gave given", "make": "made", "have": "had", "do": "did done", "run": "ran", "grow": "grew grown",
+    "shrink": "shrank shrunk", "find": "found", "keep": "kept", "leave": "left", "see": "saw seen",
+    "show": "showed shown", "rebuild": "rebuilt", "understand": "understood",
+}  # fmt: skip
+_HAN: Final = r"\u3400-\u9fff"
+_TOKEN: Final = re.compile(r"--?[a-z][\w-]*|[\w]+(?:(?:[.':*-]+|/+(?!_))[\w*]+)*|\d+|[^\s]")
+_SENTENCE: Final = re.compile(rf"(?<=[?？])\s*|[.!;](?=\s|$|[{_HAN}])|[。！；]")
+
+
+class Form(StrEnum):
+    """How a verb stands in a sentence."""
+
+    BASE = "base"
+    GERUND = "gerund"
+    PAST = "past"
+    THIRD = "third"
+    NOUN = "noun"
+    HAN = "han"
+
+
+class VerbClass(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Verbs of one meaning; ``phrases`` are rewritten before words are looked up."""
+
+    english: tuple[str, ...] = ()
+    chinese: tuple[str, ...] = ()
+    nouns: tuple[str, ...] = ()
+    ambiguous: frozenset[str] = frozenset()
+    phrases: dict[str, str] = {}
+
+
+class Moods(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What makes a sentence a request, a question, a warning, or a report; see the data for each list."""
+
+    how_to: tuple[str, ...]
+    polite: tuple[str, ...]
+    question: tuple[str, ...]
+    negation: frozenset[str]
+    glue: frozenset[str]
+    prevention: frozenset[str]
+    clause_end: frozenset[str]
+    determiners: frozenset[str]
+    licensors: frozenset[str]
+    plans: frozenset[str]
+    modals: frozenset[str]
+    wishes: frozenset[str]
+    after: frozenset[str]
+    persons: frozenset[str]
+    report: frozenset[str]
+    pronouns: frozenset[str]
+    adjuncts: frozenset[str]
+    tools: tuple[str, ...]
+
+
+class Output(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How lines look that tools and logs print."""
+
+    lines: tuple[str, ...]
+    assignment: str
+    settings_block: int
+
+
+class Way(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One way to ask for a procedure: a verb on an object, with an aspect or a value where one is named.
+
+    The words of ``unless`` turn the verb to something else where they stand next to it or to the object, those of
+    ``nowhere`` anywhere in the sentence.
+    """
+
+    verb: str
+    object: tuple[str, ...]
+    aspect: str = ""
+    value: str = ""
+    unless: frozenset[str] = frozenset()
+    nowhere: frozenset[str] = frozenset()
+
+
+class Procedure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A procedure that is never offered: what it destroys, the safe way, and the runbook that goes that way."""
+
+    name: str
+    why: str
+    instead: str
+    runbook: str
+    way: tuple[Way, ...]
+
+
+class Phrasebook(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The data file ``knowledge/refusals.toml``."""
+
+    verbs: dict[str, VerbClass]
+    objects: dict[str, tuple[str, ...]]
+    aspects: dict[str, tuple[str, ...]]
+    moods: Moods
+    output: Output
+    procedure: tuple[Procedure, ...]
+
+
+class Token(NamedTuple):
+    """A word, with the meanings that it may have; ``start`` and ``end`` are its place in the sentence."""
+
+    text: str
+    start: int
+    end: int
+    verbs: Mapping[str, Form] = {}
+    is_object: str = ""
+    is_option: bool = False
+
+
+class Sentence(NamedTuple):
+    """A sentence in small letters and its words."""
+
+    text: str
+    tokens: tuple[Token, ...]
+
+
+@cache
+def load_phrasebook() -> Phrasebook:
+    """Read the data."""
+    text = (resources.files("eosctl.knowledge") / "refusals.toml").read_text(encoding="utf-8")
+    return msgspec.convert(tomllib.loads(text), Phrasebook)
+
+
+def sentences_of(text: str) -> Iterator[Sentence]:
+    """Yield the sentences of a text, without the lines that tools and logs printed."""
+    for part in _SENTENCE.split(_normal(_written_by_people(text))):
+        if part and part.strip():
+            yield _sentence(part.strip())
+
+
+@cache
+def compiled(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern of the data once."""
+    return re.compile(pattern, re.IGNORECASE)
+
+
+def _written_by_people(text: str) -> str:
+    output = load_phrasebook().output
+    lines = [line for line in text.splitlines() if not any(compiled(p).search(line) for p in output.lines)]
+    settings = [line for line in lines if compiled(output.assignment).fullmatch(line.strip())]
+    if len(settings) >= output.settings_block:
+        lines = [line for line in lines if line not in settings]
+    return re.sub(r"\\\s*$", "", "\n".join(lines), flags=re.MULTILINE)
+
+
+def _normal(text: str) -> str:
+    """Return small letters without quotation marks, with a blank between Chinese and other words."""
+    flat = unicodedata.normalize("NFKC", text).lower()
+    flat = re.sub(r"[\u200b-\u200f\u2060\ufeff]", "", flat)
+    flat = re.sub(r"(?<=\w)['’]s\b", "", flat)
+    flat = re.sub(r"[\"'`´‘’“”«»「」『』《》\\]|\*\*", "", flat)
+    flat = re.sub(rf"(?<=[{_HAN}])(?=[a-z0-9_-])|(?<=[a-z0-9_])(?=[{_HAN}])", " ", flat)
+    flat = " ".join(flat.split())
+    for verb in load_phrasebook().verbs.values():
+        for phrase, meaning in verb.phrases.items():
+            flat = re.sub(rf"(?<![\w-])(?:{phrase})" if phrase[0] not in "(-" else phrase, meaning, flat)
+    return flat
+
+
+def _sentence(text: str) -> Sentence:
+    tokens: list[Token] = []
+    at = 0
+    while at < len(text):
+        if text[at].isspace():
+            at += 1
+            continue
+        token = _object(text, at) or _han_verb(text, at) or _word(text, at)
+        tokens.append(token)
+        at = token.end
+    return Sentence(text, tuple(tokens))
+
+
+def _object(text: str, at: int) -> Token | None:
+    best: Token | None = None
+    for name, patterns in load_phrasebook().objects.items():
+        for pattern in patterns:
+            found = compiled(pattern).match(text, at)
+            if found and found.end() > (best.end if best else at):
+                best = Token(found.group(), at, found.end(), is_object=name)
+    return best
+
+
+def _han_verb(text: str, at: int) -> Token | None:
+    length, by_class = max(
+        ((len(word), classes) for word, classes in _han_lexicon().items() if text.startswith(word, at)),
+        key=lambda item: item[0],
+        default=(0, frozenset[str]()),
+    )
+    return Token(text[at : at + length], at, at + length, dict.fromkeys(by_class, Form.HAN)) if length else None
+
+
+def _word(text: str, at: int) -> Token:
+    vocabulary = max((word for word in _han_words() if text.startswith(word, at)), key=len, default="")
+    if vocabulary:
+        return Token(vocabulary, at, at + len(vocabulary))
+    found = _TOKEN.match(text, at)
+    end = found.end() if found else at + 1
+    if re.match(rf"[{_HAN}]", text[at]):
+        end = at + 1
+    word = text[at:end]
+    is_option = word.startswith("--")
+    verbs = _lexicon().get(word[2:] if is_option else word, {})
+    if is_option:
+        verbs = {name: form for name, form in verbs.items() if form is Form.BASE}
+    return Token(word, at, end, verbs, is_option=is_option)
+
+
+@cache
+def _han_lexicon() -> Mapping[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for name, verb in load_phrasebook().verbs.items():
+        for word in verb.chinese:
+            found.setdefault(word, set()).add(name)
+    return {word: frozenset(names) for word, names in found.items()}
+
+
+@cache
+def _han_words() -> frozenset[str]:
+    moods = load_phrasebook().moods
+    lists = (moods.negation, moods.glue, moods.prevention, moods.report, moods.pronouns, moods.adjuncts)
+    return frozenset(word for words in lists for word in words if re.match(rf"[{_HAN}]", word))
+
+
+@cache
+def _lexicon() -> Mapping[str, Mapping[str, Form]]:
+    found: dict[str, dict[str, Form]] = {}
+    for name, verb in load_phrasebook().verbs.items():
+        for base in verb.english:
+            for word, form in _forms(base):
+                found.setdefault(word, {}).setdefault(name, form)
+        for noun in verb.nouns:
+            found.setdefault(noun, {}).setdefault(name, Form.NOUN)
+    return found
+
+
+def _forms(base: str) -> Iterator[tuple[str, Form]]:
+    """Yield the forms of an English verb."""
+    yield base, Form.BASE
+    stem = base.removesuffix("e") if not base.endswith("ee") else base
+    ends_short = len(base) > 2 and base[-1] not in _VOWELS + "wxy" and base[-2] in _VOWELS and base[-3] not in _VOWELS
+    doubled = base + base[-1] if ends_short and (len(base) <= 4 or base.endswith(("set", "mit"))) else stem
+    yield doubled + "ing", Form.GERUND
+    softened = base[:-1] + "i" if base.endswith("y") and base[-2] not in _VOWELS else doubled
+    if base not in _UNMARKED:
+        for past in _IRREGULAR.get(base, softened + "ed").split():
+            yield past, Form.PAST
+    yield (
+        (
+            softened + "es"
+            if softened.endswith("i")
+            else base + "es"
+            if base.endswith(("sh", "ss", "x"))
+            else base + "s"
+        ),
+        Form.THIRD,
+    )

@@ -1,0 +1,73 @@
+"""Procedures that destroy data are recognized by meaning, in English and Chinese, in any word order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from eosctl.runbooks.refused import Mood, find_refused, recognize
+from tests.commands.conftest import eosctl
+
+PHRASES = [
+    line.split("\t")
+    for line in (Path(__file__).parents[1] / "fixtures" / "runbooks" / "phrases.tsv").read_text("utf-8").splitlines()
+]
+
+
+@pytest.mark.parametrize(("answer", "text"), PHRASES, ids=[text[:60] for _, text in PHRASES])
+def test_a_phrase_is_refused_explained_or_left_alone(answer: str, text: str) -> None:
+    moods = {found.mood for found in recognize(text)}
+    assert (Mood.ORDERED in moods) == (answer == "refuse")
+    assert (bool(moods & {Mood.ASKED, Mood.WARNED}) and Mood.ORDERED not in moods) >= (answer == "caution")
+
+
+@pytest.mark.parametrize("text", [text for answer, text in PHRASES if answer == "refuse" and text.isascii()][:60])
+def test_quotes_capitals_and_line_breaks_change_nothing(text: str) -> None:
+    for changed in (
+        text.upper(),
+        text.replace(" ", "\n "),
+        text.replace("__transaction_state", "`__transaction_state`"),
+    ):
+        assert [found.name for found in find_refused(changed)] == [found.name for found in find_refused(text)]
+
+
+DESCRIBED = """\
+Topic: __transaction_state\tTopicId: Zk3vT9wBQhS1nXyLr0uPdA\tPartitionCount: 50\tReplicationFactor: 1\tConfigs: \
+min.insync.replicas=1,unclean.leader.election.enable=true
+\tTopic: __transaction_state\tPartition: 0\tLeader: 1\tReplicas: 1\tIsr: 1
+"""
+CONFIGS = """\
+Dynamic configs for topic orders are:
+  unclean.leader.election.enable=true sensitive=false synonyms={unclean.leader.election.enable=true}
+"""
+RULES = """\
+Current ACLs for resource `ResourcePattern(resourceType=TOPIC, name=__transaction_state, patternType=LITERAL)`:
+ \t(principal=User:app, host=*, operation=ALL, permissionType=ALLOW)
+"""
+LOGGED = "[2026-11-21 09:00:00,000] INFO Deleting topics: delete __transaction_state (kafka.log.LogManager)\n"
+PROPERTIES = "broker.id=1\nunclean.leader.election.enable=true\nmin.insync.replicas=1\n"
+
+
+@pytest.mark.parametrize("printed", [DESCRIBED, CONFIGS, RULES, LOGGED, PROPERTIES])
+def test_what_tools_and_logs_print_is_no_request(printed: str) -> None:
+    assert find_refused(printed) == ()
+    assert [found.name for found in find_refused(f"{printed}\ndelete __transaction_state")] == [
+        "delete __transaction_state"
+    ]
+
+
+def test_a_question_gets_the_safe_way_without_being_refused() -> None:
+    done = eosctl("diagnose", "is it safe to delete __transaction_state?", "-o", "json")
+    (first, *_) = done.json["items"]
+    assert (done.code, first["refused"], first["title"]) == (0, False, "CAUTION: delete __transaction_state")
+    assert first["why"]
+    assert first["instead"]
+    assert "because" in eosctl("diagnose", "is it safe to delete __transaction_state?").out
+
+
+def test_explain_refuses_as_well() -> None:
+    done = eosctl("explain", "wipe", "__transaction_state")
+    assert done.code == 3
+    assert "REFUSED: delete __transaction_state" in done.err
+    assert eosctl("explain", "__transaction_state").code != 3

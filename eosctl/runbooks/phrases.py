@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 import tomllib
 import unicodedata
 from collections.abc import Iterator, Mapping
@@ -13,6 +14,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+LONGEST_SENTENCE: Final = 400
 _VOWELS: Final = "aeiou"
 _UNMARKED: Final = frozenset({"set", "reset", "put", "cut", "let"})
 _IRREGULAR: Final = {
@@ -141,8 +143,9 @@ def load_phrasebook() -> Phrasebook:
 def sentences_of(text: str) -> Iterator[Sentence]:
     """Yield the sentences of a text, without the lines that tools and logs printed."""
     for part in _SENTENCE.split(_normal(_written_by_people(text))):
-        if part and part.strip():
-            yield _sentence(part.strip())
+        # A sentence has bounds even in text without punctuation: what is done to what stands close together.
+        for piece in textwrap.wrap(part or "", LONGEST_SENTENCE, break_on_hyphens=False):
+            yield _sentence(piece)
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import IntEnum
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from eosctl.runbooks.phrases import Form, Procedure, Sentence, Token, Way, compiled, load_phrasebook, sentences_of
@@ -76,14 +77,17 @@ def _moods(procedure: Procedure, sentence: Sentence, before: Token | None) -> It
             yield Mood.ASKED if _is_any(load_phrasebook().moods.question, sentence.text) else Mood.ORDERED
 
 
-def _spots(aspect: str, sentence: Sentence) -> list[tuple[int, int]]:
-    return [
-        found.span()
-        for pattern in load_phrasebook().aspects[aspect]
-        for found in compiled(pattern).finditer(sentence.text)
-    ]
+def _spots(aspect: str, sentence: Sentence) -> tuple[tuple[int, int], ...]:
+    return _find_spots(aspect, sentence.text)
 
 
+@lru_cache(maxsize=64)
+def _find_spots(aspect: str, text: str) -> tuple[tuple[int, int], ...]:
+    patterns = map(compiled, load_phrasebook().aspects[aspect])
+    return tuple(found.span() for pattern in patterns for found in pattern.finditer(text))
+
+
+@lru_cache(maxsize=64)
 def _is_any(patterns: tuple[str, ...], text: str) -> bool:
     return any(compiled(pattern).search(text) for pattern in patterns)
 

@@ -207,12 +207,15 @@ def _count_newlines(data: Buffer, start: int, stop: int) -> int:
 def summarize(source: SourceFile, counts: Sequence[SplitCounts]) -> SourceSummary:
     """Add up what the parts of a file held."""
     layout = "+".join(part for part in (source.wrapper, source.verdict.name) if part)
-    return summarize_counts(source.name, source.application, layout, counts, source.beginning)
+    whole = summarize_counts(source.name, source.application, layout, counts)
+    return whole._replace(
+        beginning=source.beginning,
+        sample_line_count=source.verdict.line_count,
+        sample_unmatched_count=source.verdict.unmatched_count,
+    )
 
 
-def summarize_counts(
-    name: str, application: str, layout: str, counts: Sequence[SplitCounts], beginning: str = ""
-) -> SourceSummary:
+def summarize_counts(name: str, application: str, layout: str, counts: Sequence[SplitCounts]) -> SourceSummary:
     """Add up the counts of what goes by one name."""
     return SourceSummary(
         file=name,
@@ -226,7 +229,6 @@ def summarize_counts(
         first_ms=next((part.first_ms for part in counts if part.first_ms is not None), None),
         last_ms=next((part.last_ms for part in reversed(counts) if part.last_ms is not None), None),
         error=next((part.error for part in counts if part.error), ""),
-        beginning=beginning,
     )
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from eosctl.model.finding import CheckResult, CheckStatus, Deduction, Grade
+from eosctl.model.finding import NO_LETTER, CheckResult, CheckStatus, Deduction, Grade
 from eosctl.model.severity import Severity
 
 FULL_SCORE: Final = 100
 POINTS: Final = {Severity.CRITICAL: 30, Severity.ERROR: 20, Severity.WARNING: 5, Severity.INFO: 0}
 LETTERS: Final = ((90, "A"), (80, "B"), (70, "C"), (60, "D"), (0, "F"))
-NO_LETTER: Final = "-"
 AT_MOST: Final = "grade_at_most"
 
 
@@ -25,7 +24,7 @@ def grade(results: Iterable[CheckResult]) -> Grade:
 
     A check counts once however many resources it found, so that a large cluster is not worse than a small one with
     the same fault. A critical finding allows no better than D, incomplete evidence no better than B, and without a
-    single evaluated check there is no letter. A finding may limit the letter itself (`at_most`).
+    single evaluated check there is no letter and no score. A finding may limit the letter itself (`at_most`).
     """
     results = tuple(results)
     worst = [
@@ -43,7 +42,8 @@ def grade(results: Iterable[CheckResult]) -> Grade:
     score = max(0, FULL_SCORE - sum(deduction.points for deduction in deductions))
     letter = next(letter for floor, letter in LETTERS if score >= floor)
     if not any(result.status in (CheckStatus.PASSED, CheckStatus.FAILED) for result in results):
-        return Grade(NO_LETTER, score, deductions, "no check could be evaluated")
+        is_accepted = any(result.status is CheckStatus.SUPPRESSED for result in results)
+        return Grade(NO_LETTER, score if is_accepted else 0, deductions, "no check could be evaluated")
     if Severity.CRITICAL in worst and letter < "D":
         return Grade("D", score, deductions, "a critical finding allows no better than D")
     limit, title = max(_limits(results), default=("A", ""))

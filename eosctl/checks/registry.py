@@ -32,6 +32,7 @@ from eosctl.checks.group.position_was_deleted import position_was_deleted
 from eosctl.checks.logs.brokers_failed import brokers_failed
 from eosctl.checks.logs.hanging_transaction_logged import hanging_transaction_logged
 from eosctl.checks.logs.producers_refused import producers_refused
+from eosctl.checks.logs.records_call_for_action import records_call_for_action
 from eosctl.checks.logs.requests_refused import requests_refused
 from eosctl.checks.logs.sequence_numbers_refused import sequence_numbers_refused
 from eosctl.checks.logs.stopped_uncleanly import stopped_uncleanly
@@ -149,6 +150,7 @@ ALL_CHECKS: Final[tuple[Check, ...]] = (
     brokers_failed,
     streams_applications_failed,
     stopped_uncleanly,
+    records_call_for_action,
     markers_wait,
     late_transactions_counted,
     producers_fenced_often,

@@ -30,7 +30,7 @@ def diagnose(checks: Iterable[Check], case: Case) -> Diagnosis:
         results=results,
         grade=grade(results),
         gaps=case.snapshot.gaps,
-        summary=summarise(results),
+        summary=summarise(results, case.snapshot.gaps),
     )
 
 
@@ -117,7 +117,10 @@ def _delivered(kind: EvidenceKind, snapshot: ClusterSnapshot) -> bool:
 
 
 def _describe(gaps: list[EvidenceGap]) -> str:
-    """Name the first gaps; one cause often closes many doors."""
+    """Name the first gaps, or what is known of all the evidence at the same time."""
+    whole = next((gap.detail for gap in gaps if gap.subject == "*" and gap.detail), "")
+    if whole:
+        return f"{gaps[0].kind.value}: {whole.removesuffix('.')}"
     first = [f"{gap.subject} {gap.error or gap.reason.value}" for gap in gaps[:3]]
     more = f" and {len(gaps) - 3} more" if len(gaps) > 3 else ""
     return f"{gaps[0].kind.value}: {', '.join(first)}{more}"

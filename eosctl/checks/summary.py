@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from eosctl.analysis.wording import count_text
+from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.finding import CheckResult, CheckStatus, Finding
 from eosctl.model.severity import Severity
 
+GAPS_NAMED: Final = 3
 
-def summarise(results: Iterable[CheckResult]) -> tuple[str, ...]:
-    """Return the verdict: how many findings of which severity, then the impact of each critical one."""
+
+def summarise(results: Iterable[CheckResult], gaps: Sequence[EvidenceGap] = ()) -> tuple[str, ...]:
+    """Return the verdict: how many findings of which severity, the impact of each critical one, and unread input.
+
+    Where no check could be evaluated, unread input is the headline: nothing else is known.
+    """
     results = tuple(results)
+    unread = _unread(gaps)
     findings = sorted((f for result in results for f in result.findings), key=lambda f: (f.severity.rank, f.check_id))
     counts = [
         f"{number} {severity.value}"
@@ -23,7 +31,16 @@ def summarise(results: Iterable[CheckResult]) -> tuple[str, ...]:
     headline = f"{count_text(len(findings), 'finding')} ({', '.join(counts)})" if findings else "No findings"
     tail = f"{count_text(evaluated, 'check')} evaluated, {skipped} skipped"
     impacts = (_impact(f) for f in findings if f.severity is Severity.CRITICAL and f.impact)
-    return (f"{headline}; {tail}.", *dict.fromkeys(impacts))
+    lines = (f"{headline}; {tail}.", *dict.fromkeys(impacts))
+    return (*unread, *lines) if unread and not evaluated else (*lines, *unread)
+
+
+def _unread(gaps: Sequence[EvidenceGap]) -> tuple[str, ...]:
+    """Return a sentence for each log that was not recognized."""
+    found = [gap for gap in gaps if gap.kind is EvidenceKind.LOGS and gap.reason is GapReason.NOT_RECOGNIZED]
+    named = [f"{gap.detail[:1].upper()}{gap.detail[1:]}".removesuffix(".") + "." for gap in found[:GAPS_NAMED]]
+    more = len(found) - GAPS_NAMED
+    return (*named, f"{count_text(more, 'more log')} not recognized.") if more > 0 else tuple(named)
 
 
 def _impact(finding: Finding) -> str:

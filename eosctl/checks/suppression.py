@@ -46,7 +46,7 @@ def suppress(
         diagnosis,
         results=results,
         grade=grade(results),
-        summary=summarise(results),
+        summary=summarise(results, diagnosis.gaps),
         suppressed=tuple(hidden),
         remarks=(*diagnosis.remarks, *remarks),
     )

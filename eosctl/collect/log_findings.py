@@ -2,8 +2,8 @@
 
 ``collect_log_findings(paths, zone)`` returns a ``LogFindings``: ``incidents`` (each with kind, root cause, severity,
 confidence, subject, times, ``evidence`` as file and offset, explanation and next step), ``events`` (whose ``file`` and
-``offset`` are those of the evidence, so that records can be quoted), ``sources``, ``skipped``, ``unjudged`` (critical
-records in no incident) and ``is_complete``.
+``offset`` are those of the evidence, so that records can be quoted), ``sources``, ``skipped``, ``unexplained`` (records
+that call for action and that no incident explains) and ``is_complete``.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ from datetime import tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eosctl.analysis.incidents.judge import judge_incidents
-from eosctl.analysis.incidents.unjudged import find_unjudged
+from eosctl.analysis.incidents.calls_for_action import Advice, group_records
+from eosctl.analysis.incidents.judge import judge_logs
+from eosctl.analysis.log_coverage import measure_coverage
 from eosctl.model.log_findings import LogFindings, SkippedFile
 from eosctl.model.period import ALL_TIME, Period
+from eosctl.model.severity import Severity
 
 if TYPE_CHECKING:
     from spark_log_analytics.layouts import Layout
@@ -44,12 +46,22 @@ def collect_log_findings(
 
 def judge_scan(scan: LogScan, period: Period = ALL_TIME) -> LogFindings:
     """Judge a scan, wherever it was made; tell what was in a period, by causes that may lie before it."""
+    skipped = tuple(SkippedFile(*one) for one in scan.unread)
+    advice = _advice()
+    judged = judge_logs(scan.events, scan.sources, frozenset(advice))
+    events = tuple(event for event in scan.events if period.holds(event.time_ms))
+    told = tuple(one for one in judged.incidents if period.touches(one.t_start_ms, one.t_end_ms))
+    unexplained = group_records((one for one in judged.unexplained if period.holds(one.time_ms)), advice)
+    return LogFindings(events, told, scan.sources, skipped, unexplained, measure_coverage(scan.sources, scan.events))
+
+
+def _advice() -> dict[str, Advice]:
+    """Return the categories that call for action, as the catalogue describes them."""
     from spark_log_analytics.catalogue import Weight, load_catalogue
 
-    skipped = tuple(SkippedFile(*one) for one in scan.unread)
-    incidents = judge_incidents(scan.events, scan.sources)
-    critical = {category.id for category in load_catalogue().categories if category.weight is Weight.CRITICAL}
-    events = tuple(event for event in scan.events if period.holds(event.time_ms))
-    unjudged = find_unjudged(events, incidents, critical)
-    told = tuple(one for one in incidents if period.touches(one.t_start_ms, one.t_end_ms))
-    return LogFindings(events, told, scan.sources, skipped, unjudged)
+    severities = {Weight.CRITICAL: Severity.CRITICAL, Weight.ACT: Severity.WARNING}
+    return {
+        one.id: Advice(severities[one.weight], one.meaning, one.next_step)
+        for one in load_catalogue().categories
+        if one.weight in severities
+    }

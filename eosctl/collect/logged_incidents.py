@@ -1,24 +1,23 @@
-"""What logs tell, added to a snapshot: incidents with the records they rest on, and what could not be read."""
+"""What logs show, added to a snapshot: incidents, records that no incident explains, and what could not be read."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Iterator, Mapping
 
 from msgspec.structs import replace
 
+from eosctl.analysis.incidents.quotes import quote_record
+from eosctl.analysis.log_coverage import nothing_read_text, unread_text
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.incident import EvidenceLine
 from eosctl.model.log_event import LogEvent
 from eosctl.model.log_evidence import LoggedIncident, LoggedRecord
-from eosctl.model.log_findings import LogFindings
+from eosctl.model.log_findings import LogFindings, Recognition
 from eosctl.model.snapshot import ClusterSnapshot
-
-TEXT_CHARACTERS: Final = 160
 
 
 def with_logs(snapshot: ClusterSnapshot, findings: LogFindings) -> ClusterSnapshot:
-    """Return a snapshot with the incidents of logs and, as gaps, what could not be read. Secrets are masked."""
+    """Return a snapshot with what logs show and, as gaps, what could not be read or recognized. Secrets are masked."""
     events = {(event.file, event.offset): event for event in findings.events}
     told = tuple(
         LoggedIncident(incident, tuple(_record(place, events) for place in incident.evidence))
@@ -27,6 +26,7 @@ def with_logs(snapshot: ClusterSnapshot, findings: LogFindings) -> ClusterSnapsh
     return replace(
         snapshot,
         logged_incidents=(*snapshot.logged_incidents, *told),
+        logged_records=(*snapshot.logged_records, *findings.unexplained),
         collected=snapshot.collected | {EvidenceKind.LOGS},
         gaps=(*snapshot.gaps, *_gaps(findings)),
     )
@@ -36,25 +36,24 @@ def _record(place: EvidenceLine, events: Mapping[tuple[str, int], LogEvent]) -> 
     event = events.get((place.file, place.offset))
     if event is None:
         return LoggedRecord(place.file, None, "record", f"at byte {place.offset}")
-    text = " ".join(event.message.split())
-    if len(text) > TEXT_CHARACTERS:
-        text = f"{text[: TEXT_CHARACTERS - 1]}…"
-    return LoggedRecord(f"{event.file}:{event.line}", event.time_ms, event.category, text)
+    return quote_record(event)
 
 
-def _gaps(findings: LogFindings) -> tuple[EvidenceGap, ...]:
-    if not findings.sources:
-        step = "Name files that hold logs."
-        return (EvidenceGap(EvidenceKind.LOGS, "*", GapReason.UNSUPPORTED, detail="no file is a log", next_step=step),)
+def _gaps(findings: LogFindings) -> Iterator[EvidenceGap]:
+    """Yield what of the logs is no evidence: nothing at all, files of unknown content, and files that broke off."""
+    if nothing := nothing_read_text(findings):
+        yield _gap("*", GapReason.NOT_RECOGNIZED, nothing, "Name files that hold logs.")
+    else:
+        for one in findings.coverage:
+            if one.recognition in (Recognition.NONE, Recognition.LITTLE):
+                step = "Leave out files that hold no log. For a log of another layout: eosctl logs report --pattern."
+                yield _gap(one.file, GapReason.NOT_RECOGNIZED, unread_text(one), step)
     broken = [(source.file, source.error) for source in findings.sources if source.error]
     broken += [(one.file, one.reason) for one in findings.skipped if one.is_failure]
-    return tuple(
-        EvidenceGap(
-            EvidenceKind.LOGS,
-            file,
-            GapReason.UNREACHABLE,
-            detail=f"{file}: {reason}",
-            next_step="Give whole, readable files; what was read of them is judged.",
-        )
-        for file, reason in broken
-    )
+    for file, reason in broken:
+        step = "Give whole, readable files; what was read of them is judged."
+        yield _gap(file, GapReason.UNREACHABLE, f"{file}: {reason}", step)
+
+
+def _gap(subject: str, reason: GapReason, detail: str, next_step: str) -> EvidenceGap:
+    return EvidenceGap(EvidenceKind.LOGS, subject, reason, detail=detail, next_step=next_step)

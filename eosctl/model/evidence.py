@@ -44,6 +44,7 @@ class GapReason(StrEnum):
     NO_LEADER = "no-leader"
     BROKER_ERROR = "broker-error"
     NOT_COLLECTED = "not-collected"
+    NOT_RECOGNIZED = "not-recognized"
 
 
 class EvidenceGap(msgspec.Struct, frozen=True):

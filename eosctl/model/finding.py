@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from enum import Enum, StrEnum
+from typing import Final
 
 import msgspec
 
 from eosctl.model.evidence import EvidenceGap
 from eosctl.model.severity import Severity
+
+NO_LETTER: Final = "-"
+"""The letter of a grade that could not be given."""
 
 
 class Confidence(StrEnum):
@@ -112,6 +116,14 @@ class Grade(msgspec.Struct, frozen=True):
     score: int
     deductions: tuple[Deduction, ...] = ()
     cap: str = ""
+
+    def __str__(self) -> str:
+        return f"Grade {self.letter} ({self.score}/100)" if self.is_given else "No grade"
+
+    @property
+    def is_given(self) -> bool:
+        """Whether there is a letter: at least one check was evaluated."""
+        return self.letter != NO_LETTER
 
 
 class Diagnosis(msgspec.Struct, frozen=True):

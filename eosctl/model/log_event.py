@@ -77,6 +77,8 @@ class SourceSummary(NamedTuple):
         last_ms: Time of the last.
         error: Why the file could not be read to its end; empty when it was.
         beginning: Its first records as text, in which programs tell who they are; empty where it is no file.
+        sample_line_count: Lines of its first part that should begin a record; 0 where there is no sample.
+        sample_unmatched_count: Lines among them that no layout explains.
     """
 
     file: str
@@ -91,3 +93,5 @@ class SourceSummary(NamedTuple):
     last_ms: int | None
     error: str
     beginning: str = ""
+    sample_line_count: int = 0
+    sample_unmatched_count: int = 0

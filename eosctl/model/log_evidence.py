@@ -1,4 +1,4 @@
-"""Incidents that logs tell of, as evidence of a snapshot: each with the records it rests on, quoted."""
+"""What logs show, as evidence of a snapshot: incidents, and records that no incident explains, with quotes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from eosctl.model.finding import Resource
 from eosctl.model.incident import Incident
+from eosctl.model.severity import Severity
 
 
 class LoggedRecord(NamedTuple):
@@ -30,3 +32,31 @@ class LoggedIncident(msgspec.Struct, frozen=True):
 
     incident: Incident
     records: tuple[LoggedRecord, ...] = ()
+
+
+class UnexplainedRecords(msgspec.Struct, frozen=True):
+    """Records of one category and subject that call for action and that no incident explains.
+
+    Attributes:
+        category: The category of the log catalogue.
+        severity: How much the category matters.
+        resource: The subject: a partition, a transaction, a group, a broker, or the application that wrote the records.
+        record_count: How many records there are.
+        first_ms: When the first was written, ms since the epoch, UTC; None where no record carries a time.
+        last_ms: When the last was written.
+        records: The first and the last records, quoted.
+        meaning: What the category means.
+        next_step: What to do; empty where the catalogue names nothing.
+        names: What the records name, by the names of log fields: ``transactional_id``, ``producer_id``, ``partition``.
+    """
+
+    category: str
+    severity: Severity
+    resource: Resource
+    record_count: int
+    first_ms: int | None
+    last_ms: int | None
+    records: tuple[LoggedRecord, ...]
+    meaning: str
+    next_step: str
+    names: tuple[tuple[str, str], ...] = ()

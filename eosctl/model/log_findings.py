@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import StrEnum
 from typing import NamedTuple
 
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent, SourceSummary
+from eosctl.model.log_evidence import UnexplainedRecords
 
 
 class SkippedFile(NamedTuple):
@@ -23,30 +25,45 @@ class SkippedFile(NamedTuple):
     is_failure: bool
 
 
-class UnjudgedRecords(NamedTuple):
-    """Critical records of one category that belong to no incident.
+class Recognition(StrEnum):
+    """How much of a file was recognized as log records."""
+
+    EMPTY = "empty"
+    NONE = "none"
+    LITTLE = "little"
+    MOST = "most"
+
+
+class FileCoverage(NamedTuple):
+    """How much of one file was recognized.
 
     Attributes:
-        category: The category.
-        record_count: How many there are.
-        file: Where the first one is.
-        line: Its line, from 1.
+        file: The file.
+        recognition: The verdict.
+        recognized_count: Lines that are the start of a log record, or that the catalogue knows.
+        line_count: Lines that should each start a record, as far as the file was sampled.
     """
 
-    category: str
-    record_count: int
     file: str
-    line: int
+    recognition: Recognition
+    recognized_count: int
+    line_count: int
 
 
 class LogFindings(NamedTuple):
-    """The events and incidents of a scan, the files that were read, those that were not, and what is in no incident."""
+    """The events and incidents of a scan, the files that were read, those that were not, and unexplained records."""
 
     events: Sequence[LogEvent]
     incidents: Sequence[Incident]
     sources: Sequence[SourceSummary]
     skipped: Sequence[SkippedFile]
-    unjudged: Sequence[UnjudgedRecords] = ()
+    unexplained: Sequence[UnexplainedRecords] = ()
+    coverage: Sequence[FileCoverage] = ()
+
+    @property
+    def has_records(self) -> bool:
+        """Whether a log record was recognized in any file."""
+        return any(one.recognition in (Recognition.LITTLE, Recognition.MOST) for one in self.coverage)
 
     @property
     def is_complete(self) -> bool:

@@ -10,7 +10,7 @@ from eosctl.model.cluster_state import AccessRules, LogDirectory, QuorumReplica
 from eosctl.model.evidence import EvidenceGap, EvidenceKind
 from eosctl.model.fencing import AbortedRange
 from eosctl.model.history import TransactionLogEntry
-from eosctl.model.log_evidence import LoggedIncident
+from eosctl.model.log_evidence import LoggedIncident, UnexplainedRecords
 from eosctl.model.metric_page import MetricPage
 from eosctl.model.setting import Setting
 from eosctl.model.transaction import PartitionProducers, TopicPartition, Transaction, TransactionLook
@@ -205,6 +205,7 @@ class ClusterSnapshot(msgspec.Struct, frozen=True):
     access_rules: AccessRules | None = None
     log_directories: tuple[LogDirectory, ...] = ()
     logged_incidents: tuple[LoggedIncident, ...] = ()
+    logged_records: tuple[UnexplainedRecords, ...] = ()
     metric_pages: tuple[MetricPage, ...] = ()
     collected: frozenset[EvidenceKind] = frozenset()
     gaps: tuple[EvidenceGap, ...] = ()

@@ -259,12 +259,28 @@ def test_every_category_explains_itself() -> None:
             "STREAM_THREAD_DEATH",
         ),
         ("Disconnecting from node 2 due to request timeout.", "NETWORK_DISCONNECT"),
+        (
+            "UNCLEAN partition change for orders-0 with topic ID 5dBuVqkCTy2xJq0zYh3: leader: 1 -> 2",
+            "UNCLEAN_ELECTION",
+        ),
+        (
+            "[Transaction State Manager 3]: Error loading transactions from transaction log __transaction_state-1",
+            "TXN_LOG_LOAD_FAILED",
+        ),
     ],
 )
 def test_lines_of_the_catalogue(message: str, category: str) -> None:
     found = Classifier().classify(Record(0, 0, "", "INFO", "", "a.B", "", message, ""))
     assert found is not None
     assert found.category == category
+
+
+def test_an_unclean_election_that_did_not_happen_is_none() -> None:
+    refused = (
+        "[QuorumController id=1] Cannot trigger unclean leader election for offline partition orders-0 because unclean "
+        "leader election is disabled for this topic."
+    )
+    assert Classifier().classify(Record(0, 0, "", "INFO", "", "a.B", "", refused, "")) is None
 
 
 def test_an_error_that_nobody_knows_is_kept_and_info_is_not() -> None:

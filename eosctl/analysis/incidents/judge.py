@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Set
-from typing import Final
+from typing import Final, NamedTuple
 
 from eosctl.analysis.incidents.announced import GUESSED
 from eosctl.analysis.incidents.applications import find_failed_streams, find_slow_processing, find_unclean_stops
@@ -15,6 +15,8 @@ from eosctl.analysis.incidents.rollbacks import find_rollbacks
 from eosctl.analysis.incidents.servers import find_outages, find_planned_restarts
 from eosctl.analysis.incidents.shortages import find_shortages, has_made
 from eosctl.analysis.incidents.story import LogStory
+from eosctl.analysis.incidents.topic_denials import find_hidden_resources, find_topic_denials
+from eosctl.analysis.incidents.unexplained import find_unexplained
 from eosctl.analysis.incidents.writes import (
     find_hanging_transactions,
     find_refused_writes,
@@ -29,21 +31,32 @@ _BY_PRODUCER: Final = frozenset(
 )
 
 
-def judge_incidents(events: Iterable[LogEvent], sources: Sequence[SourceSummary] = ()) -> tuple[Incident, ...]:
+class Judgement(NamedTuple):
+    """What logs show: incidents, earliest first, and serious records that no incident explains."""
+
+    incidents: tuple[Incident, ...]
+    unexplained: tuple[LogEvent, ...]
+
+
+def judge_logs(events: Sequence[LogEvent], sources: Sequence[SourceSummary], serious: frozenset[str]) -> Judgement:
     """Find what went wrong in a set of logs.
 
     Args:
-        events: The events of a scan, in any order; those without a time are not used.
+        events: The events of a scan, in any order; those without a time are evidence of no incident.
         sources: The summaries of the same files.
-
-    Returns:
-        The incidents that no other one explains, earliest first.
+        serious: The categories of records that call for action by themselves.
     """
     story = LogStory(events, sources)
     found = [_doubted(one, story.guessed_ids) for one in _all(story)]
     causes = Causes(found)
     kept = [one for one in found if not causes.explain(one)]
-    return tuple(sorted(_merged(kept), key=lambda one: (one.t_start_ms, one.kind, str(one.subject))))
+    incidents = tuple(sorted(_merged(kept), key=lambda one: (one.t_start_ms, one.kind, str(one.subject))))
+    return Judgement(incidents, tuple(find_unexplained(story, events, found, serious)))
+
+
+def judge_incidents(events: Iterable[LogEvent], sources: Sequence[SourceSummary] = ()) -> tuple[Incident, ...]:
+    """Return the incidents that no other one explains, earliest first; see ``judge_logs``."""
+    return judge_logs(tuple(events), sources, frozenset()).incidents
 
 
 def _doubted(one: Incident, guessed_ids: Set[str]) -> Incident:
@@ -92,6 +105,8 @@ def _all(story: LogStory) -> Iterator[Incident]:
     yield from find_fenced_producers(story)
     yield from find_rollbacks(story)
     yield from find_denials(story)
+    yield from find_topic_denials(story)
+    yield from find_hidden_resources(story)
     yield from find_settings(story)
     yield from find_large_records(story)
     yield from find_failed_log_dirs(story)

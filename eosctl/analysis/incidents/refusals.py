@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 
 from eosctl.analysis.incidents.story import LogStory, by_key, episodes, incident, time_of
+from eosctl.analysis.incidents.topic_denials import Observers
 from eosctl.analysis.incidents.unnamed import Owners
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
@@ -19,6 +20,7 @@ _NO_NAME = "rdkafka"
 
 def find_denials(story: LogStory) -> Iterator[Incident]:
     """Yield what was denied for want of a right, one incident for each thing that was asked for."""
+    observers = Observers(story)
     for category, kind, root_cause, name, field in (
         (
             "AUTHZ_TXN_ID",
@@ -30,9 +32,8 @@ def find_denials(story: LogStory) -> Iterator[Incident]:
         ("AUTHZ_GROUP", "group_authorization", "missing-group-acl", "group", "group"),
     ):
         owners = Owners(story)
-        for (asked, _), denials in _by_name(
-            story, ((_asked(story, owners, event, field), event) for event in story.of(category))
-        ):
+        events = [event for event in story.of(category) if not observers.has(event)]
+        for (asked, _), denials in _by_name(story, ((_asked(story, owners, event, field), event) for event in events)):
             for episode in episodes(denials, EPISODE_MS):
                 principal = next((event.fields["principal"] for event in episode if event.fields.get("principal")), "")
                 operation = next((event.fields["operation"] for event in episode if event.fields.get("operation")), "")

@@ -34,7 +34,7 @@ def judge_beside(deployment: Deployment, snapshot: ClusterSnapshot | None) -> tu
 def joined(cluster: Diagnosis, files: Iterable[CheckResult]) -> Diagnosis:
     """Return one diagnosis of both, graded as one."""
     results = (*cluster.results, *files)
-    return replace(cluster, results=results, grade=grade(results), summary=summarise(results))
+    return replace(cluster, results=results, grade=grade(results), summary=summarise(results, cluster.gaps))
 
 
 def _of_files(result: CheckResult, alone: set[str], places: set[str]) -> CheckResult:

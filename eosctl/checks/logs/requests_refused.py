@@ -13,6 +13,8 @@ KINDS: Final = frozenset(
     {
         "transactional_id_authorization",
         "group_authorization",
+        "topic_authorization",
+        "observation_denied",
         "invalid_transaction_timeout",
         "invalid_streams_config",
         "record_too_large",
@@ -39,8 +41,9 @@ def requests_refused(case: Case) -> Iterator[Problem]:
     """Find applications that cannot work until a setting or an access rule changes.
 
     What it checks:
-        Logs of applications: missing access to a transactional id or group, timeouts above the broker's maximum,
-        settings that Streams refuses, records that are too large.
+        Logs of applications and brokers: missing access to a transactional id, group, or topic, timeouts above the
+        broker's maximum, settings that Streams refuses, records that are too large. What a principal that only
+        observes may not describe is information.
 
     Why it matters for exactly-once:
         None of these heals with time or retries: the application makes no progress, or ends.

@@ -26,6 +26,7 @@ _OWNERS: Final = (
     ("topic-partition", "partition"),
     ("topic", "topic"),
     ("application", "application"),
+    ("principal", "principal"),
 )
 _FACTS: Final = {
     "transactional.id": "transactional_id",

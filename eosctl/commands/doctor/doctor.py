@@ -36,6 +36,7 @@ from eosctl.commands.options import (
 )
 from eosctl.commands.session import Connection, load_or_capture
 from eosctl.errors import UsageError
+from eosctl.model.evidence import EvidenceGap, GapReason
 from eosctl.model.severity import Severity
 from eosctl.render.formats import FindingFormat
 
@@ -160,8 +161,8 @@ def doctor(
     Nothing is changed: only read requests are sent, no group is joined, no topic is created. With paths, configuration
     files are judged too, against the cluster's brokers; logs and metrics join what the cluster says. Any of them may
     stand alone: where no cluster is named, none is asked. Exit codes:
-    0 nothing at or above --fail-on, 1 the cluster could not be asked, 2 usage or a malformed file, 3 findings or a
-    score below --min-score, 4 evidence incomplete with --require-complete.
+    0 nothing at or above --fail-on, 1 the cluster could not be asked, 2 usage, a malformed file, or logs of which no
+    record was recognized, 3 findings or a score below --min-score, 4 evidence incomplete with --require-complete.
     """
     from eosctl.checks.registry import ALL_CHECKS
 
@@ -204,11 +205,11 @@ def doctor(
         raise typer.Exit(present(evidence, checks, request, invocation, files))
     from eosctl.model.snapshot import ClusterSnapshot
 
-    known, log_count = with_sources(
+    known, log_reading = with_sources(
         evidence or ClusterSnapshot(captured_at_ms=invocation.now_ms(), cluster_id=""), sources, invocation.now_ms
     )
     checks = ALL_CHECKS if evidence is not None else checks_without_cluster(ALL_CHECKS, known)
-    raise typer.Exit(present(known, checks, request, invocation, files, log_count))
+    raise typer.Exit(present(known, checks, request, invocation, files, log_reading))
 
 
 def _watch(watching: Watching, gate: Gate, output: FindingFormat, invocation: Invocation) -> int:
@@ -242,7 +243,7 @@ def present(
     request: Request,
     invocation: Invocation,
     files: FilesRead | None = None,
-    log_count: int = 0,
+    log_reading: str = "",
 ) -> int:
     """Diagnose, write what was asked for, and return the exit code."""
     from eosctl.analysis.diagnosis_timeline import build_diagnosis_timeline
@@ -288,7 +289,7 @@ def present(
         generated_at_ms=now_ms,
         next_commands=_next_commands(diagnosis),
         file_count=0 if files is None else len(files.read),
-        log_count=log_count,
+        log_reading=log_reading,
         timeline=build_diagnosis_timeline(case.snapshot, diagnosis.findings, case.open_transactions),
     )
     write_result(render_diagnosis(report, checks, request.output, invocation.style()), request.output_file)
@@ -319,11 +320,15 @@ def exit_code(diagnosis: Diagnosis, gate: Gate) -> int:
     if any(finding.severity.at_least(gate.fail_on or Severity.ERROR) for finding in diagnosis.findings):
         return FINDINGS
     if gate.min_score is not None and diagnosis.grade.score < gate.min_score:
-        note(f"score {diagnosis.grade.score} is below {gate.min_score}")
+        note(f"{diagnosis.grade}: below --min-score {gate.min_score}")
         return FINDINGS
     if gate.require_complete and (diagnosis.gaps or any(result.incomplete for result in diagnosis.results)):
         return INCOMPLETE
-    return 0
+    return 0 if diagnosis.grade.is_given or not any(_is_unread(gap) for gap in diagnosis.gaps) else BAD_INPUT
+
+
+def _is_unread(gap: EvidenceGap) -> bool:
+    return gap.reason is GapReason.NOT_RECOGNIZED and gap.subject == "*"
 
 
 def _next_commands(diagnosis: Diagnosis) -> tuple[Command, ...]:

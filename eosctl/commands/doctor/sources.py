@@ -91,21 +91,22 @@ def sources_of(
     return Sources(tuple(logs or ()), zone_of(zone), tuple(metrics or ()), credentials)
 
 
-def with_sources(snapshot: ClusterSnapshot, sources: Sources, now_ms: Callable[[], int]) -> tuple[ClusterSnapshot, int]:
+def with_sources(snapshot: ClusterSnapshot, sources: Sources, now_ms: Callable[[], int]) -> tuple[ClusterSnapshot, str]:
     """Add what logs and metrics say to a snapshot.
 
     Returns:
-        The snapshot, and how many log files were read.
+        The snapshot, and how much of logs was read, in words; empty without logs.
     """
-    log_count = 0
+    log_reading = ""
     if sources.logs:
         from eosctl.collect.log_findings import collect_log_findings
         from eosctl.collect.logged_incidents import with_logs
+        from eosctl.render.logs.report import catalogued_text
         from eosctl.render.progress import show_progress
 
         with show_progress() as progress:
             findings = collect_log_findings(sources.logs, sources.zone, progress=progress)
-        log_count = len(findings.sources)
+        log_reading = catalogued_text(findings)
         snapshot = with_logs(snapshot, findings)
     if sources.metrics:
         from eosctl.commands.metrics.reading import read_credentials
@@ -113,7 +114,7 @@ def with_sources(snapshot: ClusterSnapshot, sources: Sources, now_ms: Callable[[
 
         told = collect_metric_evidence(sources.metrics, now_ms, PAGE_TIMEOUT_MS, read_credentials(sources.credentials))
         snapshot = with_metrics(snapshot, told)
-    return snapshot, log_count
+    return snapshot, log_reading
 
 
 def checks_without_cluster(checks: tuple[Check, ...], snapshot: ClusterSnapshot) -> tuple[Check, ...]:

@@ -78,7 +78,7 @@ ReportOutput = Annotated[
 ]
 FailOn = Annotated[
     Severity | None,
-    typer.Option("--fail-on", help="Exit with 3 when an incident is this bad or worse.", rich_help_panel=GATE),
+    typer.Option("--fail-on", help="Exit with 3 when a finding is this bad or worse.", rich_help_panel=GATE),
 ]
 
 
@@ -108,7 +108,7 @@ def scan_logs(
 ) -> None:
     """Read logs into events: category, time, ids, exceptions, with file and offset of each.
 
-    Exit codes: 0 done, 2 usage, 4 a file could not be read to its end.
+    Exit codes: 0 done, 2 usage, 4 a file could not be read to its end, or no log record was recognized.
     """
     from eosctl.render.logs.report import EVENT_COLUMNS, logs_view, scan_blocks
     from eosctl.render.machine import render_json, render_tsv, render_yaml
@@ -130,7 +130,7 @@ def scan_logs(
         case _:
             text = render_page(scan_blocks(findings), invocation.style())
     write_result(text, output_file)
-    raise typer.Exit(_completeness(findings))
+    raise typer.Exit(_completeness(findings, paths))
 
 
 @app.command("report")
@@ -163,10 +163,12 @@ def report_logs(
 ) -> None:
     """Tell what went wrong and why: incidents with their root causes, evidence and next steps.
 
-    Exit codes: 0 done, 2 usage, 3 an incident at or above --fail-on, 4 a file could not be read to its end.
+    Exit codes: 0 done, 2 usage, 3 an incident, or a record without a known cause, at or above --fail-on, 4 a file could
+    not be read to its end, or no log record was recognized.
     """
     invocation = invocation_of(context)
     from eosctl.analysis.log_digest.digest import digest_events
+    from eosctl.render.logs.verdict import worst_severity
 
     connection = connection_of([*paths, *(baseline or ())], command_config, overrides, profile)
     period = period_of(begin, end, invocation.now_ms())
@@ -175,9 +177,10 @@ def report_logs(
     usual = None if baseline is None else _read(baseline, how._replace(period=ALL_TIME)).events
     digest = digest_events(findings.events, usual)
     write_result(_render_report(findings, digest, output, invocation, static=static), output_file)
-    if fail_on is not None and any(incident.severity.at_least(fail_on) for incident in findings.incidents):
+    worst = worst_severity(findings)
+    if fail_on is not None and worst is not None and worst.at_least(fail_on):
         raise typer.Exit(EXIT_FINDINGS)
-    raise typer.Exit(_completeness(findings))
+    raise typer.Exit(_completeness(findings, paths))
 
 
 @app.command("patterns")
@@ -233,6 +236,7 @@ def _render_report(
     from eosctl.render.logs.html import render_logs_html
     from eosctl.render.logs.markdown import render_logs_markdown
     from eosctl.render.logs.report import INCIDENT_COLUMNS, logs_view, report_blocks
+    from eosctl.render.logs.verdict import unexplained_row
     from eosctl.render.machine import render_json, render_tsv, render_yaml
     from eosctl.render.page import render_page
 
@@ -244,7 +248,8 @@ def _render_report(
         case ReportFormat.YAML:
             return render_yaml(view)
         case ReportFormat.TSV:
-            return render_tsv([column.cell(item) for column in INCIDENT_COLUMNS] for item in view.incidents)
+            rows = [[column.cell(item) for column in INCIDENT_COLUMNS] for item in view.incidents]
+            return render_tsv([*rows, *(unexplained_row(item) for item in view.unexplained)])
         case ReportFormat.MARKDOWN:
             return render_logs_markdown(findings, digest, now_ms)
         case ReportFormat.HTML:
@@ -337,5 +342,9 @@ def category_item(category: Category) -> CategoryItem:
     )
 
 
-def _completeness(findings: LogFindings) -> int:
-    return 0 if findings.is_complete else EXIT_INCOMPLETE
+def _completeness(findings: LogFindings, paths: Sequence[Path]) -> int:
+    """Return whether evidence is missing: a topic may have no records, but a file of logs holds some."""
+    from spark_log_analytics.topics.address import is_topic_url
+
+    is_unread = not findings.has_records and not all(is_topic_url(path) for path in paths)
+    return EXIT_INCOMPLETE if is_unread or not findings.is_complete else 0

@@ -19,10 +19,10 @@ def render_diagnosis_annotations(report: Report) -> str:
     lines += [f"::notice title=eosctl::{annotation_text(remark)}" for remark in diagnosis.remarks]
     grade = diagnosis.grade
     unseen = diagnosis.count(CheckStatus.SKIPPED)
-    lines.append(
-        f"::notice title=eosctl grade {grade.letter}::"
-        f"{annotation_text(f'{grade.score} of 100. {diagnosis.summary[0]} {unseen} could not be evaluated.')}"
-    )
+    title = f"eosctl grade {grade.letter}" if grade.is_given else "eosctl: no grade"
+    score = f"{grade.score} of 100. " if grade.is_given else ""
+    text = f"{score}{diagnosis.summary[0]} {unseen} could not be evaluated."
+    lines.append(f"::notice title={title}::{annotation_text(text)}")
     return "".join(f"{line}\n" for line in lines)
 
 

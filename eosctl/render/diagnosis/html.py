@@ -83,7 +83,7 @@ def render_html(report: Report) -> str:
         skipped=results[CheckStatus.SKIPPED],
         not_applicable=_by_reason(results[CheckStatus.NOT_APPLICABLE]),
         file_count=report.file_count,
-        log_count=report.log_count,
+        log_reading=report.log_reading,
         timeline=report.timeline,
         # The drawing escapes every text in it.
         lanes=Markup(draw_lanes(report.timeline)) if report.timeline else "",

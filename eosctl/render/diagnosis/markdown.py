@@ -18,7 +18,7 @@ def render_diagnosis_markdown(report: Report) -> str:
 
 def _lines(report: Report) -> Iterator[str]:
     diagnosis, snapshot = report.diagnosis, report.snapshot
-    yield f"# Grade {diagnosis.grade.letter} ({diagnosis.grade.score}/100)"
+    yield f"# {diagnosis.grade}"
     yield ""
     for line in diagnosis.summary:
         yield f"{markdown_text(line)}  "

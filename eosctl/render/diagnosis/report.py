@@ -22,8 +22,8 @@ class Report(NamedTuple):
     """What the renderers of a diagnosis are given.
 
     ``verdicts`` are the open transactions, for the picture of the blast radius; ``next_commands`` what to type next;
-    ``file_count`` how many configuration files were judged, ``log_count`` how many log files were read; ``timeline``
-    what was found, over time.
+    ``file_count`` how many configuration files were judged, ``log_reading`` how much of logs was read, in
+    words; ``timeline`` what was found, over time.
     """
 
     command: str
@@ -33,7 +33,7 @@ class Report(NamedTuple):
     generated_at_ms: int
     next_commands: tuple[Command, ...] = ()
     file_count: int = 0
-    log_count: int = 0
+    log_reading: str = ""
     timeline: Timeline | None = None
 
     @property

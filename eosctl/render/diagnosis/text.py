@@ -47,16 +47,15 @@ def _blocks(report: Report, wide: bool) -> Iterator[Block]:
 
 def _head(report: Report) -> Iterator[Block]:
     snapshot, diagnosis = report.snapshot, report.diagnosis
-    letter = diagnosis.grade.letter
     worst = diagnosis.findings[0].severity if diagnosis.findings else None
-    tone = TONES[worst] if worst else "green"
-    yield Line(f"Grade {letter} ({diagnosis.grade.score}/100). {diagnosis.summary[0]}", f"bold {tone}")
+    tone = TONES[worst] if worst else "green" if diagnosis.grade.is_given else "yellow"
+    yield Line(f"{diagnosis.grade}. {diagnosis.summary[0]}", f"bold {tone}")
     for impact in diagnosis.summary[1:]:
         yield Line(f"  {impact}")
     if report.file_count:
         yield Line(f"Configuration: {count_text(report.file_count, 'file')}.", "dim")
-    if report.log_count:
-        yield Line(f"Logs: {count_text(report.log_count, 'file')}.", "dim")
+    if report.log_reading:
+        yield Line(f"Logs: {report.log_reading}.", "dim")
     if not (snapshot.brokers or snapshot.cluster_id):
         return
     brokers = count_text(len(snapshot.brokers), "broker")
@@ -206,6 +205,9 @@ def _passed(report: Report, wide: bool) -> Iterator[Block]:
 
 def _grade(report: Report) -> Iterator[Block]:
     grade = report.diagnosis.grade
+    if not grade.is_given:
+        yield from (Line(""), Line(f"NO GRADE  {grade.cap}", "bold"))
+        return
     deductions = "".join(
         f" - {count_text(d.count, 'check')} {d.label} x {d.points_each}" for d in grade.deductions if d.points_each
     )

@@ -69,8 +69,7 @@ def render_look(look: Look, rows: int, style: Style = PLAIN) -> str:
     worst = diagnosis.findings[0].severity if diagnosis.findings else None
     blocks += [
         Line(
-            f"{time_text(diagnosis.captured_at_ms)}  Grade {diagnosis.grade.letter} ({diagnosis.grade.score}/100) "
-            f"{sparkline(look.scores)}",
+            f"{time_text(diagnosis.captured_at_ms)}  {diagnosis.grade} {sparkline(look.scores)}",
             f"bold {TONES[worst] if worst else 'green'}",
         ),
         *(Line(text) for text in diagnosis.summary),

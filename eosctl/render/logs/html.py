@@ -15,7 +15,8 @@ from eosctl.model.log_event import LogEvent
 from eosctl.model.log_findings import LogFindings
 from eosctl.render.logs.digest import clock_text, pause_text, precursor_text, unexplained_text
 from eosctl.render.logs.picture import draw_timeline
-from eosctl.render.logs.report import headline, reading_text, skipped_texts, subject_text, unjudged_text
+from eosctl.render.logs.report import reading_text, skipped_texts, subject_text
+from eosctl.render.logs.verdict import headline, what_text
 
 TOP_CATEGORIES: Final = 25
 TOP_TEMPLATES: Final = 15
@@ -77,7 +78,7 @@ def render_logs_html(findings: LogFindings, digest: LogDigest, generated_at_ms: 
         pauses=[(one, pause_text(one)) for one in digest.pauses[:TOP_BURSTS]],
         clocks=[clock_text(one) for one in digest.clocks if one.is_apart],
         cards=[_card(one, texts) for one in ordered],
-        unjudged=[unjudged_text(one) for one in findings.unjudged],
+        unexplained_records=[(one, what_text(one)) for one in findings.unexplained],
         categories=counts.most_common(TOP_CATEGORIES),
         sources=findings.sources,
         skipped=skipped_texts(findings.skipped),

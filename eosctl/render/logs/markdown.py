@@ -7,7 +7,8 @@ from eosctl.analysis.wording import time_text
 from eosctl.model.incident import Incident
 from eosctl.model.log_findings import LogFindings
 from eosctl.render.logs.digest import clock_text, precursor_text, unexplained_text
-from eosctl.render.logs.report import SHOWN_EVIDENCE, headline, reading_text, skipped_texts, subject_text, unjudged_text
+from eosctl.render.logs.report import SHOWN_EVIDENCE, reading_text, skipped_texts, subject_text
+from eosctl.render.logs.verdict import headline, record_text, what_text
 
 _SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_{}[]<>|#"})
 
@@ -26,11 +27,14 @@ def render_logs_markdown(findings: LogFindings, digest: LogDigest, generated_at_
         lines.append("")
     for one in ordered:
         lines += _section(one)
-    if findings.unjudged:
+    for records in findings.unexplained:
         lines += [
-            "## Critical, in no incident",
+            f"## {_plain(records.category)}: no known cause",
             "",
-            *(f"- {_plain(unjudged_text(one))}" for one in findings.unjudged),
+            f"{_plain(what_text(records))}. {_plain(records.meaning)}",
+            "",
+            *([f"**Next:** {_plain(records.next_step)}", ""] if records.next_step else []),
+            *(f"- {_plain(record_text(record))}" for record in records.records),
             "",
         ]
     lines += _digest_sections(digest)

@@ -12,9 +12,17 @@ from eosctl.analysis.log_digest.digest import LogDigest
 from eosctl.analysis.wording import count_text, time_text
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import UNCLASSIFIED, LogEvent, SourceSummary
-from eosctl.model.log_findings import LogFindings, SkippedFile, UnjudgedRecords
+from eosctl.model.log_findings import FileCoverage, LogFindings, Recognition, SkippedFile
 from eosctl.render.listing import Column
 from eosctl.render.logs.digest import clock_text
+from eosctl.render.logs.verdict import (
+    UnexplainedView,
+    headline,
+    record_text,
+    unexplained_view,
+    what_text,
+    worst_severity,
+)
 from eosctl.render.page import Block, Field, Grid, Line
 
 SHOWN_EVIDENCE: Final = 5
@@ -81,6 +89,7 @@ class SourceView(msgspec.Struct, frozen=True):
     undecodable_count: int
     first: str | None
     last: str | None
+    recognition: Recognition
     error: str
 
 
@@ -98,8 +107,10 @@ class LogsView(msgspec.Struct, frozen=True):
     schema_version: int
     command: str
     generated_at: str
+    headline: str
     items: tuple[EventView, ...]
     incidents: tuple[IncidentView, ...]
+    unexplained: tuple[UnexplainedView, ...]
     sources: tuple[SourceView, ...]
     skipped: tuple[SkippedView, ...]
     digest: LogDigest | None
@@ -112,9 +123,11 @@ def logs_view(findings: LogFindings, command: str, generated_at_ms: int, digest:
         schema_version=1,
         command=command,
         generated_at=time_text(generated_at_ms),
+        headline=headline(findings),
         items=tuple(event_view(event) for event in findings.events),
         incidents=tuple(_incident_view(incident) for incident in findings.incidents),
-        sources=tuple(_source_view(source) for source in findings.sources),
+        unexplained=tuple(unexplained_view(one) for one in findings.unexplained),
+        sources=tuple(map(_source_view, findings.sources, findings.coverage)),
         skipped=tuple(SkippedView(one.file, one.reason) for one in findings.skipped),
         digest=digest,
     )
@@ -136,9 +149,15 @@ def report_blocks(findings: LogFindings, digest: LogDigest) -> list[Block]:
             *_fields("evidence", _evidence_lines(incident)),
             Line(""),
         ]
-    blocks += [*_fields("critical", map(unjudged_text, findings.unjudged), "red")]
-    if findings.unjudged:
-        blocks += [Field("next", f"eosctl logs explain {findings.unjudged[0].category}"), Line("")]
+    for one in findings.unexplained:
+        blocks += [
+            Line(f"{one.severity.value.upper()}  {one.category}: no known cause", TONES[one.severity.value]),
+            Field("what", what_text(one)),
+            Field("means", one.meaning),
+            Field("next", one.next_step or f"eosctl logs explain {one.category}"),
+            *_fields("evidence", map(record_text, one.records)),
+            Line(""),
+        ]
     if digest.has_baseline:
         new = [one for one in digest.templates if one.is_new]
         told = [f"{one.event_count} x {one.text} ({', '.join(one.applications)})" for one in new[:SHOWN_EVIDENCE]]
@@ -160,23 +179,6 @@ def scan_blocks(findings: LogFindings) -> list[Block]:
     )
     table: list[Block] = [Grid(rows, ("CATEGORY", "EVENTS", "FIRST SEEN AT"))] if rows else [Line("No events.")]
     return [*table, Line(""), *_reading(findings)]
-
-
-def headline(findings: LogFindings) -> str:
-    """Say in one sentence what the worst of the incidents is; without any, whether there are critical records."""
-    incidents = findings.incidents
-    if not incidents:
-        count = sum(one.record_count for one in findings.unjudged)
-        return f"No incident found, but {count_text(count, 'critical record')}." if count else "No incident found."
-    worst = min(incidents, key=lambda one: (one.severity.rank, -one.confidence, one.t_start_ms))
-    others = len(incidents) - 1
-    more = f" and {others} more" if others else ""
-    return f"{worst.kind} because of {worst.root_cause} ({worst.confidence:.0%} sure){more}."
-
-
-def unjudged_text(one: UnjudgedRecords) -> str:
-    """Say how many critical records of a category no incident explains, and where the first is."""
-    return f"{count_text(one.record_count, 'record')} of {one.category} in no incident, first at {one.file}:{one.line}"
 
 
 def subject_text(value: str | tuple[str, ...]) -> str:
@@ -289,7 +291,7 @@ def _incident_view(incident: Incident) -> IncidentView:
     )
 
 
-def _source_view(source: SourceSummary) -> SourceView:
+def _source_view(source: SourceSummary, coverage: FileCoverage) -> SourceView:
     return SourceView(
         file=source.file,
         application=source.application,
@@ -301,6 +303,7 @@ def _source_view(source: SourceSummary) -> SourceView:
         undecodable_count=source.undecodable_count,
         first=_moment(source.first_ms),
         last=_moment(source.last_ms),
+        recognition=coverage.recognition,
         error=source.error,
     )
 
@@ -314,6 +317,13 @@ def reading_text(findings: LogFindings) -> str:
     records = sum(source.event_count for source in findings.sources)
     size_mb = sum(source.size_bytes for source in findings.sources) / 1e6
     return f"Read {count_text(len(findings.sources), 'file')}, {size_mb:.1f} MB, {count_text(records, 'record')}"
+
+
+def catalogued_text(findings: LogFindings) -> str:
+    """Return how much was read, and how much of it means something."""
+    unknown = sum(event.category == UNCLASSIFIED for event in findings.events)
+    others = f", and {count_text(unknown, 'other error')}" if unknown else ""
+    return f"{reading_text(findings)}, {len(findings.events) - unknown:,} of them in the catalogue{others}"
 
 
 def skipped_texts(skipped: Sequence[SkippedFile]) -> list[str]:
@@ -343,11 +353,8 @@ def _fields(label: str, lines: Iterable[str], tone: str = "") -> Iterator[Field]
 
 
 def _tone(findings: LogFindings) -> str:
-    if findings.unjudged:
-        return TONES["critical"]
-    if not findings.incidents:
-        return "green"
-    return TONES[min(findings.incidents, key=lambda one: one.severity.rank).severity.value]
+    worst = worst_severity(findings)
+    return TONES[worst.value] if worst else "green" if findings.has_records else "yellow"
 
 
 def _layout_text(source: SourceSummary) -> str:
@@ -357,9 +364,7 @@ def _layout_text(source: SourceSummary) -> str:
 def _reading(findings: LogFindings) -> Iterator[Block]:
     """Say what was read, and everything that was not understood."""
     sources = findings.sources
-    unknown = sum(event.category == UNCLASSIFIED for event in findings.events)
-    others = f", and {count_text(unknown, 'other error')}" if unknown else ""
-    yield Line(f"{reading_text(findings)}, {len(findings.events) - unknown:,} of them in the catalogue{others}.")
+    yield Line(f"{catalogued_text(findings)}.")
     doubts = [
         f"{source.file}: {', '.join(doubt)} ({_layout_text(source)})"
         for source in sources

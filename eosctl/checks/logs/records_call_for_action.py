@@ -1,0 +1,86 @@
+"""EOS-LOG-009."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from eosctl.analysis.wording import count_text, time_text
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.checks.logs.told import NEEDS, without_logs
+from eosctl.model.finding import Confidence, Evidence
+from eosctl.model.log_evidence import LoggedRecord, UnexplainedRecords
+from eosctl.model.severity import Severity
+
+_FACTS: Final = {"group": "group_id", "coordinator_partition": "partition"}
+
+
+@check(
+    "EOS-LOG-009",
+    "Log records that call for action",
+    Area.LOGS,
+    Severity.CRITICAL,
+    needs=NEEDS,
+    tags=("logs",),
+    references=("KIP-98",),
+    applies=without_logs,
+)
+def records_call_for_action(case: Case) -> Iterator[Problem]:
+    """Find log records that report a fault and that no known incident explains.
+
+    What it checks:
+        Logs of brokers and applications: records of the categories that the catalogue rates critical or act
+        (eosctl logs patterns), grouped by category and subject. Evidence and echoes of an incident are left out.
+
+    Why it matters for exactly-once:
+        Such a record is a fault by itself: committed records that are gone, a coordinator without its state, a write
+        that was refused. That its cause is not known does not make it harmless.
+
+    Example:
+        An unclean leader election of a partition that holds committed records.
+
+    Fix:
+        The next step of the finding; eosctl logs explain CATEGORY shows what a category means.
+
+    Verify:
+        eosctl doctor --logs with logs written since then: EOS-LOG-009 passes.
+
+    References:
+        KIP-98.
+    """
+    for one in case.snapshot.logged_records:
+        yield Problem(
+            resource=one.resource,
+            message=_message(one),
+            severity=one.severity,
+            confidence=Confidence.LIKELY,
+            evidence=tuple(_evidence(record) for record in one.records),
+            remedy=(one.next_step,) if one.next_step else (),
+            incident=one.category,
+            facts=(
+                ("category", one.category),
+                ("record_count", one.record_count),
+                *(() if one.first_ms is None or one.last_ms is None else _times(one.first_ms, one.last_ms)),
+                *((_FACTS.get(name, name), value) for name, value in one.names),
+            ),
+        )
+
+
+def _times(first_ms: int, last_ms: int) -> tuple[tuple[str, int], ...]:
+    return ("first_ms", first_ms), ("last_ms", last_ms)
+
+
+def _message(one: UnexplainedRecords) -> str:
+    count = count_text(one.record_count, "record")
+    if one.first_ms is None or one.last_ms is None:
+        when = ""
+    elif one.first_ms == one.last_ms:
+        when = f" at {time_text(one.first_ms)}"
+    else:
+        when = f" from {time_text(one.first_ms)} to {time_text(one.last_ms)}"
+    return f"{count} of {one.category}{when}: {one.meaning}"
+
+
+def _evidence(record: LoggedRecord) -> Evidence:
+    text = record.text if record.at_ms is None else f"{time_text(record.at_ms)} {record.text}"
+    return Evidence(record.category, text, record.place)

@@ -1,0 +1,123 @@
+"""The verdict of logs in words: the headline, and records that call for action without a known cause."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import msgspec
+
+from eosctl.analysis.log_coverage import nothing_read_text, unread_text
+from eosctl.analysis.wording import count_text, time_text
+from eosctl.model.finding import Resource
+from eosctl.model.log_evidence import LoggedRecord, UnexplainedRecords
+from eosctl.model.log_findings import FileCoverage, LogFindings, Recognition
+from eosctl.model.severity import Severity
+
+NAMED: Final = 3
+
+
+class RecordPlaceView(msgspec.Struct, frozen=True):
+    """A record by its place, ``server.log:812``, with its time and its text."""
+
+    place: str
+    time: str | None
+    text: str
+
+
+class UnexplainedView(msgspec.Struct, frozen=True):
+    """Records of one category and subject that call for action and that no incident explains."""
+
+    category: str
+    severity: str
+    resource: Resource
+    record_count: int
+    first: str | None
+    last: str | None
+    meaning: str
+    next_step: str
+    records: tuple[RecordPlaceView, ...]
+
+
+def unexplained_view(one: UnexplainedRecords) -> UnexplainedView:
+    """Put records without a known cause into their machine-readable form."""
+    return UnexplainedView(
+        category=one.category,
+        severity=one.severity.value,
+        resource=one.resource,
+        record_count=one.record_count,
+        first=_moment(one.first_ms),
+        last=_moment(one.last_ms),
+        meaning=one.meaning,
+        next_step=one.next_step,
+        records=tuple(RecordPlaceView(record.place, _moment(record.at_ms), record.text) for record in one.records),
+    )
+
+
+def unexplained_row(item: UnexplainedView) -> list[str]:
+    """Return records without a known cause as a row between incidents."""
+    text = f"{count_text(item.record_count, 'record')}, {item.resource}: {item.meaning}"
+    return [item.first or "", item.last or "", item.severity, item.category, "", "", text]
+
+
+def headline(findings: LogFindings) -> str:
+    """Return the verdict: the worst incident, records without a known cause, and input that was not recognized."""
+    if nothing := nothing_read_text(findings):
+        return nothing
+    unread = [_sentence(unread_text(one)) for one in _unread(findings)]
+    more = [f"{count_text(len(unread) - NAMED, 'more file')} not recognized."] if len(unread) > NAMED else []
+    return " ".join([*_verdict(findings), *unread[:NAMED], *more])
+
+
+def worst_severity(findings: LogFindings) -> Severity | None:
+    """Return the severity of the worst incident or record that calls for action; None without any."""
+    severities = [one.severity for one in findings.incidents] + [one.severity for one in findings.unexplained]
+    return min(severities, key=lambda severity: severity.rank, default=None)
+
+
+def what_text(one: UnexplainedRecords) -> str:
+    """Return how many records of which category there are, about what, and when."""
+    when = ""
+    if one.first_ms is not None and one.last_ms is not None:
+        begin, end = time_text(one.first_ms), time_text(one.last_ms)
+        when = f", at {begin}" if begin == end else f", from {begin} to {end}"
+    return f"{count_text(one.record_count, 'record')} of {one.category}, {one.resource}{when}"
+
+
+def record_text(record: LoggedRecord) -> str:
+    """Return where a record is, and its text."""
+    return f"{record.place}: {record.text}"
+
+
+def _verdict(findings: LogFindings) -> list[str]:
+    calls = list(_calls(findings.unexplained))
+    if not findings.incidents:
+        return calls or ["No incident found."]
+    worst = min(findings.incidents, key=lambda one: (one.severity.rank, -one.confidence, one.t_start_ms))
+    others = len(findings.incidents) - 1
+    more = f" and {others} more" if others else ""
+    incident = f"{worst.kind} because of {worst.root_cause} ({worst.confidence:.0%} sure){more}."
+    is_worse = any(one.severity.rank < worst.severity.rank for one in findings.unexplained)
+    return [*calls, incident] if is_worse else [incident, *calls]
+
+
+def _calls(unexplained: Sequence[UnexplainedRecords]) -> Iterator[str]:
+    if not unexplained:
+        return
+    count = sum(one.record_count for one in unexplained)
+    named = ", ".join(f"{one.category} ({one.resource})" for one in unexplained[:NAMED])
+    more = f", and {len(unexplained) - NAMED} more" if len(unexplained) > NAMED else ""
+    calls = f"{count_text(count, 'record')} {'calls' if count == 1 else 'call'} for action"
+    yield f"No known cause; {calls}: {named}{more}."
+
+
+def _unread(findings: LogFindings) -> list[FileCoverage]:
+    return [one for one in findings.coverage if one.recognition in (Recognition.NONE, Recognition.LITTLE)]
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _moment(time_ms: int | None) -> str | None:
+    return None if time_ms is None else time_text(time_ms)

@@ -49,7 +49,8 @@ class ChecklistItem(msgspec.Struct, frozen=True):
         title: What must be so; for a manual item the question.
         why: What goes wrong otherwise.
         fix: What to do when it is not so.
-        checks: Of an automatic item: the checks that must have run, and find nothing worse than information.
+        checks: Of an automatic item: the checks that must pass. One that does not apply counts for nothing.
+        sees: Of an automatic item: kinds of subjects; the input must hold at least one of each.
         also: Checks whose findings count when there is evidence for them: files beside a cluster, or the reverse.
         probe: Of a measured item: what eosctl reads off a cluster; empty when a person measures.
         limit: Of a measured item: which values are good.
@@ -62,6 +63,7 @@ class ChecklistItem(msgspec.Struct, frozen=True):
     fix: str
     checks: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
+    sees: tuple[str, ...] = ()
     probe: str = ""
     limit: Limit | None = None
 

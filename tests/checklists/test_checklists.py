@@ -9,14 +9,18 @@ from pathlib import Path
 import jsonschema
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from eosctl.checks.checklist import PROBES, answer_automatically, judge_measure, unknown_references
+from eosctl.checks.checklist import PROBES, answer_automatically, judge_measure, unanswered, unknown_references
+from eosctl.checks.checklist_subjects import SUBJECTS, Seen
 from eosctl.checks.declaration import Case
 from eosctl.checks.registry import ALL_CHECKS, CATALOGUE
 from eosctl.checks.runner import diagnose
 from eosctl.errors import ConfigFileError
 from eosctl.model.checklist import Checklist, ChecklistItem, ItemKind, ItemState
+from eosctl.model.deployment import Component, Deployment, Place, Role
 from eosctl.model.finding import CheckResult, CheckStatus, Diagnosis, Finding, Grade, Resource
 from eosctl.model.severity import Severity
 from eosctl.settings.checklists import parse_checklist, shipped_checklists
@@ -56,8 +60,17 @@ def diagnosis(*results: CheckResult) -> Diagnosis:
     return Diagnosis("c", 0, results, Grade("-", 0))
 
 
+NOTHING = Seen(None, Deployment())
+"""What a run without a cluster and without files has seen."""
+
+
+def unbound(checklist: Checklist) -> Checklist:
+    """Return the list without the subjects that its items must have seen."""
+    return replace(checklist, items=tuple(replace(item, sees=()) for item in checklist.items))
+
+
 def state(checklist: Checklist, item: ChecklistItem, *results: CheckResult) -> ItemState | None:
-    answers = {one.item: one for one in answer_automatically(checklist, diagnosis(*results), None, AT)}
+    answers = {one.item: one for one in answer_automatically(unbound(checklist), diagnosis(*results), NOTHING, AT)}
     return answers[item.id].state if item.id in answers else None
 
 
@@ -84,20 +97,87 @@ def test_each_check_decides_its_item(checklist: Checklist, item: ChecklistItem) 
         for severity in (Severity.CRITICAL, Severity.ERROR, Severity.WARNING):
             assert state(checklist, item, *others, result(check_id, CheckStatus.FAILED, severity)) is ItemState.FAILED
         note = result(check_id, CheckStatus.FAILED, Severity.INFO)
-        assert state(checklist, item, *others, note) is ItemState.DONE
+        assert state(checklist, item, *others, note) is ItemState.OPEN
         assert state(checklist, item, *others, result(check_id, CheckStatus.SKIPPED)) is ItemState.OPEN
         assert state(checklist, item, *others, result(check_id, CheckStatus.SUPPRESSED)) is ItemState.OPEN
         if check_id in item.checks and others:
             assert state(checklist, item, *others) is ItemState.OPEN
     inapplicable = [result(check_id, CheckStatus.NOT_APPLICABLE) for check_id in item.checks]
-    assert state(checklist, item, *inapplicable) is None
+    assert state(checklist, item, *inapplicable) is ItemState.OPEN
+
+
+@pytest.mark.parametrize(("checklist", "item"), AUTOMATIC)
+def test_no_item_is_done_without_a_subject_of_each_kind(checklist: Checklist, item: ChecklistItem) -> None:
+    assert item.sees
+    passed = diagnosis(*(result(check_id, CheckStatus.PASSED) for check_id in item.checks))
+    (answer,) = [one for one in answer_automatically(checklist, passed, NOTHING, AT) if one.item == item.id]
+    assert answer.state is ItemState.OPEN
+    assert answer.evidence == f"no {' and no '.join(SUBJECTS[kind].word for kind in item.sees)} was in the input"
+
+
+ITEMS = [param.values for param in AUTOMATIC]
+OUTCOMES = st.sampled_from([None, *((status, severity) for status in CheckStatus for severity in (None, *Severity))])
+
+
+@given(data=st.data(), pair=st.sampled_from(ITEMS), is_bound=st.booleans())
+def test_no_failed_or_skipped_check_is_ever_evidence_that_an_item_is_done(
+    data: st.DataObject, pair: tuple[Checklist, ChecklistItem], is_bound: bool
+) -> None:
+    """Whatever the results are, and whatever was seen: done means that every check that applies has passed."""
+    checklist, item = pair
+    results = []
+    for check_id in (*item.checks, *item.also):
+        drawn = data.draw(OUTCOMES, label=check_id)
+        if drawn is not None:
+            results.append(result(check_id, *drawn))
+    shown = checklist if is_bound else unbound(checklist)
+    answers = answer_automatically(shown, diagnosis(*results), Seen(build({}), Deployment()), AT)
+    for answer in answers:
+        if answer.item != item.id or answer.state is not ItemState.DONE:
+            continue
+        allowed = (CheckStatus.PASSED, CheckStatus.NOT_APPLICABLE)
+        assert all(one.status in allowed and not one.findings for one in results)
+        assert {one.check_id for one in results} >= set(item.checks)
+        passed = [one.check_id for one in results if one.status is CheckStatus.PASSED]
+        assert set(passed) & set(item.checks)
+        assert answer.evidence.startswith(f"passed: {', '.join(passed)}")
+
+
+def consumer(name: str, inside: Role | None = None) -> Component:
+    return Component(Role.CONSUMER, name, Place(name, 1), name, inside=inside)
+
+
+def test_readers_are_consumers_that_were_seen_and_the_record_names_them() -> None:
+    (checklist,) = [one for one in SHIPPED if one.id == "eos-go-live"]
+    (item,) = [one for one in checklist.items if one.id == "readers"]
+    passed = diagnosis(*(result(check_id, CheckStatus.PASSED) for check_id in item.checks))
+    for components, wanted in (
+        ((consumer("wallet.properties", Role.STREAMS),), (ItemState.OPEN, "no consumer was in the input")),
+        (
+            (consumer("wallet.properties", Role.STREAMS), consumer("bills.properties")),
+            (ItemState.DONE, f"passed: {', '.join(item.checks)}; consumer: bills.properties"),
+        ),
+    ):
+        seen = Seen(None, Deployment(components))
+        (answer,) = [one for one in answer_automatically(checklist, passed, seen, AT) if one.item == "readers"]
+        assert (answer.state, answer.evidence) == wanted
+
+
+def test_an_item_that_nothing_was_evaluated_for_says_what_is_missing() -> None:
+    (checklist,) = [one for one in SHIPPED if one.id == "eos-go-live"]
+    open_answers = {one.item: one for one in unanswered(checklist, (), AT)}
+    assert open_answers.keys() == {item.id for item in checklist.items if item.kind is ItemKind.AUTOMATIC}
+    assert open_answers["verification"].evidence == "not evaluated: EOS-BRK-002: needs a cluster or a snapshot"
+    assert "EOS-CFG-020: needs configuration files" in open_answers["readers"].evidence
+    assert unanswered(checklist, tuple(open_answers.values()), AT) == ()
 
 
 def test_a_real_fault_turns_the_item() -> None:
     (checklist,) = [one for one in SHIPPED if one.id == "eos-go-live"]
     states = []
     for snapshot in (build({}), unhappy_cluster()):
-        found = answer_automatically(checklist, diagnose(ALL_CHECKS, Case(snapshot)), snapshot, AT)
+        seen = Seen(snapshot, Deployment())
+        found = answer_automatically(checklist, diagnose(ALL_CHECKS, Case(snapshot)), seen, AT)
         states.append({answer.item: answer.state for answer in found})
     assert (states[0]["nothing-hangs"], states[1]["nothing-hangs"]) == (ItemState.DONE, ItemState.FAILED)
     assert (states[0]["verification"], states[1]["verification"]) == (ItemState.DONE, ItemState.FAILED)

@@ -116,6 +116,39 @@ def test_formats_show_every_item_and_carry_no_markup(output: str, own: Path, hea
         assert "<b>" not in done.out.replace("\\<b\\>", "")
 
 
+CHAIN = {
+    "wallet.properties": "application.id=wallet\nprocessing.guarantee=exactly_once_v2\n",
+    "bills.properties": "group.id=bills\nisolation.level=read_committed\nenable.auto.commit=false\n",
+}
+
+
+@pytest.mark.parametrize("output", ["table", "json", "markdown", "html", "tsv", "yaml"])
+def test_all_formats_and_the_record_name_the_same_evidence(output: str, tmp_path: Path) -> None:
+    files, record = tmp_path / "in", tmp_path / "record.json"
+    files.mkdir()
+    for count, (name, text) in enumerate(CHAIN.items()):
+        (files / name).write_text(text, "utf-8")
+        record.unlink(missing_ok=True)
+        done = eosctl("checklist", "run", "eos-go-live", files, "--record", record, "-o", output)
+        assert done.code == 4
+        kept = json.loads(record.read_text("utf-8"))["answers"]
+        (answer,) = [one for one in kept if one["item"] == "readers"]
+        assert answer["state"] == ("open", "done")[count]
+        wanted = ("no consumer was in the input", f"consumer: {files}/bills.properties")[count]
+        assert wanted in answer["evidence"]
+        shown = " ".join(done.out.replace("\\", "").split())
+        assert answer["evidence"] in shown or wanted in shown
+
+
+def test_files_alone_take_nothing_from_the_answers_of_a_cluster(healthy: Path, tmp_path: Path) -> None:
+    record, broker = tmp_path / "record.json", tmp_path / "server.properties"
+    broker.write_text("node.id=1\nprocess.roles=broker\ntransaction.partition.verification.enable=true\n", "utf-8")
+    run = ("checklist", "run", "eos-go-live", "--record", record, "-o", "json")
+    assert states(eosctl(*run, "--snapshot", healthy))["verification"] == "done"
+    assert states(eosctl(*run, broker))["verification"] == "done"
+    assert states(eosctl("checklist", "run", "eos-go-live", broker, "-o", "json"))["verification"] == "open"
+
+
 def test_json_follows_its_schemas(own: Path, healthy: Path, tmp_path: Path) -> None:
     record = tmp_path / "record.json"
     run = eosctl("checklist", "run", own, "--record", record, "--snapshot", healthy, "-o", "json").json

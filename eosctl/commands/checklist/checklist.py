@@ -98,7 +98,7 @@ def run(
     4 some are open.
     """
     from eosctl.analysis.wording import time_text
-    from eosctl.checks.checklist import failed_items, open_items, with_answers
+    from eosctl.checks.checklist import failed_items, open_items, unanswered, with_answers
     from eosctl.render.diagnosis.checklist import Run, render_run
     from eosctl.render.machine import render_json
     from eosctl.settings.checklists import find_checklist
@@ -132,6 +132,9 @@ def run(
             f"{record_file} is signed.", "A signature stands for the answers as they are.", "Begin a new record."
         )
     record = replace(record, answers=with_answers(record, checklist, [*found, *given]))
+    if not record.signatures:
+        still_open = unanswered(checklist, record.answers, at)
+        record = replace(record, answers=with_answers(record, checklist, still_open))
     if record_file is not None:
         write_file(render_json(record), record_file)
     if ask and record_file is not None:
@@ -233,21 +236,24 @@ def _automatic(
     checklist: Checklist, evidence: ClusterSnapshot | None, paths: list[Path], at: str
 ) -> tuple[Answer, ...]:
     from eosctl.checks.checklist import answer_automatically
+    from eosctl.checks.checklist_subjects import Seen
     from eosctl.checks.configuration.beside_cluster import joined, judge_beside
     from eosctl.checks.declaration import Case
     from eosctl.checks.registry import ALL_CHECKS
     from eosctl.checks.runner import diagnose
+    from eosctl.model.deployment import Deployment
     from eosctl.model.snapshot import ClusterSnapshot
     from eosctl.settings.deployment_files import read_deployment
 
     case = Case(evidence or ClusterSnapshot(captured_at_ms=0, cluster_id=""))
-    diagnosis = diagnose(() if evidence is None else ALL_CHECKS, case)
+    diagnosis, deployment = diagnose(() if evidence is None else ALL_CHECKS, case), Deployment()
     if paths:
         files = read_deployment(paths)
         if files.unreadable:
             raise files.unreadable[0].error
-        diagnosis = joined(diagnosis, judge_beside(files.deployment, evidence))
-    return answer_automatically(checklist, diagnosis, evidence, at)
+        deployment = files.deployment
+        diagnosis = joined(diagnosis, judge_beside(deployment, evidence))
+    return answer_automatically(checklist, diagnosis, Seen(evidence, deployment), at)
 
 
 def _for_cluster(record: ChecklistRecord, cluster_id: str) -> ChecklistRecord:

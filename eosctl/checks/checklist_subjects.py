@@ -1,0 +1,122 @@
+"""What the items of checklists are about: a check that saw none of it has shown nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, NamedTuple
+
+from eosctl.model.deployment import Component, Deployment, Role
+from eosctl.model.snapshot import ClusterSnapshot
+
+_CONNECT: Final = (Role.CONNECT_WORKER, Role.SOURCE_CONNECTOR, Role.SINK_CONNECTOR)
+
+
+class Seen(NamedTuple):
+    """The input of a run: a cluster's snapshot, where there is one, and configuration files."""
+
+    snapshot: ClusterSnapshot | None
+    deployment: Deployment
+
+
+def _roles(*roles: Role) -> Callable[[Seen], Iterable[str]]:
+    def named(seen: Seen) -> Iterable[str]:
+        return _names(seen.deployment.of(*roles))
+
+    return named
+
+
+def _names(components: Iterable[Component]) -> Iterable[str]:
+    return (component.name for component in components)
+
+
+def _brokers(seen: Seen) -> Iterable[str]:
+    running = () if seen.snapshot is None else seen.snapshot.brokers
+    return (
+        *(f"broker {broker.node_id}" for broker in running if broker.reachable),
+        *_names(seen.deployment.of(Role.BROKER)),
+    )
+
+
+def _topics(seen: Seen) -> Iterable[str]:
+    return () if seen.snapshot is None else (topic.name for topic in seen.snapshot.topics)
+
+
+def _topic(name: str) -> Callable[[Seen], Iterable[str]]:
+    def named(seen: Seen) -> Iterable[str]:
+        return (one for one in _topics(seen) if one == name)
+
+    return named
+
+
+def _transactional_topics(seen: Seen) -> Iterable[str]:
+    """A coordinator's epoch stands with a producer once a transaction of it has ended in the partition."""
+    if seen.snapshot is None:
+        return ()
+    internal = {topic.name for topic in seen.snapshot.topics if topic.internal}
+    return (
+        where.partition.topic
+        for where in seen.snapshot.producers
+        if where.partition.topic not in internal
+        and any(one.current_txn_start_offset is not None or one.coordinator_epoch >= 0 for one in where.producers)
+    )
+
+
+def _coordinators(seen: Seen) -> Iterable[str]:
+    """Every running broker coordinates transactions and was asked for them."""
+    if seen.snapshot is None or not seen.snapshot.looks:
+        return ()
+    return (f"broker {broker.node_id}" for broker in seen.snapshot.brokers if broker.reachable)
+
+
+def _controllers(seen: Seen) -> Iterable[str]:
+    quorum = None if seen.snapshot is None else seen.snapshot.quorum
+    return () if quorum is None else (f"controller {voter}" for voter in quorum.voters)
+
+
+def _access_rules(seen: Seen) -> Iterable[str]:
+    rules = None if seen.snapshot is None else seen.snapshot.access_rules
+    return () if rules is None else (f"{rule.resource_type} {rule.resource_name}" for rule in rules.rules)
+
+
+def _transactional_producers(seen: Seen) -> Iterable[str]:
+    applications = (
+        component
+        for component in seen.deployment.of(Role.PRODUCER, Role.FLINK)
+        if component.role is Role.FLINK or component.value("transactional.id").text
+    )
+    running = () if seen.snapshot is None else seen.snapshot.transactions
+    return *(one.transactional_id for one in running), *_names(applications)
+
+
+def _consumers(seen: Seen) -> Iterable[str]:
+    """Consumers inside Streams read the input of the application, not its output."""
+    return _names(one for one in seen.deployment.of(Role.CONSUMER) if one.inside is not Role.STREAMS)
+
+
+class Subject(NamedTuple):
+    """A kind of subject: one of it in words, and where the input holds it."""
+
+    word: str
+    find: Callable[[Seen], Iterable[str]]
+
+
+SUBJECTS: Final[Mapping[str, Subject]] = {
+    "brokers": Subject("broker", _brokers),
+    "topics": Subject("topic", _topics),
+    "transaction-log": Subject("transaction log", _topic("__transaction_state")),
+    "offsets-topic": Subject("offsets topic", _topic("__consumer_offsets")),
+    "transactional-topics": Subject("topic with transactions", _transactional_topics),
+    "coordinators": Subject("transaction coordinator", _coordinators),
+    "controllers": Subject("controller", _controllers),
+    "access-rules": Subject("access rule", _access_rules),
+    "transactional-producers": Subject("transactional producer", _transactional_producers),
+    "producers": Subject("producer", _roles(Role.PRODUCER)),
+    "consumers": Subject("consumer", _consumers),
+    "readers": Subject("consumer", _roles(Role.CONSUMER)),
+    "streams": Subject("Streams application", _roles(Role.STREAMS)),
+    "streams-or-connectors": Subject("Streams application or connector", _roles(Role.STREAMS, *_CONNECT)),
+    "spring-or-connectors": Subject("Spring application or connector", _roles(Role.SPRING, *_CONNECT)),
+    "mirror-makers": Subject("MirrorMaker", _roles(Role.MIRROR_MAKER, Role.SOURCE_CONNECTOR)),
+    "configurations": Subject("configuration", _roles(*Role)),
+}
+"""Where the subjects of each kind are in the input, by the names that checklists use."""

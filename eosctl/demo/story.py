@@ -18,6 +18,7 @@ PROGRAMS: Final = Path(__file__).parent / "programs"
 PROGRAM_NAMES: Final = ("consume_transform_produce.py", "payments.py", "read_committed.py")
 LOGS: Final = "logs"
 REPORT: Final = "doctor.html"
+MINING: Final = "mining.log"
 # Says that a folder is the demo's own, which it may empty.
 OWN: Final = ".eosctl-demo"
 # A cluster whose teller was killed without warning goes by itself.
@@ -34,11 +35,11 @@ def prepare_folder(folder: Path) -> None:
         if folder.exists() and not (folder / OWN).exists() and any(folder.iterdir()):
             raise UsageError(
                 f"{folder} is not empty, and not the work of an earlier demo.",
-                "The demo replaces what is in its folder.",
+                "The demo replaces the files that it writes.",
                 "Name another one with --dir, or remove it.",
             )
-        shutil.rmtree(folder, ignore_errors=True)
-        (folder / LOGS).mkdir(parents=True)
+        _remove_earlier(folder)
+        (folder / LOGS).mkdir(parents=True, exist_ok=True)
         (folder / OWN).touch()
         for name in PROGRAM_NAMES:
             shutil.copyfile(PROGRAMS / name, folder / name)
@@ -46,6 +47,15 @@ def prepare_folder(folder: Path) -> None:
         raise UsageError(
             f"Cannot make the demo's folder {folder}.", error.strerror or str(error), "Name another one with --dir."
         ) from error
+
+
+def _remove_earlier(folder: Path) -> None:
+    """Remove what an earlier telling wrote; what somebody else put there stays."""
+    for name in (*PROGRAM_NAMES, REPORT, MINING):
+        (folder / name).unlink(missing_ok=True)
+    for pattern in ("reader.log", "payments-?.log", "broker-*/*.log*", "controller-*/*.log*"):
+        for path in (folder / LOGS).glob(pattern):
+            path.unlink()
 
 
 def tell_story(steps: Steps, sandbox: str, heading: Callable[[str], str]) -> None:
@@ -143,7 +153,7 @@ def _choose_engine(steps: Steps) -> str:
 def _begin_mining(steps: Steps, data_dir: Path) -> Background:
     """Put the brokers' logs beside those of the applications, as for a report of an incident, and begin to read."""
     shutil.copytree(data_dir / "logs", steps.folder / LOGS, dirs_exist_ok=True)
-    return steps.begin(f"eosctl logs report {LOGS} --engine {_choose_engine(steps)}", "mining.log")
+    return steps.begin(f"eosctl logs report {LOGS} --engine {_choose_engine(steps)}", MINING)
 
 
 def _show_mining(steps: Steps, mining: Background) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from eosctl.demo.steps import Steps
+from eosctl.demo.story import LOGS, prepare_folder
 from eosctl.errors import EosctlError
 from tests.commands.conftest import eosctl
 
@@ -24,6 +25,16 @@ def test_a_folder_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
     assert (refused.code, refused.out) == (2, "")
     assert "not the work of an earlier demo" in refused.err
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_an_earlier_demo_gives_way_and_files_of_others_stay(tmp_path: Path) -> None:
+    prepare_folder(tmp_path)
+    (tmp_path / LOGS / "payments-a.log").write_text("of the earlier demo")
+    (tmp_path / LOGS / "mine.log").write_text("mine")
+    (tmp_path / "mine.txt").write_text("mine")
+    prepare_folder(tmp_path)
+    assert (tmp_path / "mine.txt").read_text() == (tmp_path / LOGS / "mine.log").read_text() == "mine"
+    assert not (tmp_path / LOGS / "payments-a.log").exists()
 
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:

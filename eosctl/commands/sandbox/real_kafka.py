@@ -102,8 +102,10 @@ def stop_real_kafka(found: Found) -> str:
     from eosctl.sandbox.process import manage
 
     nodes = recorded_nodes(found.sandbox.spec)
+    # Brokers that a killed process left behind write to files that the end of an ephemeral sandbox removes.
+    left_count = 0 if found.running else end_nodes(nodes)
     how = manage.stop(found.sandbox, timeout_s=STOP_TIMEOUT_S)
-    left_count = end_nodes(nodes)
+    left_count += end_nodes(nodes)
     if not left_count:
         return how
     left = "a broker that it had left behind was" if left_count == 1 else f"{left_count} brokers left behind were"

@@ -26,6 +26,9 @@ async def serve_control(path: Path, commands: Mapping[str, Command]) -> asyncio.
     Args:
         path: The socket's path; a stale one is replaced.
         commands: What can be asked, by name; a command takes the arguments object and returns a JSON value.
+
+    Raises:
+        UsageError: The path is a file's.
     """
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -38,7 +41,10 @@ async def serve_control(path: Path, commands: Mapping[str, Command]) -> asyncio.
         finally:
             writer.close()
 
-    path.unlink(missing_ok=True)
+    if path.is_socket():
+        path.unlink(missing_ok=True)
+    elif path.exists():
+        raise UsageError(f"{path} exists and is not a socket.", "It is not replaced.", "Choose another path.")
     before = os.umask(0o177)
     try:
         return await asyncio.start_unix_server(answer, path, limit=LONGEST_LINE)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +16,7 @@ from typing import Any, Final
 from eosctl.errors import EosctlError, UsageError
 from eosctl.sandbox.process import places
 from eosctl.sandbox.process.control import ControlError, call_control
+from eosctl.sandbox.process.data_directory import check_data_directory, remove_data
 from eosctl.sandbox.process.identity import is_readable_within, is_same_process, send_signal, wait_for_exit
 from eosctl.sandbox.process.spec import RunningSandbox, SandboxSpec
 
@@ -50,7 +51,7 @@ def start(spec: SandboxSpec, *, program: str = OWN_PROGRAM, timeout_s: float = S
         timeout_s: How long it may take.
 
     Raises:
-        UsageError: One of this name runs already.
+        UsageError: One of this name runs already, or the data directory holds files of others.
         SandboxFailed: It could not start; the reason is the process's own.
     """
     found = find(spec.name)
@@ -62,6 +63,7 @@ def start(spec: SandboxSpec, *, program: str = OWN_PROGRAM, timeout_s: float = S
         )
     if found is not None:
         forget(found.sandbox)
+    check_data_directory(Path(spec.data_dir), ephemeral=spec.ephemeral)
     folder = places.sandbox_dir(spec.name)
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -219,9 +221,14 @@ def _end(sandbox: RunningSandbox, timeout_s: float) -> str:
 
 
 def forget(sandbox: RunningSandbox) -> None:
-    """Remove the state file and socket; of an ephemeral sandbox data and log too."""
+    """Remove the state file and socket; of an ephemeral sandbox its data and log too.
+
+    Data that an earlier sandbox of this name kept stays.
+    """
     Path(sandbox.control_socket).unlink(missing_ok=True)
     places.state_file(sandbox.name).unlink(missing_ok=True)
     if sandbox.spec.ephemeral:
-        shutil.rmtree(sandbox.data_dir, ignore_errors=True)
-        shutil.rmtree(places.sandbox_dir(sandbox.name), ignore_errors=True)
+        remove_data(Path(sandbox.data_dir))
+        places.log_file(sandbox.name).unlink(missing_ok=True)
+        with suppress(OSError):
+            places.sandbox_dir(sandbox.name).rmdir()

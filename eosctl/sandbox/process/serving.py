@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import fcntl
 import json
 import os
-import shutil
 import signal
 import sys
 import time
@@ -19,16 +17,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 from eosctl import __version__
 from eosctl.errors import EosctlError
 from eosctl.sandbox.process import places
 from eosctl.sandbox.process.control import Command, serve_control
+from eosctl.sandbox.process.data_directory import DataDirectory
 from eosctl.sandbox.process.identity import start_ticks
 from eosctl.sandbox.process.spec import RunningSandbox, SandboxSpec
-
-LOCK_NAME: Final = ".eosctl-lock"
 
 
 class Served(Protocol):
@@ -48,54 +45,21 @@ class Served(Protocol):
         """Return what the control socket offers besides ``stop``."""
 
 
-class DataDirectory:
-    """The brokers' files, used by one process at a time."""
-
-    def __init__(self, path: Path) -> None:
-        """Create and lock the directory.
-
-        Raises:
-            EosctlError: It cannot be written, or another sandbox uses it.
-        """
-        self.path = path
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-            self._lock = os.open(path / LOCK_NAME, os.O_RDWR | os.O_CREAT, 0o600)
-        except OSError as error:
-            raise EosctlError(
-                f"Cannot write to the data directory {path}.",
-                error.strerror or str(error),
-                "Make it writable or choose another --data-dir.",
-            ) from error
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            os.close(self._lock)
-            raise EosctlError(
-                f"The data directory {path} is in use by another sandbox.",
-                "Two clusters on one set of files would destroy it.",
-                "Stop the other one (eosctl sandbox status), or choose another --data-dir.",
-            ) from error
-
-    def release(self, *, remove: bool) -> None:
-        """Let go of the directory, and remove it when asked."""
-        if remove:
-            shutil.rmtree(self.path, ignore_errors=True)
-        os.close(self._lock)
-
-
 async def run(spec: SandboxSpec, make: Callable[[SandboxSpec], Served], ready: int) -> None:
     """Start the cluster, report, and serve until stopped by the control socket, a signal or the time to live."""
-    directory = DataDirectory(Path(spec.data_dir))
+    directory = DataDirectory(Path(spec.data_dir), ephemeral=spec.ephemeral)
+    # A start that fails leaves the files of earlier runs as they were.
+    is_removed = spec.ephemeral and directory.is_new
     try:
         cluster = make(spec)
         await cluster.start()
+        is_removed = spec.ephemeral
         try:
             await _serve(spec, cluster, ready)
         finally:
             await cluster.stop()
     finally:
-        directory.release(remove=spec.ephemeral)
+        directory.release(remove=is_removed)
 
 
 async def _serve(spec: SandboxSpec, cluster: Served, ready: int) -> None:

@@ -69,3 +69,10 @@ def test_garbage_is_answered_and_the_socket_lives(tmp_path):
 def test_nobody_there_is_said_clearly(tmp_path):
     with pytest.raises(ControlError, match="does not answer"):
         call_control(tmp_path / "absent.sock", "status")
+
+
+def test_a_file_at_the_path_of_the_socket_is_not_lost(tmp_path):
+    (tmp_path / "ledger.txt").write_text("kept")
+    with pytest.raises(UsageError, match="not a socket"):
+        asyncio.run(serve_control(tmp_path / "ledger.txt", {}))
+    assert (tmp_path / "ledger.txt").read_text() == "kept"

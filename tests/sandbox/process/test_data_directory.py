@@ -1,0 +1,145 @@
+"""A data directory is used by sandboxes alone, and loses nothing that a sandbox did not write."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from eosctl.errors import UsageError
+from eosctl.sandbox.process import manage, places
+from eosctl.sandbox.process.data_directory import LOCK_NAME, MARKER_NAME, remove_data
+from eosctl.sandbox.process.identity import wait_for_exit
+from eosctl.sandbox.process.spec import SandboxSpec
+
+KEPT = "kept for ten years"
+
+
+@pytest.fixture(autouse=True)
+def state_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    yield
+    for found in manage.find_all():
+        manage.stop(found.sandbox)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return tmp_path / "data"
+
+
+def run_once(data: Path, *, ephemeral: bool = False, name: str = "test") -> None:
+    manage.stop(manage.start(SandboxSpec(name, str(data), fast=True, ephemeral=ephemeral)))
+
+
+def files(folder: Path) -> set[str]:
+    return {str(path.relative_to(folder)) for path in folder.rglob("*") if not path.is_dir()}
+
+
+def without_marker(data: Path) -> set[str]:
+    """Make the directory that an earlier release left."""
+    run_once(data)
+    (data / MARKER_NAME).unlink()
+    return files(data)
+
+
+@pytest.mark.parametrize("ephemeral", [True, False])
+def test_a_directory_with_files_of_others_is_refused_and_left_alone(data: Path, ephemeral: bool) -> None:
+    data.mkdir()
+    (data / "ledger.txt").write_text(KEPT)
+    for _ in range(2):  # What the first refusal leaves must not admit the second start.
+        with pytest.raises(UsageError, match="not empty, and eosctl did not create"):
+            run_once(data, ephemeral=ephemeral)
+    assert files(data) == {"ledger.txt"}
+
+
+def test_files_that_others_put_there_meanwhile_stay(data: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "server.log").write_text(KEPT)
+    sandbox = manage.start(SandboxSpec("test", str(data), fast=True, ephemeral=True))
+    theirs = {"ledger.txt", "broker-1/notes.txt", "logs/mine.log", "backup/00000000000000000000.log"}
+    for name in theirs:
+        (data / name).parent.mkdir(exist_ok=True)
+        (data / name).write_text(KEPT)
+    (data / "broker-1" / "link").symlink_to(elsewhere)
+    (data / "broker-9").symlink_to(elsewhere)
+    (data / "logs" / "broker-2").symlink_to("../node-2/logs")  # As a sandbox of real brokers does.
+    manage.stop(sandbox)
+    assert {name for name in files(data) if not (data / name).is_dir()} == theirs
+    assert not (data / "logs" / "broker-2").is_symlink()
+    assert (data / "broker-1" / "link").is_symlink()
+    assert (elsewhere / "server.log").read_text() == KEPT
+
+
+def test_an_empty_directory_of_the_user_stays_and_a_new_one_goes(data: Path) -> None:
+    run_once(data, ephemeral=True)
+    assert not data.exists()
+    data.mkdir()
+    run_once(data, ephemeral=True)
+    assert list(data.iterdir()) == []
+
+
+def test_a_start_that_fails_removes_only_what_it_wrote(data: Path) -> None:
+    run_once(data)
+    before = files(data)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        for directory in (data, data.with_name("new")):
+            with pytest.raises(manage.SandboxFailed, match=f"Port {port}"):
+                manage.start(SandboxSpec("test", str(directory), fast=True, ephemeral=True, port_base=port))
+    assert before <= files(data)
+    assert not data.with_name("new").exists()
+
+
+def test_a_marked_directory_is_used_again(data: Path) -> None:
+    run_once(data)
+    assert (data / MARKER_NAME).is_file()
+    run_once(data)
+    run_once(data, ephemeral=True)
+    assert not data.exists()
+
+
+def test_files_of_an_earlier_release_are_used_but_never_removed(data: Path) -> None:
+    before = without_marker(data)
+    with pytest.raises(UsageError, match="no marker"):
+        run_once(data, ephemeral=True)
+    assert files(data) == before
+    run_once(data)
+    assert not (data / MARKER_NAME).exists()
+    (data / LOCK_NAME).unlink()
+    run_once(data)  # By its meta.properties, as a copy of the nodes' directories has nothing else.
+
+
+def test_an_ephemeral_sandbox_leaves_what_its_name_kept_before(data: Path) -> None:
+    own = places.default_data_dir("test")
+    run_once(own)
+    kept = files(own)
+    run_once(data, ephemeral=True)
+    assert kept <= files(own)
+
+
+def test_the_files_of_a_killed_ephemeral_sandbox_go_by_the_marker(data: Path) -> None:
+    sandbox = manage.start(SandboxSpec("test", str(data), fast=True, ephemeral=True))
+    os.kill(sandbox.pid, signal.SIGKILL)
+    assert wait_for_exit(sandbox.pid, sandbox.process_start_ticks, 10)
+    (data / "ledger.txt").write_text(KEPT)
+    assert manage.stop(sandbox) == "gone"
+    assert files(data) == {"ledger.txt"}
+
+
+def test_nothing_is_removed_without_a_marker_or_while_it_is_in_use(data: Path) -> None:
+    before = without_marker(data)
+    remove_data(data)
+    assert files(data) == before
+    other = data.with_name("other")
+    manage.start(SandboxSpec("test", str(other), fast=True))
+    before = files(other)
+    remove_data(other)
+    assert before <= files(other)

@@ -160,6 +160,26 @@ def test_the_action_runs_nothing_but_eosctl(project_root: Path, tmp_path: Path) 
     assert not (tmp_path / "planted").exists()
 
 
+@pytest.mark.parametrize("run", ["config lint", "doctor"])
+def test_a_file_named_like_an_option_does_not_open_the_action(run: str, project_root: Path, tmp_path: Path) -> None:
+    (tmp_path / "--exit-zero").write_text("")
+    (tmp_path / "producer.properties").write_text(BAD)
+    judged = run_judge(project_root, tmp_path, run=run, paths="--exit-zero\nproducer.properties")
+    assert judged.returncode not in (0, 1), judged.stdout + judged.stderr
+    chosen = run_judge(project_root, tmp_path, run=run, paths="producer.properties", arguments="--exit-zero")
+    assert chosen.returncode == 0, "an option of the workflow is still one"
+
+
+def test_a_file_named_like_an_option_does_not_open_the_hooks(project_root: Path, tmp_path: Path) -> None:
+    (tmp_path / "--exit-zero").write_text("")
+    (tmp_path / "producer.properties").write_text(BAD)
+    for hook in yaml.safe_load((project_root / ".pre-commit-hooks.yaml").read_text("utf-8")):
+        entry = [sys.executable, "-m", *shlex.split(hook["entry"]), *hook.get("args", [])]
+        words = [*entry, "--exit-zero", "producer.properties"]
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode not in (0, 1), done.stdout + done.stderr
+
+
 def test_the_hooks_run_as_pre_commit_runs_them(project_root: Path, tmp_path: Path) -> None:
     hooks = yaml.safe_load((project_root / ".pre-commit-hooks.yaml").read_text("utf-8"))
     assert [hook["id"] for hook in hooks] == ["eosctl-config-lint", "eosctl-doctor"]

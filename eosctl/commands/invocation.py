@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -13,8 +14,9 @@ from pathlib import Path
 import typer
 
 from eosctl.errors import EosctlError
+from eosctl.render.escaping import utf8_text, visible
 from eosctl.render.formats import FOR_PEOPLE
-from eosctl.render.page import PLAIN, Style, visible
+from eosctl.render.page import PLAIN, Style
 from eosctl.render.terminal import ColorChoice, style_for
 
 
@@ -56,7 +58,7 @@ def write_result(text: str, output_file: Path | None = None) -> None:
     Raises:
         EosctlError: The file cannot be written.
     """
-    sys.stdout.write(text)
+    sys.stdout.write(utf8_text(text))
     # A closed pipe shows here, where it is handled, and not when the interpreter ends.
     sys.stdout.flush()
     if output_file is not None:
@@ -69,14 +71,31 @@ def write_file(text: str, path: Path) -> None:
     Raises:
         EosctlError: The file cannot be written.
     """
-    temporary = path.with_name(path.name + ".tmp")
+    content = utf8_text(text).encode()
     try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
+        target = path.resolve()  # A link stays, and leads to the new content.
+        if target.exists() and not target.is_file():
+            target.write_bytes(content)  # A device or a pipe is written to, not replaced.
+        else:
+            _replace(target, content)
     except OSError as error:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
         raise EosctlError(f"Cannot write {path}.", error.strerror or str(error), "Choose another path.") from error
+
+
+def _replace(target: Path, content: bytes) -> None:
+    # A name that nobody else uses, and a refusal where it is taken: no file of the user's is lost.
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    with temporary.open("xb") as file:
+        try:
+            file.write(content)
+            file.flush()
+            if target.exists():
+                os.fchmod(file.fileno(), target.stat().st_mode & 0o777)
+            temporary.replace(target)
+        except OSError:
+            with suppress(OSError):
+                temporary.unlink()
+            raise
 
 
 def tell(error: EosctlError) -> None:
@@ -89,6 +108,6 @@ def tell(error: EosctlError) -> None:
 
 
 def note(text: str) -> None:
-    """Write a remark to standard error."""
-    sys.stderr.write(text + "\n")
+    """Write a remark to standard error; its lines stay, what else would move the cursor is written out."""
+    sys.stderr.write("\n".join(map(visible, text.split("\n"))) + "\n")
     sys.stderr.flush()

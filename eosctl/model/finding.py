@@ -75,7 +75,7 @@ class Finding(msgspec.Struct, frozen=True):
     def fingerprint(self) -> str:
         """A stable identity over runs: check, resource and incident; 16 hex digits."""
         text = "\0".join((self.check_id, self.resource.kind, self.resource.name, self.incident))
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
 class CheckStatus(Enum):

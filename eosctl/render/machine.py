@@ -7,18 +7,39 @@ from typing import Any
 
 import msgspec
 
+from eosctl.render.escaping import json_text, needs_no_escape, tsv_row, without_surrogates
+
 
 def render_json(value: Any) -> str:
     """Render a struct, dataclass or tree of them as indented JSON with a final newline."""
-    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n"
+    return json_text(msgspec.json.format(_encode(value), indent=2).decode()) + "\n"
+
+
+def render_json_line(value: Any) -> str:
+    """Render the same as JSON on one line with its line feed."""
+    return json_text(_encode(value).decode()) + "\n"
+
+
+def _encode(value: Any) -> bytes:
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:  # Names of files are bytes, and need not be UTF-8.
+        return msgspec.json.encode(without_surrogates(msgspec.to_builtins(value, str_keys=True)))
 
 
 def render_yaml(value: Any) -> str:
     """Render the same as YAML, with the keys of the JSON form."""
     import yaml
 
-    text: str = yaml.safe_dump(
-        msgspec.to_builtins(value), sort_keys=False, allow_unicode=True, width=120, default_flow_style=False
+    from eosctl.render.yaml_dumper import VisibleDumper
+
+    text: str = yaml.dump(
+        without_surrogates(msgspec.to_builtins(value)),
+        Dumper=VisibleDumper,
+        sort_keys=False,
+        allow_unicode=True,
+        width=120,
+        default_flow_style=False,
     )
     return text
 
@@ -26,17 +47,13 @@ def render_yaml(value: Any) -> str:
 def render_tsv(rows: Iterable[Sequence[str]]) -> str:
     """Render rows as tab-separated text without a header.
 
-    Tabs, line breaks and backslashes inside a cell are written as ``\\t``, ``\\n``, ``\\r`` and ``\\\\``.
+    Tabs, line breaks and backslashes inside a cell are written as ``\\t``, ``\\n``, ``\\r`` and ``\\\\``, other
+    characters that cannot be seen as ``\\x1b`` and ``\\u202e``.
     """
     held = list(rows)
     text = "".join(["\t".join(row) + "\n" for row in held])
-    # Hardly any text has something to escape: all of it is looked at once.
+    # Hardly any text has something to escape: all of it is searched in one call.
     tabs = sum(map(len, held)) - len(held)
-    if "\\" not in text and "\r" not in text and text.count("\n") == len(held) and text.count("\t") == tabs:
+    if text.count("\n") == len(held) and text.count("\t") == tabs and needs_no_escape(text):
         return text
-    return "".join(["\t".join(map(_escape, row)) + "\n" for row in held])
-
-
-def _escape(cell: str) -> str:
-    escaped = cell.replace("\\", "\\\\")
-    return escaped.replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
+    return "".join([tsv_row(row) for row in held])

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from eosctl.render.configuration.lint import LintView
-from eosctl.render.page import visible
+from eosctl.render.escaping import markdown_code, markdown_text
 
 
 def render_lint_markdown(view: LintView) -> str:
@@ -14,21 +12,16 @@ def render_lint_markdown(view: LintView) -> str:
     if view.items:
         lines += ["| Where | Severity | What | Do |", "|---|---|---|---|"]
         lines += [
-            f"| `{item.file}:{item.line}` | {item.severity} | {markdown_text(item.message)} ({item.id}) "
-            f"| {markdown_text(item.remedy)} |"
+            f"| {markdown_code(f'{item.file}:{item.line}', in_table=True)} | {item.severity} "
+            f"| {markdown_text(item.message)} ({item.id}) | {markdown_text(item.remedy)} |"
             for item in view.items
         ]
     else:
         lines.append("No findings.")
     if view.unresolved:
         lines += ["", "Not judged, as the value lies outside of the files:", ""]
-        lines += [f"- `{one.file}:{one.line}` {markdown_text(one.key)}" for one in view.unresolved]
+        lines += [f"- {markdown_code(f'{one.file}:{one.line}')} {markdown_text(one.key)}" for one in view.unresolved]
     if view.unreadable:
         lines += ["", "Could not be read:", ""]
         lines += [f"- {markdown_text(one.reason)}" for one in view.unreadable]
     return "\n".join(lines) + "\n"
-
-
-def markdown_text(text: str) -> str:
-    """Keep names and values of files from becoming markup."""
-    return re.sub(r"([\\`*_\[\]<>|])", r"\\\1", visible(text.replace("\n", " ")))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from eosctl.render.escaping import visible
 from eosctl.render.wrapping import columns, longest_token, share_columns, wrap
 
 LABEL_WIDTH = 10
@@ -58,29 +59,21 @@ class Grid(msgspec.Struct, frozen=True):
 Block = Line | Field | Grid
 _Paint = Callable[[str, str], str]
 
-# Names come from the wire: an escape sequence in one must not reach the terminal.
-_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))}
-
-
-def visible(text: str) -> str:
-    r"""Write control characters out, as ``\x1b``."""
-    return text if text.isprintable() else text.translate(_CONTROLS)
-
 
 def render_page(blocks: Sequence[Block], style: Style = PLAIN) -> str:
     """Render blocks one under the other, with a final newline."""
-    visible = [_without_controls(block) for block in blocks]
+    shown = [_without_controls(block) for block in blocks]
     if style.width is None and not style.color:
-        return "".join(_plain(block) for block in visible)
-    return _styled(visible, style)
+        return "".join(_plain(block) for block in shown)
+    return _styled(shown, style)
 
 
 def _without_controls(block: Block) -> Block:
     match block:
         case Line(text):
             return replace(block, text=visible(text))
-        case Field(_, text):
-            return replace(block, text=visible(text))
+        case Field(label, text):
+            return replace(block, label=visible(label), text=visible(text))
         case Grid(rows):
             return replace(block, rows=tuple(tuple(visible(cell) for cell in row) for row in rows))
 

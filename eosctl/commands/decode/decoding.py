@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from eosctl.analysis.decode.selection import Selection
+from eosctl.commands.invocation import note
 from eosctl.errors import DecodeError, UsageError
+from eosctl.render.escaping import utf8_text
 from eosctl.storage.inputs import STDIN, base_offset_of, find_files, is_segment_file, spooled
 from eosctl.storage.names import Suffix
 from eosctl.storage.producer_replay import CompletedTxn, ProducerReplay
@@ -55,7 +57,7 @@ class DamageLog:
     def tell(self, file: str, position: int, what: str) -> None:
         """Report one place; with `strict` nothing is read behind it."""
         self.count += 1
-        sys.stderr.write(f"damaged: {file}: byte {position}: {what}\n")
+        note(f"damaged: {file}: byte {position}: {what}")
 
     def stop_if_strict(self) -> None:
         """End the decoding if one damage is enough."""
@@ -99,20 +101,20 @@ def write_all(pieces: Iterable[str]) -> None:
             held.append(piece)
             size += len(piece)
             if size > _PIECE_CHARACTERS:
-                sys.stdout.write("".join(held))
+                sys.stdout.write(utf8_text("".join(held)))
                 held, size = [], 0
     except StoppedAtDamage:
         pass
     except BrokenPipeError:
         raise  # the reader has seen enough
     except OSError as error:
-        sys.stdout.write("".join(held))
+        sys.stdout.write(utf8_text("".join(held)))
         raise DecodeError(
             f"Cannot read {error.filename or 'the input'}.",
             error.strerror or str(error),
             "Name files that exist and that you may read.",
         ) from error
-    sys.stdout.write("".join(held))
+    sys.stdout.write(utf8_text("".join(held)))
     sys.stdout.flush()
 
 

@@ -142,7 +142,7 @@ def _frame(look: Look, invocation: Invocation, output: FindingFormat) -> str:
     from eosctl.render.diagnosis.watch import look_item, render_look
 
     if output is FindingFormat.JSON:
-        import msgspec
+        from eosctl.render.machine import render_json_line
 
-        return msgspec.json.encode(look_item(look)).decode() + "\n"
+        return render_json_line(look_item(look))
     return render_look(look, row_count(HEAD_LINES, ROWS_WITHOUT_TERMINAL), invocation.style())

@@ -69,7 +69,7 @@ def _frame(moments: list[MetricMoment], invocation: Invocation, output: OutputFo
     from eosctl.render.metrics.watch import metric_moment_item, render_metric_frame
 
     if output is OutputFormat.JSON:
-        import msgspec
+        from eosctl.render.machine import render_json_line
 
-        return msgspec.json.encode(metric_moment_item(moments[-1])).decode() + "\n"
+        return render_json_line(metric_moment_item(moments[-1]))
     return render_metric_frame(moments, row_count(HEAD_LINES, ROWS_WITHOUT_TERMINAL), invocation.style())

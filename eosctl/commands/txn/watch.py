@@ -79,7 +79,7 @@ def _frame(moments: list[Moment], invocation: Invocation, output: OutputFormat) 
     from eosctl.render.transactions.watch import render_frame, watch_item
 
     if output is OutputFormat.JSON:
-        import msgspec
+        from eosctl.render.machine import render_json_line
 
-        return msgspec.json.encode(watch_item(moments[-1])).decode() + "\n"
+        return render_json_line(watch_item(moments[-1]))
     return render_frame(moments, row_count(HEAD_LINES, ROWS_WITHOUT_TERMINAL), invocation.style())

@@ -26,6 +26,7 @@ from eosctl.render.capacity.plan import (
     verdict_text,
 )
 from eosctl.render.capacity.svg_charts import draw_appends, draw_growth, draw_utilisation, draw_variants
+from eosctl.render.escaping import html_text
 
 
 class Tile(NamedTuple):
@@ -88,13 +89,14 @@ def render_plan_html(items: Sequence[PlanItem], command: str, generated_at_ms: i
         ],
         "growth": lambda item: Markup(charts.growth(item.growth)),
     }
-    return environment.get_template("capacity.html.j2").render(
+    page: str = environment.get_template("capacity.html.j2").render(
         script=Markup(charts.script),
         items=items,
         command=command,
         version=__version__,
         generated_at=time_text(generated_at_ms),
     )
+    return html_text(page)
 
 
 def _tiles(item: PlanItem) -> tuple[Tile, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from eosctl.render.configuration.lint import LintView
-from eosctl.render.page import visible
+from eosctl.render.escaping import visible
 
 LEVELS: Final = {"critical": "error", "error": "error", "warning": "warning", "info": "notice"}
 

@@ -10,8 +10,8 @@ from eosctl.checks.configuration.registry import CONFIGURATION_CHECKS
 from eosctl.checks.declaration import Check
 from eosctl.checks.manual import parse_manual
 from eosctl.render.configuration.lint import LintItem, LintView
-from eosctl.render.diagnosis.sarif import FINGERPRINT, SCHEMA_URI
-from eosctl.render.machine import render_json
+from eosctl.render.diagnosis.sarif import FINGERPRINT, render_sarif_log
+from eosctl.render.escaping import sarif_message
 
 _LEVELS: Final = {"critical": "error", "error": "error", "warning": "warning", "info": "note"}
 
@@ -29,13 +29,13 @@ def render_lint_sarif(view: LintView) -> str:
                 "executionSuccessful": True,
                 "endTimeUtc": view.generated_at,
                 "toolExecutionNotifications": [
-                    {"level": "error", "message": {"text": one.reason}} for one in view.unreadable
+                    {"level": "error", "message": {"text": sarif_message(one.reason)}} for one in view.unreadable
                 ],
             }
         ],
         "results": [_result(item, index[item.id]) for item in view.items],
     }
-    return render_json({"$schema": SCHEMA_URI, "version": "2.1.0", "runs": [run]})
+    return render_sarif_log(run)
 
 
 def _rule(check: Check) -> dict[str, Any]:
@@ -52,15 +52,16 @@ def _rule(check: Check) -> dict[str, Any]:
 
 
 def _result(item: LintItem, index: int) -> dict[str, Any]:
+    text = "\n".join(text for text in (item.message, item.impact, item.remedy) if text)
     return {
         "ruleId": item.id,
         "ruleIndex": index,
         "level": _LEVELS[item.severity],
-        "message": {"text": "\n".join(text for text in (item.message, item.impact, item.remedy) if text)},
+        "message": {"text": sarif_message(text)},
         "locations": [
             {
                 "physicalLocation": {
-                    "artifactLocation": {"uri": quote(item.file)},
+                    "artifactLocation": {"uri": quote(item.file, errors="surrogateescape")},
                     # A line of 0 would be a broker of a cluster; SARIF counts from 1.
                     "region": {"startLine": max(1, item.line)},
                 }

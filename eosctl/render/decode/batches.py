@@ -10,6 +10,7 @@ import msgspec
 from eosctl.render.decode.fields import CODECS, bytes_writer, cell, cell_writer, control_name, when
 from eosctl.render.decode.formats import BytesForm, DecodeFormat
 from eosctl.render.decode.record_lines import RecordLines
+from eosctl.render.escaping import json_text, utf8_text, visible
 from eosctl.storage.scan import LogBatch, LogRun
 from eosctl.wire.errors import WireError
 from eosctl.wire.records.control import EndTxnMarker, OtherControl, decode_control
@@ -91,7 +92,7 @@ class JsonLogWriter:
 
     def start(self, file: str, base_offset: int) -> str:
         """Note the file, which every line names."""
-        self._file = file
+        self._file = utf8_text(file)
         return ""
 
     def batch(self, batch: LogBatch, state: str) -> str:
@@ -123,7 +124,7 @@ class JsonLogWriter:
             "max_timestamp": header.max_timestamp,
             "delete_horizon_ms": header.delete_horizon_ms,
         }
-        return self._encode(fields).decode() + "\n"
+        return json_text(self._encode(fields).decode()) + "\n"
 
     def run(self, run: LogRun) -> str:
         """Return the lines of several batches."""
@@ -154,19 +155,19 @@ class JsonLogWriter:
                 if isinstance(control, EndTxnMarker):
                     fields["coordinator_epoch"] = control.coordinator_epoch
             lines.append(encode(fields).decode())
-        return "".join([line + "\n" for line in lines])
+        return json_text("".join([line + "\n" for line in lines]))
 
     def damage(self, file: str, position: int, kind: str, what: str, resumes_at: int | None) -> str:
         """Return what cannot be read as an object of its own."""
         fields = {
             "kind": "damage",
-            "file": file,
+            "file": utf8_text(file),
             "position": position,
             "damage": kind,
-            "message": what,
+            "message": utf8_text(what),
             "resumes_at": resumes_at,
         }
-        return self._encode(fields).decode() + "\n"
+        return json_text(self._encode(fields).decode()) + "\n"
 
 
 _COLUMNS: Final = (
@@ -197,7 +198,7 @@ class TableLogWriter:
 
     def start(self, file: str, base_offset: int) -> str:
         """Name the file."""
-        return f"# {file}\n"
+        return f"# {visible(file)}\n"
 
     def batch(self, batch: LogBatch, state: str) -> str:
         """Return a batch's line; a wrong checksum stands behind its state."""
@@ -238,7 +239,7 @@ class TableLogWriter:
 
     def damage(self, file: str, position: int, kind: str, what: str, resumes_at: int | None) -> str:
         """Return what cannot be read, among the batches."""
-        return f"{position:<11}  {kind}: {what}\n"
+        return f"{position:<11}  {kind}: {visible(what)}\n"
 
 
 class TsvLogWriter:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-import msgspec
-
 from eosctl.render.decode.fields import cell, when
 from eosctl.render.decode.formats import DecodeFormat
-from eosctl.render.machine import render_tsv
+from eosctl.render.escaping import visible
+from eosctl.render.machine import render_json_line, render_tsv
 from eosctl.render.page import Grid, render_page
 
-_ENCODE = msgspec.json.Encoder().encode
 #: Rows of which a table takes the widths of its columns.
 _ROWS_AT_ONCE = 2_000
 
@@ -41,15 +39,14 @@ def render_entries(rows: Iterable[EntryRow], form: DecodeFormat) -> Iterable[str
 
 def _block(rows: Sequence[EntryRow], form: DecodeFormat) -> str:
     if form is DecodeFormat.JSON:
-        lines = [_ENCODE({"file": row.file, "entry": row.entry, **row.fields}).decode() for row in rows]
-        return "".join([line + "\n" for line in lines])
+        return "".join([render_json_line({"file": row.file, "entry": row.entry, **row.fields}) for row in rows])
     if form is DecodeFormat.TSV:
         return render_tsv(
             [[row.file, str(row.entry), *(_plain(value) for value in row.fields.values())] for row in rows]
         )
     header = ("ENTRY", *(name.upper().replace("_", "-") for name in rows[0].fields))
     cells = tuple((str(row.entry), *(_for_people(name, value) for name, value in row.fields.items())) for row in rows)
-    return f"# {rows[0].file}\n" + render_page([Grid(cells, header)])
+    return f"# {visible(rows[0].file)}\n" + render_page([Grid(cells, header)])
 
 
 def _plain(value: Any) -> str:
@@ -64,5 +61,5 @@ def render_damage(file: str, position: int, what: str, form: DecodeFormat) -> st
     """Return the line for a file or an entry that cannot be read; tables leave it to standard error."""
     if form is DecodeFormat.JSON:
         fields = {"kind": "damage", "file": file, "position": position, "message": what}
-        return _ENCODE(fields).decode() + "\n"
+        return render_json_line(fields)
     return render_tsv([["damage", file, str(position), what]]) if form is DecodeFormat.TSV else ""

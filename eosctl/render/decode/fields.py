@@ -10,6 +10,7 @@ import msgspec
 
 from eosctl.analysis.wording import time_text
 from eosctl.render.decode.formats import BytesForm
+from eosctl.render.escaping import is_visible
 from eosctl.wire.records.compression import Compression
 from eosctl.wire.records.control import ControlType, EndTxnMarker, OtherControl
 
@@ -63,7 +64,7 @@ def cell_writer(form: BytesForm) -> Callable[[bytes | None], str]:
         if not data.translate(None, _PRINTABLE):  # much faster than asking the text
             return data.decode("ascii")
         text = data.decode("utf-8", "replace")
-        return text if text.isprintable() else text.encode("unicode_escape").decode()
+        return escape_text(text)
 
     return utf8
 
@@ -75,7 +76,12 @@ def cell(value: Any) -> str:
     if isinstance(value, int):
         return str(value)
     text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-    return text if text.isprintable() else text.encode("unicode_escape").decode()
+    return escape_text(text)
+
+
+def escape_text(text: str) -> str:
+    """Return the text, in Python's escapes where anything in it cannot be seen."""
+    return text if text.isprintable() and is_visible(text) else text.encode("unicode_escape").decode()
 
 
 def control_name(control: EndTxnMarker | OtherControl) -> str:

@@ -6,11 +6,10 @@ from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from typing import Any, Final
 
-import msgspec
-
 from eosctl.analysis.wording import duration_text
 from eosctl.render.decode.fields import cell, when
 from eosctl.render.decode.formats import DecodeFormat
+from eosctl.render.machine import render_json_line
 
 Row = dict[str, Any]
 
@@ -57,8 +56,7 @@ def row_head(columns: Sequence[tuple[str, int]], form: DecodeFormat) -> str:
 def row_writer(columns: Sequence[tuple[str, int]], form: DecodeFormat) -> Callable[[str, Row], str]:
     """Return the function that writes a row of a file."""
     if form is DecodeFormat.JSON:
-        encode = msgspec.json.Encoder().encode
-        return lambda file, row: encode({"file": file, **row}).decode() + "\n"
+        return lambda file, row: render_json_line({"file": file, **row})
     if form is DecodeFormat.TSV:
         names = [name for name, _ in columns]
         shown = cache(cell)  # of file names, which are few

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from eosctl.analysis.decode.summary import LogSummary
 from eosctl.analysis.wording import count_text
 from eosctl.render.decode.fields import CODECS, when
 from eosctl.render.decode.formats import DecodeFormat
-from eosctl.render.machine import render_tsv
+from eosctl.render.machine import render_json_line, render_tsv
 from eosctl.render.page import Field, Line, render_page
 
 
@@ -35,7 +33,7 @@ def render_summary(files: int, summary: LogSummary, form: DecodeFormat) -> str:
         "gaps": [{"expected_offset": expected, "found_offset": found} for expected, found in summary.gaps],
     }
     if form is DecodeFormat.JSON:
-        return msgspec.json.encode({"kind": "summary", **fields}).decode() + "\n"
+        return render_json_line({"kind": "summary", **fields})
     if form is DecodeFormat.TSV:
         return render_tsv([name, str(value)] for name, value in fields.items())
     span = "-"

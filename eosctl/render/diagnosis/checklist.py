@@ -9,9 +9,9 @@ from typing import Final, NamedTuple
 import msgspec
 
 from eosctl.model.checklist import Checklist, ChecklistRecord, ItemState, Signature
+from eosctl.render.escaping import html_text, markdown_code, markdown_text
 from eosctl.render.listing import Column
 from eosctl.render.machine import render_json, render_tsv, render_yaml
-from eosctl.render.markdown import markdown_text
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
 
 _TONES: Final = {"done": "green", "failed": "bold red", "open": "yellow", "not-applicable": "dim"}
@@ -223,7 +223,7 @@ def _markdown(view: RunView) -> Iterator[str]:
     if view.signatures:
         yield from ("", "## Signed", "")
     for one in view.signatures:
-        yield f"- {markdown_text(_signed(one))} (`{one.digest}`)"
+        yield f"- {markdown_text(_signed(one))} ({markdown_code(one.digest)})"
 
 
 def _html(view: RunView) -> str:
@@ -237,4 +237,5 @@ def _html(view: RunView) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    return environment.get_template("checklist.html.j2").render(view=view, head=_head(view), signed=_signed)
+    page: str = environment.get_template("checklist.html.j2").render(view=view, head=_head(view), signed=_signed)
+    return html_text(page)

@@ -15,6 +15,7 @@ from eosctl.model.hang import HangStatus, HangVerdict
 from eosctl.model.severity import Severity
 from eosctl.render.diagnosis.picture import draw_blast_radius
 from eosctl.render.diagnosis.report import Report
+from eosctl.render.escaping import html_text
 from eosctl.render.transactions.timeline import draw_lanes, timeline_rows
 
 PICTURES: Final = 20
@@ -62,7 +63,7 @@ def render_html(report: Report) -> str:
     told = {finding.incident for finding in diagnosis.findings}
     others = [picture for picture in pictures if picture.incident not in told]
     results = {status: [r for r in diagnosis.results if r.status is status] for status in CheckStatus}
-    return environment.get_template("report.html.j2").render(
+    page: str = environment.get_template("report.html.j2").render(
         version=__version__,
         command=report.command,
         diagnosis=diagnosis,
@@ -90,6 +91,7 @@ def render_html(report: Report) -> str:
         marks=timeline_rows(report.timeline)[-MARKS_SHOWN:] if report.timeline else [],
         next_commands=report.next_commands,
     )
+    return html_text(page)
 
 
 def _tiles(report: Report) -> tuple[Tile, ...]:

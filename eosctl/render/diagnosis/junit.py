@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 from eosctl.analysis.wording import time_text
 from eosctl.model.finding import CheckResult, CheckStatus, Finding
 from eosctl.render.diagnosis.report import Report
+from eosctl.render.escaping import visible
 
 _NOT_RUN: Final = (CheckStatus.SKIPPED, CheckStatus.NOT_APPLICABLE, CheckStatus.SUPPRESSED)
 
@@ -28,7 +29,7 @@ def render_junit(report: Report) -> str:
                 **_counts(members),
                 "time": "0",
                 "timestamp": time_text(report.snapshot.captured_at_ms)[:19],
-                "hostname": report.snapshot.cluster_id or "unknown",
+                "hostname": _clean(report.snapshot.cluster_id or "unknown"),
             },
         )
         for result in members:
@@ -73,8 +74,9 @@ def _text(finding: Finding) -> str:
 
 
 def _clean(text: str) -> str:
-    """Replace characters that XML 1.0 cannot carry, which names on the wire may hold."""
-    return "".join(char if _is_xml(ord(char)) else "\N{REPLACEMENT CHARACTER}" for char in text)
+    """Replace characters that XML 1.0 cannot carry, and write out others that cannot be seen."""
+    possible = "".join(char if _is_xml(ord(char)) else "\N{REPLACEMENT CHARACTER}" for char in text)
+    return "\n".join(map(visible, possible.split("\n")))
 
 
 def _is_xml(code: int) -> bool:

@@ -8,7 +8,7 @@ from eosctl.analysis.wording import count_text, time_text
 from eosctl.checks.grouping import FindingGroup, first_actions
 from eosctl.model.finding import CheckStatus
 from eosctl.render.diagnosis.report import Report
-from eosctl.render.markdown import markdown_text
+from eosctl.render.escaping import markdown_text, visible
 
 
 def render_diagnosis_markdown(report: Report) -> str:
@@ -60,7 +60,7 @@ def _group(group: FindingGroup) -> Iterator[str]:
 
 
 def _code(line: str, indent: str) -> tuple[str, ...]:
-    fence = "```"
+    fence, line = "```", visible(line)
     while fence in line:
         fence += "`"
     return "", f"{indent}{fence}sh", f"{indent}{line}", f"{indent}{fence}"

@@ -17,6 +17,7 @@ from eosctl.checks.manual import parse_manual
 from eosctl.model.finding import CheckStatus, Finding
 from eosctl.model.severity import Severity
 from eosctl.render.diagnosis.report import Report
+from eosctl.render.escaping import sarif_message
 from eosctl.render.machine import render_json
 
 SCHEMA_URI: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -57,7 +58,7 @@ def render_sarif(report: Report, checks: Iterable[Check]) -> str:
                 "toolExecutionNotifications": [
                     {
                         "level": "warning",
-                        "message": {"text": f"{result.check_id} was not evaluated: {result.reason}"},
+                        "message": {"text": sarif_message(f"{result.check_id} was not evaluated: {result.reason}")},
                         "associatedRule": {"id": result.check_id, "index": index[result.check_id]},
                     }
                     for result in skipped
@@ -71,7 +72,16 @@ def render_sarif(report: Report, checks: Iterable[Check]) -> str:
             for finding, reason in diagnosis.suppressed
         ],
     }
-    return render_json({"$schema": SCHEMA_URI, "version": "2.1.0", "runs": [run]})
+    return render_sarif_log(run)
+
+
+def render_sarif_log(run: dict[str, Any]) -> str:
+    r"""Render a run as a log file.
+
+    Only messages can hold links, and theirs are escaped already. Names keep their value: their ``](`` is written as
+    ``]\u0028``, which is the same JSON, and no link either for a reader that takes the file for text.
+    """
+    return render_json({"$schema": SCHEMA_URI, "version": "2.1.0", "runs": [run]}).replace("](", "]\\u0028")
 
 
 def _rule(check: Check) -> dict[str, Any]:
@@ -94,7 +104,7 @@ def _result(finding: Finding, index: dict[str, int], cluster_id: str) -> dict[st
         "ruleId": finding.check_id,
         "ruleIndex": index[finding.check_id],
         "level": _LEVELS[finding.severity],
-        "message": {"text": "\n".join(sentence for sentence in sentences if sentence)},
+        "message": {"text": sarif_message("\n".join(sentence for sentence in sentences if sentence))},
         "locations": [
             {
                 "physicalLocation": _place(finding, cluster_id),
@@ -117,7 +127,7 @@ def _place(finding: Finding, cluster_id: str) -> dict[str, Any]:
     if finding.resource.kind != "file":
         return {"artifactLocation": {"uri": resource_path(finding, cluster_id)}}
     return {
-        "artifactLocation": {"uri": quote(str(facts["file"]))},
+        "artifactLocation": {"uri": quote(str(facts["file"]), errors="surrogateescape")},
         "region": {"startLine": max(1, int(facts["line"]))},
     }
 
@@ -125,4 +135,4 @@ def _place(finding: Finding, cluster_id: str) -> dict[str, Any]:
 def resource_path(finding: Finding, cluster_id: str) -> str:
     """Return the path that stands for the finding's resource."""
     parts = ("kafka", cluster_id or "unknown", finding.resource.kind, finding.resource.name or "unnamed")
-    return "/".join(quote(part, safe="") for part in parts)
+    return "/".join(quote(part, safe="", errors="surrogateescape") for part in parts)

@@ -13,6 +13,7 @@ from eosctl.analysis.wording import time_text
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.log_findings import LogFindings
+from eosctl.render.escaping import html_text
 from eosctl.render.logs.digest import clock_text, pause_text, precursor_text, unexplained_text
 from eosctl.render.logs.picture import draw_timeline
 from eosctl.render.logs.report import reading_text, skipped_texts, subject_text
@@ -62,7 +63,7 @@ def render_logs_html(findings: LogFindings, digest: LogDigest, generated_at_ms: 
     texts = {(event.file, event.offset): event for event in findings.events}
     counts = Counter(event.category for event in findings.events)
     live = _LiveTimeline("", "") if static else _draw_live(findings.events, ordered)
-    return environment.get_template("logs.html.j2").render(
+    page: str = environment.get_template("logs.html.j2").render(
         version=__version__,
         generated_at=time_text(generated_at_ms),
         headline=headline(findings),
@@ -85,6 +86,7 @@ def render_logs_html(findings: LogFindings, digest: LogDigest, generated_at_ms: 
         reading=reading_text(findings),
         assumed=any(event.time_assumed for event in findings.events),
     )
+    return html_text(page)
 
 
 class _LiveTimeline(NamedTuple):

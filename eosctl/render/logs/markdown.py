@@ -6,22 +6,21 @@ from eosctl.analysis.log_digest.digest import LogDigest
 from eosctl.analysis.wording import time_text
 from eosctl.model.incident import Incident
 from eosctl.model.log_findings import LogFindings
+from eosctl.render.escaping import markdown_code, markdown_text
 from eosctl.render.logs.digest import clock_text, precursor_text, unexplained_text
 from eosctl.render.logs.report import SHOWN_EVIDENCE, reading_text, skipped_texts, subject_text
 from eosctl.render.logs.verdict import headline, record_text, what_text
 
-_SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_{}[]<>|#"})
-
 
 def render_logs_markdown(findings: LogFindings, digest: LogDigest, generated_at_ms: int) -> str:
     """Render the incidents of a scan, worst first."""
-    lines = [f"# {_plain(headline(findings))}", ""]
+    lines = [f"# {markdown_text(headline(findings))}", ""]
     ordered = sorted(findings.incidents, key=lambda one: (one.severity.rank, one.t_start_ms))
     if ordered:
         lines += ["| Severity | Start (UTC) | Kind | Root cause | Confidence |", "|---|---|---|---|---|"]
         lines += [
-            f"| {one.severity.value} | {time_text(one.t_start_ms)} | {_plain(one.kind)} | {_plain(one.root_cause)} "
-            f"| {one.confidence:.0%} |"
+            f"| {one.severity.value} | {time_text(one.t_start_ms)} | {markdown_text(one.kind)} "
+            f"| {markdown_text(one.root_cause)} | {one.confidence:.0%} |"
             for one in ordered
         ]
         lines.append("")
@@ -29,33 +28,35 @@ def render_logs_markdown(findings: LogFindings, digest: LogDigest, generated_at_
         lines += _section(one)
     for records in findings.unexplained:
         lines += [
-            f"## {_plain(records.category)}: no known cause",
+            f"## {markdown_text(records.category)}: no known cause",
             "",
-            f"{_plain(what_text(records))}. {_plain(records.meaning)}",
+            f"{markdown_text(what_text(records))}. {markdown_text(records.meaning)}",
             "",
-            *([f"**Next:** {_plain(records.next_step)}", ""] if records.next_step else []),
-            *(f"- {_plain(record_text(record))}" for record in records.records),
+            *([f"**Next:** {markdown_text(records.next_step)}", ""] if records.next_step else []),
+            *(f"- {markdown_text(record_text(record))}" for record in records.records),
             "",
         ]
     lines += _digest_sections(digest)
     lines.append(f"{reading_text(findings)}; rendered {time_text(generated_at_ms)}.")
-    lines += [f"- Clocks: {_plain(clock_text(one))}" for one in digest.clocks if one.is_apart]
-    lines += [f"- Not read: {_plain(text)}" for text in skipped_texts(findings.skipped)]
+    lines += [f"- Clocks: {markdown_text(clock_text(one))}" for one in digest.clocks if one.is_apart]
+    lines += [f"- Not read: {markdown_text(text)}" for text in skipped_texts(findings.skipped)]
     return "\n".join(lines) + "\n"
 
 
 def _section(one: Incident) -> list[str]:
-    subject = ", ".join(f"{_plain(name)} `{subject_text(value)}`" for name, value in one.subject.items())
-    places = [f"- `{place.file}:{place.offset}`" for place in one.evidence[:SHOWN_EVIDENCE]]
+    subject = ", ".join(
+        f"{markdown_text(name)} {markdown_code(subject_text(value))}" for name, value in one.subject.items()
+    )
+    places = [f"- {markdown_code(f'{place.file}:{place.offset}')}" for place in one.evidence[:SHOWN_EVIDENCE]]
     rest = len(one.evidence) - SHOWN_EVIDENCE
     return [
-        f"## {_plain(one.kind)}: {_plain(one.root_cause)}",
+        f"## {markdown_text(one.kind)}: {markdown_text(one.root_cause)}",
         "",
         f"{time_text(one.t_start_ms)} to {time_text(one.t_end_ms)}" + (f", {subject}" if subject else ""),
         "",
-        _plain(one.explanation),
+        markdown_text(one.explanation),
         "",
-        f"**Next:** {_plain(one.next_step)}",
+        f"**Next:** {markdown_text(one.next_step)}",
         "",
         *places,
         *([f"- and {rest} more"] if rest > 0 else []),
@@ -68,16 +69,14 @@ def _digest_sections(digest: LogDigest) -> list[str]:
     new = [one for one in digest.templates if one.is_new]
     if digest.has_baseline:
         lines += ["## New since the baseline", ""]
-        lines += [f"- {one.event_count} x {_plain(one.text)} ({_plain(', '.join(one.applications))})" for one in new]
+        lines += [
+            f"- {one.event_count} x {markdown_text(one.text)} ({markdown_text(', '.join(one.applications))})"
+            for one in new
+        ]
         lines += ["" if new else "Nothing.", *([""] if not new else [])]
     if digest.precursors or digest.unexplained:
         lines += ["## What came before failures", ""]
-        lines += [f"- {_plain(precursor_text(one))}" for one in digest.precursors[:SHOWN_EVIDENCE]]
-        lines += [f"- {_plain(unexplained_text(one))}" for one in digest.unexplained]
+        lines += [f"- {markdown_text(precursor_text(one))}" for one in digest.precursors[:SHOWN_EVIDENCE]]
+        lines += [f"- {markdown_text(unexplained_text(one))}" for one in digest.unexplained]
         lines.append("")
     return lines
-
-
-def _plain(text: str) -> str:
-    """Keep names with underscores and the like from becoming markup."""
-    return text.translate(_SPECIAL)

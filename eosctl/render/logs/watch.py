@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-import msgspec
-
 from eosctl.analysis.wording import time_text
 from eosctl.model.log_event import LogEvent
 from eosctl.render.logs.report import event_view
+from eosctl.render.machine import render_json_line
 from eosctl.render.page import PLAIN, Line, Style, render_page
 
 _TONES: Final = {"critical": "red", "act": "red", "watch": "yellow"}
@@ -16,7 +15,7 @@ _TONES: Final = {"critical": "red", "act": "red", "watch": "yellow"}
 
 def event_json(event: LogEvent) -> str:
     """Spell an event as a JSON object on one line."""
-    return msgspec.json.encode(event_view(event)).decode() + "\n"
+    return render_json_line(event_view(event))
 
 
 def event_text(event: LogEvent, weight: str, style: Style = PLAIN) -> str:

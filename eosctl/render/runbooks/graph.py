@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import Final
 
+from eosctl.render.escaping import html_text
 from eosctl.render.runbooks.runbook import edges, step_text
 from eosctl.runbooks.book import Action, Confirm, Manual, Notify, Outcome, Runbook, Step
 
@@ -41,7 +42,7 @@ def render_page_of(book: Runbook) -> str:
     """Draw a runbook as a page: nested lists, one indent a decision."""
     never = "".join(f'<p class="never">Never: {escape(text)}</p>' for text in book.never)
     tree = _nested(book, book.steps[0].id, "", set())
-    return (
+    return html_text(
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         f"<title>{escape(book.id)}</title><style>{_STYLE}</style></head><body>\n"

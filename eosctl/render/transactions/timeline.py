@@ -10,6 +10,7 @@ import msgspec
 from eosctl import __version__
 from eosctl.analysis.wording import duration_text, time_text
 from eosctl.model.timeline import Lane, Mark, Timeline
+from eosctl.render.escaping import html_text
 from eosctl.render.page import PLAIN, Block, Grid, Line, Style, render_page
 
 WIDTH: Final = 1_180
@@ -116,7 +117,7 @@ def render_timeline_html(timeline: Timeline, generated_at_ms: int) -> str:
         keep_trailing_newline=True,
     )
     rows = timeline_rows(timeline)
-    return environment.get_template("timeline.html.j2").render(
+    page: str = environment.get_template("timeline.html.j2").render(
         version=__version__,
         generated_at=time_text(generated_at_ms),
         timeline=timeline,
@@ -130,6 +131,7 @@ def render_timeline_html(timeline: Timeline, generated_at_ms: int) -> str:
         rows=rows[-ROWS_SHOWN:],
         left_out=max(0, len(rows) - ROWS_SHOWN),
     )  # fmt: skip
+    return html_text(page)
 
 
 def draw_lanes(timeline: Timeline) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from eosctl.render.envelope import listing
+from eosctl.render.escaping import markdown_text
 from eosctl.render.machine import render_json, render_yaml
-from eosctl.render.markdown import markdown_text
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
 from eosctl.render.verify.application_items import AppItem
 from eosctl.render.verify.html import render_app_html

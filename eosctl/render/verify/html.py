@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from eosctl import __version__
 from eosctl.analysis.wording import duration_text, time_text
+from eosctl.render.escaping import html_text
 from eosctl.render.verify.application_items import AppItem
 from eosctl.render.verify.items import VerifiedAnomalyItem, VerifyItem, WitnessItem, coverage_line, cycles_line
 
@@ -46,7 +47,7 @@ def _render(template: str, item: VerifyItem | AppItem, generated_at_ms: int, **m
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    return environment.get_template(template).render(
+    page: str = environment.get_template(template).render(
         item=item,
         # The drawing escapes every text in it.
         drawings=[Markup(draw_witness(anomaly)) for anomaly in item.anomalies],
@@ -54,6 +55,7 @@ def _render(template: str, item: VerifyItem | AppItem, generated_at_ms: int, **m
         version=__version__,
         **more,
     )
+    return html_text(page)
 
 
 def draw_witness(anomaly: VerifiedAnomalyItem) -> str:

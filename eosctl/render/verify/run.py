@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from eosctl.analysis.wording import duration_text
 from eosctl.render.envelope import listing
+from eosctl.render.escaping import markdown_code, markdown_text
 from eosctl.render.machine import render_json, render_yaml
-from eosctl.render.markdown import markdown_text
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
 from eosctl.render.verify.html import render_verify_html
 from eosctl.render.verify.items import (
@@ -125,7 +125,7 @@ def _markdown(item: VerifyItem) -> str:
 def _markdown_lines(item: VerifyItem) -> Iterator[str]:
     yield f"# {markdown_text(item.verdict)}: {markdown_text(item.headline)}"
     yield ""
-    yield f"- Cluster: {markdown_text(item.cluster)} (`{item.cluster_id}`)"
+    yield f"- Cluster: {markdown_text(item.cluster)} ({markdown_code(item.cluster_id)})"
     yield f"- Work: {', '.join(item.workloads)}; clients {item.clients}; {duration_text(item.duration_ms)}"
     yield f"- Seed: {item.seed}"
     yield (

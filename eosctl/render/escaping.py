@@ -1,0 +1,149 @@
+r"""Text of other people at the border of each format: what a terminal, a table or a page would act on is written out.
+
+Names and messages come from logs, files and the wire. A character is hidden when it moves the cursor, turns the
+direction of text, or cannot be seen: controls (C0, DEL, C1), format characters such as U+202E and U+200B, line and
+paragraph separators, default-ignorable letters and marks, and surrogates, which stand for bytes of file names that are
+not UTF-8.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+# General categories Cc, Cf, Zl, and Zp of Unicode 15 and the property Default_Ignorable_Code_Point, with surrogates.
+_INVISIBLE: Final = (
+    "\x7f-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    "\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+_HIDDEN: Final = re.compile(f"[\x00-\x1f{_INVISIBLE}]")
+_UNFIT_FOR_CELL: Final = re.compile(f"[\x00-\x1f\\\\{_INVISIBLE}]")
+# A row's own tabs and line feeds are counted, not searched.
+_UNFIT_FOR_ROWS: Final = re.compile(f"[\x00-\x08\x0b-\x1f\\\\{_INVISIBLE}]")
+_HIDDEN_IN_PAGE: Final = re.compile(f"[\x00-\x08\x0b-\x1f{_INVISIBLE}]")
+_INVISIBLE_IN_JSON: Final = re.compile(f"[{_INVISIBLE}]")
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_MARKUP: Final = re.compile(r"[\\`*_{}\[\]<>|#~&]")
+_BACKTICKS: Final = re.compile("`+")
+_SARIF_LINK: Final = re.compile(r"(\\*)([\[\]])")
+_CELL_NAMES: Final = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
+
+
+def is_visible(text: str) -> bool:
+    """Return whether the text has no hidden character."""
+    return (text.isascii() and text.isprintable()) or _HIDDEN.search(text) is None
+
+
+def visible(text: str) -> str:
+    r"""Write hidden characters out, as ``\x1b`` and ``\u202e``; for terminals.
+
+    >>> visible("a\x1b[31m"), visible("pay\u202e"), visible("\udcff.log")
+    ('a\\x1b[31m', 'pay\\u202e', '\\xff.log')
+    """
+    return text if text.isascii() and text.isprintable() else _HIDDEN.sub(_escape, text)
+
+
+def tsv_row(cells: Sequence[str]) -> str:
+    r"""Join cells to a line of tab-separated text.
+
+    Backslash, tab, line feed and carriage return are ``\\``, ``\t``, ``\n`` and ``\r``; other hidden characters are
+    written as :func:`visible` does, so that every escape can be undone.
+    """
+    return "\t".join([_UNFIT_FOR_CELL.sub(_escape_in_cell, cell) for cell in cells]) + "\n"
+
+
+def needs_no_escape(rows_text: str) -> bool:
+    """Return whether rows that are already joined hold nothing to escape but, perhaps, tabs and line feeds in cells."""
+    return _UNFIT_FOR_ROWS.search(rows_text) is None
+
+
+def markdown_text(text: str) -> str:
+    """Keep names and values from becoming markup, a line or an HTML element; for text outside of code.
+
+    >>> markdown_text("[x](javascript:a) <b>\\n# 1")
+    '\\\\[x\\\\](javascript:a) \\\\<b\\\\> \\\\# 1'
+    """
+    return _MARKUP.sub(r"\\\g<0>", visible(text.replace("\n", " ")))
+
+
+def markdown_code(text: str, *, in_table: bool = False) -> str:
+    """Write a name as a code span that no backtick in it ends; in a table the cell does not end at a bar either.
+
+    >>> markdown_code("a.log:7"), markdown_code("a`b"), markdown_code("a|b", in_table=True)
+    ('`a.log:7`', '``a`b``', '`a\\\\|b`')
+    """
+    shown = visible(text.replace("\n", " "))
+    if not shown.strip():
+        return shown
+    fence = "`"
+    while fence in _BACKTICKS.findall(shown):
+        fence += "`"
+    pad = " " if shown.startswith("`") or shown.endswith("`") else ""
+    span = f"{fence}{pad}{shown}{pad}{fence}"
+    return span.replace("|", "\\|") if in_table else span
+
+
+def html_text(document: str) -> str:
+    """Write hidden characters of a finished page out; tabs and line feeds lay out its source and stay."""
+    return _HIDDEN_IN_PAGE.sub(_escape, document)
+
+
+def sarif_message(text: str) -> str:
+    r"""Keep brackets from becoming a link: SARIF 2.1.0, section 3.11.6, reads ``[text](target)`` in messages.
+
+    >>> sarif_message("[x](javascript:a)"), sarif_message("C:\\logs"), sarif_message("\\[")
+    ('\\[x\\](javascript:a)', 'C:\\logs', '\\\\\\[')
+    """
+    lines = _SARIF_LINK.sub(lambda found: f"{found[1] * 2}\\{found[2]}", text).split("\n")
+    return "\n".join(map(visible, lines))
+
+
+def json_text(encoded: str) -> str:
+    r"""Write invisible characters of encoded JSON as ``\u202e``: to a reader of JSON it is the same document."""
+    if encoded.isascii() and "\x7f" not in encoded:
+        return encoded
+    return _INVISIBLE_IN_JSON.sub(_escape_in_json, encoded)
+
+
+def without_surrogates(value: object) -> object:
+    """Return a tree of built-in values whose strings, keys included, can be encoded as UTF-8."""
+    match value:
+        case str():
+            return utf8_text(value)
+        case dict():
+            return {without_surrogates(key): without_surrogates(item) for key, item in value.items()}
+        case list() | tuple():
+            return [without_surrogates(item) for item in value]
+        case _:
+            return value
+
+
+def utf8_text(text: str) -> str:
+    r"""Write bytes of file names that are not UTF-8 as ``\xff``, so that the text can be encoded.
+
+    >>> utf8_text("in/\udcff.log")
+    'in/\\xff.log'
+    """
+    return text if text.isascii() else _SURROGATE.sub(_escape, text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if 0xDC80 <= code <= 0xDCFF:  # os.fsdecode writes a byte that is not UTF-8 so
+        code -= 0xDC00
+    if code <= 0xFF:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def _escape_in_cell(found: re.Match[str]) -> str:
+    return _CELL_NAMES.get(found[0]) or _escape(found)
+
+
+def _escape_in_json(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    if code <= 0xFFFF:
+        return f"\\u{code:04x}"
+    return f"\\u{0xD800 + ((code - 0x10000) >> 10):04x}\\u{0xDC00 + ((code - 0x10000) & 0x3FF):04x}"

@@ -14,6 +14,7 @@ import pytest
 
 from eosctl import __version__
 from eosctl.commands.doctor import doctor
+from eosctl.commands.invocation import write_file
 from eosctl.errors import EosctlError
 from tests.commands.conftest import eosctl
 
@@ -128,3 +129,31 @@ def test_an_interrupt_is_130_without_a_traceback() -> None:
     assert process.returncode == 130
     assert out == b""
     assert b"Traceback" not in err
+
+
+class TestFilesOfTheUser:
+    def test_a_file_next_to_the_result_is_not_lost(self, tmp_path: Path) -> None:
+        (tmp_path / "result.tmp").write_text("mine")
+        write_file("new", tmp_path / "result")
+        assert (tmp_path / "result").read_text() == "new"
+        assert {path.name: path.read_text() for path in tmp_path.iterdir() if path.suffix} == {"result.tmp": "mine"}
+
+    def test_permissions_and_links_stay(self, tmp_path: Path) -> None:
+        (tmp_path / "result").write_text("old")
+        (tmp_path / "result").chmod(0o640)
+        (tmp_path / "link").symlink_to("result")
+        write_file("new", tmp_path / "link")
+        assert (tmp_path / "link").is_symlink()
+        assert (tmp_path / "result").read_text() == "new"
+        assert (tmp_path / "result").stat().st_mode & 0o777 == 0o640
+
+    def test_a_pipe_is_written_to_and_not_replaced(self, tmp_path: Path) -> None:
+        pipe = tmp_path / "pipe"
+        os.mkfifo(pipe)
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        try:
+            write_file("new", pipe)
+            assert os.read(reader, 10) == b"new"
+        finally:
+            os.close(reader)
+        assert pipe.is_fifo()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -55,10 +56,10 @@ def write_bundle(
     Raises:
         ConfigFileError: The file cannot be written.
     """
-    temporary = path.with_name(path.name + ".tmp")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     whole = Part(SNAPSHOT, "snapshot", "secrets of settings hidden", iter([encode_snapshot(snapshot)]))
     try:
-        temporary.touch(mode=0o600)
+        temporary.touch(mode=0o600, exist_ok=False)
         with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
             written = [_write(archive, whole), *(_write(archive, part) for part in parts)]
             manifest = BundleManifest(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from eosctl.collect.bundles.bundle import is_bundle, read_snapshot
@@ -33,9 +34,10 @@ def save_snapshot(snapshot: ClusterSnapshot, path: Path) -> None:
     Raises:
         ConfigFileError: The file cannot be written.
     """
-    temporary = path.with_name(path.name + ".tmp")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        temporary.write_bytes(encode_snapshot(snapshot))
+        with temporary.open("xb") as file:
+            file.write(encode_snapshot(snapshot))
         temporary.replace(path)
     except OSError as error:
         raise ConfigFileError(f"Cannot write {path}.", error.strerror or str(error), "Choose another path.") from error

@@ -81,6 +81,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _report(error: EosctlError, invocation: Invocation) -> int:
     """Write an error: three parts on standard error, and under ``-o json`` an object on standard output."""
+    from eosctl.model.redaction import redact_text
+
+    # Both quote what a user wrote or a server answered; the next step is our own text.
+    error.what, error.why = redact_text(error.what), redact_text(error.why)
     tell(error)
     if invocation.output == "json":
         from eosctl.render.failure import render_failure

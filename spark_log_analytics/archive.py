@@ -14,7 +14,6 @@ SHIPPED: Final = (
     "eosctl/__init__.py",
     "eosctl/model/**/*.py",
     "eosctl/analysis/__init__.py",
-    "eosctl/analysis/redaction.py",
     "eosctl/analysis/wording.py",
     "eosctl/analysis/incidents/*.py",
     "eosctl/analysis/log_digest/*.py",

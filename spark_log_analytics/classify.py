@@ -12,8 +12,8 @@ from collections.abc import Callable
 from functools import cache, cached_property, lru_cache
 from typing import Final, NamedTuple
 
-from eosctl.analysis.redaction import redact_text
 from eosctl.model.log_event import UNCLASSIFIED
+from eosctl.model.redaction import masked, secret_spans
 from spark_log_analytics.catalogue import Catalogue, Category, load_catalogue
 from spark_log_analytics.digits import TEXT_BLUR
 from spark_log_analytics.forms import Forms, Span, form_of
@@ -51,12 +51,12 @@ class _Verdict(NamedTuple):
     Attributes:
         rule: The rule of the category; None without one.
         spans: The fields: name, and where the value starts and ends in the text.
-        has_secrets: Whether the message holds something to mask.
+        secrets: Where secrets start and end in the text, further lines included.
     """
 
     rule: _Rule | None
     spans: tuple[Span, ...]
-    has_secrets: bool
+    secrets: tuple[tuple[int, int], ...]
 
 
 class Classifier:
@@ -83,20 +83,22 @@ class Classifier:
         if record.rest:
             text = f"{text}\n{_without_frames(record.rest)}"
         verdict = self._verdict(record, text)
-        classified = self._classified(record, text, verdict)
+        classified = self._classified(record, text, verdict, len(name))
         if record.key and self.forms.expect(record.key):
             self._learn(record, text, verdict, classified, len(name))
         return classified
 
-    def _classified(self, record: Record, text: str, verdict: _Verdict) -> Classified | None:
-        rule, spans, has_secrets = verdict
+    def _classified(self, record: Record, text: str, verdict: _Verdict, message_start: int) -> Classified | None:
+        rule, spans, secrets = verdict
         exception = parse_throwable(record.rest) if record.rest else None
         if rule is None and exception is None and record.level not in _SERIOUS:
             return None
-        fields = {name: text[start:end] for name, start, end in spans}
         message = record.message[:MAX_MESSAGE_CHARS]
-        if has_secrets:
-            message = redact_text(message)
+        if secrets:
+            fields = {name: masked(text, secrets, start, end) for name, start, end in spans}
+            message = masked(text, secrets, message_start, message_start + len(message))
+        else:
+            fields = {name: text[start:end] for name, start, end in spans}
         if rule is None:
             return Classified(UNCLASSIFIED, fields, exception, message)
         return Classified(rule.category.id, fields, exception or parse_inline(record.message), message)
@@ -130,9 +132,8 @@ class Classifier:
     def _judge(self, record: Record, text: str) -> _Verdict:
         rule = next((rule for rule in self._rules if rule.matches(record, text)), None)
         if rule is None and not record.rest and record.level not in _SERIOUS:
-            return _Verdict(None, (), False)
-        message = record.message[:MAX_MESSAGE_CHARS]
-        return _Verdict(rule, self._spans(rule.fields if rule else (), text), redact_text(message) != message)
+            return _Verdict(None, (), ())
+        return _Verdict(rule, self._spans(rule.fields if rule else (), text), secret_spans(text))
 
     def _spans(self, own: tuple[_Pattern, ...], text: str) -> tuple[Span, ...]:
         spans: dict[str, Span] = {}

@@ -130,6 +130,18 @@ class LazyGroup(TyperGroup):
             self.add_command(TyperCommand(entry.name, help=entry.summary, rich_help_panel=entry.panel))
         take_plain_values(self)
 
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; what is wrong with its arguments is reported without the passwords in them."""
+        try:
+            return super().invoke(ctx)
+        except Exception as error:
+            # Typer brings a click of its own, so its errors are known by what they have.
+            if hasattr(error, "format_message") and hasattr(error, "message"):
+                from eosctl.model.redaction import redact_text
+
+                error.message = redact_text(error.message)
+            raise
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the command that the arguments name, loaded, and what is left of them."""
         name, command, rest = super().resolve_command(ctx, args)

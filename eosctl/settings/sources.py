@@ -10,13 +10,12 @@ import msgspec
 
 from eosctl.model.deployment import Client, Place, Role, Value
 from eosctl.model.parameter import Release
+from eosctl.model.redaction import redact_text
 from eosctl.settings.tree import Leaf
 
 _ELSEWHERE: Final = re.compile(r"\$\{|\$\(|\{\{|<%|%\(|^@[\w.-]+@$|^<[^<>]+>$|^\$\w+$")
 _SECRET: Final = re.compile(r"password|secret|jaas|token$|\.pem$|keystore\.key|credential|basic\.auth", re.IGNORECASE)
 MASK: Final = "********"
-# https://user:password@host, in a setting whose name tells of no secret.
-_IN_ADDRESS: Final = re.compile(r"(\w+://[^\s/:@]+:)[^\s/@]+(?=@)")
 INSTANCES: Final = "deployment.instances"
 """How many instances run with one configuration, as a setting beside those of the application."""
 
@@ -72,4 +71,4 @@ def shown(name: str, text: str | None) -> str:
     """Return a value's text for people; secrets are masked."""
     if text is None:
         return "(none)"
-    return MASK if _SECRET.search(name) else _IN_ADDRESS.sub(rf"\1{MASK}", text)
+    return MASK if _SECRET.search(name) else redact_text(text)

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
-from eosctl.analysis.redaction import redact_text
 from eosctl.model.period import Period
+from eosctl.model.redaction import redact_text
 
 _URL: Final = re.compile(r"kafka:/+(?P<brokers>[^/?]+)/(?P<topics>[^?/]+)(?:\?(?P<query>.*))?")
 """One slash is enough: a ``Path`` keeps no more."""

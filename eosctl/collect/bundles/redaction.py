@@ -1,22 +1,30 @@
-"""Taking out of logs what no helper needs to see: passwords, tokens, keys."""
+"""Remove passwords, tokens, and keys from the logs of a bundle."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
-from eosctl.analysis.redaction import MASK, redact_line
+from eosctl.model.redaction import PEM_BEGIN, PEM_END, redact_line
+from eosctl.model.secret import MASK
 
 _LINE_BYTES: Final = 1 << 20
 
-_KEY_BEGINS: Final = re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY-----")
-_KEY_ENDS: Final = re.compile(rb"-----END [A-Z ]*PRIVATE KEY-----")
+_PEM_BEGIN: Final = re.compile(PEM_BEGIN.encode())
+_PEM_END: Final = re.compile(PEM_END.encode())
+# Other threads may log within a block, so only what can be base64 or a PEM header belongs to it: a line's last word, a
+# long word, or the text of a JSON record that holds one line.
+_PEM_LINE: Final = re.compile(
+    rb"\A\s*\Z|(?:\A|\s)[A-Za-z0-9+/=\\]+\s*\Z|[A-Za-z0-9+/=]{16}|\"[A-Za-z0-9+/=]+(?:\\r)?\\n\"|Proc-Type:|DEK-Info:"
+)
+_PEM_LINES: Final = 1_000
+_PEM_BYTES: Final = 1 << 16
 
 
 def redacted_lines(path: Path, last_bytes: int) -> Iterator[bytes]:
-    """Read the end of a text file line by line, secrets masked; private keys vanish altogether.
+    """Read the end of a text file line by line, with its secrets masked; PEM blocks may span lines.
 
     Args:
         path: The file.
@@ -30,10 +38,24 @@ def redacted_lines(path: Path, last_bytes: int) -> Iterator[bytes]:
         if start:
             file.seek(start - 1)
             file.readline()
-        inside_key = False
+        pem_lines_left = _PEM_LINES if start and _starts_within_pem(file) else 0
         while line := file.readline(_LINE_BYTES):
-            if inside_key or _KEY_BEGINS.search(line):
-                inside_key = _KEY_ENDS.search(line) is None
-                yield MASK.encode() + b"\n"
-            else:
-                yield redact_line(line)
+            if pem_lines_left:
+                pem_lines_left -= 1
+                if end := _PEM_END.search(line):
+                    line, pem_lines_left = MASK.encode() + line[end.end() :], 0
+                elif _PEM_LINE.search(line):
+                    yield MASK.encode() + b"\n"
+                    continue
+            for begin in _PEM_BEGIN.finditer(line):
+                pem_lines_left = 0 if _PEM_END.search(line, begin.end()) else _PEM_LINES
+            redacted = redact_line(line)
+            yield redacted if redacted.endswith(b"\n") or not line.endswith(b"\n") else redacted + b"\n"
+
+
+def _starts_within_pem(file: BinaryIO) -> bool:
+    position = file.tell()
+    ahead = file.read(_PEM_BYTES)
+    file.seek(position)
+    end, begin = _PEM_END.search(ahead), _PEM_BEGIN.search(ahead)
+    return end is not None and (begin is None or end.start() < begin.start())

@@ -16,17 +16,16 @@ from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 import typer
 
-from eosctl.analysis.redaction import redact_text
 from eosctl.commands.invocation import note
 from eosctl.commands.logs.engine import bar_environment, bar_settings, connect_obstacle, spark_obstacle
 from eosctl.errors import EosctlError, UsageError
+from eosctl.model.redaction import redact_text
 
 if TYPE_CHECKING:
     from spark_log_analytics.submission import Submission
 
 CLUSTER: Final = "Cluster"
 DEFAULT_MASTER: Final = "local[*]"
-_SECRET: Final = re.compile(r"(?i)^([^=]*(?:password|secret|token|credential|access\.?key)[^=]*)=.*", re.DOTALL)
 ENVIRONMENT_FILE: Final = "eosctl_kafka_data_env.tar.gz"
 
 
@@ -246,10 +245,9 @@ def _environment(master: str, environment: Mapping[str, str]) -> dict[str, str]:
 
 def shown_url(url: str) -> str:
     """Spell the URL of a Connect server without what it keeps secret."""
-    host, *parameters = url.split(";")
-    return ";".join([host, *(_SECRET.sub(r"\1=[hidden]", one) for one in parameters)])
+    return ";".join(map(redact_text, url.split(";")))
 
 
 def shown(command: list[str]) -> str:
     """Spell a command for people, without what its settings keep secret."""
-    return redact_text(shlex.join(_SECRET.sub(r"\1=[hidden]", part) for part in command))
+    return shlex.join(map(redact_text, command))

@@ -1,0 +1,189 @@
+"""Find the values of passwords, tokens, and keys by the name that stands before them.
+
+The name decides that a value is secret, its surroundings decide where it ends. Where the end is ambiguous, more is
+masked rather than less. Each character is read a bounded number of times: the time is linear in the length of the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from eosctl.model.secret import MASK
+
+# Every alternative of _NAME holds one of these, so most texts are passed over without a regular expression.
+_HINTS: Final = ("pass", "pwd", "secret", "token", "credential", "key", "jaas", "user", "salt", "hmac", "pem")
+_NAME: Final = (
+    r"(?:passw(?:or)?d|passphrase|passcode|\bpass\b|pwd|secret|token|credential|(?:api|private|access)[._-]?key|"
+    r"(?:keystore|stored|server)[._-]?key|key[._-]?pem|jaas[._-]?config|auth[._-]?user[._-]?info|\bsalt\b|\bhmac\b)"
+    r"[\w.-]{0,64}"
+)
+_SIGN: Final = r"[ \t]{0,40}(?:=>|:=|->|={1,3}|:(?!:))[ \t]{0,40}"
+_HEAD: Final = re.compile(
+    rf"(?P<name>{_NAME})(?:"
+    # name=value, name: value, "name": "value", name => value
+    rf"\\*[\"'\]]?(?P<sign>{_SIGN})"
+    # ConfigEntry(name=ssl.key.password, value=x), {"name": "ssl.key.password", "value": "x"}
+    rf"|\\*[\"']?[ \t]{{0,40}},?[ \t]{{0,40}}\\*[\"']?value\\*[\"']?{_SIGN}"
+    # <password>x</password>, <name>ssl.key.password</name><value>x</value>
+    r"|(?P<tag></\w{1,40}>\s{0,40}<\w{1,40}>|>)"
+    # --password x, identified with password 'x'
+    r"|(?P<blank>[ \t]{1,40})(?=[^\s-]))",
+    re.ASCII,
+)
+_QUOTED_WITHOUT_SIGN: Final = ("pass", "pwd", "secret")
+_OPTION: Final = re.compile(r"(?:^|\s)--?[\w-]{0,40}\Z", re.ASCII)
+_ELEMENT: Final = re.compile(r"<[\w.:-]{0,40}\Z", re.ASCII)
+_BEFORE: Final = 48
+# Classes and source files are named after secrets, too: TokenExpiredException: ..., SecretStore.java:10.
+_NEVER_A_NAME: Final = ("Exception", "Error", ".java", ".scala", ".kt", ".py")
+# [Producer clientId=a] password = two words; export PASSWORD=two words
+_LINE_START: Final = re.compile(
+    r"(?:\[[^\]\n]{0,150}\][ \t]){0,2}(?:[\s#!>|*-]|export\s|set\s|env\s){0,20}(?P<key>[\w.\[\]-]{0,80})\Z", re.ASCII
+)
+_LONGEST_START: Final = 250
+
+_NULL: Final = re.compile(r"""null(?![^\s,;&)\]}"'])""", re.ASCII)
+_TO_LINE_END: Final = re.compile(r"(?:[^\r\n\\]|\\(?:\r\n|[\s\S]))*")
+_OPENER: Final = re.compile(r"[bBuUrR]{0,2}(?P<escape>\\*)(?P<quote>[\"'])")
+_UNTIL_TAG: Final = re.compile(r"[^<\r\n]*")
+# A quote, comma, or bracket ends a bare value only where something follows that cannot belong to it.
+_BARE: Final = re.compile(
+    r"""(?:[^\s"',;&)\]}]"""
+    r"""|["'](?![\s,;&)\]}]|[.:](?:\s|\Z)|\Z)"""
+    r"""|[,;&](?!\s|\Z|[\w.-]{1,64}[ \t]?[=:])"""
+    r"""|[)\]}](?![\s,;&)\]}"']|[.:](?:\s|\Z)|\Z))+""",
+    re.ASCII,
+)
+_QUOTE_RUNS: Final = {quote: re.compile(rf"\\*{quote}|\n") for quote in "\"'"}
+_NESTED: Final = re.compile(r"""[\[{]\s*\\*["']|\[(?!hidden\])""")
+_BRACKETS: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"|[\[\]{}]|\n')
+
+
+class _Value(NamedTuple):
+    """Where a value starts and ends; ``is_bare`` if only a blank or a separator ends it."""
+
+    start: int
+    end: int
+    is_bare: bool = False
+
+
+def named_spans(text: str, lower: str) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each value that the name of a secret stands before, in order of their starts.
+
+    Args:
+        text: What to search.
+        lower: The same in lower case, of the same length.
+    """
+    if not any(hint in lower for hint in _HINTS):
+        return
+    position = masked_to = 0
+    while (head := _HEAD.search(lower, position)) is not None:
+        position = head.end()
+        if not _is_name(text, lower, head):
+            continue
+        value = _value(text, head)
+        # A bare value may hold a name whose own value goes further: token: password="two words".
+        if value.is_bare and position < masked_to:
+            continue
+        if value.start < value.end:
+            yield value.start, value.end
+            masked_to = max(masked_to, value.end)
+            if not value.is_bare:
+                position = value.end
+
+
+def _is_name(text: str, lower: str, head: re.Match[str]) -> bool:
+    start, end = head.span("name")
+    if text.endswith(_NEVER_A_NAME, start, end):
+        return False
+    before = lower[max(start - _BEFORE, 0) : start]
+    if head["tag"] == ">":
+        return _ELEMENT.search(before) is not None
+    if head["blank"] is None:
+        return True
+    if _OPTION.search(before) is not None:
+        return True
+    return head["name"].startswith(_QUOTED_WITHOUT_SIGN) and _OPENER.match(text, head.end()) is not None
+
+
+def _value(text: str, head: re.Match[str]) -> _Value:
+    start = head.end()
+    if text.startswith(MASK, start) or _NULL.match(text, start):
+        return _Value(start, start)
+    if head["tag"] and (element := _UNTIL_TAG.match(text, start)):
+        return _Value(start, element.end())
+    to_line_end = _is_setting(text, head)
+    opener = _OPENER.match(text, start)
+    if opener is not None and not (to_line_end and "=" in head["sign"]):
+        return _quoted(text, opener)
+    if to_line_end or "jaas" in head["name"]:
+        return _Value(start, _line_end(text, start))
+    if _NESTED.match(text, start):
+        return _Value(start, _closing_bracket(text, start))
+    bare = _BARE.match(text, start)
+    if bare is None:
+        return _Value(start, start)
+    end = bare.end()
+    if text[end : end + 1] in ('"', "'"):  # the backslashes belong to the quote that follows
+        end = start + len(text[start:end].rstrip("\\"))
+    return _Value(start, end, is_bare=True)
+
+
+def _is_setting(text: str, head: re.Match[str]) -> bool:
+    """Whether a line is ``name=value`` or ``name: value`` and nothing else, so that the value may hold blanks."""
+    if not head["sign"]:
+        return False
+    name = head.start("name")
+    line = text.rfind("\n", max(name - _LONGEST_START, 0), name) + 1
+    if not line and name > _LONGEST_START:
+        return False
+    found = _LINE_START.match(text[line:name])
+    if found is None or head["sign"].strip() not in ("=", ":"):
+        return False
+    key = found["key"] + text[name]
+    return "=" in head["sign"] or not key[0].isupper()
+
+
+def _line_end(text: str, start: int) -> int:
+    found = _TO_LINE_END.match(text, start)
+    return start if found is None else start + len(found[0].rstrip())
+
+
+def _quoted(text: str, opener: re.Match[str]) -> _Value:
+    """Return what stands between an opening quote and its closing one, or the end of the line.
+
+    A quote that is escaped ``n`` times has ``2**n - 1`` backslashes before it; one inside the value has more.
+    """
+    start, depth = opener.end(), len(opener["escape"])
+    if text.startswith(MASK, start):
+        return _Value(start, start)
+    doubled_at = -1
+    for found in _QUOTE_RUNS[opener["quote"]].finditer(text, start):
+        if found[0] == "\n":
+            break
+        backslashes = len(found[0]) - 1
+        after = text[found.end() : found.end() + 1]
+        if found.start() == doubled_at:
+            continue
+        if after == opener["quote"] and found.start() > start:  # SQL doubles a quote inside a value
+            doubled_at = found.end()
+            continue
+        if backslashes < depth:
+            return _Value(start, found.start())
+        if backslashes % (2 * (depth + 1)) == depth and not (after.isalnum() or after == "_"):
+            return _Value(start, found.end() - 1 - depth)
+    return _Value(start, _line_end(text, start))
+
+
+def _closing_bracket(text: str, start: int) -> int:
+    """Return where the bracket that opens a value is closed; the end of the line if it is not."""
+    depth = 0
+    for found in _BRACKETS.finditer(text, start):
+        if found[0] == "\n":
+            break
+        depth += (found[0] in "[{") - (found[0] in "]}")
+        if not depth and found.end() > start + 1:
+            return found.end()
+    return _line_end(text, start)

@@ -1,0 +1,160 @@
+"""Mask secrets in text that others wrote: log lines, settings, and addresses in errors.
+
+Masked are values whose name is that of a secret, PEM blocks, tokens of HTTP and JSON Web Tokens, and passwords in
+addresses. This is the only place that knows what a secret looks like in text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from eosctl.model.named_secrets import named_spans
+from eosctl.model.secret import MASK
+
+_Spans = Iterator[tuple[int, int]]
+
+PEM_BEGIN: Final = r"-{4,5} ?BEGIN [A-Z0-9 ]{0,40}(?:KEY|CERTIFICATE)[A-Z0-9 ]{0,40}-{4,5}"
+PEM_END: Final = r"-{4,5} ?END [A-Z0-9 ]{0,40}(?:KEY|CERTIFICATE)[A-Z0-9 ]{0,40}-{4,5}"
+_PEM_BEGIN: Final = re.compile(PEM_BEGIN)
+_PEM_END: Final = re.compile(PEM_END)
+_BEARER: Final = re.compile(r"\b(bearer|basic)\s{1,40}([^\s\"',;<>)\]}]{8,})", re.ASCII)
+_JSON_WEB_TOKEN: Final = re.compile(r"(?<![\w-])eyJ[\w-]{8,}\.[\w-]+\.?[\w-]*", re.ASCII)
+_USER: Final = re.compile(r"/{1,3}[^\s/:@?#\[\"'<>]{0,256}:", re.ASCII)
+# Behind a host, not a password: http://host:8080/path?mail=a@b
+_PORT: Final = re.compile(r"\d{1,5}[/?#]", re.ASCII)
+# A quote or bracket ends an address only where something follows that cannot belong to it.
+_IN_ADDRESS: Final = re.compile(
+    r"""(?:[^\s"'<>,;]|["'](?![\s,;:)\]}>&.]|\Z)|[<>](?![/\s]|\Z)|[,;](?!\s|\Z|[\w+.-]{1,20}:/))*""", re.ASCII
+)
+_HOST: Final = re.compile(r"@[\w\[]", re.ASCII)
+_ORACLE: Final = re.compile(r"jdbc:oracle:\w{1,20}:[^\s/@\"']{1,128}/([^\s\"']{1,256})@", re.ASCII)
+_BARE_ADDRESS: Final = re.compile(r"@(?:\[[0-9A-Fa-f:.]{2,45}\]|[\w.-]{1,255}):\d{1,5}\b", re.ASCII)
+_BARE_USER: Final = re.compile(r"(?<![^=(<\[{,])[A-Za-z_][\w.+-]{0,63}:(?!/)", re.ASCII)
+_LONGEST_BARE: Final = 256
+_BEFORE_BARE: Final = re.compile(r"[\s\"']", re.ASCII)
+_TO_LOWER: Final = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+
+
+def redact_text(text: str) -> str:
+    """Return a text with its secrets masked.
+
+    >>> redact_text('jdbc:postgresql://h/db?user=a&password=changeit failed')
+    'jdbc:postgresql://h/db?user=a&password=[hidden] failed'
+    """
+    spans = secret_spans(text)
+    return masked(text, spans) if spans else text
+
+
+def redact_line(line: bytes) -> bytes:
+    """Return a line of any encoding that extends ASCII with its secrets masked.
+
+    >>> redact_line(b'ssl.keystore.password = changeit')
+    b'ssl.keystore.password = [hidden]'
+    """
+    text = line.decode("latin-1")
+    spans = secret_spans(text)
+    return masked(text, spans).encode("latin-1") if spans else line
+
+
+def redact_address(address: str) -> str:
+    """Return an address with all that stands before its host masked, but for the user's name.
+
+    >>> redact_address("alice:changeit@broker:9092")
+    'alice:[hidden]@broker:9092'
+    """
+    credentials, at, host = address.rpartition("@")
+    if not at:
+        return redact_text(address)
+    scheme, slashes, credentials = credentials.rpartition("://")
+    user, colon, _ = credentials.partition(":")
+    return f"{scheme}{slashes}{user}:{MASK}@{host}" if colon else f"{scheme}{slashes}{MASK}@{host}"
+
+
+def masked(text: str, spans: tuple[tuple[int, int], ...], start: int = 0, end: int | None = None) -> str:
+    """Return a part of a text with spans masked.
+
+    Args:
+        text: The text.
+        spans: As ``secret_spans`` returns them for the whole text.
+        start: Where the part starts.
+        end: Where it ends; None for the end of the text.
+    """
+    end = len(text) if end is None else end
+    pieces, position = [], start
+    for first, last in spans:
+        if last > position and first < end:
+            pieces += [text[position : max(first, position)], MASK]
+            position = min(last, end)
+    return "".join([*pieces, text[position:end]])
+
+
+def secret_spans(text: str) -> tuple[tuple[int, int], ...]:
+    """Return start and end of each secret in a text, in order and without overlaps.
+
+    No rule distinguishes one digit from another: log mining remembers the spans for all texts that differ in their
+    digits only.
+    """
+    lower = text.lower() if text.isascii() else text.translate(_TO_LOWER)
+    spans = sorted([*_pem_spans(text), *named_spans(text, lower), *_token_spans(text, lower), *_address_spans(text)])
+    merged: list[tuple[int, int]] = []
+    for start, end in spans:
+        if merged and start <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
+        else:
+            merged.append((start, end))
+    return tuple(merged)
+
+
+def _pem_spans(text: str) -> _Spans:
+    """Yield PEM blocks; one that is cut reaches to the end of the text."""
+    position = 0
+    while "BEGIN " in text and (begin := _PEM_BEGIN.search(text, position)) is not None:
+        end = _PEM_END.search(text, begin.end())
+        position = len(text) if end is None else end.end()
+        yield begin.start(), position
+
+
+def _token_spans(text: str, lower: str) -> _Spans:
+    if "bearer" in lower or "basic" in lower:
+        for found in _BEARER.finditer(lower):
+            if text[found.start(2) : found.end(2)].islower() and found[1] == "basic" and found[2].isalpha():
+                continue  # basic authentication
+            yield found.span(2)
+    if "eyJ" in text:
+        for found in _JSON_WEB_TOKEN.finditer(text):
+            yield found.span()
+
+
+def _address_spans(text: str) -> _Spans:
+    if "@" not in text:
+        return
+    position = token_end = at = 0
+    while (sign := text.find(":/", position)) >= 0:
+        position = sign + 2
+        user = _USER.match(text, sign + 1)
+        if user is None or not text[max(sign - 1, 0)].isalnum():
+            continue
+        if sign >= token_end and (token := _IN_ADDRESS.match(text, user.end())):
+            token_end = token.end()
+            at = _last_host(text, user.end(), token_end)
+        if at > user.end() and not _PORT.match(text, user.end()):
+            yield user.end(), at
+            position = token_end
+    for found in _ORACLE.finditer(text) if "jdbc:oracle" in text else ():
+        yield found.span(1)
+    for host in _BARE_ADDRESS.finditer(text):
+        at = host.start()
+        before = _BEFORE_BARE.split(text[max(at - _LONGEST_BARE, 0) : at])[-1]
+        user = _BARE_USER.search(before)
+        if user is not None and user.end() < len(before):
+            yield at - len(before) + user.end(), at
+
+
+def _last_host(text: str, start: int, end: int) -> int:
+    """Return where the last ``@`` before a host stands, or -1."""
+    at = text.rfind("@", start, end)
+    while at >= 0 and not _HOST.match(text, at):
+        at = text.rfind("@", start, at)
+    return at

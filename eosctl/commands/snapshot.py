@@ -70,8 +70,9 @@ def capture_snapshot(
 ) -> None:
     """Capture a cluster's evidence in one file that can be sent to others.
 
-    Secrets are masked. Of data directories, keys, values and headers of records are emptied; offsets, epochs,
-    sequences, markers and Kafka's own bookkeeping stay. The bundle says what it does not hold.
+    Secrets are masked. In data directories, keys, values, and headers of records are emptied; offsets, epochs,
+    sequences, markers, and Kafka's own bookkeeping stay. In the metadata log and its snapshots, passwords, keys, and
+    tokens are masked. The bundle lists what it does not hold.
     """
     from eosctl import __version__
     from eosctl.collect.bundles.bundle import write_bundle

@@ -11,6 +11,7 @@ from eosctl.storage.atomic import replace_file
 from eosctl.storage.errors import DamagedFile
 from eosctl.storage.names import LEADER_EPOCH_CHECKPOINT
 
+_QUOTED: Final = 24
 VERSION: Final = 0
 
 
@@ -99,7 +100,7 @@ def _read_entries(path: Path, width: int) -> list[tuple[int, list[str]]]:
     if len(lines) < 2:
         raise DamagedFile(path, f"{len(lines)} lines; a version and a count were expected", len(lines) + 1)
     if lines[0] != str(VERSION):
-        raise DamagedFile(path, f"version {lines[0]!r}, known is {VERSION}", 1)
+        raise DamagedFile(path, f"version {lines[0][:_QUOTED]!r}, known is {VERSION}", 1)
     (count,) = _numbers(path, 2, lines[1:2])
     entries = [(number, line.split(" ")) for number, line in enumerate(lines[2:], 3)]
     for number, fields in entries:
@@ -114,4 +115,4 @@ def _numbers(path: Path, line_number: int, fields: list[str]) -> list[int]:
     try:
         return [int(field) for field in fields]
     except ValueError:
-        raise DamagedFile(path, f"{' '.join(fields)!r} where a number was expected", line_number) from None
+        raise DamagedFile(path, f"{' '.join(fields)[:_QUOTED]!r} where a number was expected", line_number) from None

@@ -10,6 +10,7 @@ CLEAN_SHUTDOWN: Final = ".kafka_cleanshutdown"
 LOCK: Final = ".lock"
 META_PROPERTIES: Final = "meta.properties"
 PARTITION_METADATA: Final = "partition.metadata"
+QUORUM_STATE: Final = "quorum-state"
 LEADER_EPOCH_CHECKPOINT: Final = "leader-epoch-checkpoint"
 RECOVERY_POINT_CHECKPOINT: Final = "recovery-point-offset-checkpoint"
 LOG_START_CHECKPOINT: Final = "log-start-offset-checkpoint"
@@ -17,6 +18,8 @@ HIGH_WATERMARK_CHECKPOINT: Final = "replication-offset-checkpoint"
 CLEANER_CHECKPOINT: Final = "cleaner-offset-checkpoint"
 
 METADATA_TOPIC: Final = "__cluster_metadata"
+BOOTSTRAP_SNAPSHOT: Final = "bootstrap.checkpoint"
+"""What ``kafka-storage format`` leaves in a data directory: records that begin the metadata log."""
 
 _MAX_DIRECTORY_NAME: Final = 255
 
@@ -72,6 +75,15 @@ def parse_segment_file(name: str) -> SegmentFile | None:
     if match is None:
         return None
     return SegmentFile(int(match[1]), Suffix(match[2]), FileState(match[3]))
+
+
+# With its end offset and epoch; Kafka adds a random number to the name of one that is being written.
+_METADATA_SNAPSHOT: Final = re.compile(r"\d{20}-\d{10}(?:-?\d*)\.checkpoint(?:\.part|\.deleted)?", re.ASCII)
+
+
+def is_metadata_snapshot(name: str) -> bool:
+    """Return whether a file's name is that of a snapshot of the metadata log, in use or not."""
+    return name == BOOTSTRAP_SNAPSHOT or _METADATA_SNAPSHOT.fullmatch(name) is not None
 
 
 class DirectoryState(StrEnum):

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from eosctl.analysis.redaction import redact_line
 from eosctl.collect.bundles.bundle import read_manifest, read_snapshot
+from eosctl.model.redaction import redact_line
 from eosctl.storage.scan import LogBatch, scan_log
 from eosctl.testing import SandboxThread
 from tests.commands.conftest import eosctl
@@ -55,6 +55,16 @@ def test_a_bundle_replaces_the_cluster_and_holds_no_records(bundle: Path, tmp_pa
     assert (shown.code, "keys, values and headers" in shown.out) == (0, True)
     assert eosctl("txn", "list", "--snapshot", bundle, "-o", "tsv").rows[0][0] == "shop-0"
     assert eosctl("doctor", "--snapshot", bundle, "-o", "json").json["items"] is not None
+
+
+def test_a_bundle_holds_no_secret_of_the_metadata_log(one_broker: SandboxThread, tmp_path: Path) -> None:
+    path, data = tmp_path / "evidence.zip", Path(__file__).parents[1] / "fixtures" / "metadata-log" / "broker-1"
+    done = eosctl("snapshot", "capture", path, "-b", one_broker.bootstrap, "--include", "data-dirs", "--data-dir", data)
+    assert done.code == 0, done.err
+    with zipfile.ZipFile(path) as archive:
+        assert [name for name in archive.namelist() if b"planted" in archive.read(name)] == []
+        assert any(b"retention.ms" in archive.read(name) for name in archive.namelist())
+    assert "passwords, keys and tokens masked" in eosctl("snapshot", "show", path).out
 
 
 def test_metrics_are_kept_and_judged_later(one_broker: SandboxThread, tmp_path: Path) -> None:

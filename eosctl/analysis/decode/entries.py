@@ -6,14 +6,14 @@ from functools import lru_cache
 from typing import Any, Final
 
 from eosctl.analysis.decode.outcomes import Outcome
+from eosctl.analysis.record_redactor import secret_fields
 from eosctl.wire.errors import WireError
 from eosctl.wire.internal import metadata, offsets, transaction_log
-from eosctl.wire.internal.json_form import json_converter
+from eosctl.wire.internal.json_form import camel_case, json_converter
 from eosctl.wire.internal.transaction_log import TRANSACTION_STATES
 from eosctl.wire.internal.versioned import read_prefix
 from eosctl.wire.records.header import BatchHeader
 from eosctl.wire.records.record import Record
-from eosctl.wire.runtime import read_unsigned_varint
 
 Row = dict[str, Any]
 #: Keys that are remembered: an id or a group writes many records in a row.
@@ -130,21 +130,22 @@ def offsets_row(record: Record, header: BatchHeader, outcome: Outcome) -> Row:
 
 
 def metadata_row(record: Record) -> Row:
-    """Return what a record of the metadata log says.
+    """Return what a record of the metadata log says, with its secrets masked.
 
     Raises:
         WireError: The record is malformed or of an unknown type.
     """
     if record.value is None:
         raise WireError("a record without value", "value", 0)
-    decoded = metadata.decode_record(record.value)
-    position = read_unsigned_varint(record.value, 0)[1]
-    version = read_unsigned_varint(record.value, read_unsigned_varint(record.value, position)[1])[0]
+    decoded, version = metadata.decode_whole_record(record.value)
     name = type(decoded).__name__
+    form = json_converter("metadata", name, version)(decoded)
+    for field, shown in secret_fields(decoded).items():
+        form[camel_case(field)] = shown if isinstance(shown, str) else shown.decode()
     return {
         "offset": record.offset,
         "timestamp": record.timestamp,
         "record": name,
         "version": version,
-        "value": json_converter("metadata", name, version)(decoded),
+        "value": form,
     }

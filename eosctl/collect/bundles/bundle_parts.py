@@ -4,22 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from eosctl.collect.bundles.bundle import Part
 from eosctl.collect.bundles.redaction import redacted_lines
+from eosctl.collect.bundles.rewriting import Positions, masked_batches, moved_index, stripped_batches
 from eosctl.model.bundle import MissingPart
-from eosctl.storage.names import Suffix, parse_partition_directory, parse_segment_file
-from eosctl.storage.scan import LogDamage, scan_log
-from eosctl.wire.errors import WireError
-from eosctl.wire.records.batch import encode_retained
+from eosctl.storage.names import (
+    CLEAN_SHUTDOWN,
+    META_PROPERTIES,
+    METADATA_TOPIC,
+    PARTITION_METADATA,
+    QUORUM_STATE,
+    Suffix,
+    is_metadata_snapshot,
+    parse_partition_directory,
+    parse_segment_file,
+)
 
 LOG_BYTES: Final = 32 << 20
 SEGMENT_BYTES: Final = 256 << 20
 SMALL_FILE_BYTES: Final = 16 << 20
 # Kafka's own bookkeeping: ids, epochs, offsets, states; no application's data.
-KEPT_WHOLE: Final = frozenset({"__transaction_state", "__cluster_metadata"})
-_STRIPPED: Final = "keys, values and headers of records emptied"
+STATE_TOPIC: Final = "__transaction_state"
+_OF_BROKERS: Final = frozenset({CLEAN_SHUTDOWN, META_PROPERTIES, PARTITION_METADATA, QUORUM_STATE})
 
 
 def log_parts(paths: Iterable[Path], missing: list[MissingPart]) -> Iterator[Part]:
@@ -44,46 +52,71 @@ def log_parts(paths: Iterable[Path], missing: list[MissingPart]) -> Iterator[Par
 
 
 def data_dir_parts(directories: Iterable[Path], missing: list[MissingPart]) -> Iterator[Part]:
-    """Yield the files of brokers' data directories; segments of topics lose keys, values and headers of their records.
+    """Yield the files of brokers' data directories.
+
+    Segments of topics lose keys, values, and headers of their records; the metadata log and its snapshots keep their
+    records with passwords, keys, and tokens masked.
 
     Args:
         directories: Data directories, one or several a broker.
         missing: Gets what could not be taken.
     """
     for number, directory in enumerate(directories):
-        for path in _files([directory], lambda p: True):
+        positions: dict[Path, Positions] = {}
+        for path in sorted(_files([directory], lambda p: True), key=_logs_first):
             name = f"data-dirs/{number:03d}-{directory.name}/{path.relative_to(directory).as_posix()}"
-            segment, home = parse_segment_file(path.name), parse_partition_directory(path.parent.name)
-            is_log = segment is not None and segment.suffix is Suffix.LOG
+            contents = _contents(path)
             size_bytes = path.stat().st_size
-            if size_bytes > (SEGMENT_BYTES if is_log else SMALL_FILE_BYTES):
-                missing.append(MissingPart(str(path), f"{size_bytes:,} bytes are too many for a bundle"))
-            elif not is_log and (home is None and not _is_broker_file(path.name)):
+            if contents is None:
                 missing.append(MissingPart(str(path), "not a file of Kafka's"))
-            elif is_log and (home is None or home.topic not in KEPT_WHOLE):
-                yield Part(name, "data-dir", _STRIPPED, _guarded(_stripped(path, missing), path, missing))
+            elif size_bytes > contents.max_bytes:
+                missing.append(MissingPart(str(path), f"{size_bytes:,} bytes are too many for a bundle"))
             else:
-                yield Part(name, "data-dir", "", _guarded(iter([path.read_bytes()]), path, missing))
+                index = path.with_name(path.name.replace(Suffix.LOG, Suffix.OFFSET_INDEX))
+                pieces = contents.read(path, missing, positions.setdefault(index, {}))
+                yield Part(name, "data-dir", contents.redaction, _guarded(pieces, path, missing))
 
 
-def _is_broker_file(name: str) -> bool:
-    return name == "meta.properties" or name.endswith("-checkpoint")
+def _logs_first(path: Path) -> tuple[Path, bool, str]:
+    """Sort the files of a directory so that a log's batches have moved before its index is read."""
+    return path.parent, Suffix.LOG not in path.name, path.name
 
 
-def _stripped(path: Path, missing: list[MissingPart]) -> Iterator[bytes]:
-    """Write every batch anew with empty records: offsets, epochs, sequences, times and markers stay."""
-    for item in scan_log(path):
-        if isinstance(item, LogDamage):
-            missing.append(MissingPart(f"{path} from byte {item.position}", f"no batch is there: {item.what}"))
-            continue
-        if item.header.is_control:
-            yield item.buffer[item.buffer_position : item.buffer_position + item.header.size_bytes]
-            continue
-        try:
-            records = [record._replace(key=None, value=b"", headers=()) for record in item.records()]
-            yield encode_retained(item.header, records)
-        except (WireError, ValueError, OverflowError) as error:
-            missing.append(MissingPart(f"{path} at byte {item.position}", f"the batch cannot be rewritten: {error}"))
+def _whole(path: Path, missing: list[MissingPart], positions: Positions) -> Iterator[bytes]:
+    segment = parse_segment_file(path.name)
+    is_index = segment is not None and segment.suffix is Suffix.OFFSET_INDEX
+    yield moved_index(path, positions) if is_index else path.read_bytes()
+
+
+class _Contents(NamedTuple):
+    """What a bundle holds of a file, what is taken out of it, and how large the file may be."""
+
+    read: Callable[[Path, list[MissingPart], Positions], Iterator[bytes]]
+    redaction: str
+    max_bytes: int
+
+
+_WHOLE: Final = _Contents(_whole, "", SMALL_FILE_BYTES)
+_STATE_LOG: Final = _Contents(_whole, "", SEGMENT_BYTES)
+_STRIPPED: Final = _Contents(stripped_batches, "keys, values and headers of records emptied", SEGMENT_BYTES)
+_MASKED: Final = _Contents(masked_batches, "passwords, keys and tokens masked", SEGMENT_BYTES)
+
+
+def _contents(path: Path) -> _Contents | None:
+    """Return what to take of a file by its name and its directory's; None if no file of Kafka has this name there."""
+    home = parse_partition_directory(path.parent.name)
+    segment = parse_segment_file(path.name)
+    if is_metadata_snapshot(path.name):
+        return _MASKED
+    if segment is not None and segment.suffix is Suffix.LOG:
+        if home is None or home.topic not in (METADATA_TOPIC, STATE_TOPIC):
+            return _STRIPPED
+        return _MASKED if home.topic == METADATA_TOPIC else _STATE_LOG
+    # A data directory may be called broker-1, as if it were a partition's.
+    is_known = (
+        path.name in _OF_BROKERS or path.name.endswith("-checkpoint") or (home is not None and segment is not None)
+    )
+    return _WHOLE if is_known else None
 
 
 def _guarded(pieces: Iterator[bytes], path: Path, missing: list[MissingPart]) -> Iterator[bytes]:

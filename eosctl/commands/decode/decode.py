@@ -32,7 +32,7 @@ from eosctl.commands.options import Bootstrap, CommandConfig, Overrides, Profile
 from eosctl.commands.session import Connection
 from eosctl.errors import UsageError
 from eosctl.render.decode.formats import BytesForm, DecodeFormat, KafkaDialect
-from eosctl.storage.names import Suffix
+from eosctl.storage.names import Suffix, is_metadata_snapshot
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -232,13 +232,16 @@ def decode_checkpoint(files: Files, strict: Strict = False, output: Form = Decod
     from eosctl.storage.errors import DamagedFile
 
     def read(source: Source, damage: DamageLog) -> Iterator[Any]:
+        if is_metadata_snapshot(source.path.name):
+            damage.tell(source.name, 0, "a snapshot of the metadata log; decode it with: eosctl decode metadata-log")
+            return
         try:
             yield from read_any_checkpoint(source.path)
         except DamagedFile as error:
             damage.tell(source.name, error.offset, f"line {error.offset}: {error.what}")
 
     def is_checkpoint(path: Path) -> bool:
-        return path.name.endswith("checkpoint")
+        return path.name.endswith("checkpoint") and not is_metadata_snapshot(path.name)
 
     _decode_small(files, is_checkpoint, read, None, output, strict=strict)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,7 +14,7 @@ from eosctl.commands.invocation import note
 from eosctl.errors import DecodeError, UsageError
 from eosctl.render.escaping import utf8_text
 from eosctl.storage.inputs import STDIN, base_offset_of, find_files, is_segment_file, spooled
-from eosctl.storage.names import Suffix
+from eosctl.storage.names import METADATA_TOPIC, Suffix, is_metadata_snapshot, parse_partition_directory
 from eosctl.storage.producer_replay import CompletedTxn, ProducerReplay
 from eosctl.storage.scan import LogBatch, LogDamage, LogRun, scan_log, scan_runs
 from eosctl.wire.errors import WireError
@@ -118,6 +119,13 @@ def write_all(pieces: Iterable[str]) -> None:
     sys.stdout.flush()
 
 
+@lru_cache
+def is_metadata_log(path: Path) -> bool:
+    """Tell whether a file is a segment or snapshot of the metadata log, by its directory's name or its own."""
+    home = parse_partition_directory(path.absolute().parent.name)
+    return is_metadata_snapshot(path.name) or (home is not None and home.topic == METADATA_TOPIC)
+
+
 def stream_logs(
     files: Iterable[Source],
     selection: Selection,
@@ -166,7 +174,7 @@ def stream_logs(
             if not fact.crc_valid:
                 yield _tell(writer, damage, source, fact.position, "crc-mismatch", "the stored checksum is wrong")
             if deep:
-                lines = None if by_record else writer.record_lines(fact)
+                lines = None if by_record or is_metadata_log(source.path) else writer.record_lines(fact)
                 yield _records_text(source, fact, selection, writer, damage) if lines is None else lines
 
 
@@ -257,6 +265,8 @@ def _row_text(
 def _records_text(
     source: Source, batch: LogBatch, selection: Selection, writer: LogWriter | KafkaLogWriter, damage: DamageLog
 ) -> str:
+    from eosctl.analysis.record_redactor import redact_records
+
     try:
         records = batch.records()
     except WireError as error:
@@ -264,6 +274,8 @@ def _records_text(
         return _tell(writer, damage, source, error.offset, "records-malformed", what)
     if selection.looks_at_records:
         records = [record for record in records if selection.keeps_record(record)]
+    if not batch.header.is_control:
+        records = redact_records(records, in_metadata_log=is_metadata_log(source.path))
     return writer.records(batch, records)
 
 

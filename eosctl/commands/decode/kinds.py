@@ -8,7 +8,7 @@ from typing import Any, Final
 from typer.core import TyperGroup
 
 from eosctl.errors import UsageError
-from eosctl.storage.names import METADATA_TOPIC, Suffix, parse_segment_file
+from eosctl.storage.names import METADATA_TOPIC, Suffix, is_metadata_snapshot, parse_segment_file
 
 _BY_SUFFIX: Final = {
     Suffix.LOG: "segment",
@@ -49,6 +49,8 @@ def likely_kind(path: Path) -> str:
     if segment is not None:
         topic = path.absolute().parent.name.rpartition("-")[0]
         return (segment.suffix is Suffix.LOG and _BY_DIRECTORY.get(topic)) or _BY_SUFFIX[segment.suffix]
+    if is_metadata_snapshot(path.name):
+        return "metadata-log"
     if path.name.endswith("checkpoint"):
         return "checkpoint"
     return ""

@@ -84,6 +84,23 @@ def decode_record(data: bytes) -> object:
         UnknownRecordError: The record's type or version is not known here.
         WireError: The bytes are malformed.
     """
+    return _decode(data)[0]
+
+
+def decode_whole_record(data: bytes) -> tuple[Any, int]:
+    """Decode a record that takes all of the bytes; returns it and its version.
+
+    Raises:
+        UnknownRecordError: The record's type or version is not known here.
+        WireError: The bytes are malformed, or more than one record.
+    """
+    message, version, end = _decode(data)
+    if end != len(data):
+        raise WireError(f"metadata record: {len(data) - end} bytes are left", "record", end)
+    return message, version
+
+
+def _decode(data: bytes) -> tuple[object, int, int]:
     try:
         frame_version, position = read_unsigned_varint(data, 0)
         record_type, position = read_unsigned_varint(data, position)
@@ -94,8 +111,8 @@ def decode_record(data: bytes) -> object:
         raise WireError(f"metadata record: frame version {frame_version}", "frame_version", 0)
     if record_type not in _MESSAGES:
         raise UnknownRecordError(f"metadata record type {record_type} is not known", "record_type", 1)
-    message: object = load_version(_MESSAGES[record_type], version)[0](data, position)[0]
-    return message
+    message, end = load_version(_MESSAGES[record_type], version)[0](data, position)
+    return message, version, end
 
 
 def encode_record(record: object, version: int) -> bytes:

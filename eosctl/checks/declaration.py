@@ -14,7 +14,7 @@ from eosctl.analysis.lifetime import classify_transactions
 from eosctl.analysis.lso import StableOffsetGap, find_stable_offset_gaps
 from eosctl.analysis.release import Release
 from eosctl.model.deployment import Deployment
-from eosctl.model.evidence import EvidenceKind
+from eosctl.model.evidence import ACTIVE_CONTROLLER, EvidenceKind
 from eosctl.model.fencing import FencingEvent
 from eosctl.model.finding import Command, Confidence, Evidence, Finding, Resource
 from eosctl.model.hang import HangVerdict, TransactionVerdict
@@ -65,6 +65,11 @@ class Case:
     def stable_offset_gaps(self) -> tuple[StableOffsetGap, ...]:
         """Partitions whose last stable offset lies behind."""
         return find_stable_offset_gaps(self.snapshot, self.open_transactions)
+
+    @property
+    def controller_is_silent(self) -> bool:
+        """Whether brokers answer and no controller does: leaders cannot be elected, and metadata is frozen."""
+        return any(gap.kind is EvidenceKind.QUORUM and gap.subject == ACTIVE_CONTROLLER for gap in self.snapshot.gaps)
 
     @property
     def bootstrap(self) -> str:

@@ -44,6 +44,7 @@ from eosctl.checks.operations.disk_nearly_full import disk_nearly_full
 from eosctl.checks.operations.leaders_not_preferred import leaders_not_preferred
 from eosctl.checks.operations.log_cleaner_stopped import log_cleaner_stopped
 from eosctl.checks.operations.log_directory_failed import log_directory_failed
+from eosctl.checks.operations.no_controller_answers import no_controller_answers
 from eosctl.checks.operations.quorum_of_two import quorum_of_two
 from eosctl.checks.operations.quorum_replica_lags import quorum_replica_lags
 from eosctl.checks.operations.replicas_out_of_sync import replicas_out_of_sync
@@ -136,6 +137,7 @@ ALL_CHECKS: Final[tuple[Check, ...]] = (
     group_not_readable,
     anonymous_listener,
     coordinator_clock_ahead,
+    no_controller_answers,
     quorum_of_two,
     quorum_replica_lags,
     log_directory_failed,

@@ -10,14 +10,12 @@ from typing import Any, NamedTuple
 from msgspec.structs import replace
 
 from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_from_code
-from eosctl.model.cluster_state import QuorumReplica
 from eosctl.model.evidence import EvidenceGap, EvidenceKind
-from eosctl.model.snapshot import ApiRange, Broker, FeatureLevel, PartitionInfo, QuorumInfo, Topic
+from eosctl.model.snapshot import ApiRange, Broker, FeatureLevel, PartitionInfo, Topic
 from eosctl.model.transaction import TopicPartition
-from eosctl.storage.names import METADATA_TOPIC
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
-from eosctl.wire.messages import api_versions, describe_cluster, describe_quorum, metadata
+from eosctl.wire.messages import api_versions, describe_cluster, metadata
 from eosctl.wire.uuid import render_uuid
 
 
@@ -149,38 +147,3 @@ def _supported_by_all(ranges_of: Sequence[Mapping[str, tuple[int, int]]]) -> dic
         ranges = [one.get(name, (0, 0)) for one in ranges_of]
         found[name] = (max(low for low, _ in ranges), min(high for _, high in ranges))
     return found
-
-
-async def collect_quorum(reader: ReadOnly) -> Probed[QuorumInfo | None]:
-    """Ask for the state of the controller quorum (DescribeQuorum; needs DESCRIBE on the cluster)."""
-    request = describe_quorum.DescribeQuorumRequest(
-        topics=[
-            describe_quorum.RequestTopicData(METADATA_TOPIC, [describe_quorum.RequestPartitionData(partition_index=0)])
-        ]
-    )
-    answer, gaps = await attempt(EvidenceKind.QUORUM, "*", lambda: reader.request_any(ApiKey.DESCRIBE_QUORUM, request))
-    if answer is None:
-        return Probed(None, gaps)
-    if answer.error_code != ErrorCode.NONE:
-        return Probed(None, (gap_from_code(EvidenceKind.QUORUM, "*", answer.error_code),))
-    for topic in answer.topics:
-        for partition in topic.partitions:
-            if partition.error_code != ErrorCode.NONE:
-                return Probed(None, (gap_from_code(EvidenceKind.QUORUM, "*", partition.error_code),))
-            quorum = QuorumInfo(
-                leader_id=partition.leader_id,
-                leader_epoch=partition.leader_epoch,
-                high_watermark=partition.high_watermark,
-                voters=tuple(sorted(voter.replica_id for voter in partition.current_voters)),
-                observers=tuple(sorted(observer.replica_id for observer in partition.observers)),
-                replicas=tuple(
-                    QuorumReplica(
-                        state.replica_id,
-                        state.log_end_offset,
-                        state.last_caught_up_timestamp if state.last_caught_up_timestamp >= 0 else None,
-                    )
-                    for state in (*partition.current_voters, *partition.observers)
-                ),
-            )
-            return Probed(quorum, ())
-    return Probed(None, ())

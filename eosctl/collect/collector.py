@@ -10,10 +10,11 @@ import msgspec
 from msgspec.structs import replace
 
 from eosctl.analysis.second_look import holds_something_long, leaves_doubt
-from eosctl.collect.cluster import collect_broker_facts, collect_fenced, collect_quorum, collect_shape
+from eosctl.collect.cluster import collect_broker_facts, collect_fenced, collect_shape
 from eosctl.collect.configs import collect_broker_settings, collect_topic_settings
 from eosctl.collect.leader_epochs import collect_leader_epochs
 from eosctl.collect.offsets import collect_offsets
+from eosctl.collect.quorum import collect_quorum, frozen_metadata
 from eosctl.collect.reader import Asks, ReadOnly
 from eosctl.collect.transactions import EVERY_TRANSACTION, TransactionQuery, look_at_transactions
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
@@ -129,8 +130,8 @@ async def collect_snapshot(
         snapshot = replace(snapshot, pending_offsets=pending.value)
     if EvidenceKind.QUORUM in kinds:
         observer.progress("controller quorum")
-        quorum = await collect_quorum(reader)
-        gaps += quorum.gaps
+        quorum = await collect_quorum(reader, snapshot.brokers, observer.now_ms)
+        gaps += (*quorum.gaps, *frozen_metadata(quorum.gaps))
         snapshot = replace(snapshot, quorum=quorum.value)
     if EvidenceKind.ACCESS_RULES in kinds:
         observer.progress("access rules")

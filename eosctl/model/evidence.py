@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Final
 
 import msgspec
 
@@ -33,8 +34,12 @@ class EvidenceKind(StrEnum):
     METRICS = "metrics"
 
 
+ACTIVE_CONTROLLER: Final = "the active controller"
+"""The subject of the quorum's gap if brokers answer, and the controller that they forward to does not."""
+
+
 class GapReason(StrEnum):
-    """Why a piece of evidence is missing."""
+    """Why a piece of evidence is missing; ``frozen``: it was read, but nobody updates it."""
 
     UNREACHABLE = "unreachable"
     TIMED_OUT = "timed-out"
@@ -45,6 +50,7 @@ class GapReason(StrEnum):
     BROKER_ERROR = "broker-error"
     NOT_COLLECTED = "not-collected"
     NOT_RECOGNIZED = "not-recognized"
+    FROZEN = "frozen"
 
 
 class EvidenceGap(msgspec.Struct, frozen=True):

@@ -6,6 +6,7 @@ import shlex
 
 from msgspec.structs import replace
 
+from eosctl.checks.operations.no_controller_answers import no_controller_answers
 from eosctl.model.finding import CheckResult, Command, Diagnosis, Finding
 from eosctl.runbooks.book import Runbook
 from eosctl.runbooks.load import runbooks_for
@@ -14,13 +15,22 @@ from eosctl.runbooks.load import runbooks_for
 def name_runbooks(diagnosis: Diagnosis, bootstrap: str) -> Diagnosis:
     """Add the runbooks to the commands of each finding that one is for, behind those of its check.
 
+    While no controller answers, only its runbook is named: the others elect leaders or change what it keeps.
+
     Args:
         diagnosis: The findings.
         bootstrap: What follows ``-b``, quoted for the shell (``analysis.bootstrap.bootstrap_of``).
     """
     if not diagnosis.findings:
         return diagnosis
-    return replace(diagnosis, results=tuple(_named(result, bootstrap) for result in diagnosis.results))
+    is_lost = any(finding.check_id == no_controller_answers.id for finding in diagnosis.findings)
+    return replace(
+        diagnosis,
+        results=tuple(
+            result if is_lost and result.check_id != no_controller_answers.id else _named(result, bootstrap)
+            for result in diagnosis.results
+        ),
+    )
 
 
 def _named(result: CheckResult, bootstrap: str) -> CheckResult:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from eosctl.wire.error_codes import ErrorCode
 
 _TEXTS: Mapping[ErrorCode, str] = {
+    ErrorCode.REQUEST_TIMED_OUT: "The request timed out.",
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: "This server does not host this topic-partition.",
     ErrorCode.COORDINATOR_LOAD_IN_PROGRESS: "The coordinator is loading and hence can't process requests.",
     ErrorCode.COORDINATOR_NOT_AVAILABLE: "The coordinator is not available.",

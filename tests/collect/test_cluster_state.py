@@ -1,4 +1,4 @@
-"""Access rules, log directories and the quorum's replicas: what brokers answer, and what their refusals become."""
+"""Access rules and log directories: what brokers answer, and what their refusals become."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ import asyncio
 from typing import Any
 
 from eosctl.collect.access_rules import collect_access_rules
-from eosctl.collect.cluster import collect_quorum
 from eosctl.collect.log_directories import collect_log_directories
 from eosctl.collect.reader import ReadOnly
 from eosctl.errors import ClusterUnreachable
-from eosctl.model.cluster_state import AccessRule, LogDirectory, QuorumReplica
+from eosctl.model.cluster_state import AccessRule, LogDirectory
 from eosctl.model.evidence import GapReason
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
-from eosctl.wire.messages import describe_acls, describe_log_dirs, describe_quorum
+from eosctl.wire.messages import describe_acls, describe_log_dirs
 
 
 class Answers:
@@ -79,23 +78,3 @@ def test_a_failed_directory_is_told_and_a_silent_broker_is_a_gap() -> None:
         LogDirectory(1, "/b", "KAFKA_STORAGE_ERROR", -1, -1, 0),
     )
     assert [gap.subject for gap in found.gaps] == ["broker 2", "broker 3"]
-
-
-def test_the_quorums_replicas_are_kept() -> None:
-    replica = describe_quorum.ReplicaState(replica_id=1, log_end_offset=9, last_caught_up_timestamp=5)
-    old = describe_quorum.ReplicaState(replica_id=2, log_end_offset=8, last_caught_up_timestamp=-1)
-    partition = describe_quorum.ResponsePartitionData(
-        partition_index=0,
-        error_code=0,
-        leader_id=1,
-        leader_epoch=1,
-        high_watermark=8,
-        current_voters=[replica],
-        observers=[old],
-    )
-    answer = describe_quorum.DescribeQuorumResponse(
-        error_code=0, topics=[describe_quorum.ResponseTopicData("__cluster_metadata", [partition])]
-    )
-    found = asyncio.run(collect_quorum(ReadOnly(Answers(DESCRIBE_QUORUM=answer))))
-    assert found.value is not None
-    assert found.value.replicas == (QuorumReplica(1, 9, 5), QuorumReplica(2, 8, None))

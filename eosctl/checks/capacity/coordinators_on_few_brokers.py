@@ -53,6 +53,8 @@ def coordinators_on_few_brokers(case: Case) -> Iterator[Problem]:
     References:
         KIP-98; auto.leader.rebalance.enable.
     """
+    if case.controller_is_silent:
+        return
     answering = [broker.node_id for broker in case.snapshot.brokers if broker.reachable]
     for name in (TRANSACTION_STATE_TOPIC, CONSUMER_OFFSETS_TOPIC):
         topic = case.snapshot.topic(name)

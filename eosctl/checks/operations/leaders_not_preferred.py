@@ -50,6 +50,8 @@ def leaders_not_preferred(case: Case) -> Iterator[Problem]:
     References:
         KIP-460; auto.leader.rebalance.enable.
     """
+    if case.controller_is_silent:
+        return
     partitions = [i for t in case.snapshot.topics for i in t.partitions if i.replicas and i.leader_id is not None]
     away = [i for i in partitions if i.leader_id != i.replicas[0] and i.replicas[0] in i.isr]
     if len(away) * 100 > len(partitions) * case.limits.preferred_leader_percent and len(away) >= NOTABLE:

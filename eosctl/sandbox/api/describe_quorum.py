@@ -1,15 +1,28 @@
 """DescribeQuorum (key 55, versions 0 to 2): forwarded to the controller (KIP-595, KIP-836, KIP-853).
 
 - Only ``__cluster_metadata-0`` is a quorum's log.
+- Without an active controller the answer comes after a minute: REQUEST_TIMED_OUT (4.3.1, two of three nodes killed).
 """
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from eosctl.sandbox.broker.services import BrokerServices
+from eosctl.sandbox.kafka_texts import kafka_text
 from eosctl.sandbox.ports import RequestContext
-from eosctl.wire.messages.describe_quorum import DescribeQuorumRequest
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages.describe_quorum import DescribeQuorumRequest, DescribeQuorumResponse
+
+
+TIMEOUT_MS = 60_000
 
 
 def handle(broker: BrokerServices, context: RequestContext, request: DescribeQuorumRequest) -> None:
     """Forward to the active controller."""
-    broker.forward(context, request, 30_000)
+    timed_out = DescribeQuorumResponse(ErrorCode.REQUEST_TIMED_OUT, kafka_text(ErrorCode.REQUEST_TIMED_OUT))
+
+    def reply(response: DescribeQuorumResponse | None) -> None:
+        context.reply(timed_out if response is None else response)
+
+    broker.forward(replace(context, reply=reply), request, TIMEOUT_MS)

@@ -171,6 +171,19 @@ def test_describe_quorum_tells_who_holds_what(harness: Harness) -> None:
     assert all(state.last_caught_up_timestamp > 0 for state in (*answer.current_voters, *answer.observers))
 
 
+def test_without_a_majority_describe_quorum_times_out_after_a_minute(harness: Harness) -> None:
+    await_active(harness)
+    for node_id in CONTROLLERS[:2]:
+        harness.kill(node_id)
+    harness.advance(10_000)
+    began_ms = harness.now_ms()
+    request = DescribeQuorumRequest([RequestTopicData(METADATA_TOPIC, [RequestPartitionData(0)])])
+    pending = harness.client(1).send(ApiKey.DESCRIBE_QUORUM, 1, request)
+    harness.run_until(lambda: pending.is_over, 120_000)
+    assert pending.response.error_code == ErrorCode.REQUEST_TIMED_OUT
+    assert harness.now_ms() - began_ms >= 60_000
+
+
 def test_another_number_of_controllers_is_refused(tmp_path: Path) -> None:
     Harness(tmp_path, ClusterShape(3, fast=True, controller_count=3)).close()
     with pytest.raises(DamagedFile, match=r"written by a quorum of \[100, 101, 102\], not of \[100\]"):

@@ -1,0 +1,76 @@
+"""EOS-OPS-010."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from eosctl.analysis.wording import count_text
+from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.model.evidence import ACTIVE_CONTROLLER, EvidenceKind
+from eosctl.model.finding import Command, Evidence, Resource
+from eosctl.model.severity import Severity
+
+
+@check(
+    "EOS-OPS-010",
+    "No controller answers",
+    Area.OPERATIONS,
+    Severity.CRITICAL,
+    needs=frozenset({EvidenceKind.QUORUM}),
+    tags=("availability",),
+    references=(
+        "KIP-595",
+        "controller.quorum.voters",
+    ),
+)
+def no_controller_answers(case: Case) -> Iterator[Problem]:
+    """Find clusters that have lost their controller quorum.
+
+    What it checks:
+        Whether the active controller answers DescribeQuorum, which brokers forward to it. Brokers that answer other
+        requests must have waited for longer than an election takes. A refused request, an unreachable broker, and a
+        cluster with ZooKeeper are not findings: the check is skipped.
+
+    Why it matters for exactly-once:
+        Without a controller no leader is elected, no in-sync replica is removed, and no producer id block is handed
+        out. Brokers keep showing leaders and in-sync replicas as they were: partitions whose leader has died look
+        healthy, and their transactions never complete.
+
+    Example:
+        Two of three combined nodes are down. The third answers Metadata and names the dead ones as leaders.
+
+    Fix:
+        Start enough controllers for a majority of the voters. Do not elect leaders and do not reassign partitions
+        before that: no controller can do it.
+
+    Verify:
+        eosctl check run EOS-OPS-010 passes.
+
+    References:
+        KIP-595; controller.quorum.voters.
+    """
+    if not case.controller_is_silent:
+        return
+    silent = next(gap for gap in case.snapshot.gaps if gap.subject == ACTIVE_CONTROLLER)
+    away = {broker.node_id for broker in case.snapshot.brokers if not broker.reachable}
+    partitions = [info for topic in case.snapshot.topics for info in topic.partitions]
+    led = sum(info.leader_id in away for info in partitions)
+    stuck = f" {count_text(led, 'partition')} of {len(partitions)} have a leader that does not answer." if led else ""
+    yield Problem(
+        resource=Resource("cluster", case.snapshot.cluster_id),
+        message=f"No controller answers. Leaders and in-sync replicas are those from before its loss.{stuck}",
+        cause="Fewer controllers than a majority of the voters run, or brokers cannot reach them.",
+        impact="No leader is elected, and transactions on partitions without a running leader never complete.",
+        evidence=(
+            Evidence("answer", silent.error or silent.reason.value, "DescribeQuorum"),
+            Evidence("silence", silent.detail, "DescribeQuorum"),
+            *(Evidence("does not answer", f"broker {node_id}", "ApiVersions") for node_id in sorted(away)),
+        ),
+        remedy=(
+            "Start enough controllers for a majority of the voters; check their logs, disks, and network.",
+            "Do not elect leaders or reassign partitions before a controller answers.",
+        ),
+        commands=(Command(f"kafka-metadata-quorum.sh --bootstrap-server {case.bootstrap} describe --status"),),
+        verify=(Command(f"eosctl check run EOS-OPS-010 -b {case.bootstrap}"),),
+        facts=(("partitions_led_by_silent_brokers", led), ("silent_broker_count", len(away))),
+    )

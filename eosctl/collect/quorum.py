@@ -1,0 +1,148 @@
+"""The controller quorum, as the active controller describes it to the brokers, and its silence."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Final
+
+from eosctl.collect.reader import Probed, ReadOnly, attempt, gap_from_code
+from eosctl.model.cluster_state import QuorumReplica
+from eosctl.model.evidence import ACTIVE_CONTROLLER, EvidenceGap, EvidenceKind, GapReason
+from eosctl.model.snapshot import Broker, QuorumInfo
+from eosctl.storage.names import METADATA_TOPIC
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages import api_versions, describe_quorum
+
+BROKERS_ASKED: Final = 3
+#: Longer than an election (controller.quorum.election.timeout.ms and controller.quorum.fetch.timeout.ms: 1 s and 2 s).
+CONVINCING_SILENCE_MS: Final = 6_000
+ATTEMPTS: Final = 8
+PAUSE_S: Final = 1.0
+_SILENT: Final = frozenset({GapReason.TIMED_OUT, GapReason.NO_LEADER})
+_SILENT_ERRORS: Final = frozenset(
+    {
+        ErrorCode.NOT_CONTROLLER.name,
+        ErrorCode.BROKER_NOT_AVAILABLE.name,
+        ErrorCode.NETWORK_EXCEPTION.name,
+        ErrorCode.COORDINATOR_NOT_AVAILABLE.name,
+    }
+)
+_REQUEST: Final = describe_quorum.DescribeQuorumRequest(
+    topics=[describe_quorum.RequestTopicData(METADATA_TOPIC, [describe_quorum.RequestPartitionData(partition_index=0)])]
+)
+
+
+async def collect_quorum(
+    reader: ReadOnly, brokers: Sequence[Broker], now_ms: Callable[[], int]
+) -> Probed[QuorumInfo | None]:
+    """Return the state of the controller quorum (DescribeQuorum; needs DESCRIBE on the cluster).
+
+    Brokers forward the request to the active controller. If brokers that answer everything else get no answer from
+    it for longer than an election takes, the gap is that of the active controller (``ACTIVE_CONTROLLER``): Kafka 4.3
+    answers REQUEST_TIMED_OUT, after a minute.
+    """
+    asked = [broker for broker in brokers if broker.reachable and not broker.fenced and broker.api_ranges]
+    serving = [broker.node_id for broker in asked if _serves(broker)]
+    if not serving:
+        # ZooKeeper, a release before 3.3, or no broker that can be reached under its own address.
+        return await _any_broker(reader)
+    started_at_ms = now_ms()
+    gaps: tuple[EvidenceGap, ...] = ()
+    for number in range(ATTEMPTS):
+        answers = await asyncio.gather(*(_one_broker(reader, node_id) for node_id in serving[:BROKERS_ASKED]))
+        answered = next((answer for answer in answers if answer.value is not None), None)
+        gaps = tuple(gap for answer in answers for gap in answer.gaps)
+        if answered is not None:
+            return Probed(answered.value)
+        if not gaps or not all(map(_is_silence, gaps)):
+            return Probed(None, tuple(gap for gap in gaps if not _is_silence(gap))[:1])
+        silence_ms = now_ms() - started_at_ms
+        if silence_ms >= CONVINCING_SILENCE_MS:
+            alive = await _alive(reader, serving[:BROKERS_ASKED])
+            return Probed(None, (_silent(alive, gaps[0], silence_ms),) if alive else gaps[:1])
+        if number < ATTEMPTS - 1:
+            await asyncio.sleep(PAUSE_S)
+    return Probed(None, gaps[:1])
+
+
+def _serves(broker: Broker) -> bool:
+    return any(one.api_key == ApiKey.DESCRIBE_QUORUM for one in broker.api_ranges)
+
+
+async def _any_broker(reader: ReadOnly) -> Probed[QuorumInfo | None]:
+    answer, gaps = await attempt(EvidenceKind.QUORUM, "*", lambda: reader.request_any(ApiKey.DESCRIBE_QUORUM, _REQUEST))
+    return Probed(None, gaps) if answer is None else _read(answer)
+
+
+async def _one_broker(reader: ReadOnly, node_id: int) -> Probed[QuorumInfo | None]:
+    ask = partial(reader.request, node_id, ApiKey.DESCRIBE_QUORUM, _REQUEST)
+    answer, gaps = await attempt(EvidenceKind.QUORUM, "*", ask)
+    return Probed(None, gaps) if answer is None else _read(answer)
+
+
+async def _alive(reader: ReadOnly, node_ids: Sequence[int]) -> list[int]:
+    """Return the brokers that answer for themselves: the silence of the others says nothing about the controller."""
+    request = api_versions.ApiVersionsRequest(client_software_name="eosctl", client_software_version="1")
+    answers = await asyncio.gather(
+        *(
+            attempt(EvidenceKind.QUORUM, "*", partial(reader.request, node_id, ApiKey.API_VERSIONS, request))
+            for node_id in node_ids
+        )
+    )
+    return [node_id for node_id, (answer, _) in zip(node_ids, answers, strict=True) if answer is not None]
+
+
+def _is_silence(gap: EvidenceGap) -> bool:
+    return gap.reason in _SILENT or gap.error in _SILENT_ERRORS
+
+
+def _silent(node_ids: Sequence[int], gap: EvidenceGap, silence_ms: int) -> EvidenceGap:
+    names = ", ".join(map(str, node_ids))
+    return EvidenceGap(
+        EvidenceKind.QUORUM,
+        ACTIVE_CONTROLLER,
+        gap.reason,
+        gap.error,
+        f"DescribeQuorum through broker {names}: no answer from a controller within {silence_ms // 1000} s",
+        "Start enough controllers for a majority of the voters.",
+    )
+
+
+def frozen_metadata(gaps: Sequence[EvidenceGap]) -> tuple[EvidenceGap, ...]:
+    """Return what nobody updates while no controller answers; nothing if one does."""
+    if not any(gap.kind is EvidenceKind.QUORUM and gap.subject == ACTIVE_CONTROLLER for gap in gaps):
+        return ()
+    detail = "no controller answers, so brokers show what was true before"
+    return (
+        EvidenceGap(EvidenceKind.TOPICS, "leaders and in-sync replicas", GapReason.FROZEN, detail=detail),
+        EvidenceGap(EvidenceKind.CLUSTER, "which brokers are registered", GapReason.FROZEN, detail=detail),
+    )
+
+
+def _read(answer: Any) -> Probed[QuorumInfo | None]:
+    if answer.error_code != ErrorCode.NONE:
+        return Probed(None, (gap_from_code(EvidenceKind.QUORUM, "*", answer.error_code),))
+    for topic in answer.topics:
+        for partition in topic.partitions:
+            if partition.error_code != ErrorCode.NONE:
+                return Probed(None, (gap_from_code(EvidenceKind.QUORUM, "*", partition.error_code),))
+            quorum = QuorumInfo(
+                leader_id=partition.leader_id,
+                leader_epoch=partition.leader_epoch,
+                high_watermark=partition.high_watermark,
+                voters=tuple(sorted(voter.replica_id for voter in partition.current_voters)),
+                observers=tuple(sorted(observer.replica_id for observer in partition.observers)),
+                replicas=tuple(
+                    QuorumReplica(
+                        state.replica_id,
+                        state.log_end_offset,
+                        state.last_caught_up_timestamp if state.last_caught_up_timestamp >= 0 else None,
+                    )
+                    for state in (*partition.current_voters, *partition.observers)
+                ),
+            )
+            return Probed(quorum, ())
+    return Probed(None, (EvidenceGap(EvidenceKind.QUORUM, "*", GapReason.BROKER_ERROR, detail="the answer is empty"),))

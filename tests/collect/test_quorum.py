@@ -1,0 +1,126 @@
+"""The controller quorum: its replicas, a refusal, an API that is missing, and a controller that does not answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from eosctl.collect.quorum import collect_quorum, frozen_metadata
+from eosctl.collect.reader import Probed, ReadOnly
+from eosctl.errors import ClusterUnreachable, RequestTimedOut, UnsupportedByBroker
+from eosctl.lab.virtual_loop import run_virtual
+from eosctl.model.cluster_state import QuorumReplica
+from eosctl.model.evidence import ACTIVE_CONTROLLER, EvidenceKind, GapReason
+from eosctl.model.snapshot import ApiRange, Broker, QuorumInfo
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages import api_versions, describe_quorum
+from tests.collect.conftest import ScriptedCluster
+
+SERVES = (ApiRange(ApiKey.DESCRIBE_QUORUM, 0, 2),)
+TIMED_OUT = describe_quorum.DescribeQuorumResponse(ErrorCode.REQUEST_TIMED_OUT)
+ALIVE = api_versions.ApiVersionsResponse()
+
+
+def answer(error: ErrorCode = ErrorCode.NONE) -> describe_quorum.DescribeQuorumResponse:
+    replica = describe_quorum.ReplicaState(replica_id=1, log_end_offset=9, last_caught_up_timestamp=5)
+    old = describe_quorum.ReplicaState(replica_id=2, log_end_offset=8, last_caught_up_timestamp=-1)
+    partition = describe_quorum.ResponsePartitionData(
+        error_code=error, leader_id=1, leader_epoch=1, high_watermark=8, current_voters=[replica], observers=[old]
+    )
+    return describe_quorum.DescribeQuorumResponse(
+        topics=[describe_quorum.ResponseTopicData("__cluster_metadata", [partition])]
+    )
+
+
+def ask(cluster: ScriptedCluster, *brokers: Broker) -> Probed[QuorumInfo | None]:
+    async def collect() -> Probed[QuorumInfo | None]:
+        loop = asyncio.get_running_loop()
+        return await collect_quorum(ReadOnly(cluster), brokers, lambda: int(loop.time() * 1000))
+
+    return run_virtual(collect())
+
+
+def broker(node_id: int, *, reachable: bool = True, serves: tuple[ApiRange, ...] = SERVES) -> Broker:
+    return Broker(node_id, "h", node_id, reachable=reachable, api_ranges=serves if reachable else ())
+
+
+def test_the_replicas_are_kept(cluster: ScriptedCluster) -> None:
+    cluster.on(1, ApiKey.DESCRIBE_QUORUM, answer())
+    found = ask(cluster, broker(1))
+    assert found.value is not None
+    assert found.value.replicas == (QuorumReplica(1, 9, 5), QuorumReplica(2, 8, None))
+    assert found.gaps == ()
+
+
+def test_one_broker_that_hears_the_controller_is_enough(cluster: ScriptedCluster) -> None:
+    cluster.on(1, ApiKey.DESCRIBE_QUORUM, TIMED_OUT)
+    cluster.on(2, ApiKey.DESCRIBE_QUORUM, answer())
+    found = ask(cluster, broker(1), broker(2))
+    assert found.value is not None
+    assert found.gaps == ()
+
+
+@pytest.mark.parametrize(
+    "silence",
+    [
+        TIMED_OUT,
+        RequestTimedOut("no answer"),
+        answer(ErrorCode.NOT_LEADER_OR_FOLLOWER),
+        answer(ErrorCode.BROKER_NOT_AVAILABLE),
+        describe_quorum.DescribeQuorumResponse(ErrorCode.NOT_CONTROLLER),
+    ],
+    ids=str,
+)
+def test_silence_for_longer_than_an_election_is_that_of_the_controller(
+    cluster: ScriptedCluster, silence: object
+) -> None:
+    cluster.on(1, ApiKey.DESCRIBE_QUORUM, silence)
+    cluster.on(1, ApiKey.API_VERSIONS, ALIVE)
+    found = ask(cluster, broker(1), broker(2, reachable=False))
+    assert found.value is None
+    assert [gap.subject for gap in found.gaps] == [ACTIVE_CONTROLLER]
+    assert "broker 1:" in found.gaps[0].detail
+    assert {gap.kind for gap in frozen_metadata(found.gaps)} == {EvidenceKind.TOPICS, EvidenceKind.CLUSTER}
+
+
+def test_an_election_is_waited_for(cluster: ScriptedCluster) -> None:
+    answers = iter([answer(ErrorCode.NOT_LEADER_OR_FOLLOWER), TIMED_OUT, answer()])
+    cluster.on(1, ApiKey.DESCRIBE_QUORUM, lambda request: next(answers))
+    assert ask(cluster, broker(1)).value is not None
+
+
+def _unsupported(request: Any) -> Exception:
+    return UnsupportedByBroker("DESCRIBE_QUORUM is not served")
+
+
+@pytest.mark.parametrize(
+    ("reply", "serves", "reason"),
+    [
+        (lambda request: answer(ErrorCode.CLUSTER_AUTHORIZATION_FAILED), SERVES, GapReason.NOT_AUTHORIZED),
+        (
+            lambda request: describe_quorum.DescribeQuorumResponse(ErrorCode.CLUSTER_AUTHORIZATION_FAILED),
+            SERVES,
+            GapReason.NOT_AUTHORIZED,
+        ),
+        (_unsupported, (ApiRange(ApiKey.METADATA, 0, 12),), GapReason.UNSUPPORTED),
+    ],
+    ids=["refused within", "refused", "no such API"],
+)
+def test_what_is_no_silence_is_a_gap_of_all_of_it(
+    cluster: ScriptedCluster, reply: Callable[[Any], Any], serves: tuple[ApiRange, ...], reason: GapReason
+) -> None:
+    cluster.on(1, ApiKey.DESCRIBE_QUORUM, reply)
+    found = ask(cluster, broker(1, serves=serves))
+    assert [(gap.subject, gap.reason) for gap in found.gaps] == [("*", reason)]
+    assert frozen_metadata(found.gaps) == ()
+
+
+def test_a_broker_that_has_died_meanwhile_says_nothing_about_the_controller(cluster: ScriptedCluster) -> None:
+    cluster.on(1, ApiKey.DESCRIBE_QUORUM, RequestTimedOut("no answer"))
+    cluster.on(1, ApiKey.API_VERSIONS, ClusterUnreachable("gone"))
+    found = ask(cluster, broker(1))
+    assert [gap.subject for gap in found.gaps] == ["*"]

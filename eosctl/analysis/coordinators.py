@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from eosctl.model.evidence import EvidenceGap, EvidenceKind
+from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import Transaction, TransactionLook
 
@@ -73,6 +73,8 @@ def may_hide_transactional_ids(snapshot: ClusterSnapshot) -> bool:
     With an authorizer a broker omits the ids that the principal may not describe. Without the brokers' settings one
     cannot know.
     """
+    if any(gap.kind is EvidenceKind.TRANSACTIONS and gap.reason is GapReason.HIDDEN for gap in snapshot.gaps):
+        return True
     settings = [broker.setting("authorizer.class.name") for broker in snapshot.brokers if broker.settings]
     if not settings:
         return True

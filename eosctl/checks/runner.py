@@ -9,7 +9,7 @@ from eosctl.analysis.release import release_floor, release_text
 from eosctl.checks.declaration import Case, Check
 from eosctl.checks.grade import grade
 from eosctl.checks.summary import summarise
-from eosctl.model.evidence import EvidenceGap, EvidenceKind
+from eosctl.model.evidence import LISTED_BY, EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.finding import CheckResult, CheckStatus, Diagnosis
 from eosctl.model.snapshot import ClusterSnapshot
 
@@ -73,13 +73,23 @@ def _evidence(check: Check, snapshot: ClusterSnapshot) -> _Evidence:
         if kind not in snapshot.collected:
             return _Evidence(missing=f"{kind.value}: not collected")
         gaps = [gap for gap in snapshot.gaps if gap.kind is kind]
-        if not gaps:
-            continue
-        text = _describe(gaps)
-        if _nothing_left(kind, gaps, snapshot):
-            return _Evidence(missing=text)
-        partial.append(text)
+        if gaps:
+            text = _describe(gaps)
+            if _nothing_left(kind, gaps, snapshot):
+                return _Evidence(missing=text)
+            partial.append(text)
+    hidden = {kind: gaps for kind in sorted(_lists_of(check.needs)) if (gaps := _hidden(kind, snapshot))}
+    partial += [_describe(gaps) for kind, gaps in hidden.items() if kind not in check.needs]
     return _Evidence(partial="; ".join(partial))
+
+
+def _lists_of(kinds: Iterable[EvidenceKind]) -> frozenset[EvidenceKind]:
+    """Return the kinds whose lists say what is collected of other kinds."""
+    return frozenset(listed for kind in kinds for listed in LISTED_BY.get(kind, ()))
+
+
+def _hidden(kind: EvidenceKind, snapshot: ClusterSnapshot) -> list[EvidenceGap]:
+    return [gap for gap in snapshot.gaps if gap.kind is kind and gap.reason is GapReason.HIDDEN]
 
 
 def _nothing_left(kind: EvidenceKind, gaps: list[EvidenceGap], snapshot: ClusterSnapshot) -> bool:

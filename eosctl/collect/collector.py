@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import uuid
 from collections.abc import Callable
 from typing import Final
 
@@ -10,6 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from eosctl.analysis.second_look import holds_something_long, leaves_doubt
+from eosctl.collect.access_rules import collect_access_rules
 from eosctl.collect.cluster import collect_broker_facts, collect_fenced, collect_shape
 from eosctl.collect.configs import collect_broker_settings, collect_topic_settings
 from eosctl.collect.leader_epochs import collect_leader_epochs
@@ -17,6 +19,7 @@ from eosctl.collect.offsets import collect_offsets
 from eosctl.collect.quorum import collect_quorum, frozen_metadata
 from eosctl.collect.reader import Asks, ReadOnly
 from eosctl.collect.transactions import EVERY_TRANSACTION, TransactionQuery, look_at_transactions
+from eosctl.collect.visibility import collect_visibility
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.snapshot import ClusterSnapshot, Topic
 from eosctl.model.transaction import TransactionLook
@@ -81,6 +84,13 @@ async def collect_snapshot(
         topics=shape.value.topics,
         collected=(kinds & ASKED) | ALWAYS,
     )
+    observer.progress("access rules")
+    access = await collect_access_rules(reader)
+    names = (topic.name for topic in snapshot.topics)
+    gaps += await collect_visibility(reader, kinds, access, names, _random_name)
+    if EvidenceKind.ACCESS_RULES in kinds:
+        gaps += access.gaps
+        snapshot = replace(snapshot, access_rules=access.value)
     if EvidenceKind.TRANSACTIONS in kinds or EvidenceKind.PRODUCERS in kinds:
         looks = await _looks(reader, snapshot, observer, gaps)
         epochs = await collect_leader_epochs(reader, snapshot.topics, looks[-1])
@@ -133,13 +143,6 @@ async def collect_snapshot(
         quorum = await collect_quorum(reader, snapshot.brokers, observer.now_ms)
         gaps += (*quorum.gaps, *frozen_metadata(quorum.gaps))
         snapshot = replace(snapshot, quorum=quorum.value)
-    if EvidenceKind.ACCESS_RULES in kinds:
-        observer.progress("access rules")
-        from eosctl.collect.access_rules import collect_access_rules
-
-        access = await collect_access_rules(reader)
-        gaps += access.gaps
-        snapshot = replace(snapshot, access_rules=access.value)
     if EvidenceKind.LOG_DIRS in kinds:
         observer.progress("log directories")
         from eosctl.collect.log_directories import collect_log_directories
@@ -148,6 +151,11 @@ async def collect_snapshot(
         gaps += directories.gaps
         snapshot = replace(snapshot, log_directories=directories.value)
     return replace(snapshot, captured_at_ms=observer.now_ms(), gaps=tuple(dict.fromkeys(gaps)))
+
+
+def _random_name() -> str:
+    """Return a name that no resource has, and with which hardly any prefix begins."""
+    return f"-{uuid.uuid4().hex}"
 
 
 def _answering(snapshot: ClusterSnapshot) -> list[int]:
@@ -213,7 +221,9 @@ def _has_transactions(snapshot: ClusterSnapshot) -> bool:
 async def _with_history(reader: ReadOnly, snapshot: ClusterSnapshot, gaps: list[EvidenceGap]) -> ClusterSnapshot:
     topic: Topic | None = snapshot.topic(TRANSACTION_STATE)
     if topic is None:
-        if _has_transactions(snapshot):
+        if _has_transactions(snapshot) or any(
+            gap.kind is EvidenceKind.TOPICS and gap.reason is GapReason.HIDDEN for gap in gaps
+        ):
             gaps.append(
                 EvidenceGap(
                     EvidenceKind.TRANSACTION_HISTORY,

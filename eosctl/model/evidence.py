@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Final
 
 import msgspec
@@ -37,9 +39,29 @@ class EvidenceKind(StrEnum):
 ACTIVE_CONTROLLER: Final = "the active controller"
 """The subject of the quorum's gap if brokers answer, and the controller that they forward to does not."""
 
+_TOPICS: Final = frozenset({EvidenceKind.TOPICS})
+LISTED_BY: Final[Mapping[EvidenceKind, frozenset[EvidenceKind]]] = MappingProxyType(
+    {
+        EvidenceKind.TOPIC_CONFIGS: _TOPICS,
+        EvidenceKind.OFFSETS: _TOPICS,
+        EvidenceKind.HIDDEN_RECORDS: _TOPICS,
+        EvidenceKind.PRODUCERS: _TOPICS,
+        EvidenceKind.TRANSACTION_HISTORY: _TOPICS,
+        EvidenceKind.ABORTED_RANGES: _TOPICS,
+        EvidenceKind.PENDING_OFFSETS: _TOPICS,
+        EvidenceKind.GROUP_OFFSETS: _TOPICS | {EvidenceKind.GROUPS},
+        EvidenceKind.READABLE_RECORDS: _TOPICS | {EvidenceKind.GROUPS},
+    }
+)
+"""The lists by which a kind of evidence is collected: what is hidden from a list is missing here, too."""
+
 
 class GapReason(StrEnum):
-    """Why a piece of evidence is missing; ``frozen``: it was read, but nobody updates it."""
+    """Why a piece of evidence is missing.
+
+    ``hidden``: brokers leave it out of a list without an error, because the principal may not describe it, and it may
+    or may not exist. ``frozen``: it was read, but nobody updates it.
+    """
 
     UNREACHABLE = "unreachable"
     TIMED_OUT = "timed-out"
@@ -50,6 +72,7 @@ class GapReason(StrEnum):
     BROKER_ERROR = "broker-error"
     NOT_COLLECTED = "not-collected"
     NOT_RECOGNIZED = "not-recognized"
+    HIDDEN = "hidden"
     FROZEN = "frozen"
 
 

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from eosctl.analysis.hanging import classify_open_transactions
 from eosctl.collect.transaction_ends import TransactionEnd
+from eosctl.model.evidence import EvidenceKind, GapReason
 from eosctl.model.hang import HangStatus, HangVerdict
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import TopicPartition, TransactionLook
@@ -51,6 +52,9 @@ ENDED_HELP: Final = "Transactions decided since the exporter began to follow the
 def measure_cluster(snapshot: ClusterSnapshot, earlier: TransactionLook | None = None) -> tuple[Gauge, ...]:
     """Measure a snapshot with transactions, producers, offsets, groups and their offsets.
 
+    A zero is measured only where nothing is hidden: a principal that may not describe every topic and transactional id
+    has no sample for verdicts of which it sees none.
+
     Partitions and groups appear only while something is held back in them, and no transactional id is a label: the
     number of series follows the trouble, not the cluster.
 
@@ -68,13 +72,20 @@ def measure_cluster(snapshot: ClusterSnapshot, earlier: TransactionLook | None =
         "eosctl_evidence_gaps": [GaugeSample((), len(snapshot.gaps))],
         "eosctl_transactions": [GaugeSample((("state", state),), count) for state, count in sorted(states.items())],
         "eosctl_open_transaction_partitions": [
-            GaugeSample((("status", status.value),), statuses[status]) for status in HangStatus
+            GaugeSample((("status", status.value),), statuses[status])
+            for status in HangStatus
+            if statuses[status] or not _may_be_hidden(snapshot)
         ],
         "eosctl_open_transaction_age_seconds": _ages(verdicts),
         "eosctl_last_stable_offset_gap": _gaps(snapshot),
         "eosctl_unstable_offsets": _unstable(snapshot),
     }
     return tuple(Gauge(name, HELP[name], tuple(samples)) for name, samples in measured.items())
+
+
+def _may_be_hidden(snapshot: ClusterSnapshot) -> bool:
+    lists = (EvidenceKind.TOPICS, EvidenceKind.TRANSACTIONS)
+    return any(gap.kind in lists and gap.reason is GapReason.HIDDEN for gap in snapshot.gaps)
 
 
 def _judge(snapshot: ClusterSnapshot, earlier: TransactionLook | None) -> tuple[HangVerdict, ...]:

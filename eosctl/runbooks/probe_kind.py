@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from eosctl.errors import UsageError
-from eosctl.model.evidence import EvidenceKind
+from eosctl.model.evidence import LISTED_BY, EvidenceKind, GapReason
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.runbooks.book import Value
 from eosctl.runbooks.readings import Arguments, Facts
@@ -64,5 +64,10 @@ class ProbeKind(msgspec.Struct, frozen=True):
     def facts_of(self, snapshot: ClusterSnapshot, arguments: Arguments) -> Facts:
         """Return the facts, ``complete`` among them."""
         given = with_defaults(self.name, self.parameters, arguments)
-        missing = [gap for gap in snapshot.gaps if gap.kind in self.kinds]
+        lists = {listed for kind in self.kinds for listed in LISTED_BY.get(kind, ())}
+        missing = [
+            gap
+            for gap in snapshot.gaps
+            if gap.kind in self.kinds or (gap.kind in lists and gap.reason is GapReason.HIDDEN)
+        ]
         return self.read(snapshot, given) | {COMPLETE: not missing}

@@ -93,7 +93,9 @@ def test_a_live_transaction_behind_a_hidden_id_is_never_aborted(guarded: ApacheE
     assert (before["status"], before["transactional_id"]) == ("open", HIDDEN)
 
     deny(guarded, ResourceType.TRANSACTIONAL_ID, HIDDEN, AclOperation.DESCRIBE)
-    eventually(lambda: HIDDEN not in eosctl("txn", "list", "-b", guarded.bootstrap).out)
+    listed = ("txn", "list", "-b", guarded.bootstrap, "-o", "json")
+    eventually(lambda: not eosctl(*listed).json["items"])
+    assert [gap["subject"] for gap in eosctl(*listed).json["evidence"]["gaps"]] == [HIDDEN]
     (hidden,) = verdicts(guarded)
     assert (hidden["status"], hidden["can_abort"]) == ("undecided", False)
     assert HIDDEN in hidden["explanation"]

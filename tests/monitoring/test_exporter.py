@@ -26,6 +26,7 @@ from eosctl.lab.scenarios.hanging import run_hanging
 from eosctl.lab.scenarios.scenario import Stage
 from eosctl.lab.simulation import Simulation, simulate
 from eosctl.lab.virtual_loop import run_virtual
+from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.snapshot import ClusterSnapshot, CommittedOffset, Group
 from eosctl.model.transaction import TopicPartition
 from eosctl.monitoring.cluster_gauges import HELP, measure_cluster, measure_ends, unreachable
@@ -132,6 +133,16 @@ def test_ends_are_counted_from_the_transaction_log(tmp_path: Path) -> None:
     seen = run_virtual(ends_followed(tmp_path))
     once = {"committed": 4, "aborted": 1}
     assert seen == [{}, once, {}, once | {"timed-out": 1}, once | {"timed-out": 1}, {"timed-out": 1}]
+
+
+def test_what_may_be_hidden_is_never_zero() -> None:
+    gap = EvidenceGap(EvidenceKind.TRANSACTIONS, "names that this principal may not describe", GapReason.HIDDEN)
+    seen = page_of(replace(unhappy_cluster(), gaps=()))
+    hidden = page_of(replace(unhappy_cluster(), gaps=(gap,)))
+    counts = [value for (name, _), value in hidden.items() if name == "eosctl_open_transaction_partitions"]
+    assert 0 in seen.values()
+    assert counts
+    assert 0 not in counts
 
 
 def test_unstable_offsets_are_counted_by_group() -> None:

@@ -185,7 +185,7 @@ def describe_transactions(
     if missing and unheard:
         error = EvidenceIncomplete if require_complete else EosctlError
         raise error(
-            f"Not every coordinator answered, so {', '.join(missing)} cannot be described.",
+            f"The list of transactional ids is incomplete, so {', '.join(missing)} cannot be described.",
             "; ".join(f"{gap.subject}: {gap.error or gap.reason.value}" for gap in unheard),
             unheard[0].next_step,
         )

@@ -25,6 +25,7 @@ class WatchItem(msgspec.Struct, frozen=True):
     unowned_open_count: int
     hidden_offsets: int
     oldest_age_ms: int | None
+    evidence_gap_count: int
     transactions: tuple[dict[str, Any], ...]
 
 
@@ -37,6 +38,7 @@ def watch_item(moment: Moment) -> WatchItem:
         unowned_open_count=moment.unowned_count,
         hidden_offsets=moment.hidden_offsets,
         oldest_age_ms=max((t.age_ms for t in moment.transactions if t.age_ms is not None), default=None),
+        evidence_gap_count=moment.gap_count,
         transactions=tuple(
             {
                 "transactional_id": t.transactional_id,

@@ -14,7 +14,6 @@ from eosctl.sandbox.ports import RequestContext
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages.describe_quorum import DescribeQuorumRequest, DescribeQuorumResponse
 
-
 TIMEOUT_MS = 60_000
 
 

@@ -49,7 +49,7 @@ def handle(broker: BrokerServices, context: RequestContext, request: MetadataReq
     if request.include_topic_authorized_operations:
         topics = [
             topic
-            if topic.error_code or topic.name is None
+            if topic.name is None
             else replace(
                 topic, topic_authorized_operations=operations_of(broker, context, ResourceType.TOPIC, topic.name)
             )

@@ -82,7 +82,9 @@ def test_a_live_transaction_behind_a_hidden_id_is_never_aborted(guarded: Sandbox
     assert (before["status"], before["transactional_id"]) == ("open", HIDDEN)
 
     deny(guarded, ResourceType.TRANSACTIONAL_ID, HIDDEN, AclOperation.DESCRIBE)
-    assert HIDDEN not in eosctl("txn", "list", "-b", guarded.bootstrap).out
+    listed = eosctl("txn", "list", "-b", guarded.bootstrap, "-o", "json").json
+    assert listed["items"] == []
+    assert [gap["subject"] for gap in listed["evidence"]["gaps"]] == [HIDDEN]
     hidden = verdict(guarded)
     assert (hidden["status"], hidden["can_abort"]) == ("undecided", False)
     assert HIDDEN in hidden["explanation"]

@@ -1,0 +1,190 @@
+"""What brokers may leave out of their lists without an error, because this principal may not describe it.
+
+Metadata of all topics, ListTransactions, and ListGroups filter by DESCRIBE. Requests that name a resource refuse it
+openly, so a few names show what the lists hide: a random name, which only rules for all names allow, and the names in
+the cluster's own access rules, one for each rule that could forbid something.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import partial
+from typing import Final, NamedTuple
+
+from eosctl.collect.reader import Probed, ReadOnly, attempt, in_batches
+from eosctl.model.cluster_state import AccessRules
+from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
+from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.messages import describe_groups, describe_transactions, metadata
+
+NAMES_PER_REQUEST: Final = 500
+NAMED_IN_A_GAP: Final = 3
+INTERNAL_TOPICS: Final = ("__transaction_state", "__consumer_offsets")
+# AclOperation of Kafka's common.acl, as the bits of KIP-430: READ to DESCRIBE, DESCRIBE_CONFIGS, ALTER_CONFIGS.
+_EVERY_TOPIC_OPERATION: Final = sum(1 << operation for operation in (3, 4, 5, 6, 7, 8, 10, 11))
+
+
+class Listed(NamedTuple):
+    """A list that brokers filter: its kind of evidence, its resource, and what to grant."""
+
+    kind: EvidenceKind
+    resource_type: str
+    plural: str
+    option: str
+    error: ErrorCode
+
+
+TOPICS: Final = Listed(EvidenceKind.TOPICS, "Topic", "topics", "--topic", ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+TRANSACTIONAL_IDS: Final = Listed(
+    EvidenceKind.TRANSACTIONS,
+    "TransactionalId",
+    "transactional ids",
+    "--transactional-id",
+    ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+)
+GROUPS: Final = Listed(EvidenceKind.GROUPS, "Group", "groups", "--group", ErrorCode.GROUP_AUTHORIZATION_FAILED)
+
+
+class _Answer(NamedTuple):
+    """Which of the names were refused, and whether the first topic's authorized operations were all there are."""
+
+    refused: tuple[str, ...] = ()
+    may_do_everything: bool = False
+
+
+_Ask = Callable[[ReadOnly, Sequence[str]], Awaitable[_Answer]]
+
+
+async def collect_visibility(
+    reader: ReadOnly,
+    kinds: frozenset[EvidenceKind],
+    access: Probed[AccessRules | None],
+    seen_topics: Iterable[str],
+    random_name: Callable[[], str],
+) -> tuple[EvidenceGap, ...]:
+    """Return a gap for each list from which something may be missing; nothing if all of it is visible.
+
+    Args:
+        reader: The read-only client.
+        kinds: What is collected; topics always are.
+        access: The cluster's access rules, or why this principal cannot read them.
+        seen_topics: Topics that the metadata listed.
+        random_name: Returns names that no resource has.
+    """
+    rules = access.value
+    if rules is not None and not rules.enabled:
+        return ()
+    unread = [gap for gap in access.gaps if gap.reason is not GapReason.UNSUPPORTED]
+    wanted: list[tuple[Listed, _Ask]] = []
+    # Before Kafka 0.11, which brought DescribeAcls, Metadata creates the topics that it names.
+    if rules is not None or unread:
+        wanted.append((TOPICS, _ask_topics))
+    if EvidenceKind.TRANSACTIONS in kinds:
+        wanted.append((TRANSACTIONAL_IDS, _ask_transactional_ids))
+    # DESCRIBE on the cluster, without which the rules cannot be read, lists every group.
+    if rules is None and kinds & {EvidenceKind.GROUPS, EvidenceKind.GROUP_OFFSETS}:
+        wanted.append((GROUPS, _ask_groups))
+    seen = frozenset(seen_topics)
+    names = {listed: _names(listed, rules, seen, random_name) for listed, _ in wanted}
+    answers = await asyncio.gather(*(_refused(reader, listed, ask, names[listed]) for listed, ask in wanted))
+    # With allow.everyone.if.no.acl.found a name without rules is open, and only the rules show which names have some.
+    unproven = bool(unread) and answers[0].value.may_do_everything
+    gaps: list[EvidenceGap] = []
+    for (listed, _), answer in zip(wanted, answers, strict=True):
+        gaps += answer.gaps
+        if answer.value.refused:
+            gaps.append(_hidden(listed, names[listed], answer.value.refused))
+        elif unproven and not answer.gaps:
+            gaps.append(_unknown(listed, unread[0]))
+    return tuple(gaps)
+
+
+def _names(
+    listed: Listed, rules: AccessRules | None, seen: frozenset[str], random_name: Callable[[], str]
+) -> dict[str, str]:
+    """Return the names to ask for, each with what it stands for: a random one first, for every name without a rule."""
+    names = {random_name(): f"any of the {listed.plural}"}
+    if listed is TOPICS:
+        names |= {name: name for name in INTERNAL_TOPICS}
+    for rule in () if rules is None else rules.rules:
+        if rule.resource_type != listed.resource_type or rule.resource_name == "*":
+            continue
+        if rule.pattern_type == "Prefixed":
+            names[rule.resource_name + random_name()] = f"{rule.resource_name}*"
+        elif listed is not TOPICS or rule.resource_name not in seen:
+            names[rule.resource_name] = rule.resource_name
+    return names
+
+
+async def _refused(reader: ReadOnly, listed: Listed, ask: _Ask, names: Iterable[str]) -> Probed[_Answer]:
+    refused: list[str] = []
+    may_do_everything = False
+    for number, batch in enumerate(in_batches(list(names), NAMES_PER_REQUEST)):
+        answer, gaps = await attempt(listed.kind, f"{listed.plural} by name", partial(ask, reader, batch))
+        if answer is None:
+            # A broker that does not serve the request does not serve the list either, which is a gap of its own.
+            unsupported = all(gap.reason is GapReason.UNSUPPORTED for gap in gaps)
+            return Probed(_Answer(), () if unsupported else gaps)
+        refused += answer.refused
+        may_do_everything = may_do_everything or (number == 0 and answer.may_do_everything)
+    return Probed(_Answer(tuple(refused), may_do_everything))
+
+
+async def _ask_topics(reader: ReadOnly, names: Sequence[str]) -> _Answer:
+    request = metadata.MetadataRequest(
+        topics=[metadata.MetadataRequestTopic(name=name) for name in names],
+        allow_auto_topic_creation=False,
+        include_topic_authorized_operations=True,
+    )
+    answer = await reader.request_any(ApiKey.METADATA, request)
+    refused = tuple(topic.name for topic in answer.topics if topic.name and topic.error_code == TOPICS.error)
+    # Brokers before Kafka 2.3 do not answer the operations: the value is negative then.
+    first = next((topic.topic_authorized_operations for topic in answer.topics if topic.name == names[0]), 0)
+    everything = first < 0 or first & _EVERY_TOPIC_OPERATION == _EVERY_TOPIC_OPERATION
+    return _Answer(refused, everything and names[0] not in refused)
+
+
+async def _ask_transactional_ids(reader: ReadOnly, names: Sequence[str]) -> _Answer:
+    request = describe_transactions.DescribeTransactionsRequest(transactional_ids=list(names))
+    answer = await reader.request_any(ApiKey.DESCRIBE_TRANSACTIONS, request)
+    return _Answer(
+        tuple(s.transactional_id for s in answer.transaction_states if s.error_code == TRANSACTIONAL_IDS.error)
+    )
+
+
+async def _ask_groups(reader: ReadOnly, names: Sequence[str]) -> _Answer:
+    request = describe_groups.DescribeGroupsRequest(groups=list(names))
+    answer = await reader.request_any(ApiKey.DESCRIBE_GROUPS, request)
+    return _Answer(tuple(group.group_id for group in answer.groups if group.error_code == GROUPS.error))
+
+
+def _hidden(listed: Listed, names: dict[str, str], refused: Sequence[str]) -> EvidenceGap:
+    by_default = next(iter(names)) in refused
+    places = sorted(names[name] for name in refused)
+    shown = ", ".join(places[:NAMED_IN_A_GAP]) + (f" and {len(places) - 3} more" if len(places) > 3 else "")
+    return EvidenceGap(
+        listed.kind,
+        "names that this principal may not describe" if by_default else shown,
+        GapReason.HIDDEN,
+        detail=f"Brokers answer {listed.error.name}, and leave such {listed.plural} out of lists without an error.",
+        next_step=_grant(listed, everything=by_default),
+    )
+
+
+def _grant(listed: Listed, *, everything: bool) -> str:
+    if everything:
+        return f"Grant Describe on all {listed.plural}: kafka-acls.sh --add --operation Describe {listed.option} '*'."
+    return f"Grant Describe on these {listed.plural}, or remove the rule that denies it."
+
+
+def _unknown(listed: Listed, unread: EvidenceGap) -> EvidenceGap:
+    why = unread.error or unread.reason.value
+    return EvidenceGap(
+        listed.kind,
+        "names with access rules of their own",
+        GapReason.HIDDEN,
+        detail=f"The access rules could not be read ({why}), and {listed.plural} without rules are open to everyone.",
+        next_step="Grant Describe on the cluster, so that the access rules can be read.",
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, TypeAlias
 
@@ -65,32 +66,24 @@ def find_unexplained(
         timed = known.get(place)
         if place in evidence or _RETRIED.search(event.message) or (timed and explained.has(timed)):
             continue
-        if timed and retries.get(_refusal(timed), _NEVER).has(time_of(timed) - RETRY_MS, time_of(timed) + RETRY_MS):
+        if timed and _is_near(retries.get(_refusal(timed), ()), time_of(timed)):
             continue
         # The story completes names; the time stays the one that the record carries.
         yield timed._replace(time_ms=event.time_ms, time_assumed=event.time_assumed) if timed else event
 
 
-class _Times:
-    """Moments that can be searched by range."""
-
-    def __init__(self) -> None:
-        self.moments: list[int] = []
-
-    def has(self, start_ms: int, end_ms: int) -> bool:
-        return any(start_ms <= moment <= end_ms for moment in self.moments)
-
-
-_NEVER: Final = _Times()
-
-
-def _retries(events: Iterable[LogEvent]) -> dict[_Key, _Times]:
-    """Return when a client retried which refusal: the broker's record of it is the same event."""
-    found: dict[_Key, _Times] = {}
+def _retries(events: Iterable[LogEvent]) -> dict[_Key, list[int]]:
+    """Return when a client retried which refusal, earliest first: the broker's record of it is the same event."""
+    found: dict[_Key, list[int]] = {}
     for event in events:
         if event.time_ms is not None and _RETRIED.search(event.message):
-            found.setdefault(_refusal(event), _Times()).moments.append(event.time_ms)
-    return found
+            found.setdefault(_refusal(event), []).append(event.time_ms)
+    return {refusal: sorted(moments) for refusal, moments in found.items()}
+
+
+def _is_near(moments: Sequence[int], moment: int) -> bool:
+    place = bisect_left(moments, moment - RETRY_MS)
+    return place < len(moments) and moments[place] <= moment + RETRY_MS
 
 
 def _refusal(event: LogEvent) -> _Key:

@@ -1,5 +1,6 @@
-"""The build switch: with EOSCTL_COMPILED=1 the hot modules become C extensions (mypyc), else the wheel is pure Python.
+"""What a build does before setuptools: it generates the wire codec and, with EOSCTL_COMPILED=1, compiles hot modules.
 
+    pip install .                          generates eosctl/wire/generated (scripts/generate_wire); pure Python
     EOSCTL_COMPILED=1 pip install .        needs a C compiler; mypy and the dependencies are fetched for the build
     make test-compiled                     builds in a scratch copy and runs the tests of those rooms there
 
@@ -13,15 +14,24 @@ from pathlib import Path
 
 from setuptools import Extension, setup
 
-BUILDING = {"build", "build_ext", "bdist_wheel", "editable_wheel", "develop"}
+BUILDING = {"build", "build_py", "build_ext", "bdist_wheel", "editable_wheel", "develop", "install"}
 #: Whether all types are right is the business of `make lint`.
 OPTIONS = ["--config-file=", "--ignore-missing-imports", "--python-version", f"3.{sys.version_info.minor}"]
-PROJECT = tomllib.loads(Path(__file__).with_name("pyproject.toml").read_text(encoding="utf-8"))
+ROOT = Path(__file__).resolve().parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 #: The compiler is a type checker too: it has to see the libraries that the modules use.
 REQUIRES = ["mypy>=1.14", *PROJECT["project"]["dependencies"]]
 
 #: Compiled functions call each other directly, as nobody replaces them from outside, and those of Python by address.
 POSIX_FLAGS = ["-fvisibility=hidden", "-fno-plt"]
+
+
+def generate_codec() -> None:
+    """Write the wire codec into the source tree, where setuptools, mypyc, and an editable install find it."""
+    sys.path.insert(0, str(ROOT))
+    from scripts.generate_wire.files import write_files
+
+    write_files()
 
 
 def compiled_extensions() -> list[Extension]:
@@ -36,9 +46,12 @@ def compiled_extensions() -> list[Extension]:
     return extensions
 
 
+# Build front ends first ask what a build needs, then build with it at hand.
+is_building = bool(BUILDING & set(sys.argv))
+if is_building:
+    generate_codec()
 if os.environ.get("EOSCTL_COMPILED") == "1":
-    # Build front ends first ask what a build needs, then build with it at hand.
-    if BUILDING & set(sys.argv):
+    if is_building:
         setup(ext_modules=compiled_extensions())
     else:
         setup(setup_requires=REQUIRES)

@@ -30,8 +30,12 @@ SHIPPED_FOR_DATA: Final = (
     "eosctl/wire/*.py",
     "eosctl/wire/internal/*.py",
     "eosctl/wire/records/*.py",
-    "eosctl/wire/messages/*.py",
+    "eosctl/wire/messages/__init__.py",
     "eosctl/wire/messages/internal/**/*.py",
+    "eosctl/wire/generated/__init__.py",
+    "eosctl/wire/generated/index.py",
+    "eosctl/wire/generated/stamp.py",
+    "eosctl/wire/generated/internal_*.py",
 )
 """What the job over Kafka's files is made of; the compiled packages that it needs are in its environment."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -10,7 +9,8 @@ from importlib import import_module
 from typing import Any, TypeAlias
 
 from eosctl.wire.api_keys import ApiKey
-from eosctl.wire.messages.index import APIS, Message
+from eosctl.wire.generated.index import APIS
+from eosctl.wire.message import Message
 
 Decode: TypeAlias = "Callable[[bytes, int], tuple[Any, int]]"
 Encode: TypeAlias = "Callable[[Any], bytes]"
@@ -85,8 +85,5 @@ def load_message(message: Message, version: int) -> tuple[Decode, Encode]:
     Raises:
         KeyError: The message has no such version.
     """
-    if not message.first <= version <= message.last:
-        raise KeyError((message.name, version))
-    layout = message.layouts[bisect_right(message.layouts, version) - 1]
-    module = import_module(f"eosctl.wire.messages.{message.module}_v{layout}")
+    module = import_module(message.codec_module(version))
     return module.decode, module.encode

@@ -17,7 +17,7 @@ from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.codec import Codec, Decode, codec
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.errors import WireError
-from eosctl.wire.messages.index import APIS
+from eosctl.wire.generated.index import APIS
 from eosctl.wire.runtime import LengthError, skip_tags
 
 FRAME_LIMIT_BYTES: Final = 104_857_600  # socket.request.max.bytes, Kafka's default

@@ -1,45 +1,28 @@
-"""Write the generated code, or with `--check` tell whether it is what the tables say."""
+"""Write the generated code; with `--check`, only report whether it is what the tables say."""
 
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
+from eosctl.wire.schema.table import TableError
+from scripts.generate_wire.files import stale_files, write_files
 from scripts.generate_wire.modules import generate
-
-TARGET = Path(__file__).parents[2] / "eosctl" / "wire" / "messages"
-
-
-def stale_files() -> list[str]:
-    """List the files that differ from what the tables say, missing and surplus ones included."""
-    wanted = generate()
-    present = {path.relative_to(TARGET).as_posix() for path in TARGET.rglob("*.py")}
-    changed = [name for name in wanted if name in present and (TARGET / name).read_text() != wanted[name]]
-    return sorted({*changed, *(present ^ set(wanted))})
-
-
-def write_files() -> int:
-    """Write what changed, remove what is surplus; return the number of files touched."""
-    wanted = generate()
-    stale = stale_files()
-    for name in stale:
-        path = TARGET / name
-        if name in wanted:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(wanted[name])
-        else:
-            path.unlink()
-    return len(stale)
 
 
 def main() -> int:
     """Write or check."""
     if "--check" in sys.argv[1:]:
-        stale = stale_files()
+        stale = stale_files(generate())
         for name in stale:
-            print(f"stale: {name}", file=sys.stderr)
+            print(f"stale: eosctl/wire/{name}", file=sys.stderr)
         return 1 if stale else 0
-    print(f"{write_files()} files written below {TARGET.name}/")
+    try:
+        written = write_files()
+    except TableError as error:
+        print(error, file=sys.stderr)
+        return 1
+    if written:
+        print(f"Generated the wire codec from eosctl/wire/schema: {len(written)} files changed.", file=sys.stderr)
     return 0
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from eosctl.sandbox.harness import Harness, HarnessClient, Pending
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.codec import codec, is_flexible, versions
-from eosctl.wire.messages.index import APIS
+from eosctl.wire.generated.index import APIS
 from scripts.transcript_runner.matching import Names, UnboundNameError, compare, contains, fill
 from scripts.transcript_runner.plain import build, describe
 from scripts.transcript_runner.scenario import Scenario, Target, expectation

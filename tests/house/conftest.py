@@ -18,11 +18,12 @@ def project_root() -> Path:
 
 
 def copy_sources(target: Path) -> Path:
-    """Copy what the wheel is built from, without caches."""
+    """Copy what the packages and the wheel are made from, without caches."""
     for package in PACKAGES:
         shutil.copytree(ROOT / package, target / package, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, target)
+    shutil.copytree(ROOT / "scripts" / "generate_wire", target / "scripts" / "generate_wire")
+    for name in ("pyproject.toml", "setup.py", "MANIFEST.in", "scripts/__init__.py", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, target / name)
     return target
 
 
@@ -34,5 +35,8 @@ def source_copy(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def module_source_copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same for all tests of one module together."""
-    return copy_sources(tmp_path_factory.mktemp("project"))
+    """The same for all tests of one module together, without what a build generates: as in a fresh clone."""
+    copy = copy_sources(tmp_path_factory.mktemp("project"))
+    for path in (copy / "eosctl" / "wire" / "generated").glob("[a-z]*.py"):
+        path.unlink()
+    return copy

@@ -66,6 +66,11 @@ def build_editable(directory, config_settings=None, metadata_directory=None):
     return "tiny-1-py3-none-any.whl"
 """
 
+GENERATOR = """
+import pathlib
+pathlib.Path("codec").write_text(pathlib.Path("tables").read_text() if pathlib.Path("tables").exists() else "")
+"""
+
 
 @pytest.fixture
 def tiny(tmp_path: Path, project_root: Path) -> Path:
@@ -74,6 +79,7 @@ def tiny(tmp_path: Path, project_root: Path) -> Path:
     (project / "scripts").mkdir(parents=True)
     for script in ("bootstrap", "install-system-packages"):
         shutil.copy(project_root / "scripts" / script, project / "scripts")
+    (project / "scripts" / "generate_wire.py").write_text(GENERATOR, "utf-8")
     (project / "pyproject.toml").write_text(PYPROJECT, "utf-8")
     (project / "backend.py").write_text(BACKEND, "utf-8")
     return project
@@ -142,6 +148,16 @@ def test_extras_that_are_there_are_known_in_one_word_and_in_several(tiny: Path) 
     for named in (("more",), ("dev", "more"), ("more,dev",), ()):
         assert bootstrap(tiny, *named).returncode == 0
         assert (tiny / ".venv").stat().st_ino == made, named
+
+
+def test_the_codec_is_generated_anew_when_nothing_else_has_changed(tiny: Path) -> None:
+    assert bootstrap(tiny).returncode == 0
+    (tiny / "tables").write_text("api EndTxn 26", "utf-8")
+    assert bootstrap(tiny).returncode == 0
+    assert (tiny / "codec").read_text("utf-8") == "api EndTxn 26"
+    (tiny / "scripts" / "generate_wire.py").write_text("raise SystemExit('line 3: no such type')", "utf-8")
+    refused = bootstrap(tiny)
+    assert (refused.returncode, refused.stderr) == (1, "line 3: no such type\n")
 
 
 def test_a_failed_installation_leaves_the_environment_as_it_was(tiny: Path) -> None:

@@ -194,7 +194,9 @@ def test_the_hooks_run_as_pre_commit_runs_them(project_root: Path, tmp_path: Pat
 def test_the_container_copies_what_there_is_and_what_the_wheel_needs(project_root: Path) -> None:
     text = (project_root / "Containerfile").read_text("utf-8")
     copied = {word for line in re.findall(r"^COPY (?!--)(.*) \S+$", text, re.MULTILINE) for word in line.split()}
-    assert {"pyproject.toml", "README.md", "LICENSE", "eosctl", "spark_log_analytics", "config_profiles"} == copied
+    packages = {"eosctl", "spark_log_analytics", "config_profiles"}
+    generator = {"setup.py", "scripts/__init__.py", "scripts/generate_wire"}
+    assert {"pyproject.toml", "README.md", "LICENSE", *generator, *packages} == copied
     assert all((project_root / name).exists() for name in copied)
     let_in = (project_root / ".containerignore").read_text("utf-8").split()
     assert {f"!{name}" for name in copied} <= set(let_in)

@@ -151,7 +151,7 @@ def sources(root: Path, *folders: str) -> Iterator[tuple[str, ast.AST]]:
         paths = sorted((root / folder).rglob("*.py")) if (root / folder).is_dir() else [root / folder]
         for path in paths:
             relative = path.relative_to(root).as_posix()
-            if not relative.startswith("eosctl/wire/messages/"):
+            if not relative.startswith("eosctl/wire/generated/"):
                 yield relative, ast.parse(path.read_text("utf-8"), relative)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import tarfile
 import venv
 import zipfile
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from eosctl import __version__
+from scripts.generate_wire.modules import generate
 from scripts.release.archives import build_archives
 
 pytestmark = pytest.mark.slow
@@ -26,10 +28,15 @@ def run(*command: object, cwd: Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def wheel(module_source_copy: Path) -> Path:
-    built = build_archives(module_source_copy, module_source_copy / "dist", COMMIT_TIME_S)
-    (found,) = [path for path in built if path.suffix == ".whl"]
-    return found
+def archives(module_source_copy: Path) -> tuple[Path, Path]:
+    """The wheel, and the source archive."""
+    wheel, sources = build_archives(module_source_copy, module_source_copy / "dist", COMMIT_TIME_S)
+    return wheel, sources
+
+
+@pytest.fixture(scope="module")
+def wheel(archives: tuple[Path, Path]) -> Path:
+    return archives[0]
 
 
 @pytest.fixture(scope="module")
@@ -52,8 +59,19 @@ def test_every_file_of_the_packages_is_in_the_wheel(wheel: Path, module_source_c
         if path.is_file()
     }
     assert ours - packed == set()
+    assert {f"eosctl/wire/{name}" for name in generate()} - packed == set()
     assert {name.partition("/")[0] for name in packed} == {*PACKAGES, f"eosctl-{__version__}.dist-info"}
     assert any(name.endswith("/LICENSE") for name in packed)
+
+
+def test_the_source_archive_has_no_codec_and_builds_the_same_wheel(archives: tuple[Path, Path], tmp_path: Path) -> None:
+    wheel, sources = archives
+    with tarfile.open(sources) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (unpacked,) = tmp_path.iterdir()
+    assert [path.name for path in (unpacked / "eosctl" / "wire" / "generated").iterdir()] == ["__init__.py"]
+    again, _ = build_archives(unpacked, tmp_path / "dist", COMMIT_TIME_S)
+    assert again.read_bytes() == wheel.read_bytes()
 
 
 def test_a_clean_installation_tells_its_version(installed: Path) -> None:

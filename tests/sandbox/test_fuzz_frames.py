@@ -22,8 +22,8 @@ from eosctl.sandbox.harness import Harness, HarnessClient
 from eosctl.sandbox.ports import Emulation
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.generated.index import APIS
 from eosctl.wire.messages.api_versions import ApiVersionsRequest
-from eosctl.wire.messages.index import APIS
 from tests.sandbox.eos_client import EosClient
 from tests.sandbox.test_exactly_once_machine import FEW_PARTITIONS
 from tests.sandbox.test_group_machine import Groups, GroupsOn39

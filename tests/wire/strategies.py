@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from eosctl.wire.schema.layout import Layout, Slot, layouts
 from eosctl.wire.schema.table import FOLDER, Section, load_table
-from scripts.generate_wire.modules import package_of
+from scripts.generate_wire.modules import module_of
 from scripts.generate_wire.structs import Struct, Structs, message_name
 
 _NUMBERS = {
@@ -38,7 +38,7 @@ class Subject:
         self.structs = Structs(table)
         self.section: Section = table.section(section_name)
         self.name = message_name(table, self.section)
-        self.module = import_module(f"eosctl.wire.messages.{package_of(path).replace('/', '.')}")
+        self.module = import_module(f"eosctl.wire.messages.{module_of(path)}")
         self.layouts = [(versions.first, layout) for versions, layout in layouts(self.section)]
 
     def values(self, layout: Layout) -> st.SearchStrategy[Any]:

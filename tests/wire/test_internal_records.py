@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from eosctl.model.transaction import TransactionState
 from eosctl.wire.errors import WireError
+from eosctl.wire.generated.index import RECORDS
 from eosctl.wire.internal import consumer_protocol, control_records, metadata, offsets, share_state, transaction_log
 from eosctl.wire.internal.versioned import UnknownRecordError
-from eosctl.wire.messages.index import RECORDS
 from tests.wire.vectors import FIXTURES, differences, load_vectors
 
 ROOMS: dict[str, Any] = {

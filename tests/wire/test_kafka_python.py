@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from eosctl.wire.frames import encode_request, encode_response
-from eosctl.wire.messages.index import APIS
+from eosctl.wire.generated.index import APIS
 from tests.wire.vectors import load_vectors
 
 PACKAGES = ("admin", "consumer", "metadata", "producer", "sasl")

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 from msgspec.structs import asdict
 
 from eosctl.wire.codec import load_message
-from eosctl.wire.messages.index import APIS, RECORDS, Message
+from eosctl.wire.generated.index import APIS, RECORDS
+from eosctl.wire.message import Message
 from eosctl.wire.uuid import render_uuid
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "protocol"

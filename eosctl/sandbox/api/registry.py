@@ -11,7 +11,7 @@ from eosctl.sandbox.broker.served import Handler, Route
 from eosctl.sandbox.ports import Emulation
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.codec import codec, served_versions
-from eosctl.wire.messages.index import APIS
+from eosctl.wire.generated.index import APIS
 
 #: Served between nodes only; a client listener closes the connection.
 INTER_BROKER_APIS: Final = frozenset(

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Final, cast
 
+from eosctl.wire.generated.index import RECORDS
 from eosctl.wire.internal.versioned import encode_versioned, load_version, read_prefix
-from eosctl.wire.messages.index import RECORDS, Message
+from eosctl.wire.message import Message
 from eosctl.wire.messages.internal.consumer_protocol.consumer_protocol_assignment import ConsumerProtocolAssignment
 from eosctl.wire.messages.internal.consumer_protocol.consumer_protocol_subscription import ConsumerProtocolSubscription
 

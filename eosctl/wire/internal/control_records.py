@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from eosctl.wire.generated.index import RECORDS
 from eosctl.wire.internal.versioned import UnknownRecordError, find_record_class, load_version, read_prefix
-from eosctl.wire.messages.index import RECORDS
 
 _RECORDS: Final = {
     2: "LeaderChangeMessage",

@@ -7,13 +7,13 @@ Kafka's (`transactionLastUpdateTimestampMs`), bytes are base64, uuids 22 url-saf
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cache
 from typing import Any, Final, TypeAlias
 
-from eosctl.wire.messages.index import RECORDS
+from eosctl.wire.generated.index import RECORDS
 from eosctl.wire.schema.layout import Slot, layout_of
-from eosctl.wire.schema.table import FOLDER, Field, Section, load_table
+from eosctl.wire.schema.table import FOLDER, Field, load_table
 from eosctl.wire.uuid import render_uuid
 
 Convert: TypeAlias = "Callable[[Any], Any]"
@@ -31,14 +31,10 @@ def json_converter(topic: str, name: str, version: int) -> Convert:
     Raises:
         KeyError: There is no such record or version.
     """
-    module = RECORDS[f"{topic}.{name}"][1].module
-    table = load_table(FOLDER / "record" / topic / f"{module.rpartition('.')[0].rpartition('.')[2]}.msg")
-    section = _section(table.sections, module.rpartition(".")[2])
+    message = RECORDS[f"{topic}.{name}"][1]
+    table = load_table(FOLDER / "record" / topic / f"{message.module.rpartition('.')[2]}.msg")
+    section = table.section(message.section)
     return _struct(layout_of(section, version).slots, section.fields)
-
-
-def _section(sections: Iterable[Section], name: str) -> Section:
-    return next(section for section in sections if section.name == name)
 
 
 def camel_case(name: str) -> str:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from eosctl.wire.errors import WireError
+from eosctl.wire.generated.index import RECORDS
 from eosctl.wire.internal.versioned import UnknownRecordError, find_record, find_record_class, load_version
-from eosctl.wire.messages.index import RECORDS
 from eosctl.wire.runtime import LengthError, read_unsigned_varint, unsigned_varint
 
 if TYPE_CHECKING:

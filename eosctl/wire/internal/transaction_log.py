@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Final, cast
 
 from eosctl.model.transaction import TransactionState
+from eosctl.wire.generated.index import RECORDS
 from eosctl.wire.internal.versioned import KeyDecoders, VersionDecoders, encode_record_key, encode_versioned
-from eosctl.wire.messages.index import RECORDS
 from eosctl.wire.messages.internal.transaction_state.transaction_log import PartitionsSchema as TransactionPartitions
 from eosctl.wire.messages.internal.transaction_state.transaction_log import TransactionLogKey as TransactionKey
 from eosctl.wire.messages.internal.transaction_state.transaction_log import TransactionLogValue as TransactionValue

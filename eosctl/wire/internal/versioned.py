@@ -13,7 +13,8 @@ from typing import Any
 
 from eosctl.wire.codec import Decode, Encode, load_message
 from eosctl.wire.errors import WireError
-from eosctl.wire.messages.index import RECORDS, Message
+from eosctl.wire.generated.index import RECORDS
+from eosctl.wire.message import Message
 
 _pack_prefix = Struct(">h").pack
 
@@ -146,5 +147,5 @@ def find_record_class(topic: str, name: str) -> Any:
     """
     if f"{topic}.{name}" not in RECORDS:
         raise AttributeError(name)
-    module = RECORDS[f"{topic}.{name}"][1].module.rpartition(".")[0]
+    module = RECORDS[f"{topic}.{name}"][1].module
     return getattr(import_module(f"eosctl.wire.messages.{module}"), name)

@@ -1,1 +1,1 @@
-"""Generated values and codecs of all messages; do not edit."""
+"""Generated values of all messages; do not edit."""

@@ -7,9 +7,9 @@ from importlib import import_module
 from typing import Any
 
 from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.generated.index import APIS
 from eosctl.wire.messages.api_versions import ApiVersionsRequest
 from eosctl.wire.messages.describe_acls import DescribeAclsRequest
-from eosctl.wire.messages.index import APIS
 from eosctl.wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
 from eosctl.wire.messages.produce import ProduceRequest
 from tests.sandbox.security.authorization_cases import verdict

@@ -1,1 +1,1 @@
-"""Generated values and codecs of internal records; do not edit."""
+"""Generated values of internal records; do not edit."""

@@ -1,0 +1,1 @@
+"""Generated values of internal records; do not edit."""

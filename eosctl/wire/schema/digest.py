@@ -1,0 +1,28 @@
+"""What the generated codec depends on, as one number that a checkout compares in about a millisecond."""
+
+from __future__ import annotations
+
+import os
+from hashlib import sha256
+from pathlib import Path
+
+from eosctl.wire.schema.table import FOLDER
+
+
+def source_digest(generator: Path) -> str:
+    """Return the SHA-256, in hex, of the message tables and of the code that reads and translates them.
+
+    Args:
+        generator: The folder of `scripts/generate_wire`.
+    """
+    digest = sha256()
+    for root in (FOLDER, generator):
+        for folder, folders, names in os.walk(root):
+            folders.sort()
+            place = Path(folder)
+            for name in sorted(names):
+                if name.endswith((".msg", ".py")):
+                    content = (place / name).read_bytes()
+                    digest.update(f"{place.name}/{name} {len(content)} ".encode())
+                    digest.update(content)
+    return digest.hexdigest()

@@ -201,6 +201,9 @@ class Encoder:
         outer = self.run, self.pieces, self.out, self.branched
         self.run, self.pieces, self.out, self.branched = [], [], self.source.name("inner"), False
         start = len(self.source.lines)
+        has_null_marker = slot.field.is_struct and not slot.field.is_array
+        if self.structs.default(self.section, slot.field) == "None" and not has_null_marker:
+            slot = slot._replace(nullable=False)  # null is the default here, and a default is not written
         self.slot(slot, value)
         self.flush()
         if self.branched:

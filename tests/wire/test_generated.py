@@ -1,5 +1,6 @@
 """The generated codec is what the tables say, on every machine; a checkout in which it is not refuses it."""
 
+import ast
 import os
 import shutil
 import subprocess
@@ -36,6 +37,19 @@ def test_generated_code_depends_on_the_tables_alone() -> None:
         for seed in ("1", "2", "3")
     }
     assert len(digests) == 1
+
+
+def test_no_encoder_asks_twice_whether_a_field_is_null() -> None:
+    branches, twice = 0, []
+    for name, text in generate().items():
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.If) and ast.unparse(node.test).endswith(" is not None"):
+                branches += 1
+                asked = ast.unparse(node.test).replace(" is not ", " is ")
+                inner = [one for part in node.body for one in ast.walk(part) if isinstance(one, ast.Compare)]
+                twice += [f"{name}:{node.lineno}" for one in inner if ast.unparse(one) == asked]
+    assert branches > 10
+    assert twice == []
 
 
 def test_what_differs_is_written_and_what_is_surplus_is_removed(tmp_path: Path) -> None:

@@ -70,9 +70,9 @@ async def apply_election(client: Client, plan: ElectionPlan) -> tuple[bool, str]
     if answer.error_code:
         raise error_for_code(answer.error_code, "ElectLeaders")
     for result in answer.replica_election_results:
-        for partition in result.partition_result:
-            if partition.error_code not in _FINE:
-                raise error_for_code(partition.error_code, f"ElectLeaders for {result.topic}-{partition.partition_id}")
+        for elected in result.partition_result:
+            if elected.error_code not in _FINE:
+                raise error_for_code(elected.error_code, f"ElectLeaders for {result.topic}-{elected.partition_id}")
     left: list[str] = []
     for attempt in range(ATTEMPTS):
         if attempt:

@@ -6,7 +6,7 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Final
+from typing import Final, TypeVar
 
 from eosctl.client.deadline import Deadline
 from eosctl.client.destinations import CoordinatorKind, Destination, Role, moved_codes
@@ -23,7 +23,9 @@ from eosctl.errors import BrokerError, ClusterUnreachable, EosctlError, RequestT
 from eosctl.model.client_config import ClientConfig, Endpoint
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.request import Answer, Request
 
+Asked = TypeVar("Asked", bound=Destination)
 _MAX_BACKOFF_MS: Final = 1_000
 _ALWAYS_ALLOWED: Final = frozenset({ApiKey.METADATA, ApiKey.FIND_COORDINATOR})
 
@@ -105,14 +107,14 @@ class Client:
         self,
         destination: Destination,
         api_key: ApiKey,
-        message: Any,
+        message: Request[Answer],
         *,
         floor: int = 0,
         cap: int | None = None,
         timeout_ms: float | None = None,
         retry_on: Collection[ErrorCode] = (),
-        error_of: Callable[[Any], ErrorCode] = error_of,
-    ) -> Any:
+        error_of: Callable[[Answer], ErrorCode] = error_of,
+    ) -> Answer:
         """Send a request and return its answer, error codes included.
 
         A leader, coordinator or controller that has moved is looked up again and asked until the time is up; the
@@ -153,21 +155,23 @@ class Client:
             raise answer.error
         return answer
 
-    async def request_any(self, api_key: ApiKey, message: Any, *, floor: int = 0, cap: int | None = None) -> Any:
+    async def request_any(
+        self, api_key: ApiKey, message: Request[Answer], *, floor: int = 0, cap: int | None = None
+    ) -> Answer:
         """Send a request to the first broker that answers; raises as :meth:`request`."""
         return await self.request(Role.ANY, api_key, message, floor=floor, cap=cap)
 
     async def fan_out(
         self,
-        destinations: Iterable[Destination],
+        destinations: Iterable[Asked],
         api_key: ApiKey,
-        message_for: Callable[[Any], Any],
+        message_for: Callable[[Asked], Request[Answer]],
         *,
         floor: int = 0,
         cap: int | None = None,
         timeout_ms: float | None = None,
         retry_on: Collection[ErrorCode] = (),
-    ) -> dict[Any, Outcome[Any]]:
+    ) -> dict[Asked, Outcome[Answer]]:
         """Ask several brokers at once; one that fails is a :class:`Failure` in the result, never an exception.
 
         An answer with a top-level error code is a Failure too; codes further inside are left to the caller.
@@ -182,7 +186,7 @@ class Client:
             retry_on: As in :meth:`request`.
         """
 
-        async def ask(destination: Destination) -> Outcome[Any]:
+        async def ask(destination: Asked) -> Outcome[Answer]:
             message = message_for(destination)
             try:
                 response = await self.request(
@@ -220,8 +224,14 @@ class Client:
         return found
 
     async def _attempt(
-        self, destination: Destination, api_key: ApiKey, message: Any, floor: int, cap: int | None, deadline: Deadline
-    ) -> Outcome[Any]:
+        self,
+        destination: Destination,
+        api_key: ApiKey,
+        message: Request[Answer],
+        floor: int,
+        cap: int | None,
+        deadline: Deadline,
+    ) -> Outcome[Answer]:
         try:
             if destination is Role.ANY:
                 return await self._ask_any(api_key, message, floor, deadline, cap)
@@ -238,8 +248,8 @@ class Client:
             return Failure(failure_for_error(error).reason, error, ErrorCode.NETWORK_EXCEPTION)
 
     async def _ask_any(
-        self, api_key: ApiKey, message: Any, floor: int, deadline: Deadline, cap: int | None = None
-    ) -> Any:
+        self, api_key: ApiKey, message: Request[Answer], floor: int, deadline: Deadline, cap: int | None = None
+    ) -> Answer:
         problems: list[EosctlError] = []
         for endpoint in self._endpoints():
             try:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 from eosctl.wire.api_keys import ApiKey
+from eosctl.wire.codec import AnyRequest
 from eosctl.wire.errors import WireError
 from eosctl.wire.frames import FrameSplitter, decode_response, encode_request
 
@@ -17,7 +20,7 @@ class Answer(NamedTuple):
     """A decoded answer and the correlation id of the request it belongs to."""
 
     correlation_id: int
-    message: Any
+    message: Struct
 
 
 class _Expected(NamedTuple):
@@ -44,7 +47,7 @@ class Connection:
         """The number of requests without an answer."""
         return len(self._expected)
 
-    def send(self, api_key: ApiKey, version: int, message: Any, *, answered: bool = True) -> tuple[int, bytes]:
+    def send(self, api_key: ApiKey, version: int, message: AnyRequest, *, answered: bool = True) -> tuple[int, bytes]:
         """Return the correlation id and the frame of a request.
 
         Args:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from typing import Any, Final
+from typing import Final, cast
+
+from msgspec import Struct
 
 from eosctl import __version__
 from eosctl.client.connection import Connection
@@ -24,12 +26,13 @@ from eosctl.errors import AuthenticationFailed, ClusterUnreachable, EosctlError,
 from eosctl.model.client_config import ClientConfig, Endpoint, SaslConfig, SecurityProtocol
 from eosctl.model.snapshot import ApiRange
 from eosctl.wire.api_keys import ApiKey
-from eosctl.wire.codec import versions
+from eosctl.wire.codec import AnyRequest, versions
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.errors import WireError
 from eosctl.wire.messages.api_versions import ApiVersionsRequest
 from eosctl.wire.messages.sasl_authenticate import SaslAuthenticateRequest
 from eosctl.wire.messages.sasl_handshake import SaslHandshakeRequest
+from eosctl.wire.request import Answer, Request
 
 # A broker hangs up when a session outlives its credentials (KIP-368); a new connection is opened before that.
 _SHARE_OF_SESSION_LIFETIME: Final = 0.85
@@ -50,7 +53,7 @@ class Session:
         self._connection = Connection(client_id)
         self._greeted = False
         self._is_known = False
-        self._waiting: dict[int, asyncio.Future[Any]] = {}
+        self._waiting: dict[int, asyncio.Future[Struct]] = {}
         self._transport: Transport | None = None
         self._closed_by: EosctlError | None = None
         self._first_bytes = b""
@@ -104,8 +107,8 @@ class Session:
         return self._is_known
 
     async def request(
-        self, api_key: ApiKey, message: Any, deadline: Deadline, *, floor: int = 0, cap: int | None = None
-    ) -> Any:
+        self, api_key: ApiKey, message: Request[Answer], deadline: Deadline, *, floor: int = 0, cap: int | None = None
+    ) -> Answer:
         """Send a request in the highest common version within ``floor`` and ``cap``, and return the answer.
 
         Raises:
@@ -118,17 +121,17 @@ class Session:
         )
         return await self.call(api_key, version, message, deadline)
 
-    async def call(self, api_key: ApiKey, version: int, message: Any, deadline: Deadline) -> Any:
+    async def call(self, api_key: ApiKey, version: int, message: Request[Answer], deadline: Deadline) -> Answer:
         """Send a request in exactly this version and return the answer; raises as :meth:`request`."""
         if self._closed_by is not None:
             raise self._closed_by
         correlation_id, frame = self._connection.send(api_key, version, message)
-        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[Struct] = asyncio.get_running_loop().create_future()
         self._waiting[correlation_id] = answer
         self._write(frame)
         try:
             async with asyncio.timeout_at(deadline.at):
-                return await answer
+                return cast(Answer, await answer)
         except TimeoutError:
             error = RequestTimedOut(
                 f"{self.endpoint} did not answer {api_key.name} in time.",
@@ -142,7 +145,7 @@ class Session:
             if self._retired and not self._waiting:
                 self.close()
 
-    def post(self, api_key: ApiKey, version: int, message: Any) -> None:
+    def post(self, api_key: ApiKey, version: int, message: AnyRequest) -> None:
         """Send a request that gets no answer (Produce with acks=0)."""
         if self._closed_by is not None:
             raise self._closed_by
@@ -261,18 +264,16 @@ class Session:
         lifetime_ms = 0
         message = next(exchange)
         while True:
-            response = await self.request(
-                ApiKey.SASL_AUTHENTICATE, SaslAuthenticateRequest(auth_bytes=message), deadline
-            )
-            if response.error_code:
+            step = await self.request(ApiKey.SASL_AUTHENTICATE, SaslAuthenticateRequest(auth_bytes=message), deadline)
+            if step.error_code:
                 raise AuthenticationFailed(
-                    f"{self.endpoint} refused the credentials ({known_error(response.error_code).name}).",
-                    response.error_message or "",
+                    f"{self.endpoint} refused the credentials ({known_error(step.error_code).name}).",
+                    step.error_message or "",
                     "Check user and password (sasl.jaas.config) and that the user exists on this cluster.",
                 )
-            lifetime_ms = response.session_lifetime_ms
+            lifetime_ms = step.session_lifetime_ms
             try:
-                message = exchange.send(bytes(response.auth_bytes))
+                message = exchange.send(step.auth_bytes)
             except StopIteration:
                 break
         if lifetime_ms > 0:

@@ -108,9 +108,9 @@ async def _ask(
         return Probed({}, lost)
     found: dict[TopicPartition, int] = {}
     gaps: list[EvidenceGap] = []
-    for topic in answer.topics:
-        for partition in topic.partitions:
-            where = TopicPartition(topic.name, partition.partition_index)
+    for listed in answer.topics:
+        for partition in listed.partitions:
+            where = TopicPartition(listed.name, partition.partition_index)
             if partition.error_code == ErrorCode.NONE:
                 found[where] = partition.offset
             else:

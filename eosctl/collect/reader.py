@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
+from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 from eosctl.client.outcome import Failure, failure_for_code, failure_for_error
 from eosctl.collect.allowed import READ_ONLY_APIS
@@ -13,6 +13,7 @@ from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.transaction import TopicPartition
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
+from eosctl.wire.request import Answer, Request
 
 REQUESTS_IN_FLIGHT_PER_BROKER: Final = 2
 
@@ -36,10 +37,12 @@ _SINCE: Final = {
 class Asks(Protocol):
     """What collecting needs of a client; both raise an :class:`EosctlError` when there is no answer."""
 
-    async def request(self, node_id: int, api_key: ApiKey, message: Any, *, cap: int | None = None) -> Any:
+    async def request(
+        self, node_id: int, api_key: ApiKey, message: Request[Answer], *, cap: int | None = None
+    ) -> Answer:
         """Send one request to one broker, in no higher version than ``cap``, and return its answer."""
 
-    async def request_any(self, api_key: ApiKey, message: Any) -> Any:
+    async def request_any(self, api_key: ApiKey, message: Request[Answer]) -> Answer:
         """Send a request that any broker can answer to the first one that does."""
 
 
@@ -62,7 +65,9 @@ class ReadOnly:
         self._lanes: dict[int, asyncio.Semaphore] = {}
         self._lost: dict[int, ClusterUnreachable] = {}
 
-    async def request(self, node_id: int, api_key: ApiKey, message: Any, *, cap: int | None = None) -> Any:
+    async def request(
+        self, node_id: int, api_key: ApiKey, message: Request[Answer], *, cap: int | None = None
+    ) -> Answer:
         """Send one read request to one broker.
 
         Raises:
@@ -80,7 +85,7 @@ class ReadOnly:
                 self._lost[node_id] = error
                 raise
 
-    async def request_any(self, api_key: ApiKey, message: Any) -> Any:
+    async def request_any(self, api_key: ApiKey, message: Request[Answer]) -> Answer:
         """Send one read request to whichever broker answers; raises as :meth:`request`."""
         _check_allowed(api_key)
         return await self._client.request_any(api_key, message)

@@ -137,9 +137,9 @@ async def _producers_of_leader(
         return Probed([], gaps)
     found: list[PartitionProducers] = []
     missing: list[EvidenceGap] = []
-    for topic in answer.topics:
-        for partition in topic.partitions:
-            where = TopicPartition(topic.name, partition.partition_index)
+    for described in answer.topics:
+        for partition in described.partitions:
+            where = TopicPartition(described.name, partition.partition_index)
             if partition.error_code != ErrorCode.NONE:
                 detail = partition.error_message or ""
                 missing.append(gap_from_code(EvidenceKind.PRODUCERS, str(where), partition.error_code, detail))

@@ -6,14 +6,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import Any, TypeAlias
+from typing import TypeAlias, TypeVar, cast
+
+from msgspec import Struct
 
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.generated.index import APIS
 from eosctl.wire.message import Message
+from eosctl.wire.request import Request
 
-Decode: TypeAlias = "Callable[[bytes, int], tuple[Any, int]]"
-Encode: TypeAlias = "Callable[[Any], bytes]"
+AnyRequest: TypeAlias = Request[object]
+M = TypeVar("M", bound=Struct)
+Decode: TypeAlias = Callable[[bytes, int], tuple[M, int]]
+Encode: TypeAlias = Callable[[M], bytes]
 
 
 @dataclass(frozen=True)
@@ -21,17 +26,17 @@ class Codec:
     """The four functions of one API in one version.
 
     Decoders take a buffer and the position of the message in it, and return the message and the position
-    after it; they raise WireError. Encoders take a message of the API's own NamedTuple; fields that the
+    after it; they raise WireError. Encoders take a message of the API's own struct; fields that the
     version lacks are left out silently.
     """
 
     api_key: ApiKey
     version: int
     flexible: bool
-    decode_request: Decode
-    encode_request: Encode
-    decode_response: Decode
-    encode_response: Encode
+    decode_request: Decode[AnyRequest]
+    encode_request: Encode[AnyRequest]
+    decode_response: Decode[Struct]
+    encode_response: Encode[Struct]
 
 
 @cache
@@ -44,11 +49,13 @@ def codec(api_key: int, version: int) -> Codec:
     api = APIS[api_key]
     if not api.request.first <= version <= api.request.last:
         raise KeyError((api.name, version))
+    decode, encode = load_message(api.request, version)
     return Codec(
         ApiKey(api_key),
         version,
         is_flexible(api_key, version),
-        *load_message(api.request, version),
+        cast(Decode[AnyRequest], decode),
+        encode,
         *load_message(api.response, version),
     )
 
@@ -79,7 +86,7 @@ def is_flexible(api_key: int, version: int) -> bool:
     return flexible_from is not None and version >= flexible_from
 
 
-def load_message(message: Message, version: int) -> tuple[Decode, Encode]:
+def load_message(message: Message, version: int) -> tuple[Decode[Struct], Encode[Struct]]:
     """Load decoder and encoder of a message in one version.
 
     Raises:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import struct
 from struct import Struct
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from eosctl.wire.api_keys import ApiKey
-from eosctl.wire.codec import Codec, Decode, codec
+from eosctl.wire.codec import AnyRequest, Codec, Decode, codec
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.errors import WireError
 from eosctl.wire.generated.index import APIS
@@ -40,7 +40,7 @@ class _Codecs(dict[tuple[int, int], Codec]):
 
 _CODECS: Final = _Codecs()
 # Of requests: whether flexible, and the decoder; a plain dictionary is faster still.
-_REQUESTS: Final[dict[tuple[int, int], tuple[bool, Decode]]] = {}
+_REQUESTS: Final[dict[tuple[int, int], tuple[bool, Decode[AnyRequest]]]] = {}
 _unpack_int32: Final = Struct(">i").unpack_from
 _unpack_request: Final = Struct(">hhih").unpack_from
 _pack_request: Final = Struct(">ihhih").pack
@@ -94,7 +94,7 @@ def request_header_fields(frame: bytes) -> tuple[int, int, int, str | None, int]
     return api_key, version, correlation_id, client_id, end
 
 
-def decode_request(frame: bytes) -> tuple[RequestHeader, Any]:
+def decode_request(frame: bytes) -> tuple[RequestHeader, AnyRequest]:
     """Read a whole request.
 
     Raises:
@@ -114,7 +114,7 @@ def decode_request(frame: bytes) -> tuple[RequestHeader, Any]:
     return RequestHeader(api_key, version, correlation_id, client_id, end), decode(frame, end)[0]
 
 
-def _decode_unusual_request(frame: bytes) -> tuple[RequestHeader, Any]:
+def _decode_unusual_request(frame: bytes) -> tuple[RequestHeader, AnyRequest]:
     """Read a request whose header has tags, no client id or a flaw, or that is the first of its API and version."""
     header = decode_request_header(frame)
     form = codec(header.api_key, header.api_version)
@@ -122,7 +122,9 @@ def _decode_unusual_request(frame: bytes) -> tuple[RequestHeader, Any]:
     return header, form.decode_request(frame, header.body_position)[0]
 
 
-def encode_request(api_key: int, version: int, correlation_id: int, client_id: str | None, message: Any) -> bytes:
+def encode_request(
+    api_key: int, version: int, correlation_id: int, client_id: str | None, message: AnyRequest
+) -> bytes:
     """Write a whole request with its four size bytes.
 
     Raises:
@@ -136,7 +138,7 @@ def encode_request(api_key: int, version: int, correlation_id: int, client_id: s
     return _pack_request(10 + len(tail) + len(body), api_key, version, correlation_id, size) + tail + body
 
 
-def encode_response(api_key: int, version: int, correlation_id: int, message: Any) -> bytes:
+def encode_response(api_key: int, version: int, correlation_id: int, message: msgspec.Struct) -> bytes:
     """Write a whole response with its four size bytes.
 
     Raises:
@@ -145,7 +147,7 @@ def encode_response(api_key: int, version: int, correlation_id: int, message: An
     return response_frame(_CODECS[api_key, version], correlation_id, message)
 
 
-def response_frame(form: Codec, correlation_id: int, message: Any) -> bytes:
+def response_frame(form: Codec, correlation_id: int, message: msgspec.Struct) -> bytes:
     """Write a whole response of an API and version that is known already, with its four size bytes."""
     body = form.encode_response(message)
     if form.flexible and form.api_key != _API_VERSIONS:
@@ -153,7 +155,7 @@ def response_frame(form: Codec, correlation_id: int, message: Any) -> bytes:
     return _pack_response(4 + len(body), correlation_id) + body
 
 
-def decode_response(api_key: int, version: int, frame: bytes) -> tuple[int, Any]:
+def decode_response(api_key: int, version: int, frame: bytes) -> tuple[int, msgspec.Struct]:
     """Read a whole response.
 
     A broker that does not know the version of an ApiVersions request answers in version 0 with

@@ -60,11 +60,16 @@ def _structs_module(path: str, structs: Structs) -> str:
         lines += ["from collections.abc import Sequence"]
         lines += [""]
     lines += ["from msgspec import Struct"]
+    ours = []
+    if any(section.name == "request" for section in structs.table.sections):
+        ours.append("from eosctl.wire.request import Request")
     if any(one.default == "ZERO_UUID" for struct in structs.order.values() for one in struct.attributes):
-        lines += ["", "from eosctl.wire.uuid import ZERO_UUID"]
+        ours.append("from eosctl.wire.uuid import ZERO_UUID")
+    if ours:
+        lines += ["", *ours]
     lines += [""]
     for struct in structs.order.values():
-        lines += ["", f"class {struct.name}(Struct, frozen=True, gc=False):", f'    """{struct.doc}."""', ""]
+        lines += ["", f"class {struct.name}({struct.base}, frozen=True, gc=False):", f'    """{struct.doc}."""', ""]
         lines += [f"    {name}: {kind} = {default}" for name, kind, default in struct.attributes]
         lines.append("")
     return "\n".join(lines)
@@ -95,7 +100,8 @@ def _codec_module(path: str, structs: Structs, section: Section, versions: Versi
     lines += [""]
     lines += [f"DEFAULT_{name.removesuffix('()')}: Final = {name}" for name in sorted(constants) if name.endswith("()")]
     lines += [_format_line(*one.split()) for one in formats]
-    lines += ["", "", "def decode(buffer: bytes, position: int = 0) -> tuple[Any, int]:"]
+    message = message_name(structs.table, section)
+    lines += ["", "", f"def decode(buffer: bytes, position: int = 0) -> tuple[{message}, int]:"]
     lines += ["    try:", "        p = position", *decoding.lines]
     lines += [
         "    except (IndexError, LengthError, StructError):",

@@ -26,6 +26,7 @@ class Struct(NamedTuple):
     """A class to write."""
 
     name: str
+    base: str
     doc: str
     attributes: tuple[Attribute, ...]
 
@@ -80,7 +81,8 @@ class Structs:
         for field in section.fields:
             self._write_nested(section, field)
         name = message_name(self.table, section)
-        self._add(section, name, f"{self.table.name} {section.name}", section.fields)
+        base = f'Request["{self.table.name}Response"]' if section.name == "request" else "Struct"
+        self._add(section, name, base, f"{self.table.name} {section.name}", section.fields)
 
     def _write_nested(self, section: Section, field: Field) -> None:
         if not field.is_struct:
@@ -89,13 +91,13 @@ class Structs:
         for inner in merged:
             self._write_nested(section, inner)
         name = self.names[section.name, field.type]
-        self._add(section, name, f"{field.type} of {self.table.name}", merged)
+        self._add(section, name, "Struct", f"{field.type} of {self.table.name}", merged)
 
-    def _add(self, section: Section, name: str, doc: str, fields: tuple[Field, ...]) -> None:
+    def _add(self, section: Section, name: str, base: str, doc: str, fields: tuple[Field, ...]) -> None:
         attributes = [self._attribute(section, field) for field in fields]
         if self.preserves_tags(section):
             attributes.append(Attribute("unknown_tags", "Sequence[tuple[int, bytes]]", "()"))
-        self.order.setdefault(name, Struct(name, doc, tuple(attributes)))
+        self.order.setdefault(name, Struct(name, base, doc, tuple(attributes)))
 
     def _attribute(self, section: Section, field: Field) -> Attribute:
         kind = self.names[section.name, field.type] if field.is_struct else _TYPES.get(field.type, "int")

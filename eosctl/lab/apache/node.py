@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from eosctl.lab.apache.java import Runtime, log_configuration, run_tool
 from eosctl.lab.apache.process import RecordedProcess
@@ -15,7 +15,7 @@ from eosctl.lab.apache.properties import HOST, NodeAddress
 from eosctl.lab.engine import BrokerState, EngineError
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.frames import FrameSplitter, decode_response, encode_request
-from eosctl.wire.messages.metadata import MetadataRequest
+from eosctl.wire.messages.metadata import MetadataRequest, MetadataResponse
 
 POLL_INTERVAL_S = 0.02
 METADATA_VERSION = 1  # the first that can ask for no topics at all
@@ -202,4 +202,4 @@ def count_brokers(port: int, timeout_s: float = 2.0) -> int:
     except OSError:
         return 0
     _, metadata = decode_response(ApiKey.METADATA, METADATA_VERSION, frames[0])
-    return len(metadata.brokers)
+    return len(cast(MetadataResponse, metadata).brokers)

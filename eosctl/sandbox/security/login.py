@@ -11,7 +11,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Mapping
 from enum import Enum, auto
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from eosctl.model.secret import Secret
 from eosctl.sandbox.api import api_versions
@@ -24,8 +24,8 @@ from eosctl.wire.codec import codec
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.frames import RequestHeader, decode_request_header, encode_response
 from eosctl.wire.messages.api_versions import ApiVersionsRequest
-from eosctl.wire.messages.sasl_authenticate import SaslAuthenticateResponse
-from eosctl.wire.messages.sasl_handshake import SaslHandshakeResponse
+from eosctl.wire.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
+from eosctl.wire.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 
 MAX_FRAME_BYTES = 524_288  # sasl.server.max.receive.size
 FIRST_SESSION_VERSION = 1
@@ -108,7 +108,9 @@ class Login:
         known = header.api_version in client_versions(header.api_key, self._broker.emulation)
         version = header.api_version if known else 0  # KIP-511
         form = codec(ApiKey.API_VERSIONS, version)
-        request = form.decode_request(frame, header.body_position)[0] if known else ApiVersionsRequest()
+        request = ApiVersionsRequest()
+        if known:
+            request = cast(ApiVersionsRequest, form.decode_request(frame, header.body_position)[0])
 
         def reply(response: Any | None) -> None:
             if response.error_code == ErrorCode.NONE:  # type: ignore[union-attr]
@@ -134,7 +136,8 @@ class Login:
         if header.api_version not in client_versions(header.api_key, self._broker.emulation):
             self._connection.abort()
             return
-        request = codec(header.api_key, header.api_version).decode_request(frame, header.body_position)[0]
+        form = codec(header.api_key, header.api_version)
+        request = cast(SaslHandshakeRequest, form.decode_request(frame, header.body_position)[0])
         enabled = self._broker.config.get_str("sasl.enabled.mechanisms").split(",")
         if request.mechanism not in enabled:
             self._refuse(header, SaslHandshakeResponse(ErrorCode.UNSUPPORTED_SASL_MECHANISM, enabled), delayed=False)
@@ -167,7 +170,8 @@ class Login:
         if header.api_version not in client_versions(header.api_key, self._broker.emulation):
             self._connection.abort()
             return
-        request = codec(header.api_key, header.api_version).decode_request(frame, header.body_position)[0]
+        form = codec(header.api_key, header.api_version)
+        request = cast(SaslAuthenticateRequest, form.decode_request(frame, header.body_position)[0])
         try:
             answer, over = self._step(request.auth_bytes)
         except Refused as refused:

@@ -11,6 +11,8 @@ from importlib import import_module
 from struct import Struct
 from typing import Any
 
+import msgspec
+
 from eosctl.wire.codec import Decode, Encode, load_message
 from eosctl.wire.errors import WireError
 from eosctl.wire.generated.index import RECORDS
@@ -23,18 +25,18 @@ class UnknownRecordError(WireError):
     """Report a record type or version that this release does not know; Kafka's own loaders skip such records."""
 
 
-class VersionDecoders(dict[bytes, Decode]):
+class VersionDecoders(dict[bytes, Decode[msgspec.Struct]]):
     """The decoders of a message by the two bytes of its version; each is loaded when first asked for."""
 
     def __init__(self, message: Message) -> None:
         super().__init__()
         self._message = message
 
-    def __missing__(self, prefix: bytes) -> Decode:
+    def __missing__(self, prefix: bytes) -> Decode[msgspec.Struct]:
         decode = self[prefix] = load_version(self._message, read_prefix(prefix, "version"))[0]
         return decode
 
-    def decode(self, data: bytes) -> Any:
+    def decode(self, data: bytes) -> msgspec.Struct:
         """Decode what starts with its version.
 
         Raises:
@@ -44,21 +46,21 @@ class VersionDecoders(dict[bytes, Decode]):
         return self[data[:2]](data, 2)[0]
 
 
-class KeyDecoders(dict[bytes, Decode]):
+class KeyDecoders(dict[bytes, Decode[msgspec.Struct]]):
     """The decoders of a topic's keys by the two bytes of their record type."""
 
     def __init__(self, topic: str) -> None:
         super().__init__()
         self._topic = topic
 
-    def __missing__(self, prefix: bytes) -> Decode:
+    def __missing__(self, prefix: bytes) -> Decode[msgspec.Struct]:
         record_type = read_prefix(prefix, "record_type")
         if record_type not in record_kinds(self._topic):
             raise UnknownRecordError(f"record type {record_type} is not known", "record_type", 0)
         decode = self[prefix] = load_version(record_kinds(self._topic)[record_type][0], 0)[0]
         return decode
 
-    def decode(self, data: bytes) -> Any:
+    def decode(self, data: bytes) -> msgspec.Struct:
         """Decode a key.
 
         Raises:
@@ -96,7 +98,7 @@ def value_decoders(topic: str, record_type: int) -> VersionDecoders:
 
 
 @cache
-def load_version(message: Message, version: int) -> tuple[Decode, Encode]:
+def load_version(message: Message, version: int) -> tuple[Decode[msgspec.Struct], Encode[Any]]:
     """Load the codec of one version of a record.
 
     Raises:

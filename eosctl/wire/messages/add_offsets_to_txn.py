@@ -3,8 +3,10 @@
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 
-class AddOffsetsToTxnRequest(Struct, frozen=True, gc=False):
+
+class AddOffsetsToTxnRequest(Request["AddOffsetsToTxnResponse"], frozen=True, gc=False):
     """AddOffsetsToTxn request."""
 
     transactional_id: str = ""

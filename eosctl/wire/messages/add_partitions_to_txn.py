@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
+
 
 class AddPartitionsToTxnTopic(Struct, frozen=True, gc=False):
     """AddPartitionsToTxnTopic of AddPartitionsToTxn."""
@@ -23,7 +25,7 @@ class AddPartitionsToTxnTransaction(Struct, frozen=True, gc=False):
     topics: Sequence[AddPartitionsToTxnTopic] = ()
 
 
-class AddPartitionsToTxnRequest(Struct, frozen=True, gc=False):
+class AddPartitionsToTxnRequest(Request["AddPartitionsToTxnResponse"], frozen=True, gc=False):
     """AddPartitionsToTxn request."""
 
     v3_and_below_transactional_id: str = ""

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 from eosctl.wire.uuid import ZERO_UUID
 
 
@@ -16,7 +17,7 @@ class Listener(Struct, frozen=True, gc=False):
     port: int = 0
 
 
-class AddRaftVoterRequest(Struct, frozen=True, gc=False):
+class AddRaftVoterRequest(Request["AddRaftVoterResponse"], frozen=True, gc=False):
     """AddRaftVoter request."""
 
     cluster_id: str | None = ""

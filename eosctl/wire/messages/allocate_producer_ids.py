@@ -3,8 +3,10 @@
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 
-class AllocateProducerIdsRequest(Struct, frozen=True, gc=False):
+
+class AllocateProducerIdsRequest(Request["AllocateProducerIdsResponse"], frozen=True, gc=False):
     """AllocateProducerIds request."""
 
     broker_id: int = 0

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
+
 
 class EntityData(Struct, frozen=True, gc=False):
     """EntityData of AlterClientQuotas."""
@@ -28,7 +30,7 @@ class RequestEntryData(Struct, frozen=True, gc=False):
     ops: Sequence[OpData] = ()
 
 
-class AlterClientQuotasRequest(Struct, frozen=True, gc=False):
+class AlterClientQuotasRequest(Request["AlterClientQuotasResponse"], frozen=True, gc=False):
     """AlterClientQuotas request."""
 
     entries: Sequence[RequestEntryData] = ()

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
+
 
 class AlterableConfig(Struct, frozen=True, gc=False):
     """AlterableConfig of AlterConfigs."""
@@ -21,7 +23,7 @@ class AlterConfigsResource(Struct, frozen=True, gc=False):
     configs: Sequence[AlterableConfig] = ()
 
 
-class AlterConfigsRequest(Struct, frozen=True, gc=False):
+class AlterConfigsRequest(Request["AlterConfigsResponse"], frozen=True, gc=False):
     """AlterConfigs request."""
 
     resources: Sequence[AlterConfigsResource] = ()

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 from eosctl.wire.uuid import ZERO_UUID
 
 
@@ -34,7 +35,7 @@ class RequestTopicData(Struct, frozen=True, gc=False):
     partitions: Sequence[RequestPartitionData] = ()
 
 
-class AlterPartitionRequest(Struct, frozen=True, gc=False):
+class AlterPartitionRequest(Request["AlterPartitionResponse"], frozen=True, gc=False):
     """AlterPartition request."""
 
     broker_id: int = 0

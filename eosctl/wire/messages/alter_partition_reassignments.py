@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
+
 
 class ReassignablePartition(Struct, frozen=True, gc=False):
     """ReassignablePartition of AlterPartitionReassignments."""
@@ -20,7 +22,7 @@ class ReassignableTopic(Struct, frozen=True, gc=False):
     partitions: Sequence[ReassignablePartition] = ()
 
 
-class AlterPartitionReassignmentsRequest(Struct, frozen=True, gc=False):
+class AlterPartitionReassignmentsRequest(Request["AlterPartitionReassignmentsResponse"], frozen=True, gc=False):
     """AlterPartitionReassignments request."""
 
     timeout_ms: int = 60000

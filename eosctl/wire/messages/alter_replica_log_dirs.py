@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
+
 
 class AlterReplicaLogDirTopic(Struct, frozen=True, gc=False):
     """AlterReplicaLogDirTopic of AlterReplicaLogDirs."""
@@ -20,7 +22,7 @@ class AlterReplicaLogDir(Struct, frozen=True, gc=False):
     topics: Sequence[AlterReplicaLogDirTopic] = ()
 
 
-class AlterReplicaLogDirsRequest(Struct, frozen=True, gc=False):
+class AlterReplicaLogDirsRequest(Request["AlterReplicaLogDirsResponse"], frozen=True, gc=False):
     """AlterReplicaLogDirs request."""
 
     dirs: Sequence[AlterReplicaLogDir] = ()

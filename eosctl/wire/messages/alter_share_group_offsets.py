@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 from eosctl.wire.uuid import ZERO_UUID
 
 
@@ -22,7 +23,7 @@ class AlterShareGroupOffsetsRequestTopic(Struct, frozen=True, gc=False):
     partitions: Sequence[AlterShareGroupOffsetsRequestPartition] = ()
 
 
-class AlterShareGroupOffsetsRequest(Struct, frozen=True, gc=False):
+class AlterShareGroupOffsetsRequest(Request["AlterShareGroupOffsetsResponse"], frozen=True, gc=False):
     """AlterShareGroupOffsets request."""
 
     group_id: str = ""

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
+
 
 class ScramCredentialDeletion(Struct, frozen=True, gc=False):
     """ScramCredentialDeletion of AlterUserScramCredentials."""
@@ -23,7 +25,7 @@ class ScramCredentialUpsertion(Struct, frozen=True, gc=False):
     salted_password: bytes = b""
 
 
-class AlterUserScramCredentialsRequest(Struct, frozen=True, gc=False):
+class AlterUserScramCredentialsRequest(Request["AlterUserScramCredentialsResponse"], frozen=True, gc=False):
     """AlterUserScramCredentials request."""
 
     deletions: Sequence[ScramCredentialDeletion] = ()

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 
-class ApiVersionsRequest(Struct, frozen=True, gc=False):
+
+class ApiVersionsRequest(Request["ApiVersionsResponse"], frozen=True, gc=False):
     """ApiVersions request."""
 
     client_software_name: str = ""

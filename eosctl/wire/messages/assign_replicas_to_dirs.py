@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 from eosctl.wire.uuid import ZERO_UUID
 
 
@@ -28,7 +29,7 @@ class DirectoryData(Struct, frozen=True, gc=False):
     topics: Sequence[TopicData] = ()
 
 
-class AssignReplicasToDirsRequest(Struct, frozen=True, gc=False):
+class AssignReplicasToDirsRequest(Request["AssignReplicasToDirsResponse"], frozen=True, gc=False):
     """AssignReplicasToDirs request."""
 
     broker_id: int = 0

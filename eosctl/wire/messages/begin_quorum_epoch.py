@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 from eosctl.wire.uuid import ZERO_UUID
 
 
@@ -32,7 +33,7 @@ class LeaderEndpoint(Struct, frozen=True, gc=False):
     port: int = 0
 
 
-class BeginQuorumEpochRequest(Struct, frozen=True, gc=False):
+class BeginQuorumEpochRequest(Request["BeginQuorumEpochResponse"], frozen=True, gc=False):
     """BeginQuorumEpoch request."""
 
     cluster_id: str | None = None

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 
-class BrokerHeartbeatRequest(Struct, frozen=True, gc=False):
+
+class BrokerHeartbeatRequest(Request["BrokerHeartbeatResponse"], frozen=True, gc=False):
     """BrokerHeartbeat request."""
 
     broker_id: int = 0

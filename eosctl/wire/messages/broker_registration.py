@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 from eosctl.wire.uuid import ZERO_UUID
 
 
@@ -25,7 +26,7 @@ class Feature(Struct, frozen=True, gc=False):
     max_supported_version: int = 0
 
 
-class BrokerRegistrationRequest(Struct, frozen=True, gc=False):
+class BrokerRegistrationRequest(Request["BrokerRegistrationResponse"], frozen=True, gc=False):
     """BrokerRegistration request."""
 
     broker_id: int = 0

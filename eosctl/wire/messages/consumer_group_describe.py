@@ -5,10 +5,11 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 from eosctl.wire.uuid import ZERO_UUID
 
 
-class ConsumerGroupDescribeRequest(Struct, frozen=True, gc=False):
+class ConsumerGroupDescribeRequest(Request["ConsumerGroupDescribeResponse"], frozen=True, gc=False):
     """ConsumerGroupDescribe request."""
 
     group_ids: Sequence[str] = ()

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 from eosctl.wire.uuid import ZERO_UUID
 
 
@@ -15,7 +16,7 @@ class TopicPartitions(Struct, frozen=True, gc=False):
     partitions: Sequence[int] = ()
 
 
-class ConsumerGroupHeartbeatRequest(Struct, frozen=True, gc=False):
+class ConsumerGroupHeartbeatRequest(Request["ConsumerGroupHeartbeatResponse"], frozen=True, gc=False):
     """ConsumerGroupHeartbeat request."""
 
     group_id: str = ""

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
+
 
 class AclCreation(Struct, frozen=True, gc=False):
     """AclCreation of CreateAcls."""
@@ -18,7 +20,7 @@ class AclCreation(Struct, frozen=True, gc=False):
     permission_type: int = 0
 
 
-class CreateAclsRequest(Struct, frozen=True, gc=False):
+class CreateAclsRequest(Request["CreateAclsResponse"], frozen=True, gc=False):
     """CreateAcls request."""
 
     creations: Sequence[AclCreation] = ()

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
+
 
 class CreatableRenewers(Struct, frozen=True, gc=False):
     """CreatableRenewers of CreateDelegationToken."""
@@ -13,7 +15,7 @@ class CreatableRenewers(Struct, frozen=True, gc=False):
     principal_name: str = ""
 
 
-class CreateDelegationTokenRequest(Struct, frozen=True, gc=False):
+class CreateDelegationTokenRequest(Request["CreateDelegationTokenResponse"], frozen=True, gc=False):
     """CreateDelegationToken request."""
 
     owner_principal_type: str | None = ""

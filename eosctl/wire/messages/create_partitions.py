@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
+
 
 class CreatePartitionsAssignment(Struct, frozen=True, gc=False):
     """CreatePartitionsAssignment of CreatePartitions."""
@@ -20,7 +22,7 @@ class CreatePartitionsTopic(Struct, frozen=True, gc=False):
     assignments: Sequence[CreatePartitionsAssignment] | None = ()
 
 
-class CreatePartitionsRequest(Struct, frozen=True, gc=False):
+class CreatePartitionsRequest(Request["CreatePartitionsResponse"], frozen=True, gc=False):
     """CreatePartitions request."""
 
     topics: Sequence[CreatePartitionsTopic] = ()

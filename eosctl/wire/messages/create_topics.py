@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 from eosctl.wire.uuid import ZERO_UUID
 
 
@@ -32,7 +33,7 @@ class CreatableTopic(Struct, frozen=True, gc=False):
     configs: Sequence[CreatableTopicConfig] = ()
 
 
-class CreateTopicsRequest(Struct, frozen=True, gc=False):
+class CreateTopicsRequest(Request["CreateTopicsResponse"], frozen=True, gc=False):
     """CreateTopics request."""
 
     topics: Sequence[CreatableTopic] = ()

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
+
 
 class DeleteAclsFilter(Struct, frozen=True, gc=False):
     """DeleteAclsFilter of DeleteAcls."""
@@ -18,7 +20,7 @@ class DeleteAclsFilter(Struct, frozen=True, gc=False):
     permission_type: int = 0
 
 
-class DeleteAclsRequest(Struct, frozen=True, gc=False):
+class DeleteAclsRequest(Request["DeleteAclsResponse"], frozen=True, gc=False):
     """DeleteAcls request."""
 
     filters: Sequence[DeleteAclsFilter] = ()

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 
-class DeleteGroupsRequest(Struct, frozen=True, gc=False):
+
+class DeleteGroupsRequest(Request["DeleteGroupsResponse"], frozen=True, gc=False):
     """DeleteGroups request."""
 
     groups_names: Sequence[str] = ()

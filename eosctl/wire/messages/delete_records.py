@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
+
 
 class DeleteRecordsPartition(Struct, frozen=True, gc=False):
     """DeleteRecordsPartition of DeleteRecords."""
@@ -20,7 +22,7 @@ class DeleteRecordsTopic(Struct, frozen=True, gc=False):
     partitions: Sequence[DeleteRecordsPartition] = ()
 
 
-class DeleteRecordsRequest(Struct, frozen=True, gc=False):
+class DeleteRecordsRequest(Request["DeleteRecordsResponse"], frozen=True, gc=False):
     """DeleteRecords request."""
 
     topics: Sequence[DeleteRecordsTopic] = ()

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 from eosctl.wire.uuid import ZERO_UUID
 
 
@@ -14,7 +15,7 @@ class DeleteShareGroupOffsetsRequestTopic(Struct, frozen=True, gc=False):
     topic_name: str = ""
 
 
-class DeleteShareGroupOffsetsRequest(Struct, frozen=True, gc=False):
+class DeleteShareGroupOffsetsRequest(Request["DeleteShareGroupOffsetsResponse"], frozen=True, gc=False):
     """DeleteShareGroupOffsets request."""
 
     group_id: str = ""

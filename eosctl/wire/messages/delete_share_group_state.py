@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 from eosctl.wire.uuid import ZERO_UUID
 
 
@@ -21,7 +22,7 @@ class DeleteStateData(Struct, frozen=True, gc=False):
     partitions: Sequence[PartitionData] = ()
 
 
-class DeleteShareGroupStateRequest(Struct, frozen=True, gc=False):
+class DeleteShareGroupStateRequest(Request["DeleteShareGroupStateResponse"], frozen=True, gc=False):
     """DeleteShareGroupState request."""
 
     group_id: str = ""

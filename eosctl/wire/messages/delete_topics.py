@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 from eosctl.wire.uuid import ZERO_UUID
 
 
@@ -15,7 +16,7 @@ class DeleteTopicState(Struct, frozen=True, gc=False):
     topic_id: bytes = ZERO_UUID
 
 
-class DeleteTopicsRequest(Struct, frozen=True, gc=False):
+class DeleteTopicsRequest(Request["DeleteTopicsResponse"], frozen=True, gc=False):
     """DeleteTopics request."""
 
     topic_names: Sequence[str] = ()

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 
-class DescribeAclsRequest(Struct, frozen=True, gc=False):
+
+class DescribeAclsRequest(Request["DescribeAclsResponse"], frozen=True, gc=False):
     """DescribeAcls request."""
 
     resource_type_filter: int = 0

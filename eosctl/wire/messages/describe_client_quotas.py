@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
+
 
 class ComponentData(Struct, frozen=True, gc=False):
     """ComponentData of DescribeClientQuotas."""
@@ -14,7 +16,7 @@ class ComponentData(Struct, frozen=True, gc=False):
     match: str | None = ""
 
 
-class DescribeClientQuotasRequest(Struct, frozen=True, gc=False):
+class DescribeClientQuotasRequest(Request["DescribeClientQuotasResponse"], frozen=True, gc=False):
     """DescribeClientQuotas request."""
 
     components: Sequence[ComponentData] = ()

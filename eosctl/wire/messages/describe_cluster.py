@@ -5,8 +5,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 
-class DescribeClusterRequest(Struct, frozen=True, gc=False):
+
+class DescribeClusterRequest(Request["DescribeClusterResponse"], frozen=True, gc=False):
     """DescribeCluster request."""
 
     include_cluster_authorized_operations: bool = False

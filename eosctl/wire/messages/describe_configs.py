@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
+
 
 class DescribeConfigsResource(Struct, frozen=True, gc=False):
     """DescribeConfigsResource of DescribeConfigs."""
@@ -14,7 +16,7 @@ class DescribeConfigsResource(Struct, frozen=True, gc=False):
     configuration_keys: Sequence[str] | None = ()
 
 
-class DescribeConfigsRequest(Struct, frozen=True, gc=False):
+class DescribeConfigsRequest(Request["DescribeConfigsResponse"], frozen=True, gc=False):
     """DescribeConfigs request."""
 
     resources: Sequence[DescribeConfigsResource] = ()

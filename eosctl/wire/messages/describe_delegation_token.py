@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
+
 
 class DescribeDelegationTokenOwner(Struct, frozen=True, gc=False):
     """DescribeDelegationTokenOwner of DescribeDelegationToken."""
@@ -13,7 +15,7 @@ class DescribeDelegationTokenOwner(Struct, frozen=True, gc=False):
     principal_name: str = ""
 
 
-class DescribeDelegationTokenRequest(Struct, frozen=True, gc=False):
+class DescribeDelegationTokenRequest(Request["DescribeDelegationTokenResponse"], frozen=True, gc=False):
     """DescribeDelegationToken request."""
 
     owners: Sequence[DescribeDelegationTokenOwner] | None = ()

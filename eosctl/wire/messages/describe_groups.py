@@ -5,8 +5,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 
-class DescribeGroupsRequest(Struct, frozen=True, gc=False):
+
+class DescribeGroupsRequest(Request["DescribeGroupsResponse"], frozen=True, gc=False):
     """DescribeGroups request."""
 
     groups: Sequence[str] = ()

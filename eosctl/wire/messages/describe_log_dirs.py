@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
+
 
 class DescribableLogDirTopic(Struct, frozen=True, gc=False):
     """DescribableLogDirTopic of DescribeLogDirs."""
@@ -13,7 +15,7 @@ class DescribableLogDirTopic(Struct, frozen=True, gc=False):
     partitions: Sequence[int] = ()
 
 
-class DescribeLogDirsRequest(Struct, frozen=True, gc=False):
+class DescribeLogDirsRequest(Request["DescribeLogDirsResponse"], frozen=True, gc=False):
     """DescribeLogDirs request."""
 
     topics: Sequence[DescribableLogDirTopic] | None = ()

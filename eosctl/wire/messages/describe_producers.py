@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
+
 
 class TopicRequest(Struct, frozen=True, gc=False):
     """TopicRequest of DescribeProducers."""
@@ -13,7 +15,7 @@ class TopicRequest(Struct, frozen=True, gc=False):
     partition_indexes: Sequence[int] = ()
 
 
-class DescribeProducersRequest(Struct, frozen=True, gc=False):
+class DescribeProducersRequest(Request["DescribeProducersResponse"], frozen=True, gc=False):
     """DescribeProducers request."""
 
     topics: Sequence[TopicRequest] = ()

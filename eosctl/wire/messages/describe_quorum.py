@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 from eosctl.wire.uuid import ZERO_UUID
 
 
@@ -21,7 +22,7 @@ class RequestTopicData(Struct, frozen=True, gc=False):
     partitions: Sequence[RequestPartitionData] = ()
 
 
-class DescribeQuorumRequest(Struct, frozen=True, gc=False):
+class DescribeQuorumRequest(Request["DescribeQuorumResponse"], frozen=True, gc=False):
     """DescribeQuorum request."""
 
     topics: Sequence[RequestTopicData] = ()

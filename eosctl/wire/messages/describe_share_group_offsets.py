@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 from eosctl.wire.uuid import ZERO_UUID
 
 
@@ -22,7 +23,7 @@ class DescribeShareGroupOffsetsRequestGroup(Struct, frozen=True, gc=False):
     topics: Sequence[DescribeShareGroupOffsetsRequestTopic] | None = ()
 
 
-class DescribeShareGroupOffsetsRequest(Struct, frozen=True, gc=False):
+class DescribeShareGroupOffsetsRequest(Request["DescribeShareGroupOffsetsResponse"], frozen=True, gc=False):
     """DescribeShareGroupOffsets request."""
 
     groups: Sequence[DescribeShareGroupOffsetsRequestGroup] = ()

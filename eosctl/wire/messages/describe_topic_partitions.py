@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 from eosctl.wire.uuid import ZERO_UUID
 
 
@@ -21,7 +22,7 @@ class Cursor(Struct, frozen=True, gc=False):
     partition_index: int = 0
 
 
-class DescribeTopicPartitionsRequest(Struct, frozen=True, gc=False):
+class DescribeTopicPartitionsRequest(Request["DescribeTopicPartitionsResponse"], frozen=True, gc=False):
     """DescribeTopicPartitions request."""
 
     topics: Sequence[TopicRequest] = ()

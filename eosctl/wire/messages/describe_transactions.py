@@ -5,8 +5,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 
-class DescribeTransactionsRequest(Struct, frozen=True, gc=False):
+
+class DescribeTransactionsRequest(Request["DescribeTransactionsResponse"], frozen=True, gc=False):
     """DescribeTransactions request."""
 
     transactional_ids: Sequence[str] = ()

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
+
 
 class UserName(Struct, frozen=True, gc=False):
     """UserName of DescribeUserScramCredentials."""
@@ -12,7 +14,7 @@ class UserName(Struct, frozen=True, gc=False):
     name: str = ""
 
 
-class DescribeUserScramCredentialsRequest(Struct, frozen=True, gc=False):
+class DescribeUserScramCredentialsRequest(Request["DescribeUserScramCredentialsResponse"], frozen=True, gc=False):
     """DescribeUserScramCredentials request."""
 
     users: Sequence[UserName] | None = ()

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
+
 
 class TopicPartitions(Struct, frozen=True, gc=False):
     """TopicPartitions of ElectLeaders."""
@@ -13,7 +15,7 @@ class TopicPartitions(Struct, frozen=True, gc=False):
     partitions: Sequence[int] = ()
 
 
-class ElectLeadersRequest(Struct, frozen=True, gc=False):
+class ElectLeadersRequest(Request["ElectLeadersResponse"], frozen=True, gc=False):
     """ElectLeaders request."""
 
     election_type: int = 0

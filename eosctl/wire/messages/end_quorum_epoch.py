@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 from eosctl.wire.uuid import ZERO_UUID
 
 
@@ -40,7 +41,7 @@ class LeaderEndpoint(Struct, frozen=True, gc=False):
     port: int = 0
 
 
-class EndQuorumEpochRequest(Struct, frozen=True, gc=False):
+class EndQuorumEpochRequest(Request["EndQuorumEpochResponse"], frozen=True, gc=False):
     """EndQuorumEpoch request."""
 
     cluster_id: str | None = None

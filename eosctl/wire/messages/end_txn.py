@@ -3,8 +3,10 @@
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 
-class EndTxnRequest(Struct, frozen=True, gc=False):
+
+class EndTxnRequest(Request["EndTxnResponse"], frozen=True, gc=False):
     """EndTxn request."""
 
     transactional_id: str = ""

@@ -3,8 +3,10 @@
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 
-class ExpireDelegationTokenRequest(Struct, frozen=True, gc=False):
+
+class ExpireDelegationTokenRequest(Request["ExpireDelegationTokenResponse"], frozen=True, gc=False):
     """ExpireDelegationToken request."""
 
     hmac: bytes = b""

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 from eosctl.wire.uuid import ZERO_UUID
 
 
@@ -44,7 +45,7 @@ class ReplicaState(Struct, frozen=True, gc=False):
     replica_epoch: int = -1
 
 
-class FetchRequest(Struct, frozen=True, gc=False):
+class FetchRequest(Request["FetchResponse"], frozen=True, gc=False):
     """Fetch request."""
 
     replica_id: int = -1

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 from eosctl.wire.uuid import ZERO_UUID
 
 
@@ -32,7 +33,7 @@ class RequestTopicSnapshot(Struct, frozen=True, gc=False):
     partitions: Sequence[RequestPartitionSnapshot] = ()
 
 
-class FetchSnapshotRequest(Struct, frozen=True, gc=False):
+class FetchSnapshotRequest(Request["FetchSnapshotResponse"], frozen=True, gc=False):
     """FetchSnapshot request."""
 
     cluster_id: str | None = None

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 
-class FindCoordinatorRequest(Struct, frozen=True, gc=False):
+
+class FindCoordinatorRequest(Request["FindCoordinatorResponse"], frozen=True, gc=False):
     """FindCoordinator request."""
 
     key: str = ""

@@ -3,8 +3,10 @@
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 
-class HeartbeatRequest(Struct, frozen=True, gc=False):
+
+class HeartbeatRequest(Request["HeartbeatResponse"], frozen=True, gc=False):
     """Heartbeat request."""
 
     group_id: str = ""

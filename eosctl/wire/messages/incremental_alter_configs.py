@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
+
 
 class AlterableConfig(Struct, frozen=True, gc=False):
     """AlterableConfig of IncrementalAlterConfigs."""
@@ -22,7 +24,7 @@ class AlterConfigsResource(Struct, frozen=True, gc=False):
     configs: Sequence[AlterableConfig] = ()
 
 
-class IncrementalAlterConfigsRequest(Struct, frozen=True, gc=False):
+class IncrementalAlterConfigsRequest(Request["IncrementalAlterConfigsResponse"], frozen=True, gc=False):
     """IncrementalAlterConfigs request."""
 
     resources: Sequence[AlterConfigsResource] = ()

@@ -3,8 +3,10 @@
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 
-class InitProducerIdRequest(Struct, frozen=True, gc=False):
+
+class InitProducerIdRequest(Request["InitProducerIdResponse"], frozen=True, gc=False):
     """InitProducerId request."""
 
     transactional_id: str | None = ""

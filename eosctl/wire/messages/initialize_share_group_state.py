@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 from eosctl.wire.uuid import ZERO_UUID
 
 
@@ -23,7 +24,7 @@ class InitializeStateData(Struct, frozen=True, gc=False):
     partitions: Sequence[PartitionData] = ()
 
 
-class InitializeShareGroupStateRequest(Struct, frozen=True, gc=False):
+class InitializeShareGroupStateRequest(Request["InitializeShareGroupStateResponse"], frozen=True, gc=False):
     """InitializeShareGroupState request."""
 
     group_id: str = ""

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
+
 
 class JoinGroupRequestProtocol(Struct, frozen=True, gc=False):
     """JoinGroupRequestProtocol of JoinGroup."""
@@ -13,7 +15,7 @@ class JoinGroupRequestProtocol(Struct, frozen=True, gc=False):
     metadata: bytes = b""
 
 
-class JoinGroupRequest(Struct, frozen=True, gc=False):
+class JoinGroupRequest(Request["JoinGroupResponse"], frozen=True, gc=False):
     """JoinGroup request."""
 
     group_id: str = ""

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
+
 
 class MemberIdentity(Struct, frozen=True, gc=False):
     """MemberIdentity of LeaveGroup."""
@@ -14,7 +16,7 @@ class MemberIdentity(Struct, frozen=True, gc=False):
     reason: str | None = None
 
 
-class LeaveGroupRequest(Struct, frozen=True, gc=False):
+class LeaveGroupRequest(Request["LeaveGroupResponse"], frozen=True, gc=False):
     """LeaveGroup request."""
 
     group_id: str = ""

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 
-class ListConfigResourcesRequest(Struct, frozen=True, gc=False):
+
+class ListConfigResourcesRequest(Request["ListConfigResourcesResponse"], frozen=True, gc=False):
     """ListConfigResources request."""
 
     resource_types: Sequence[int] = ()

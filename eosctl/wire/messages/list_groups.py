@@ -5,8 +5,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 
-class ListGroupsRequest(Struct, frozen=True, gc=False):
+
+class ListGroupsRequest(Request["ListGroupsResponse"], frozen=True, gc=False):
     """ListGroups request."""
 
     states_filter: Sequence[str] = ()

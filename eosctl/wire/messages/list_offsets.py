@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
+
 
 class ListOffsetsPartition(Struct, frozen=True, gc=False):
     """ListOffsetsPartition of ListOffsets."""
@@ -22,7 +24,7 @@ class ListOffsetsTopic(Struct, frozen=True, gc=False):
     partitions: Sequence[ListOffsetsPartition] = ()
 
 
-class ListOffsetsRequest(Struct, frozen=True, gc=False):
+class ListOffsetsRequest(Request["ListOffsetsResponse"], frozen=True, gc=False):
     """ListOffsets request."""
 
     replica_id: int = 0

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
+
 
 class ListPartitionReassignmentsTopics(Struct, frozen=True, gc=False):
     """ListPartitionReassignmentsTopics of ListPartitionReassignments."""
@@ -13,7 +15,7 @@ class ListPartitionReassignmentsTopics(Struct, frozen=True, gc=False):
     partition_indexes: Sequence[int] = ()
 
 
-class ListPartitionReassignmentsRequest(Struct, frozen=True, gc=False):
+class ListPartitionReassignmentsRequest(Request["ListPartitionReassignmentsResponse"], frozen=True, gc=False):
     """ListPartitionReassignments request."""
 
     timeout_ms: int = 60000

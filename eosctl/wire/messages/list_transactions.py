@@ -5,8 +5,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 
-class ListTransactionsRequest(Struct, frozen=True, gc=False):
+
+class ListTransactionsRequest(Request["ListTransactionsResponse"], frozen=True, gc=False):
     """ListTransactions request."""
 
     state_filters: Sequence[str] = ()

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 from eosctl.wire.uuid import ZERO_UUID
 
 
@@ -15,7 +16,7 @@ class MetadataRequestTopic(Struct, frozen=True, gc=False):
     name: str | None = ""
 
 
-class MetadataRequest(Struct, frozen=True, gc=False):
+class MetadataRequest(Request["MetadataResponse"], frozen=True, gc=False):
     """Metadata request."""
 
     topics: Sequence[MetadataRequestTopic] | None = ()

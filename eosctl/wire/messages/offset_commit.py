@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 from eosctl.wire.uuid import ZERO_UUID
 
 
@@ -26,7 +27,7 @@ class OffsetCommitRequestTopic(Struct, frozen=True, gc=False):
     partitions: Sequence[OffsetCommitRequestPartition] = ()
 
 
-class OffsetCommitRequest(Struct, frozen=True, gc=False):
+class OffsetCommitRequest(Request["OffsetCommitResponse"], frozen=True, gc=False):
     """OffsetCommit request."""
 
     group_id: str = ""

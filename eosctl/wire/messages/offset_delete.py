@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
+
 
 class OffsetDeleteRequestPartition(Struct, frozen=True, gc=False):
     """OffsetDeleteRequestPartition of OffsetDelete."""
@@ -19,7 +21,7 @@ class OffsetDeleteRequestTopic(Struct, frozen=True, gc=False):
     partitions: Sequence[OffsetDeleteRequestPartition] = ()
 
 
-class OffsetDeleteRequest(Struct, frozen=True, gc=False):
+class OffsetDeleteRequest(Request["OffsetDeleteResponse"], frozen=True, gc=False):
     """OffsetDelete request."""
 
     group_id: str = ""

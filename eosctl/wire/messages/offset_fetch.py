@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 from eosctl.wire.uuid import ZERO_UUID
 
 
@@ -32,7 +33,7 @@ class OffsetFetchRequestGroup(Struct, frozen=True, gc=False):
     topics: Sequence[OffsetFetchRequestTopics] | None = ()
 
 
-class OffsetFetchRequest(Struct, frozen=True, gc=False):
+class OffsetFetchRequest(Request["OffsetFetchResponse"], frozen=True, gc=False):
     """OffsetFetch request."""
 
     group_id: str = ""

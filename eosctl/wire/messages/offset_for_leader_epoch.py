@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
+
 
 class OffsetForLeaderPartition(Struct, frozen=True, gc=False):
     """OffsetForLeaderPartition of OffsetForLeaderEpoch."""
@@ -21,7 +23,7 @@ class OffsetForLeaderTopic(Struct, frozen=True, gc=False):
     partitions: Sequence[OffsetForLeaderPartition] = ()
 
 
-class OffsetForLeaderEpochRequest(Struct, frozen=True, gc=False):
+class OffsetForLeaderEpochRequest(Request["OffsetForLeaderEpochResponse"], frozen=True, gc=False):
     """OffsetForLeaderEpoch request."""
 
     replica_id: int = -2

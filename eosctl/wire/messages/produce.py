@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 from eosctl.wire.uuid import ZERO_UUID
 
 
@@ -23,7 +24,7 @@ class TopicProduceData(Struct, frozen=True, gc=False):
     partition_data: Sequence[PartitionProduceData] = ()
 
 
-class ProduceRequest(Struct, frozen=True, gc=False):
+class ProduceRequest(Request["ProduceResponse"], frozen=True, gc=False):
     """Produce request."""
 
     transactional_id: str | None = None

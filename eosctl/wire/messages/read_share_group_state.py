@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 from eosctl.wire.uuid import ZERO_UUID
 
 
@@ -22,7 +23,7 @@ class ReadStateData(Struct, frozen=True, gc=False):
     partitions: Sequence[PartitionData] = ()
 
 
-class ReadShareGroupStateRequest(Struct, frozen=True, gc=False):
+class ReadShareGroupStateRequest(Request["ReadShareGroupStateResponse"], frozen=True, gc=False):
     """ReadShareGroupState request."""
 
     group_id: str = ""

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 from eosctl.wire.uuid import ZERO_UUID
 
 
@@ -22,7 +23,7 @@ class ReadStateSummaryData(Struct, frozen=True, gc=False):
     partitions: Sequence[PartitionData] = ()
 
 
-class ReadShareGroupStateSummaryRequest(Struct, frozen=True, gc=False):
+class ReadShareGroupStateSummaryRequest(Request["ReadShareGroupStateSummaryResponse"], frozen=True, gc=False):
     """ReadShareGroupStateSummary request."""
 
     group_id: str = ""

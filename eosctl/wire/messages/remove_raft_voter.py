@@ -3,10 +3,11 @@
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 from eosctl.wire.uuid import ZERO_UUID
 
 
-class RemoveRaftVoterRequest(Struct, frozen=True, gc=False):
+class RemoveRaftVoterRequest(Request["RemoveRaftVoterResponse"], frozen=True, gc=False):
     """RemoveRaftVoter request."""
 
     cluster_id: str | None = ""

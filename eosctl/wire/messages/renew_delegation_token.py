@@ -3,8 +3,10 @@
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 
-class RenewDelegationTokenRequest(Struct, frozen=True, gc=False):
+
+class RenewDelegationTokenRequest(Request["RenewDelegationTokenResponse"], frozen=True, gc=False):
     """RenewDelegationToken request."""
 
     hmac: bytes = b""

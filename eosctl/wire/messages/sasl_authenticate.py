@@ -3,8 +3,10 @@
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 
-class SaslAuthenticateRequest(Struct, frozen=True, gc=False):
+
+class SaslAuthenticateRequest(Request["SaslAuthenticateResponse"], frozen=True, gc=False):
     """SaslAuthenticate request."""
 
     auth_bytes: bytes = b""

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 
-class SaslHandshakeRequest(Struct, frozen=True, gc=False):
+
+class SaslHandshakeRequest(Request["SaslHandshakeResponse"], frozen=True, gc=False):
     """SaslHandshake request."""
 
     mechanism: str = ""

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 from eosctl.wire.uuid import ZERO_UUID
 
 
@@ -30,7 +31,7 @@ class AcknowledgeTopic(Struct, frozen=True, gc=False):
     partitions: Sequence[AcknowledgePartition] = ()
 
 
-class ShareAcknowledgeRequest(Struct, frozen=True, gc=False):
+class ShareAcknowledgeRequest(Request["ShareAcknowledgeResponse"], frozen=True, gc=False):
     """ShareAcknowledge request."""
 
     group_id: str | None = None

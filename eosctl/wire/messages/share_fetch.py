@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 from eosctl.wire.uuid import ZERO_UUID
 
 
@@ -37,7 +38,7 @@ class ForgottenTopic(Struct, frozen=True, gc=False):
     partitions: Sequence[int] = ()
 
 
-class ShareFetchRequest(Struct, frozen=True, gc=False):
+class ShareFetchRequest(Request["ShareFetchResponse"], frozen=True, gc=False):
     """ShareFetch request."""
 
     group_id: str | None = None

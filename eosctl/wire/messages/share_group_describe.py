@@ -5,10 +5,11 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 from eosctl.wire.uuid import ZERO_UUID
 
 
-class ShareGroupDescribeRequest(Struct, frozen=True, gc=False):
+class ShareGroupDescribeRequest(Request["ShareGroupDescribeResponse"], frozen=True, gc=False):
     """ShareGroupDescribe request."""
 
     group_ids: Sequence[str] = ()

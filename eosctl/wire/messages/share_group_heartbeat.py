@@ -5,10 +5,11 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 from eosctl.wire.uuid import ZERO_UUID
 
 
-class ShareGroupHeartbeatRequest(Struct, frozen=True, gc=False):
+class ShareGroupHeartbeatRequest(Request["ShareGroupHeartbeatResponse"], frozen=True, gc=False):
     """ShareGroupHeartbeat request."""
 
     group_id: str = ""

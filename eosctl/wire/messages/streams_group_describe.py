@@ -5,8 +5,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 
-class StreamsGroupDescribeRequest(Struct, frozen=True, gc=False):
+
+class StreamsGroupDescribeRequest(Request["StreamsGroupDescribeResponse"], frozen=True, gc=False):
     """StreamsGroupDescribe request."""
 
     group_ids: Sequence[str] = ()

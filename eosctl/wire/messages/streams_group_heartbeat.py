@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
+
 
 class KeyValue(Struct, frozen=True, gc=False):
     """KeyValue of StreamsGroupHeartbeat."""
@@ -71,7 +73,7 @@ class TaskOffset(Struct, frozen=True, gc=False):
     offset: int = 0
 
 
-class StreamsGroupHeartbeatRequest(Struct, frozen=True, gc=False):
+class StreamsGroupHeartbeatRequest(Request["StreamsGroupHeartbeatResponse"], frozen=True, gc=False):
     """StreamsGroupHeartbeat request."""
 
     group_id: str = ""

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
+
 
 class SyncGroupRequestAssignment(Struct, frozen=True, gc=False):
     """SyncGroupRequestAssignment of SyncGroup."""
@@ -13,7 +15,7 @@ class SyncGroupRequestAssignment(Struct, frozen=True, gc=False):
     assignment: bytes = b""
 
 
-class SyncGroupRequest(Struct, frozen=True, gc=False):
+class SyncGroupRequest(Request["SyncGroupResponse"], frozen=True, gc=False):
     """SyncGroup request."""
 
     group_id: str = ""

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
+
 
 class TxnOffsetCommitRequestPartition(Struct, frozen=True, gc=False):
     """TxnOffsetCommitRequestPartition of TxnOffsetCommit."""
@@ -22,7 +24,7 @@ class TxnOffsetCommitRequestTopic(Struct, frozen=True, gc=False):
     partitions: Sequence[TxnOffsetCommitRequestPartition] = ()
 
 
-class TxnOffsetCommitRequest(Struct, frozen=True, gc=False):
+class TxnOffsetCommitRequest(Request["TxnOffsetCommitResponse"], frozen=True, gc=False):
     """TxnOffsetCommit request."""
 
     transactional_id: str = ""

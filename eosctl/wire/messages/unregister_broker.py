@@ -3,8 +3,10 @@
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 
-class UnregisterBrokerRequest(Struct, frozen=True, gc=False):
+
+class UnregisterBrokerRequest(Request["UnregisterBrokerResponse"], frozen=True, gc=False):
     """UnregisterBroker request."""
 
     broker_id: int = 0

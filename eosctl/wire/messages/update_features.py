@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
+
 
 class FeatureUpdateKey(Struct, frozen=True, gc=False):
     """FeatureUpdateKey of UpdateFeatures."""
@@ -15,7 +17,7 @@ class FeatureUpdateKey(Struct, frozen=True, gc=False):
     upgrade_type: int = 1
 
 
-class UpdateFeaturesRequest(Struct, frozen=True, gc=False):
+class UpdateFeaturesRequest(Request["UpdateFeaturesResponse"], frozen=True, gc=False):
     """UpdateFeatures request."""
 
     timeout_ms: int = 60000

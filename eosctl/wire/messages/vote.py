@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 from eosctl.wire.uuid import ZERO_UUID
 
 
@@ -28,7 +29,7 @@ class RequestTopicData(Struct, frozen=True, gc=False):
     partitions: Sequence[RequestPartitionData] = ()
 
 
-class VoteRequest(Struct, frozen=True, gc=False):
+class VoteRequest(Request["VoteResponse"], frozen=True, gc=False):
     """Vote request."""
 
     cluster_id: str | None = None

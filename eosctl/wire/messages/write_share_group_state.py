@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
 from eosctl.wire.uuid import ZERO_UUID
 
 
@@ -35,7 +36,7 @@ class WriteStateData(Struct, frozen=True, gc=False):
     partitions: Sequence[PartitionData] = ()
 
 
-class WriteShareGroupStateRequest(Struct, frozen=True, gc=False):
+class WriteShareGroupStateRequest(Request["WriteShareGroupStateResponse"], frozen=True, gc=False):
     """WriteShareGroupState request."""
 
     group_id: str = ""

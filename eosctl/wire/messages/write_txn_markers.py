@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from eosctl.wire.request import Request
+
 
 class WritableTxnMarkerTopic(Struct, frozen=True, gc=False):
     """WritableTxnMarkerTopic of WriteTxnMarkers."""
@@ -24,7 +26,7 @@ class WritableTxnMarker(Struct, frozen=True, gc=False):
     transaction_version: int = 0
 
 
-class WriteTxnMarkersRequest(Struct, frozen=True, gc=False):
+class WriteTxnMarkersRequest(Request["WriteTxnMarkersResponse"], frozen=True, gc=False):
     """WriteTxnMarkers request."""
 
     markers: Sequence[WritableTxnMarker] = ()

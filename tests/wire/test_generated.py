@@ -128,7 +128,7 @@ def test_a_missing_codec_is_named(checkout: Path) -> None:
     (checkout / "eosctl" / "wire" / STAMP).unlink()
     error = use_codec(checkout)
     assert "The wire codec is missing." in error
-    assert f"cd {checkout} && python3 -m scripts.generate_wire" in error
+    assert f"cd {checkout} && {sys.executable} -m scripts.generate_wire" in error
 
 
 def test_tables_that_only_seem_changed_are_not_refused(checkout: Path) -> None:

@@ -7,6 +7,7 @@ The tables of a checkout can change after that; a codec that was made from other
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 _ROOT = Path(__file__).parents[3]
@@ -41,7 +42,7 @@ def _last_change_ns(folder: Path | str) -> int:
 def _refusal(what: str, why: str, is_checkout: bool) -> Exception:
     from eosctl.errors import EosctlError
 
-    generate = f"Generate it: cd {_ROOT} && python3 -m scripts.generate_wire (scripts/bootstrap does so, too)."
+    generate = f"Generate it: cd {_ROOT} && {sys.executable} -m scripts.generate_wire (scripts/bootstrap does so, too)."
     return EosctlError(what, why, generate if is_checkout else "Install eosctl again.")
 
 

@@ -30,6 +30,8 @@ SHIPPED_FOR_DATA: Final = (
     "eosctl/wire/*.py",
     "eosctl/wire/internal/*.py",
     "eosctl/wire/records/*.py",
+    "eosctl/wire/schema/*.py",
+    "eosctl/wire/schema/record/**/*.msg",
     "eosctl/wire/messages/__init__.py",
     "eosctl/wire/messages/internal/**/*.py",
     "eosctl/wire/generated/__init__.py",

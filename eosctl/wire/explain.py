@@ -7,10 +7,11 @@ module reads the same bytes once more, field by field, and names the first that 
 from __future__ import annotations
 
 from functools import cache
+from importlib.resources import files
 
 from eosctl.wire.errors import STRING_LIMIT, WireError
 from eosctl.wire.schema.layout import Layout, Slot, layout_of
-from eosctl.wire.schema.table import FOLDER, load_table
+from eosctl.wire.schema.table import parse_table
 
 _SIZES = {
     "bool": 1, "int8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4, "int64": 8, "float64": 8, "uuid": 16,
@@ -19,7 +20,8 @@ _SIZES = {
 
 @cache
 def _load_layout(table: str, section: str, version: int) -> tuple[str, Layout]:
-    loaded = load_table(FOLDER / f"{table}.msg")
+    file = files("eosctl.wire.schema").joinpath(f"{table}.msg")  # Spark's executors have it in an archive
+    loaded = parse_table(file.read_text(encoding="utf-8"), file.name)
     return f"{loaded.name} {section}", layout_of(loaded.section(section), version)
 
 

@@ -1,0 +1,34 @@
+"""The code that goes to Spark's executors runs from its archive alone."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from spark_log_analytics.archive import SHIPPED_FOR_DATA, build_archive
+
+
+def run_from(archive: Path, program: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-P", "-c", program],
+        cwd=archive.parent,
+        env=os.environ | {"PYTHONPATH": str(archive)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_archive_reads_records_and_names_the_field_of_a_damaged_one(tmp_path: Path) -> None:
+    archive = build_archive(tmp_path / "eosctl.zip", SHIPPED_FOR_DATA)
+    program = (
+        "from eosctl.wire.internal import transaction_log as log\n"
+        "value = log.TransactionValue(5, 1, 60_000, 1)\n"
+        "data = log.encode_value(value, 1)\n"
+        "assert log.__file__.startswith({archive!r}), log.__file__\n"
+        "assert log.decode_value(data).producer_id == 5\n"
+        "log.decode_value(data[:12])\n"
+    )
+    done = run_from(archive, program.format(archive=str(archive)))
+    where = "needs 4 bytes, 0 left (field transaction_timeout_ms at byte 12)"
+    assert done.stderr.splitlines()[-1] == f"eosctl.wire.errors.WireError: TransactionLog value: {where}"

@@ -129,6 +129,7 @@ class Component(msgspec.Struct, frozen=True, eq=False):
         forced: Names whose given values the framework ignores.
         release_named: Whether the user or the file named the release; else it is the newest one known.
         cluster: The cluster that it configures as a whole, where one thing stands for all its brokers; else empty.
+        recognized_by: The key, or the name of the surroundings, that shows the role; empty where no single one does.
     """
 
     role: Role
@@ -144,6 +145,7 @@ class Component(msgspec.Struct, frozen=True, eq=False):
     forced: frozenset[str] = frozenset()
     release_named: bool = False
     cluster: str = ""
+    recognized_by: str = ""
 
     def value(self, name: str) -> Value:
         """Return what holds: the given value, the framework's default, or the component's own."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from eosctl.analysis.read_as import ReadAs, sentence
 from eosctl.render.configuration.lint import LintView
 from eosctl.render.escaping import markdown_code, markdown_text
 
@@ -24,4 +25,12 @@ def render_lint_markdown(view: LintView) -> str:
     if view.unreadable:
         lines += ["", "Could not be read:", ""]
         lines += [f"- {markdown_text(one.reason)}" for one in view.unreadable]
+    lines += read_as_lines(view.read_as)
     return "\n".join(lines) + "\n"
+
+
+def read_as_lines(parts: tuple[ReadAs, ...]) -> list[str]:
+    """Return what each part of a file was read as, as a list."""
+    if not parts:
+        return []
+    return ["", *(f"- {markdown_code(one.file)} read as: {markdown_text(sentence(one))}" for one in parts)]

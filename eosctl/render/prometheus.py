@@ -73,6 +73,9 @@ def render_diagnosis_metrics(report: Report) -> str:
 def render_lint_metrics(view: LintView) -> str:
     """Render a lint run: findings by rule and severity, files read and not readable."""
     findings = Counter((item.id, item.severity) for item in view.items)
+    parts: Counter[tuple[str, str, bool]] = Counter()
+    for one in view.read_as:
+        parts[one.role, f"{one.software} {one.release}", one.is_release_assumed] += one.count
     return "".join(
         (
             gauge(
@@ -89,6 +92,14 @@ def render_lint_metrics(view: LintView) -> str:
                 [
                     Sample((("check", check_id), ("severity", severity)), number)
                     for (check_id, severity), number in sorted(findings.items())
+                ],
+            ),
+            gauge(
+                "eosctl_lint_read_as",
+                "Parts of files by the component that they were read as.",
+                [
+                    Sample((("role", role), ("release", release), ("assumed", str(assumed).lower())), number)
+                    for (role, release, assumed), number in sorted(parts.items())
                 ],
             ),
             gauge("eosctl_lint_files", "Files that were read.", [Sample((), view.counts.files)]),

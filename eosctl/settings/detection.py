@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Final
 
@@ -14,23 +14,24 @@ from eosctl.model.deployment import Client, Place, Role, Value
 from eosctl.settings.camel import CAMEL, PRODUCER, clients_settings
 from eosctl.settings.client_family import client_of, keywords
 from eosctl.settings.documents import parse_documents, parse_properties_tree
-from eosctl.settings.parameter_tables import java_names, kafka_tables, load_tables, only_librdkafka
+from eosctl.settings.parameter_tables import java_names, only_librdkafka
 from eosctl.settings.quarkus_profiles import as_built
+from eosctl.settings.recognition import (
+    CLIENT_KEYS,
+    CLIENTS,
+    PREFIXED,
+    Recognition,
+    client_key,
+    decide,
+    is_named,
+    recognize,
+)
 from eosctl.settings.sources import Source, value_of, values_of
 from eosctl.settings.spellings import respelled
 from eosctl.settings.structures import connector_role, environment_of, find_sources
 from eosctl.settings.topic_declarations import topic_declared
 from eosctl.settings.tree import Branch, Leaf, Node, Row, flatten
 
-_ROLES: Final = (Role.BROKER, Role.TOPIC, Role.PRODUCER, Role.CONSUMER, Role.STREAMS, Role.CONNECT_WORKER)
-_WORDS: Final[tuple[tuple[Role, tuple[str, ...]], ...]] = (
-    (Role.CONNECT_WORKER, ("connect-", "connect_", "worker", "kafkaconnect")),
-    (Role.STREAMS, ("stream",)),
-    (Role.PRODUCER, ("producer",)),
-    (Role.CONSUMER, ("consumer",)),
-    (Role.TOPIC, ("topic",)),
-    (Role.BROKER, ("server", "broker", "controller", "kraft")),
-)
 _SPRING: Final = re.compile(r"^spring\.(kafka|cloud\.stream)\.", re.IGNORECASE)
 # Settings of Kafka that are words of everybody.
 _ANYBODYS: Final = frozenset(
@@ -42,7 +43,6 @@ _ANYBODYS: Final = frozenset(
 _FLINK: Final = re.compile(
     r"^(execution\.checkpointing\.|sink\.delivery-guarantee|sink\.transactional-id-prefix|sink\.semantic|scan\.startup\.)"
 )
-_PREFIXED: Final = re.compile(r"^(?:[\w-]+\.)*?(producer|consumer)s?\.(?:properties\.|config\.)?(.+)$")
 # Micronaut's clients by name, default among them.
 _NAMED: Final = re.compile(r"^kafka\.(producers|consumers)\.([\w-]+)\.(.+)$")
 _CHANNEL: Final = re.compile(r"^mp\.messaging\.(outgoing|incoming|connector)\.([\w-]+)\.(.+)$")
@@ -61,13 +61,6 @@ _LIBRARY_PREFIXES: Final = (
 
 
 @cache
-def _exclusive(role: Role) -> frozenset[str]:
-    tables = kafka_tables()
-    others = {n for name, t in tables.items() if name not in (role.value, "librdkafka") for n in t.parameters}
-    return frozenset(tables[role.value].parameters) - others
-
-
-@cache
 def _known() -> frozenset[str]:
     return java_names() | only_librdkafka() | keywords()
 
@@ -82,7 +75,9 @@ def sources_of(document: Node, file: str, role: Role | None = None) -> list[Sour
     """
     document = as_built(document)
     if isinstance(document, Branch) and role is not None:
-        return [Source(Place(file, document.line), values_of(flatten(document), file), role=role, hints=_hints(file))]
+        values = values_of(flatten(document), file)
+        place = Place(file, document.line)
+        return [Source(place, values, role=role, hints=_hints(file), recognized_by="--role")]
     found = find_sources(document, file)
     if found is None:
         kind = (document.text("kind") or "").lower() if isinstance(document, Branch) else ""
@@ -123,7 +118,7 @@ def _islands(node: Node, file: str, hints: tuple[str, ...], key: str = "") -> It
         yield from variables
         return
     topic = topic_declared(node, key, file)
-    if topic is not None:
+    if topic is not None and decide(_own_values(node, file)) is None:
         yield topic
         return
     leaves = list(flatten(node))
@@ -133,11 +128,15 @@ def _islands(node: Node, file: str, hints: tuple[str, ...], key: str = "") -> It
         if not any(_SPRING.match(name) for name in keys):
             return
     if any(_SPRING.match(name) for name in keys):
-        yield Source(Place(file, node.line), values_of(leaves, file), role=Role.SPRING, hints=hints)
+        shown = next(name for name in keys if _SPRING.match(name))
+        yield Source(
+            Place(file, node.line), values_of(leaves, file), role=Role.SPRING, hints=hints, recognized_by=shown
+        )
         return
     spelled = respelled(leaves, file)
     known = [name for name, _, _ in spelled if name not in _ANYBODYS and _is_setting(name)]
-    if known and (2 * len(known) >= len(keys) or _is_flat(node)):
+    is_flat = _is_flat(node)
+    if (known and (2 * len(known) >= len(keys) or is_flat)) or (is_flat and decide(_own_values(node, file))):
         values = {name: value_of(key, leaf, file, name) for name, key, leaf in spelled}
         yield Source(Place(file, node.line), values, hints=hints)
         return
@@ -146,6 +145,10 @@ def _islands(node: Node, file: str, hints: tuple[str, ...], key: str = "") -> It
             yield from _file_within(child, file, (*hints, name.lower()))
         else:
             yield from _islands(child, file, (*hints, name.lower()), name)
+
+
+def _own_values(node: Branch, file: str) -> dict[str, Value]:
+    return values_of(((name, leaf) for name, leaf in node.entries if isinstance(leaf, Leaf)), file)
 
 
 def _members(row: Row, file: str, hints: tuple[str, ...], key: str) -> Iterator[Source]:
@@ -209,7 +212,7 @@ def _is_flat(node: Branch) -> bool:
 def _is_setting(key: str) -> bool:
     if key in _known() or _FLINK.match(key) or "->" in key or key.startswith("properties."):
         return True
-    match = _NAMED.match(key) or _PREFIXED.match(key) or _CHANNEL.match(key)
+    match = _NAMED.match(key) or PREFIXED.match(key) or _CHANNEL.match(key)
     if match is not None and match.groups()[-1] in _known():
         return True
     return any(
@@ -230,17 +233,21 @@ def _with_roles(source: Source, file: str) -> Iterator[Source]:
         yield source
         return
     keys = source.values.keys()
-    if any(_SPRING.match(key) for key in keys):
-        yield _as(source, Role.SPRING)
+    spring = next((key for key in keys if _SPRING.match(key)), None)
+    flink = next((key for key in keys if _FLINK.match(key)), None)
+    decided = decide(source.values)
+    if spring is not None:
+        yield _as(source, Recognition(Role.SPRING, spring))
     elif any(CAMEL.match(key) for key in keys):
         yield from _camel(source)
     elif "connector.class" in keys:
         has_topics = "topics" in keys or "topics.regex" in keys
-        yield _as(source, connector_role(source.values["connector.class"].text or "", has_topics))
-    elif "clusters" in keys and any("->" in key for key in keys):
-        yield _as(source, Role.MIRROR_MAKER)
-    elif any(_FLINK.match(key) for key in keys):
-        yield _as(source, Role.FLINK)
+        role = connector_role(source.values["connector.class"].text or "", has_topics)
+        yield _as(source, Recognition(role, "connector.class"))
+    elif decided is not None and decided.role is Role.MIRROR_MAKER:
+        yield _as(source, decided)
+    elif flink is not None:
+        yield _as(source, Recognition(Role.FLINK, flink))
     elif any(_CHANNEL.match(key) or _NAMED.match(key) for key in keys):
         yield from _channels(source)
     else:
@@ -250,15 +257,13 @@ def _with_roles(source: Source, file: str) -> Iterator[Source]:
 def _by_keys(source: Source) -> Iterator[Source]:
     values = {_unprefixed(key): value for key, value in source.values.items()}
     source = Source(source.place, values, source.label, None, source.client, source.version, source.hints)
-    scores = {role: _score(role, values, source.hints) for role in _ROLES}
-    clients = (Role.PRODUCER, Role.CONSUMER)
-    best = max(scores, key=lambda role: scores[role])
-    if scores[best] == 0:
+    found = recognize(values, source.hints)
+    if found is None:
         return
-    if best in clients or (best is Role.TOPIC and any(_PREFIXED.match(key) for key in values)):
+    if found.role in CLIENTS or (found.role is Role.TOPIC and any(PREFIXED.match(key) for key in values)):
         yield from _clients(source, values)
     else:
-        yield _as(source, best)
+        yield _as(source, found)
 
 
 def _unprefixed(key: str) -> str:
@@ -268,77 +273,19 @@ def _unprefixed(key: str) -> str:
     return key
 
 
-def _score(role: Role, values: Mapping[str, Value], hints: Iterable[str]) -> int:
-    own = load_tables()[role.value].parameters
-    exclusive = _exclusive(role)
-    count = sum(4 if key in exclusive else 1 for key in values if key in own or key in exclusive)
-    if role in (Role.PRODUCER, Role.CONSUMER):
-        count += sum(3 for key in values if (m := _PREFIXED.match(key)) and m[1] == role.value and m[2] in own)
-        count += sum(1 for key in values if key in _CLIENT_KEYS[role])
-        librdkafka = load_tables()["librdkafka"].parameters
-        count += sum(3 for key in values if key in only_librdkafka() and librdkafka[key].only in ("", role.value))
-    if role is Role.STREAMS and any(key.startswith(("main.consumer.", "restore.consumer.")) for key in values):
-        count += 4
-    if role in (Role.STREAMS, Role.CONNECT_WORKER) and not exclusive.isdisjoint(values):
-        # Both hand such keys on to clients of their own.
-        count += sum(3 for key in values if _PREFIXED.match(key))
-    words = next(words for named, words in _WORDS if named is role)
-    text = " ".join(hints)
-    return count + (3 if count and any(word in text for word in words) else 0)
-
-
-_CLIENT_KEYS: Final = {
-    Role.PRODUCER: frozenset(
-        {
-            "acks",
-            "enable.idempotence",
-            "linger.ms",
-            "batch.size",
-            "transactional.id",
-            "transaction.timeout.ms",
-            "delivery.timeout.ms",
-            "max.in.flight.requests.per.connection",
-            "key.serializer",
-            "value.serializer",
-            "max.block.ms",
-            "message.timeout.ms",
-            "max.in.flight",
-            "request.required.acks",
-            "message.send.max.retries",
-        }
-    ),
-    Role.CONSUMER: frozenset(
-        {
-            "isolation.level",
-            "enable.auto.commit",
-            "auto.offset.reset",
-            "max.poll.interval.ms",
-            "max.poll.records",
-            "key.deserializer",
-            "value.deserializer",
-            "group.instance.id",
-            "partition.assignment.strategy",
-            "group.protocol",
-            "auto.commit.interval.ms",
-            "session.timeout.ms",
-            "heartbeat.interval.ms",
-            "enable.auto.offset.store",
-            "group.id",
-        }
-    ),
-}
-
-
 def _clients(source: Source, values: Mapping[str, Value]) -> Iterator[Source]:
     """Yield the producer and the consumer that a client's settings make, without their prefixes."""
-    names = {m[2] if (m := _PREFIXED.match(key)) else key: value.key for key, value in values.items()}
+    names = {m[2] if (m := PREFIXED.match(key)) else key: value.key for key, value in values.items()}
     client = source.client or client_of(names, source.hints)
-    for role in (Role.PRODUCER, Role.CONSUMER):
-        own = {key: v for key, v in values.items() if not _PREFIXED.match(key) or key in _known()}
-        prefixed = {m[2]: v for key, v in values.items() if (m := _PREFIXED.match(key)) and m[1] == role.value}
-        marks = _CLIENT_KEYS[role] & own.keys()
-        if prefixed or marks:
-            yield Source(source.place, {**own, **prefixed}, source.label, role, client, source.version, source.hints)
+    for role in CLIENTS:
+        own = {key: v for key, v in values.items() if not PREFIXED.match(key) or key in _known()}
+        prefixed = {m[2]: v for key, v in values.items() if (m := PREFIXED.match(key)) and m[1] == role.value}
+        marks = CLIENT_KEYS[role] & own.keys()
+        # Where no key tells the two apart, the name of the file can: producer.properties.
+        named = all(CLIENT_KEYS[one].isdisjoint(names) for one in CLIENTS) and is_named(role, source.hints)
+        if prefixed or marks or named:
+            found = Recognition(role, client_key(role, values) or "the name of the file")
+            yield _as(replace(source, values={**own, **prefixed}, client=client), found)
 
 
 def _channels(source: Source) -> Iterator[Source]:
@@ -366,6 +313,7 @@ def _channels(source: Source) -> Iterator[Source]:
             values={**shared, **values},
             label=channel,
             role=role,
+            recognized_by=next(iter(values.values())).key,
             client=Client.JAVA,
             application=source.label,
             framework=framework if role is Role.CONSUMER else {},
@@ -379,5 +327,5 @@ def _camel(source: Source) -> Iterator[Source]:
         yield replace(part, framework=PRODUCER) if part.role is Role.PRODUCER else part
 
 
-def _as(source: Source, role: Role) -> Source:
-    return replace(source, role=role)
+def _as(source: Source, found: Recognition) -> Source:
+    return replace(source, role=found.role, recognized_by=found.key)

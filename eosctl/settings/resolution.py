@@ -122,6 +122,7 @@ def _component(
         inside=inside,
         forced=forced,
         cluster=source.cluster,
+        recognized_by=source.recognized_by,
     )
 
 

@@ -42,6 +42,8 @@ class Source(msgspec.Struct, frozen=True):
         framework: Defaults that a framework sets over the client's own, where there is no role for it.
         cluster: The cluster that it configures as a whole, where one thing stands for all its brokers; else empty.
         hints: Words of the surroundings that tell the role: keys above it, the file's name.
+        recognized_by: What shows the role: a key as it stands in the file, or a name of the surroundings; empty where
+            no single thing does.
     """
 
     place: Place
@@ -54,6 +56,7 @@ class Source(msgspec.Struct, frozen=True):
     application: str | None = None
     framework: Mapping[str, str | None] = msgspec.field(default_factory=dict)
     cluster: str = ""
+    recognized_by: str = ""
 
 
 def value_of(key: str, leaf: Leaf, file: str, name: str = "") -> Value:

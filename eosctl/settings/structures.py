@@ -54,13 +54,16 @@ def _strimzi(document: Branch, file: str) -> list[Source] | None:
     name = document.text("metadata", "name") or kind or ""
     version = document.text("spec", "kafka", "version") or document.text("spec", "version") or ""
 
+    shown = f"kind: {kind}"
+
     def source(role: Role, label: str, *path: str, extra: Mapping[str, Value] | None = None) -> list[Source]:
         found = document.branch(*path)
         values = values_of(flatten(found), file) if found else {}
         if not values and not extra:
             return []
         line = found.line if found else document.line
-        return [Source(Place(file, line), {**values, **(extra or {})}, label, role, Client.JAVA, version)]
+        given = {**values, **(extra or {})}
+        return [Source(Place(file, line), given, label, role, Client.JAVA, version, recognized_by=shown)]
 
     match kind:
         case "Kafka":
@@ -105,7 +108,9 @@ def _connector_resource(document: Branch, file: str, name: str, settings: str) -
         return []
     class_name = connector.text if isinstance(connector, Leaf) else None
     role = connector_role(class_name or "", "topics" in values or "topics.regex" in values)
-    return [Source(Place(file, config.line if config else document.line), values, name, role, Client.JAVA)]
+    place = Place(file, config.line if config else document.line)
+    shown = f"kind: {document.text('kind')}"
+    return [Source(place, values, name, role, Client.JAVA, recognized_by=shown)]
 
 
 def _named_leaves(document: Branch, file: str, *wanted: tuple[str, tuple[str, ...]]) -> dict[str, Value]:
@@ -131,7 +136,9 @@ def _access_rules(document: Branch, file: str, user: str) -> Iterator[Source]:
         if rule.items("operations"):
             ((_, leaf),) = flatten(Branch((("operations", rule.get("operations") or rule),), rule.line))
             named["operations"] = value_of("operations", leaf, file)
-        yield Source(Place(file, rule.line), named, user, Role.ACCESS_RULE, Client.JAVA)
+        yield Source(
+            Place(file, rule.line), named, user, Role.ACCESS_RULE, Client.JAVA, recognized_by="kind: KafkaUser"
+        )
 
 
 def connector_role(class_name: str, has_topics: bool) -> Role:
@@ -147,15 +154,17 @@ def connector_role(class_name: str, has_topics: bool) -> Role:
 def _mirror_maker_resource(document: Branch, file: str, name: str) -> list[Source]:
     """Give each cluster's worker settings and each mirror's connector settings as MirrorMaker's own properties."""
     sources: list[Source] = []
+    made = Source(Place(file, document.line), {}, name, None, Client.JAVA, recognized_by="kind: KafkaMirrorMaker2")
     for mirror in document.items("spec", "mirrors"):
         if isinstance(mirror, Branch) and (config := mirror.branch("sourceConnector", "config")):
             values = values_of(flatten(config), file)
-            sources.append(Source(Place(file, config.line), values, name, Role.MIRROR_MAKER, Client.JAVA))
+            sources.append(replace(made, place=Place(file, config.line), values=values, role=Role.MIRROR_MAKER))
     for cluster in document.items("spec", "clusters"):
         if isinstance(cluster, Branch) and (config := cluster.branch("config")):
             values = values_of(flatten(config), file)
             alias = cluster.text("alias") or name
-            sources.append(Source(Place(file, config.line), values, alias, Role.CONNECT_WORKER, Client.JAVA))
+            worker = replace(made, place=Place(file, config.line), values=values, role=Role.CONNECT_WORKER)
+            sources.append(replace(worker, label=alias))
     return sources
 
 
@@ -257,7 +266,8 @@ def _from_environment(pairs: Iterable[tuple[str, Leaf]], image: str, name: str, 
     version = _version_of(image)
     if any(key.upper().startswith(("SPRING_KAFKA_", "SPRING_CLOUD_STREAM_")) for key, _ in given):
         values = {_spring_name(key): value_of(key, leaf, file, _spring_name(key)) for key, leaf in given}
-        return [Source(Place(file, given[0][1].line), values, name, Role.SPRING, hints=(name,))]
+        place, shown = Place(file, given[0][1].line), next(key for key, _ in given if key.upper().startswith("SPRING_"))
+        return [Source(place, values, name, Role.SPRING, hints=(name,), recognized_by=shown)]
     if any(key.upper().startswith("MP_MESSAGING_") for key, _ in given):
         values = {_spring_name(key): value_of(key, leaf, file, _spring_name(key)) for key, leaf in given}
         return [Source(Place(file, given[0][1].line), values, name, hints=(name.lower(),))]
@@ -279,6 +289,7 @@ def _from_environment(pairs: Iterable[tuple[str, Leaf]], image: str, name: str, 
             None if role is Role.BROKER and _is_clients(values) else Client.JAVA,
             version,
             (name.lower(), image.lower()),
+            recognized_by=next(iter(values.values())).key,
         )
         for role, values in by_role.items()
     ]
@@ -326,7 +337,8 @@ def _connect_rest(document: Branch, file: str) -> list[Source] | None:
     values = values_of(flatten(body), file)
     has_topics = "topics" in values or "topics.regex" in values
     role = connector_role(values["connector.class"].text or "", has_topics)
-    return [Source(Place(file, body.line), values, name, role, Client.JAVA)]
+    place = Place(file, body.line)
+    return [Source(place, values, name, role, Client.JAVA, recognized_by="connector.class")]
 
 
 def _plain_environment(document: Branch, file: str) -> list[Source] | None:

@@ -48,7 +48,9 @@ def topic_declared(document: Branch, key: str, file: str) -> Source | None:
     named = next((node.text for name in _NAMES if isinstance(node := by_name.get(name, ("", None))[1], Leaf)), None)
     if not found and (named is None or "partitions" not in counts or len(by_name) > len(counts) + 2):
         return None
-    return Source(Place(file, document.line), {**found, **counts}, named or key, Role.TOPIC, Client.JAVA)
+    shown = next(iter(counts.values())).key
+    place, values = Place(file, document.line), {**found, **counts}
+    return Source(place, values, named or key, Role.TOPIC, Client.JAVA, recognized_by=shown)
 
 
 def _nested(by_name: Mapping[str, tuple[str, object]], file: str) -> dict[str, Value]:

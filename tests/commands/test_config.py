@@ -120,8 +120,9 @@ def test_unresolved_values_are_told_apart(tmp_path: Path) -> None:
 
 
 def test_annotations_stand_on_their_lines(application: Path) -> None:
-    (line,) = eosctl("config", "lint", application, "-o", "github").out.splitlines()
+    line, notice = eosctl("config", "lint", application, "-o", "github").out.splitlines()
     assert line.startswith(f"::error file={application},line=3,title=EOS-CFG-001 ")
+    assert notice.startswith(f"::notice file={application},line=1,title=read as::")
 
 
 def test_sarif_places_and_rules(application: Path) -> None:
@@ -139,6 +140,28 @@ def test_every_format_names_the_finding(application: Path, output: str) -> None:
     assert done.code == 3
     assert "EOS-CFG-001" in done.out
     assert "app.properties" in done.out
+
+
+READ_AS = "Kafka Streams application (application.id), Kafka 4.3 (assumed)"
+
+
+@pytest.mark.parametrize("output", ["table", "wide", "tsv", "markdown", "github", "sarif"])
+def test_every_format_names_what_a_file_was_read_as(application: Path, output: str) -> None:
+    assert f"read as: {READ_AS}" in eosctl("config", "lint", application, "-o", output).out
+
+
+def test_json_and_metrics_name_what_a_file_was_read_as(application: Path) -> None:
+    (one,) = eosctl("config", "lint", application, "-o", "json").json["read_as"]
+    assert (one["file"], one["role"], one["recognized_by"]) == (str(application), "streams", "application.id")
+    assert (one["software"], one["release"], one["is_release_assumed"]) == ("Kafka", "4.3", True)
+    named = eosctl("config", "lint", application, "--kafka-version", "3.9", "-o", "prometheus").out
+    assert 'eosctl_lint_read_as{role="streams",release="Kafka 3.9",assumed="false"} 1\n' in named
+
+
+@pytest.mark.parametrize("output", ["table", "markdown", "github", "sarif", "html", "tsv", "junit", "prometheus"])
+def test_doctor_names_what_a_file_was_read_as(application: Path, output: str) -> None:
+    done = eosctl("doctor", application, "-o", output)
+    assert f"read as: {READ_AS}" in done.out + done.err
 
 
 def test_markup_in_a_file_stays_text(tmp_path: Path) -> None:

@@ -95,6 +95,7 @@ def lint(
     Kubernetes, Compose, Connect, Flink, librdkafka, Terraform. Exit code: 0 without findings at --fail-on, 2 when a
     file is malformed, 3 with findings.
     """
+    from eosctl.analysis.read_as import read_as
     from eosctl.checks.configuration.cluster import broker_components, topic_components
     from eosctl.checks.configuration.judge import judge, undecided
     from eosctl.model.deployment import Deployment
@@ -124,6 +125,7 @@ def lint(
         files.read,
         files.without_settings,
         invocation.now_ms(),
+        read_as(files.deployment),
     )
     write_result(render_lint(linted, output, invocation.style()), output_file)
     for broken in files.unreadable:

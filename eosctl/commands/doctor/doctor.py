@@ -247,6 +247,7 @@ def present(
 ) -> int:
     """Diagnose, write what was asked for, and return the exit code."""
     from eosctl.analysis.diagnosis_timeline import build_diagnosis_timeline
+    from eosctl.analysis.read_as import read_as, sentence
     from eosctl.analysis.wording import time_text
     from eosctl.checks.declaration import Case
     from eosctl.checks.runner import diagnose
@@ -290,9 +291,13 @@ def present(
         next_commands=_next_commands(diagnosis),
         file_count=0 if files is None else len(files.read),
         log_reading=log_reading,
+        read_as=() if files is None else read_as(files.deployment),
         timeline=build_diagnosis_timeline(case.snapshot, diagnosis.findings, case.open_transactions),
     )
     write_result(render_diagnosis(report, checks, request.output, invocation.style()), request.output_file)
+    if request.output in (FindingFormat.TSV, FindingFormat.JUNIT, FindingFormat.PROMETHEUS):
+        for one in report.read_as:
+            note(f"{one.file}: read as: {sentence(one)}")
     if request.report is not None:
         write_file(render_diagnosis(report, checks, FindingFormat.HTML), request.report)
         note(f"report: {request.report}")

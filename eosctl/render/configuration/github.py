@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from eosctl.analysis.read_as import ReadAs, sentence
 from eosctl.render.configuration.lint import LintView
 from eosctl.render.escaping import visible
 
@@ -19,7 +20,17 @@ def render_annotations(view: LintView) -> str:
         for item in view.items
     ]
     lines += [f"::error file={annotation_property(one.file)}::{annotation_text(one.reason)}" for one in view.unreadable]
+    lines += read_as_notices(view.read_as)
     return "".join(f"{line}\n" for line in lines)
+
+
+def read_as_notices(parts: tuple[ReadAs, ...]) -> list[str]:
+    """Return a notice for each part of a file: what it was read as."""
+    return [
+        f"::notice file={annotation_property(one.file)},line={max(1, one.line)},title=read as::"
+        f"{annotation_text(f'read as: {sentence(one)}')}"
+        for one in parts
+    ]
 
 
 def annotation_text(text: str) -> str:

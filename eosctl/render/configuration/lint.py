@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import msgspec
 
+from eosctl.analysis.read_as import ReadAs, sentence
 from eosctl.analysis.wording import time_text
 from eosctl.checks.configuration.judge import Undecided, findings_of
 from eosctl.model.finding import CheckResult, CheckStatus, Finding
@@ -29,6 +30,7 @@ class Linted(NamedTuple):
     read: tuple[str, ...]
     without_settings: tuple[str, ...]
     generated_at_ms: int
+    read_as: tuple[ReadAs, ...] = ()
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -83,13 +85,14 @@ class LintCounts(msgspec.Struct, frozen=True):
 
 
 class LintView(msgspec.Struct, frozen=True):
-    """The whole run as JSON and YAML show it."""
+    """The whole run as JSON and YAML show it; ``read_as`` is what each file was taken for."""
 
     schema: str
     schema_version: int
     command: str
     generated_at: str
     counts: LintCounts
+    read_as: tuple[ReadAs, ...]
     items: tuple[LintItem, ...]
     unresolved: tuple[UndecidedItem, ...]
     unreadable: tuple[UnreadableItem, ...]
@@ -113,6 +116,7 @@ def lint_view(linted: Linted) -> LintView:
             tally[CheckStatus.NOT_APPLICABLE],
             len(items),
         ),
+        read_as=linted.read_as,
         items=items,
         unresolved=tuple(_undecided_item(one) for one in linted.undecided),
         unreadable=tuple(UnreadableItem(one.file, one.error.what) for one in linted.unreadable),
@@ -153,7 +157,7 @@ def render_lint(linted: Linted, output: LintFormat, style: Style = PLAIN) -> str
         case LintFormat.YAML:
             return render_yaml(lint_view(linted))
         case LintFormat.TSV:
-            return render_tsv(_row(item) for item in lint_view(linted).items)
+            return render_tsv(_rows(lint_view(linted)))
         case LintFormat.SARIF:
             from eosctl.render.configuration.sarif import render_lint_sarif
 
@@ -172,6 +176,13 @@ def render_lint(linted: Linted, output: LintFormat, style: Style = PLAIN) -> str
             return render_lint_metrics(lint_view(linted))
         case LintFormat.TABLE | LintFormat.WIDE:
             return render_page(_blocks(lint_view(linted), wide=output is LintFormat.WIDE), style)
+
+
+def _rows(view: LintView) -> Iterator[Sequence[str]]:
+    """Yield a row for each finding, then one for each part of a file; ``read-as`` is the id of those."""
+    yield from (_row(item) for item in view.items)
+    for one in view.read_as:
+        yield one.file, str(one.line), "read-as", "none", one.recognized_by, one.role, f"read as: {sentence(one)}", ""
 
 
 def _row(item: LintItem) -> Sequence[str]:
@@ -207,6 +218,7 @@ def _blocks(view: LintView, *, wide: bool) -> list[Block]:
         blocks.append(Line("Could not be read:", "red"))
         blocks += [Line(f"  {one.reason}") for one in view.unreadable]
         blocks.append(Line(""))
+    blocks += [Line(f"{one.file}: read as: {sentence(one)}", "dim") for one in view.read_as]
     counts = view.counts
     noun = "file" if counts.files == 1 else "files"
     blocks.append(

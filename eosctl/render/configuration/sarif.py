@@ -10,14 +10,14 @@ from eosctl.checks.configuration.registry import CONFIGURATION_CHECKS
 from eosctl.checks.declaration import Check
 from eosctl.checks.manual import parse_manual
 from eosctl.render.configuration.lint import LintItem, LintView
-from eosctl.render.diagnosis.sarif import FINGERPRINT, render_sarif_log
+from eosctl.render.diagnosis.sarif import FINGERPRINT, read_as_notifications, render_sarif_log
 from eosctl.render.escaping import sarif_message
 
 _LEVELS: Final = {"critical": "error", "error": "error", "warning": "warning", "info": "note"}
 
 
 def render_lint_sarif(view: LintView) -> str:
-    """Render a run; files that cannot be read are notifications."""
+    """Render a run; files that cannot be read, and what the others were read as, are notifications."""
     rules = sorted(CONFIGURATION_CHECKS, key=lambda check: check.id)
     index = {check.id: number for number, check in enumerate(rules)}
     run = {
@@ -29,7 +29,8 @@ def render_lint_sarif(view: LintView) -> str:
                 "executionSuccessful": True,
                 "endTimeUtc": view.generated_at,
                 "toolExecutionNotifications": [
-                    {"level": "error", "message": {"text": sarif_message(one.reason)}} for one in view.unreadable
+                    *({"level": "error", "message": {"text": sarif_message(one.reason)}} for one in view.unreadable),
+                    *read_as_notifications(view.read_as),
                 ],
             }
         ],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from eosctl.model.finding import CheckStatus, Finding
-from eosctl.render.configuration.github import LEVELS, annotation_property, annotation_text
+from eosctl.render.configuration.github import LEVELS, annotation_property, annotation_text, read_as_notices
 from eosctl.render.diagnosis.report import Report
 
 
@@ -17,6 +17,7 @@ def render_diagnosis_annotations(report: Report) -> str:
         for group in report.groups
     ]
     lines += [f"::notice title=eosctl::{annotation_text(remark)}" for remark in diagnosis.remarks]
+    lines += read_as_notices(report.read_as)
     grade = diagnosis.grade
     unseen = diagnosis.count(CheckStatus.SKIPPED)
     title = f"eosctl grade {grade.letter}" if grade.is_given else "eosctl: no grade"

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from eosctl import __version__
 from eosctl.analysis.hanging import describe_looks
+from eosctl.analysis.read_as import sentence
 from eosctl.analysis.wording import hidden_text, time_text
 from eosctl.checks.grouping import first_actions
 from eosctl.checks.impact import incident_of
@@ -85,6 +86,7 @@ def render_html(report: Report) -> str:
         not_applicable=_by_reason(results[CheckStatus.NOT_APPLICABLE]),
         file_count=report.file_count,
         log_reading=report.log_reading,
+        read_as=[f"{one.file}: read as: {sentence(one)}" for one in report.read_as],
         timeline=report.timeline,
         # The drawing escapes every text in it.
         lanes=Markup(draw_lanes(report.timeline)) if report.timeline else "",

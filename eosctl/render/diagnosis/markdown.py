@@ -9,6 +9,7 @@ from eosctl.checks.grouping import FindingGroup, first_actions
 from eosctl.model.finding import CheckStatus
 from eosctl.render.diagnosis.report import Report
 from eosctl.render.escaping import markdown_text, visible
+from eosctl.render.markdown import read_as_lines
 
 
 def render_diagnosis_markdown(report: Report) -> str:
@@ -37,6 +38,7 @@ def _lines(report: Report) -> Iterator[str]:
         yield from ("", "## Findings")
     for group in groups:
         yield from _group(group)
+    yield from read_as_lines(report.read_as)
     yield from _rest(report)
 
 

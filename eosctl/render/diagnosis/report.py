@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from eosctl.analysis.read_as import ReadAs
 from eosctl.analysis.wording import time_text
 from eosctl.checks.grouping import FindingGroup, first_actions, group_findings
 from eosctl.model.finding import CheckStatus, Command, Deduction, Diagnosis, Evidence, Finding, Resource
@@ -23,7 +24,7 @@ class Report(NamedTuple):
 
     ``verdicts`` are the open transactions, for the picture of the blast radius; ``next_commands`` what to type next;
     ``file_count`` how many configuration files were judged, ``log_reading`` how much of logs was read, in
-    words; ``timeline`` what was found, over time.
+    words; ``timeline`` what was found, over time; ``read_as`` what the configuration files were taken for.
     """
 
     command: str
@@ -35,6 +36,7 @@ class Report(NamedTuple):
     file_count: int = 0
     log_reading: str = ""
     timeline: Timeline | None = None
+    read_as: tuple[ReadAs, ...] = ()
 
     @property
     def groups(self) -> tuple[FindingGroup, ...]:
@@ -139,6 +141,7 @@ class DiagnosisView(msgspec.Struct, frozen=True):
     actions: tuple[ActionView, ...]
     suppressed: tuple[SuppressedView, ...]
     remarks: tuple[str, ...]
+    read_as: tuple[ReadAs, ...] = ()
 
 
 def diagnosis_view(report: Report) -> DiagnosisView:
@@ -180,6 +183,7 @@ def diagnosis_view(report: Report) -> DiagnosisView:
             for one, reason in diagnosis.suppressed
         ),
         remarks=diagnosis.remarks,
+        read_as=report.read_as,
     )
 
 

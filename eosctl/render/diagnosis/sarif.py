@@ -11,6 +11,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from eosctl import __version__
+from eosctl.analysis.read_as import ReadAs, sentence
 from eosctl.analysis.wording import time_text
 from eosctl.checks.declaration import Check
 from eosctl.checks.manual import parse_manual
@@ -62,7 +63,8 @@ def render_sarif(report: Report, checks: Iterable[Check]) -> str:
                         "associatedRule": {"id": result.check_id, "index": index[result.check_id]},
                     }
                     for result in skipped
-                ],
+                ]
+                + read_as_notifications(report.read_as),
             }
         ],
         "results": [_result(finding, index, report.snapshot.cluster_id) for finding in diagnosis.findings]
@@ -82,6 +84,18 @@ def render_sarif_log(run: dict[str, Any]) -> str:
     ``]\u0028``, which is the same JSON, and no link either for a reader that takes the file for text.
     """
     return render_json({"$schema": SCHEMA_URI, "version": "2.1.0", "runs": [run]}).replace("](", "]\\u0028")
+
+
+def read_as_notifications(parts: tuple[ReadAs, ...]) -> list[dict[str, Any]]:
+    """Return a note for each part of a file: what it was read as."""
+    return [
+        {
+            "level": "note",
+            "message": {"text": f"read as: {sentence(one)}"},
+            "locations": [{"physicalLocation": {"artifactLocation": {"uri": quote(one.file)}}}],
+        }
+        for one in parts
+    ]
 
 
 def _rule(check: Check) -> dict[str, Any]:

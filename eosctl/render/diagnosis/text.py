@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from eosctl.analysis.hanging import describe_looks
+from eosctl.analysis.read_as import sentence
 from eosctl.analysis.wording import count_text, time_text
 from eosctl.checks.grouping import FindingGroup, first_actions
 from eosctl.model.finding import CheckResult, CheckStatus, Command, Confidence, Finding
@@ -54,6 +55,8 @@ def _head(report: Report) -> Iterator[Block]:
         yield Line(f"  {impact}")
     if report.file_count:
         yield Line(f"Configuration: {count_text(report.file_count, 'file')}.", "dim")
+    for one in report.read_as:
+        yield Line(f"  {one.file}: read as: {sentence(one)}", "dim")
     if report.log_reading:
         yield Line(f"Logs: {report.log_reading}.", "dim")
     if not (snapshot.brokers or snapshot.cluster_id):

@@ -1,0 +1,188 @@
+"""Tell which component of Kafka a set of keys configures.
+
+Keys that one component alone reads decide, in the order of ``_DECISIVE``. Without such a key the component that knows
+most of the keys is taken. Sources: the ConfigDefs of the components (``eosctl/settings/tables``), KafkaConfig,
+StreamsConfig, DistributedConfig, StandaloneConfig, MirrorMakerConfig.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from typing import Final, NamedTuple
+
+from eosctl.model.deployment import Role, Value
+from eosctl.settings.parameter_tables import kafka_tables, load_tables, only_librdkafka
+
+CLIENTS: Final = (Role.PRODUCER, Role.CONSUMER)
+_SCORED: Final = (Role.BROKER, Role.TOPIC, Role.PRODUCER, Role.CONSUMER, Role.STREAMS, Role.CONNECT_WORKER)
+_WORDS: Final[Mapping[Role, tuple[str, ...]]] = {
+    Role.CONNECT_WORKER: ("connect-", "connect_", "worker", "kafkaconnect"),
+    Role.STREAMS: ("stream",),
+    Role.PRODUCER: ("producer",),
+    Role.CONSUMER: ("consumer",),
+    Role.TOPIC: ("topic",),
+    Role.BROKER: ("server", "broker", "controller", "kraft"),
+}
+PREFIXED: Final = re.compile(r"^(?:[\w-]+\.)*?(producer|consumer)s?\.(?:properties\.|config\.)?(.+)$")
+"""A key of a client inside something else: which client, and the setting."""
+CLIENT_KEYS: Final[Mapping[Role, frozenset[str]]] = {
+    Role.PRODUCER: frozenset(
+        {
+            *("transactional.id", "acks", "enable.idempotence", "linger.ms", "batch.size", "transaction.timeout.ms"),
+            *("delivery.timeout.ms", "max.in.flight.requests.per.connection", "key.serializer", "value.serializer"),
+            *("max.block.ms", "message.timeout.ms", "max.in.flight", "request.required.acks"),
+            "message.send.max.retries",
+        }
+    ),
+    Role.CONSUMER: frozenset(
+        {
+            *("group.id", "isolation.level", "enable.auto.commit", "auto.offset.reset", "max.poll.interval.ms"),
+            *("max.poll.records", "key.deserializer", "value.deserializer", "group.instance.id", "group.protocol"),
+            *("partition.assignment.strategy", "auto.commit.interval.ms", "session.timeout.ms"),
+            *("heartbeat.interval.ms", "enable.auto.offset.store"),
+        }
+    ),
+}
+"""What tells that one of the two clients is configured at all."""
+_FLOW: Final = re.compile(r"^[^.\s]+->[^.\s]+\.")
+_STORAGE: Final = re.compile(
+    r"^(config|status|offset)\.storage\.(topic|replication\.factor|partitions|file\.filename)$"
+)
+_WORKERS: Final = frozenset(
+    {
+        *("exactly.once.source.support", "connector.client.config.override.policy", "plugin.path"),
+        *("plugin.discovery", "offset.flush.interval.ms"),
+    }
+)
+_STREAMS: Final = frozenset({"application.id", "processing.guarantee", "num.stream.threads", "num.standby.replicas"})
+_BROKERS: Final = (
+    *("process.roles", "broker.id", "node.id", "controller.quorum.voters", "controller.quorum.bootstrap.servers"),
+    *("controller.listener.names", "inter.broker.listener.name", "listener.security.protocol.map"),
+    *("advertised.listeners", "log.dirs", "log.dir", "listeners"),
+)
+
+
+class Recognition(NamedTuple):
+    """The component that keys configure, and the key that shows it; empty where the number of keys does."""
+
+    role: Role
+    key: str = ""
+
+
+def recognize(values: Mapping[str, Value], hints: Iterable[str] = ()) -> Recognition | None:
+    """Return what a set of settings configures; None when Kafka has none of the keys.
+
+    Args:
+        values: By the name of the setting, without the prefix of a library.
+        hints: Words of the surroundings. They count only where no key decides.
+    """
+    found = decide(values)
+    if found is not None:
+        return found
+    words = tuple(hints)
+    values = {key: value for key, value in values.items() if not _is_of_others(key, value)}
+    scores = {role: _score(role, values, words) for role in _SCORED}
+    best = max(scores, key=lambda role: scores[role])
+    if scores[best] == 0:
+        return None
+    return Recognition(best, next((value.key for key, value in values.items() if key in exclusive(best)), ""))
+
+
+def decide(values: Mapping[str, Value]) -> Recognition | None:
+    """Return the component that alone reads one of the keys; None when no key decides."""
+    for role, reads in _DECISIVE:
+        key = reads(values)
+        if key is not None:
+            return Recognition(role, key)
+    return None
+
+
+def is_named(role: Role, hints: Iterable[str]) -> bool:
+    """Return whether the surroundings name a component, e.g. in the file's name."""
+    text = " ".join(hints)
+    return any(word in text for word in _WORDS[role])
+
+
+def client_key(role: Role, values: Mapping[str, Value]) -> str:
+    """Return the key that shows a producer or a consumer, the most telling one first."""
+    first = "transactional.id" if role is Role.PRODUCER else "group.id"
+    if first in values:
+        return values[first].key
+    prefixed = (value.key for key, value in values.items() if (m := PREFIXED.match(key)) and m[1] == role.value)
+    return next((v.key for key, v in values.items() if key in CLIENT_KEYS[role]), next(prefixed, ""))
+
+
+@cache
+def exclusive(role: Role) -> frozenset[str]:
+    """Return the settings that one component alone declares."""
+    tables = kafka_tables()
+    others = {n for name, t in tables.items() if name not in (role.value, "librdkafka") for n in t.parameters}
+    return frozenset(tables[role.value].parameters) - others
+
+
+def _any_of(names: frozenset[str]) -> Callable[[Mapping[str, Value]], str | None]:
+    return lambda values: next((value.key for key, value in values.items() if key in names), None)
+
+
+def _mirror_key(values: Mapping[str, Value]) -> str | None:
+    flow = next((value.key for key, value in values.items() if _FLOW.match(key)), None)
+    if flow is not None:
+        return flow
+    clusters, mirrors = values.get("clusters"), values.get("mirrors")
+    if mirrors is not None and "->" in (mirrors.text or ""):
+        return mirrors.key
+    aliases = (clusters.text or "").split(",") if clusters is not None else ()
+    named = any(f"{alias.strip()}.bootstrap.servers" in values for alias in aliases)
+    return clusters.key if clusters is not None and named else None
+
+
+def _worker_key(values: Mapping[str, Value]) -> str | None:
+    storage = next((value.key for key, value in values.items() if _STORAGE.match(key)), None)
+    return storage or _any_of(_WORKERS)(values)
+
+
+def _broker_key(values: Mapping[str, Value]) -> str | None:
+    found = (values[name] for name in _BROKERS if name in values and not _is_of_others(name, values[name]))
+    return next((value.key for value in found), None)
+
+
+def _is_of_others(name: str, value: Value) -> bool:
+    """Tell whether a value shows that a key is not Kafka's, although a broker has one of this name.
+
+    Trino's node.id is a name; the listeners of Connect, ksqlDB, and Schema Registry are URLs of HTTP.
+    """
+    if not value.resolved:
+        return False
+    if name in ("node.id", "broker.id"):
+        return value.number is None
+    return name == "listeners" and (value.text or "http").strip().lower().startswith("http")
+
+
+# MirrorMaker reads the keys of workers too, and ksqlDB those of its REST server: the order decides.
+_DECISIVE: Final[tuple[tuple[Role, Callable[[Mapping[str, Value]], str | None]], ...]] = (
+    (Role.MIRROR_MAKER, _mirror_key),
+    (Role.CONNECT_WORKER, _worker_key),
+    (Role.STREAMS, _any_of(_STREAMS)),
+    (Role.BROKER, _broker_key),
+    (Role.PRODUCER, _any_of(frozenset({"transactional.id"}))),
+    (Role.CONSUMER, _any_of(frozenset({"group.id"}))),
+)
+
+
+def _score(role: Role, values: Mapping[str, Value], hints: Iterable[str]) -> int:
+    own = load_tables()[role.value].parameters
+    alone = exclusive(role)
+    count = sum(4 if key in alone else 1 for key in values if key in own or key in alone)
+    if role in CLIENTS:
+        count += sum(3 for key in values if (m := PREFIXED.match(key)) and m[1] == role.value and m[2] in own)
+        count += sum(1 for key in values if key in CLIENT_KEYS[role])
+        librdkafka = load_tables()["librdkafka"].parameters
+        count += sum(3 for key in values if key in only_librdkafka() and librdkafka[key].only in ("", role.value))
+    if role is Role.STREAMS and any(key.startswith(("main.consumer.", "restore.consumer.")) for key in values):
+        count += 4
+    if role in (Role.STREAMS, Role.CONNECT_WORKER) and not alone.isdisjoint(values):
+        # Both hand such keys on to clients of their own.
+        count += sum(3 for key in values if PREFIXED.match(key))
+    return count + (3 if count and is_named(role, hints) else 0)

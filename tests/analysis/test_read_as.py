@@ -1,0 +1,122 @@
+"""What files are read as: those that Kafka ships, and those whose keys belong to several components."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from eosctl.analysis.read_as import read_as, sentence
+from eosctl.model.deployment import Deployment
+from eosctl.settings.deployment_files import read_components
+from eosctl.settings.parameter_tables import load_tables
+from eosctl.settings.sources import Releases
+
+SHIPPED = Path(__file__).parents[1] / "fixtures" / "configs" / "shipped"
+"""Keys and values of Kafka's own ``config`` and ``docker`` folders, 2.8 to 4.3."""
+TAKEN_FOR = {
+    "zookeeper-era/server.properties": ["Kafka broker (broker.id)"],
+    "kraft/server.properties": ["Kafka broker and controller (process.roles)"],
+    "kraft/broker.properties": ["Kafka broker (process.roles)"],
+    "kraft/controller.properties": ["Kafka controller (process.roles)"],
+    "docker/server.properties": ["Kafka broker and controller (process.roles)"],
+    "docker/docker-compose.yml": ["Kafka controller (KAFKA_NODE_ID)", "Kafka broker (KAFKA_NODE_ID)"],
+    "producer.properties": ["producer (the name of the file)"],
+    "consumer.properties": ["consumer (group.id)"],
+    "connect-distributed.properties": ["Kafka Connect worker (offset.storage.topic)"],
+    "connect-standalone.properties": ["Kafka Connect worker (offset.storage.file.filename)"],
+    "connect-mirror-maker.properties": ["MirrorMaker 2 (A->B.enabled)"],
+    "connect-file-source.properties": ["source connector (connector.class)"],
+    "connect-file-sink.properties": ["sink connector (connector.class)"],
+    "connect-console-source.properties": ["source connector (connector.class)"],
+    "connect-console-sink.properties": ["sink connector (connector.class)"],
+    "log4j.properties": [],
+    "connect-log4j.properties": [],
+    "tools-log4j.properties": [],
+    "log4j2.yaml": [],
+    "zookeeper.properties": [],
+    "trogdor.conf": [],
+}
+
+
+def sentences(file: str, text: str, releases: Releases | None = None) -> list[str]:
+    parts = tuple(read_components(file, text, releases=releases or Releases()))
+    return [sentence(one) for one in read_as(Deployment(parts, load_tables()))]
+
+
+def test_each_file_that_kafka_ships_is_named() -> None:
+    assert {str(path.relative_to(SHIPPED)) for path in SHIPPED.rglob("*") if path.is_file()} == TAKEN_FOR.keys()
+
+
+@pytest.mark.parametrize("name", TAKEN_FOR)
+def test_what_kafka_ships_is_read_as_what_it_is(name: str) -> None:
+    found = sentences(name, (SHIPPED / name).read_text("utf-8"))
+    assert found == [f"{taken}, Kafka 4.3 (assumed)" for taken in TAKEN_FOR[name]]
+
+
+@pytest.mark.parametrize(
+    ("text", "taken"),
+    [
+        # Keys that one component alone reads decide, however many keys of others there are.
+        (
+            "application.id=a\nlinger.ms=0\nbatch.size=1\nacks=all\ntransaction.timeout.ms=5000\nmax.block.ms=1\n",
+            ["Kafka Streams application (application.id)"],
+        ),
+        ("processing.guarantee=exactly_once_v2\nlinger.ms=0\nacks=all\n", ["Kafka Streams application"]),
+        ("application.id=a\ngroup.id=g\ntransactional.id=t\n", ["Kafka Streams application (application.id)"]),
+        ("node.id=1\nretention.ms=1\ncleanup.policy=delete\nsegment.bytes=1\nnum.partitions=3\n", ["Kafka broker"]),
+        ("log.dirs=/d\nnum.partitions=1\nmin.insync.replicas=2\n", ["Kafka broker (log.dirs)"]),
+        ("listeners=PLAINTEXT://:9092\nnum.partitions=1\n", ["Kafka broker (listeners)"]),
+        ("controller.quorum.voters=1@a:1\nnum.partitions=1\n", ["Kafka broker (controller.quorum.voters)"]),
+        ("num.partitions=1\nprocess.roles= controller \n", ["Kafka controller (process.roles)"]),
+        (
+            "group.id=connect\nlisteners=http://:8083\nstatus.storage.topic=s\nacks=all\n",
+            ["Kafka Connect worker (status.storage.topic)"],
+        ),
+        ("clusters=a,b\na.bootstrap.servers=x:1\nb.bootstrap.servers=y:1\nlisteners=http://:8083\n", ["MirrorMaker 2"]),
+        ("a->b.enabled=true\nconfig.storage.replication.factor=3\n", ["MirrorMaker 2 (a->b.enabled)"]),
+        ("mirrors=a->b\nconfig.storage.replication.factor=3\n", ["MirrorMaker 2 (mirrors)"]),
+        ("transactional.id=t\ngroup.id=g\n", ["producer (transactional.id)", "consumer (group.id)"]),
+        ("group.id=g\nzookeeper.connect=z:1\nisolation.level=read_committed\n", ["consumer (group.id)"]),
+        ("producer.acks=all\nproducer.linger.ms=1\n", ["producer (producer.acks)"]),
+        ("cleanup.policy=compact\nmin.insync.replicas=2\nretention.ms=1\n", ["topic"]),
+        # Other servers have such keys as well.
+        ("node.environment=test\nnode.id=ffffffff-ffff\nnode.data-dir=/var/trino\n", []),
+        ("listeners=http://0.0.0.0:8081\nkafkastore.topic=_schemas\n", []),
+    ],
+)
+def test_keys_that_one_component_alone_reads_decide(text: str, taken: list[str]) -> None:
+    found = sentences("app.properties", text)
+    assert len(found) == len(taken), found
+    assert all(one.startswith(wanted) for one, wanted in zip(found, taken, strict=True)), found
+
+
+@pytest.mark.parametrize("name", ["topic.properties", "producer.properties", "server.properties", "worker.properties"])
+def test_the_name_of_the_file_does_not_outweigh_such_a_key(name: str) -> None:
+    found = sentences(name, "application.id=a\nacks=all\nnum.partitions=1\n")
+    assert found == ["Kafka Streams application (application.id), Kafka 4.3 (assumed)"]
+
+
+def test_the_release_is_called_assumed_only_where_nobody_names_it() -> None:
+    text = "application.id=a\nprocessing.guarantee=exactly_once_v2\n"
+    assert sentences("s.properties", text, Releases((3, 9))) == [
+        "Kafka Streams application (application.id), Kafka 3.9"
+    ]
+    librdkafka = sentences("client.conf", "transactional.id=t\nmessage.timeout.ms=1\n")
+    assert librdkafka[0].startswith("librdkafka producer (transactional.id), librdkafka ")
+
+
+def test_equal_parts_of_one_file_are_counted() -> None:
+    text = "topics:\n" + "".join(
+        f"  t{number}: {{partitions: 1, replication: 3, config: {{retention.ms: 1}}}}\n" for number in range(3)
+    )
+    assert sentences("topics.yaml", text) == ["topic (partitions), Kafka 4.3 (assumed), 3 times"]
+
+
+def test_a_role_that_the_user_gives_is_named_so() -> None:
+    from eosctl.model.deployment import Role
+
+    parts = tuple(read_components("strange.conf", "acks=all\n", Role.PRODUCER))
+    assert [sentence(one) for one in read_as(Deployment(parts, load_tables()))] == [
+        "producer (--role), Kafka 4.3 (assumed)"
+    ]

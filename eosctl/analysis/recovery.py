@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from eosctl.model.deployment import Component, Deployment, Place, Role, Value
+from eosctl.analysis.mirror_flows import LEVEL, Flow, flows_of, mirrors, without_effect
+from eosctl.model.deployment import Component, Deployment, Place, Value
 
 LINK_SETTINGS: Final = frozenset(
     {
@@ -69,6 +70,10 @@ class _Flow(NamedTuple):
         found = self.value(name)
         return (found.word or "") if found is not None else default
 
+    @property
+    def route(self) -> Flow:
+        return Flow(self.mirror, self.source, self.target)
+
     def is_on(self, name: str, default: bool) -> bool:
         found = self.value(name)
         return default if found is None else found.flag is True
@@ -89,20 +94,13 @@ def explain_carried(deployment: Deployment) -> tuple[Carried, ...]:
 
 
 def _flows(deployment: Deployment) -> Iterator[_Flow]:
-    for mirror in deployment.of(Role.MIRROR_MAKER):
-        enabled = [
-            name.removesuffix(".enabled").split("->", 1)
-            for name, value in mirror.given.items()
-            if "->" in name and name.endswith(".enabled") and name.count(".") == 1 and value.flag is True
-        ]
-        if enabled:
-            yield from (_Flow(mirror, source, target) for source, target in enabled)
-        elif is_link(mirror):
+    for mirror in mirrors(deployment):
+        if is_link(mirror):
             yield _Flow(mirror, "", "")
-    for connector in deployment.of(Role.SOURCE_CONNECTOR):
-        if (connector.word("connector.class") or "").endswith("MirrorSourceConnector"):
-            source, target = (connector.word(f"{end}.cluster.alias") or end for end in ("source", "target"))
-            yield _Flow(connector, source, target)
+            continue
+        for flow in flows_of(mirror):
+            dedicated = flow.is_dedicated
+            yield _Flow(mirror, flow.source or ("" if dedicated else "source"), flow.target or "target")
 
 
 def _explain(flow: _Flow) -> Iterator[Carried]:
@@ -152,40 +150,38 @@ def _matches(patterns: str, name: str) -> bool:
 
 
 def _records(flow: _Flow) -> Carried:
-    names = (
-        f"{flow.source}.consumer.isolation.level",
-        "source.consumer.isolation.level",
-        "consumer.isolation.level",
-        "consumer.override.isolation.level",
-    )
-    level = flow.value(*names)
+    level = flow.route.source_consumer(LEVEL)
     if level is not None and (level.word or "").lower() == "read_committed":
         detail = "Records of committed transactions, without their bounds: a transaction arrives in parts."
         return Carried(str(flow), "records", Fate.PARTLY, detail, "Expect the last transactions torn.", level.place)
+    lost = () if level is not None else without_effect(flow.mirror)
+    dropped = f" {lost[0].key} reaches no consumer: MirrorMaker drops this spelling." if lost else ""
     return Carried(
         str(flow),
         "records",
         Fate.WRONG,
-        "Records of aborted transactions are copied too, and there they are true.",
-        f"Set {flow.source or 'source'}.consumer.isolation.level=read_committed.",
-        level.place if level is not None else None,
+        f"Records of aborted transactions are copied too, and there they are committed.{dropped}",
+        f"Set {flow.route.advised_key(LEVEL)}=read_committed.",
+        next((value.place for value in (level, *lost) if value is not None), None),
     )
 
 
 def _mirror_itself(flow: _Flow) -> Carried:
-    support = flow.word(f"{flow.target}.exactly.once.source.support", "") or flow.word(
-        "exactly.once.source.support", ""
-    )
-    place = flow.place(f"{flow.target}.exactly.once.source.support", "exactly.once.source.support")
-    if support.lower() in ("enabled", "required"):
+    route, support = flow.route, flow.route.support()
+    if route.is_exactly_once():
+        place = support.place if support is not None else None
         return Carried(str(flow), "once each", Fate.CARRIED, "The mirror writes with transactions.", "", place)
+    unnamed = flow.mirror.given.get("exactly.once.source.support") if route.is_dedicated else None
+    dropped = "" if unnamed is None else f" {unnamed.key} names no cluster, so MirrorMaker drops it."
+    name = f"{flow.target}.exactly.once.source.support" if route.is_dedicated else "exactly.once.source.support"
+    where = "" if route.is_dedicated else " on the workers of Connect"
     return Carried(
         str(flow),
         "once each",
         Fate.PARTLY,
-        "A mirror that restarts copies some records again.",
-        "Set exactly.once.source.support=enabled (3.5 and later), or recognise duplicates behind it.",
-        place,
+        f"A mirror that restarts copies some records again.{dropped}",
+        f"Set {name}=enabled{where} (3.5 and later), or recognize duplicates behind it.",
+        next((value.place for value in (support, unnamed) if value is not None), None),
     )
 
 

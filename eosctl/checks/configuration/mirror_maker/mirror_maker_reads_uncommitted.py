@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from eosctl.analysis.mirror_flows import LEVEL, Flow, flows_of, mirrors, without_effect
 from eosctl.checks.configuration.rule import problem, rule
 from eosctl.checks.declaration import Problem
-from eosctl.model.deployment import Component, Deployment, Role
+from eosctl.model.deployment import Component, Deployment, Role, Value
 from eosctl.model.severity import Severity
 
-
-def _mirrors(connector: Component) -> bool:
-    return "MirrorSourceConnector" in (connector.word("connector.class") or "")
+COMMITTED = "read_committed"
 
 
 @rule(
@@ -26,50 +25,77 @@ def mirror_maker_reads_uncommitted(deployment: Deployment) -> Iterator[Problem]:
     """Find MirrorMaker flows that copy records of aborted transactions.
 
     What it checks:
-        isolation.level of the source's consumer in MirrorMaker 2: read_uncommitted written down; or not set while
-        exactly-once sources are enabled.
+        isolation.level of the consumer that reads the source cluster: read_uncommitted written down; read_committed
+        in a spelling that reaches no consumer; or not set while exactly-once sources are enabled. In mm2.properties
+        three spellings reach it: SOURCE.consumer.isolation.level, SOURCE->TARGET.source.consumer.isolation.level, and
+        SOURCE->TARGET.consumer.isolation.level, with the aliases of the clusters. MirrorMaker drops all others,
+        consumer.isolation.level and source.consumer.isolation.level among them. A connector has no aliases: there
+        source.consumer.isolation.level and consumer.isolation.level reach it.
 
     Why it matters for exactly-once:
         MirrorMaker copies records, not markers. What it reads uncommitted is committed in the target, also when it
         was aborted.
 
     Example:
-        exactly.once.source.support=enabled without source.consumer.isolation.level=read_committed: the connector
-        reports that it cannot do exactly-once.
+        mm2.properties with east->west.enabled=true, west.exactly.once.source.support=enabled, and
+        source.consumer.isolation.level=read_committed: the consumer reads uncommitted records.
 
     Fix:
-        Set source.consumer.isolation.level=read_committed for every flow (in mm2.properties:
-        CLUSTER.consumer.isolation.level).
+        In mm2.properties, set SOURCE.consumer.isolation.level=read_committed with the alias of the cluster that is
+        read, e.g. east.consumer.isolation.level. In the settings of a connector, set
+        source.consumer.isolation.level=read_committed.
 
     Verify:
         eosctl config lint reports it no longer.
 
     References:
-        KIP-618; KIP-656; isolation.level; exactly.once.source.support.
+        KIP-618; KIP-656; isolation.level; exactly.once.source.support; MirrorMakerConfig.connectorBaseConfig;
+        MirrorConnectorConfig.sourceConsumerConfig.
     """
-    mirrors = [*deployment.of(Role.MIRROR_MAKER), *(c for c in deployment.of(Role.SOURCE_CONNECTOR) if _mirrors(c))]
-    for mirror in mirrors:
-        levels = [v for key, v in mirror.given.items() if key.endswith("consumer.isolation.level") and v.word]
-        for level in levels:
-            if (level.word or "").lower() == "read_uncommitted":
-                yield problem(
-                    mirror,
-                    (level,),
-                    f"{level.key} is read_uncommitted.",
-                    impact="Records of aborted transactions are committed in the target cluster.",
-                    remedy=f"Set {level.key}=read_committed.",
-                )
-        support = [
-            v
-            for key, v in mirror.given.items()
-            if key.endswith(("exactly.once.source.support", "exactly.once.support"))
-        ]
-        wanted = [v for v in support if (v.word or "").lower() in ("enabled", "required")]
-        if wanted and not levels:
+    for mirror in mirrors(deployment):
+        flows = flows_of(mirror)
+        levels = {flow: flow.source_consumer(LEVEL) for flow in flows}
+        uncommitted = {
+            level.key: level for level in levels.values() if level and (level.word or "").lower() == "read_uncommitted"
+        }
+        for level in uncommitted.values():
             yield problem(
                 mirror,
-                (wanted[0],),
-                f"{wanted[0].key} is {wanted[0].word}, but the source's consumer reads uncommitted records by default.",
-                impact="Aborted records are copied, and the connector cannot promise exactly-once.",
-                remedy="Set source.consumer.isolation.level=read_committed.",
+                (level,),
+                f"{level.key} is read_uncommitted.",
+                impact="Records of aborted transactions are committed in the target cluster.",
+                remedy=f"Set {level.key}=read_committed.",
             )
+        unset = [flow for flow, level in levels.items() if level is None]
+        if unset:
+            yield from _unset(mirror, unset)
+
+
+def _unset(mirror: Component, flows: Sequence[Flow]) -> Iterator[Problem]:
+    """Yield what is wrong with flows whose consumers read uncommitted records by default."""
+    keys = dict.fromkeys(flow.advised_key(LEVEL) for flow in flows)
+    remedy = f"Set {' and '.join(f'{key}={COMMITTED}' for key in keys)}."
+    lost = [value for value in without_effect(mirror) if (value.word or "").lower() == COMMITTED]
+    for value in lost:
+        yield problem(
+            mirror,
+            (value,),
+            f"{value.key} reaches no consumer: MirrorMaker drops this spelling.",
+            impact="The flow reads uncommitted records: those of aborted transactions are committed in the target.",
+            remedy=remedy,
+        )
+    wanted = next((asked for flow in flows if (asked := _wanted(flow))), None)
+    if wanted is not None and not lost:
+        yield problem(
+            mirror,
+            (wanted,),
+            f"{wanted.key} is {wanted.word}, but the source's consumer reads uncommitted records by default.",
+            impact="Aborted records are copied, and the connector cannot promise exactly-once.",
+            remedy=remedy,
+        )
+
+
+def _wanted(flow: Flow) -> Value | None:
+    """Return the value that asks for exactly-once, also where it names no cluster (EOS-CFG-143 reports that)."""
+    values = (flow.support(), flow.mirror.given.get("exactly.once.source.support"))
+    return next((v for v in values if v is not None and (v.word or "").lower() in ("enabled", "required")), None)

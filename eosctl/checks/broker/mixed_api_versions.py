@@ -50,8 +50,7 @@ def mixed_api_versions(case: Case) -> Iterator[Problem]:
         A rolling upgrade that stopped half-way on Friday.
 
     Fix:
-        Finish the upgrade. During a roll over 3.6.0 to 3.7.0 switch partition verification off, and on again
-        afterwards.
+        Finish the upgrade. Roll to 3.7.1 or later, without a stop at 3.6.0 to 3.7.0.
 
     Verify:
         eosctl check run EOS-BRK-004 passes.

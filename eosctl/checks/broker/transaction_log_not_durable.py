@@ -97,7 +97,7 @@ def _min_isr(topic: Topic, replicas: int, case: Case) -> Iterator[Problem]:
             "alone.",
             "The loss of that broker loses transaction outcomes.",
             evidence,
-            _set_min_isr(case),
+            _set_min_isr(case, case.limits.transaction_log_min_isr),
         )
     elif min_isr >= replicas > case.limits.transaction_log_min_isr:
         yield _problem(
@@ -106,15 +106,15 @@ def _min_isr(topic: Topic, replicas: int, case: Case) -> Iterator[Problem]:
             f"{TRANSACTION_STATE_TOPIC} has min.insync.replicas={min_isr} with {replicas} replicas.",
             "Every broker restart stops all transactions of the partitions it holds.",
             evidence,
-            _set_min_isr(case),
+            _set_min_isr(case, replicas - 1),
         )
 
 
-def _set_min_isr(case: Case) -> Command:
+def _set_min_isr(case: Case, count: int) -> Command:
     return Command(
         f"kafka-configs.sh --bootstrap-server {case.bootstrap} --alter --entity-type topics "
         f"--entity-name {TRANSACTION_STATE_TOPIC} --add-config "
-        f"min.insync.replicas={case.limits.transaction_log_min_isr}"
+        f"min.insync.replicas={count}"
     )
 
 

@@ -43,7 +43,9 @@ def min_isr_equals_replication_factor(deployment: Deployment) -> Iterator[Proble
         Replication factor 3 with min.insync.replicas=3, meant as extra safety.
 
     Fix:
-        Use replication factor 3 and min.insync.replicas 2.
+        Add one replica, e.g. replication factor 3 with min.insync.replicas 2. With three replicas or more,
+        min.insync.replicas can be one less instead. Never set it to 1: an acknowledged commit is then lost with one
+        broker.
 
     Verify:
         eosctl config lint reports it no longer.
@@ -59,5 +61,11 @@ def min_isr_equals_replication_factor(deployment: Deployment) -> Iterator[Proble
                 (minimum, factor),
                 f"{minimum.key} and {factor.key} are both {minimum.number}.",
                 impact="No write succeeds while one replica is away, also during a rolling restart.",
-                remedy=f"Set {minimum.key} to {minimum.number - 1}, or use one replica more.",
+                remedy=_remedy(minimum.key, factor.key, minimum.number),
             )
+
+
+def _remedy(minimum: str, factor: str, number: int) -> str:
+    """Return a remedy that leaves an acknowledged record on two brokers or more."""
+    more = f"et {factor}={number + 1}."
+    return {2: f"S{more}"}.get(number, f"Set {minimum}={number - 1}, or s{more}")

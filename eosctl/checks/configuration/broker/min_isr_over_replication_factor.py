@@ -44,7 +44,7 @@ def min_isr_over_replication_factor(deployment: Deployment) -> Iterator[Problem]
         min.insync.replicas=2 in server.properties with the default replication factor of 1.
 
     Fix:
-        Raise the replication factor, or lower min.insync.replicas.
+        Raise the replication factor above min.insync.replicas.
 
     Verify:
         eosctl config lint reports it no longer.

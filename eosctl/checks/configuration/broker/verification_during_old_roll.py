@@ -42,8 +42,8 @@ def verification_during_old_roll(deployment: Deployment) -> Iterator[Problem]:
         A Compose file with kafka:3.5 and kafka:3.6 in one cluster.
 
     Fix:
-        Go to 3.7.1 or later, or set transaction.partition.verification.enable=false for the time of the roll and back
-        to true afterwards (it is dynamic).
+        Roll to 3.7.1 or later. Finish a roll that has begun. Leave transaction.partition.verification.enable at true:
+        without it transactions can hang.
 
     Verify:
         eosctl config lint reports it no longer.
@@ -64,5 +64,5 @@ def verification_during_old_roll(deployment: Deployment) -> Iterator[Problem]:
                 f"{beside.name} of {release_text(beside.release)}.",
                 confidence=Confidence.LIKELY,
                 impact="With 3.6.x and 3.7.0, transactional writes fail while older coordinators remain.",
-                remedy="Use 3.7.1 or later, or switch verification off during the roll.",
+                remedy="Roll to 3.7.1 or later, without a stop at 3.6 or 3.7.0.",
             )

@@ -124,6 +124,7 @@ from eosctl.checks.configuration.streams.commit_interval_over_transaction_timeou
 from eosctl.checks.configuration.streams.commit_interval_unchecked_before_3_0 import (
     commit_interval_unchecked_before_3_0,
 )
+from eosctl.checks.configuration.streams.commit_interval_without_margin import commit_interval_without_margin
 from eosctl.checks.configuration.streams.ephemeral_state_directory import ephemeral_state_directory
 from eosctl.checks.configuration.streams.exception_handler_swallows import exception_handler_swallows
 from eosctl.checks.configuration.streams.guarantee_not_known import guarantee_not_known
@@ -154,6 +155,7 @@ ALL_RULES: Final[tuple[Rule, ...]] = (
     commit_interval_over_transaction_timeout,
     unprefixed_transaction_timeout,
     commit_interval_unchecked_before_3_0,
+    commit_interval_without_margin,
     transaction_timeout_over_broker_maximum,
     flink_default_transaction_timeout,
     high_broker_maximum_timeout,

@@ -91,7 +91,7 @@ def read_as_notifications(parts: tuple[ReadAs, ...]) -> list[dict[str, Any]]:
     return [
         {
             "level": "note",
-            "message": {"text": f"read as: {sentence(one)}"},
+            "message": {"text": sarif_message(f"read as: {sentence(one)}")},
             "locations": [{"physicalLocation": {"artifactLocation": {"uri": quote(one.file)}}}],
         }
         for one in parts

@@ -29,11 +29,7 @@ def tracked(root: Path) -> list[str]:
 
 def too_long(root: Path, names: list[str]) -> dict[str, int]:
     """Map each Python file over the limit to its lines."""
-    lines = {
-        name: len((root / name).read_text("utf-8").splitlines())
-        for name in names
-        if name.endswith(".py")
-    }
+    lines = {name: len((root / name).read_text("utf-8").splitlines()) for name in names if name.endswith(".py")}
     return {name: count for name, count in lines.items() if count > LINE_LIMIT}
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from eosctl.model.finding import CheckStatus
 from eosctl.model.severity import Severity
-from eosctl.render.configuration.lint import LintView
+from eosctl.render.configuration.lint_view import LintView
 from eosctl.render.diagnosis.report import Report
 
 Labels = tuple[tuple[str, str], ...]

@@ -17,7 +17,7 @@ from eosctl.render.capacity.plan import PlanItem
 from eosctl.render.configuration.bugs import BugItem
 from eosctl.render.configuration.change import RepairItem, UpgradeItem
 from eosctl.render.configuration.difference import Difference
-from eosctl.render.configuration.lint import LintView
+from eosctl.render.configuration.lint_view import LintView
 from eosctl.render.configuration.setting import SettingItem
 from eosctl.render.diagnosis.access import AccessItem
 from eosctl.render.diagnosis.catalogue import CheckItem, ManualItem

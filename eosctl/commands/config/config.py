@@ -100,7 +100,8 @@ def lint(
     from eosctl.checks.configuration.judge import judge, undecided
     from eosctl.model.deployment import Deployment
     from eosctl.model.evidence import EvidenceKind
-    from eosctl.render.configuration.lint import Linted, render_lint
+    from eosctl.render.configuration.lint import render_lint
+    from eosctl.render.configuration.lint_view import Linted
     from eosctl.settings.deployment_files import read_deployment
     from eosctl.settings.sources import Releases
 

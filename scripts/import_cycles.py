@@ -1,0 +1,59 @@
+"""List import cycles among the files of the product, lazy and TYPE_CHECKING imports included.
+
+    python -m scripts.import_cycles [DIRECTORY]
+
+Exit status 1 when a cycle exists. Two files that need each other can be read, moved, or compiled only together.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator, Mapping, Set
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+PACKAGES = ("eosctl", "spark_log_analytics")
+
+
+def import_graph(root: Path) -> dict[str, frozenset[str]]:
+    """Return the modules that each module of the product imports, wherever in the file."""
+    paths = {_module(path.relative_to(root)): path for name in PACKAGES for path in (root / name).rglob("*.py")}
+    return {module: frozenset(_imported(path, paths)) - {module} for module, path in paths.items()}
+
+
+def find_cycle(graph: Mapping[str, Set[str]]) -> tuple[str, ...]:
+    """Return the modules of one cycle in order, the first one again at the end; empty when there is none."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return tuple(reversed(error.args[1]))
+    return ()
+
+
+def _module(path: Path) -> str:
+    return ".".join(path.with_suffix("").parts).removesuffix(".__init__")
+
+
+def _imported(path: Path, known: Mapping[str, Path]) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in known)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                if inner in known:
+                    yield inner
+                elif node.module in known:
+                    yield node.module
+
+
+def main() -> int:
+    """Print one cycle, if any."""
+    cycle = find_cycle(import_graph(Path(sys.argv[1] if len(sys.argv) > 1 else ".")))
+    sys.stdout.write("\n  -> ".join(cycle) + "\n" if cycle else "No import cycle.\n")
+    return 1 if cycle else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -14,7 +14,7 @@ SHIPPED: Final = (
     "eosctl/__init__.py",
     "eosctl/model/**/*.py",
     "eosctl/analysis/__init__.py",
-    "eosctl/analysis/wording.py",
+    "eosctl/text.py",
     "eosctl/analysis/incidents/*.py",
     "eosctl/analysis/log_digest/*.py",
     "spark_log_analytics/**/*.py",

@@ -13,11 +13,11 @@ from typing import Final, Protocol
 from eosctl.analysis.applications import losing_is_for_good
 from eosctl.analysis.partitions import require_partition
 from eosctl.errors import PlanRefused, UsageError
-from eosctl.model.finding import Evidence
 from eosctl.model.hang import HangCause, HangStatus, HangVerdict
 from eosctl.model.plan import MarkerPlan
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import TopicPartition
+from eosctl.model.verdict import Evidence
 
 
 class Target(Protocol):

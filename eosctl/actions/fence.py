@@ -9,7 +9,6 @@ from __future__ import annotations
 from eosctl.analysis.applications import losing_is_for_good, recognise_application
 from eosctl.analysis.coordinators import may_hide_transactional_ids, unheard_coordinators
 from eosctl.analysis.lifetime import NO_TIMEOUT_MS, PREPARED
-from eosctl.analysis.wording import count_text
 from eosctl.client.client import Client
 from eosctl.client.transactions import init_producer_id
 from eosctl.collect.reader import ReadOnly
@@ -19,6 +18,7 @@ from eosctl.model.evidence import GapReason
 from eosctl.model.plan import FenceOutcome, FencePlan
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import Transaction, TransactionState
+from eosctl.text import count_text
 
 
 def plan_fence(snapshot: ClusterSnapshot, transactional_id: str, *, accept_data_loss: str | None = None) -> FencePlan:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from eosctl.analysis.log_order import place_by_offset
 from eosctl.analysis.timeline import MAX_LANES, Focus, Sources, build_timeline
-from eosctl.model.finding import Finding
+from eosctl.findings.finding import Finding
 from eosctl.model.hang import HangStatus, HangVerdict
 from eosctl.model.incident import Incident
 from eosctl.model.log_evidence import LoggedIncident

@@ -15,13 +15,13 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from eosctl.analysis.state_log import history_by_id
-from eosctl.analysis.wording import duration_text, time_text
 from eosctl.model.fencing import AbortedRange, FencingCause, FencingEvent
-from eosctl.model.finding import Confidence, Evidence
 from eosctl.model.history import TransactionLogEntry
 from eosctl.model.limits import Limits
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import TransactionState
+from eosctl.model.verdict import Confidence, Evidence
+from eosctl.text import duration_text, time_text
 
 TV2: Final = 2
 # Admin.fenceProducers sent this timeout up to Kafka 3.7 (KAFKA-16047).

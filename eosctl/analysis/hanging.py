@@ -26,13 +26,13 @@ from eosctl.analysis.lifetime import Watch, evidence_of, judge_transaction, skew
 from eosctl.analysis.partitions import partitions_by_name
 from eosctl.analysis.relation import IDLE_STATES, ORPHANED, OWNED, Relation, Sighting, relate, sightings, was_open
 from eosctl.analysis.state_log import present_owners, record_of, was_read
-from eosctl.analysis.wording import duration_text
-from eosctl.model.finding import Confidence, Evidence
 from eosctl.model.hang import HangCause, HangStatus, HangVerdict, OpenTransaction
 from eosctl.model.history import TransactionLogEntry
 from eosctl.model.limits import Limits
 from eosctl.model.snapshot import ClusterSnapshot, PartitionInfo
 from eosctl.model.transaction import PartitionProducers, TopicPartition, Transaction
+from eosctl.model.verdict import Confidence, Evidence
+from eosctl.text import duration_text
 
 _CAUSES: Final = {
     Relation.UNKNOWN: HangCause.UNKNOWN_TO_COORDINATOR,

@@ -10,12 +10,12 @@ from msgspec.structs import replace
 from eosctl.analysis.locate import locate_transactional_id
 from eosctl.analysis.partitions import too_few_in_sync
 from eosctl.analysis.state_log import History, history_by_id, record_of
-from eosctl.analysis.wording import duration_text, time_text
-from eosctl.model.finding import Confidence, Evidence
 from eosctl.model.hang import HangCause, HangStatus, TransactionVerdict
 from eosctl.model.limits import Limits
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import Transaction, TransactionState
+from eosctl.model.verdict import Confidence, Evidence
+from eosctl.text import duration_text, time_text
 
 # The wire's text for a transaction that never times out: a two-phase commit (KIP-939) stores Integer.MAX_VALUE.
 NO_TIMEOUT_MS: Final = 2_147_483_647

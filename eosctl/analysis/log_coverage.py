@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from eosctl.analysis.wording import count_text
 from eosctl.model.log_event import UNCLASSIFIED, LogEvent, SourceSummary
 from eosctl.model.log_findings import FileCoverage, LogFindings, Recognition
+from eosctl.text import count_text
 
 NAMED_FILES: Final = 3
 _NO_LAYOUT: Final = "none"

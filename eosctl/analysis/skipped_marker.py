@@ -14,12 +14,12 @@ import msgspec
 
 from eosctl.analysis.abort_safety import TV2, entries_of, marker_may_have_been_skipped
 from eosctl.analysis.state_log import History, last_prepare
-from eosctl.analysis.wording import time_text
-from eosctl.model.finding import Evidence
 from eosctl.model.hang import OpenTransaction
 from eosctl.model.history import TransactionLogEntry
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import TransactionState
+from eosctl.model.verdict import Evidence
+from eosctl.text import time_text
 
 _COMPLETE: Final = (TransactionState.COMPLETE_COMMIT, TransactionState.COMPLETE_ABORT)
 

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from eosctl.analysis.log_order import place_by_offset
 from eosctl.analysis.state_log import history_by_id
-from eosctl.analysis.wording import count_text
 from eosctl.model.blame import BlameVerdict
 from eosctl.model.group_commit import GroupCommit
 from eosctl.model.history import TransactionLogEntry
@@ -20,6 +19,7 @@ from eosctl.model.log_event import LogEvent
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.timeline import BatchFact, Lane, LaneKind, Mark, Timeline, Tone
 from eosctl.model.transaction import TopicPartition, TransactionState
+from eosctl.text import count_text
 
 MAX_LANES: Final = 40
 MAX_MARKS_PER_LANE: Final = 2_000

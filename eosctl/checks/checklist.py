@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from eosctl.checks.checklist_subjects import SUBJECTS, Seen
+from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
 from eosctl.model.checklist import Answer, Checklist, ChecklistItem, ChecklistRecord, ItemKind, ItemState
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.finding import CheckResult, CheckStatus, Diagnosis
 from eosctl.model.severity import Severity
 from eosctl.model.snapshot import ClusterSnapshot
 

@@ -13,14 +13,15 @@ from eosctl.analysis.hanging import classify_open_transactions
 from eosctl.analysis.lifetime import classify_transactions
 from eosctl.analysis.lso import StableOffsetGap, find_stable_offset_gaps
 from eosctl.analysis.release import Release
+from eosctl.findings.finding import Command, Finding
 from eosctl.model.deployment import Deployment
 from eosctl.model.evidence import ACTIVE_CONTROLLER, EvidenceKind
 from eosctl.model.fencing import FencingEvent
-from eosctl.model.finding import Command, Confidence, Evidence, Finding, Resource
 from eosctl.model.hang import HangVerdict, TransactionVerdict
 from eosctl.model.limits import Limits
 from eosctl.model.severity import Severity
 from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.model.verdict import Confidence, Evidence, Resource
 
 
 class Area(StrEnum):

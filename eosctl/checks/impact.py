@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from eosctl.analysis.wording import hidden_text
 from eosctl.model.hang import BlastRadius, HangVerdict
+from eosctl.text import hidden_text
 
 GROUPS_NAMED = 5
 

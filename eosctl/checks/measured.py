@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 from eosctl.checks.declaration import Case
+from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.finding import Command, Evidence, Resource
 from eosctl.model.metric_page import MetricPage, MetricSample
+from eosctl.model.verdict import Evidence, Resource
 
 NEEDS: Final = frozenset({EvidenceKind.METRICS})
 

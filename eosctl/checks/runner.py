@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from eosctl.analysis.release import release_floor, release_text
 from eosctl.checks.declaration import Case, Check
-from eosctl.checks.grade import grade
-from eosctl.checks.summary import summarise
+from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
+from eosctl.findings.grade import grade
+from eosctl.findings.summary import summarise
 from eosctl.model.evidence import LISTED_BY, EvidenceGap, EvidenceKind, GapReason
-from eosctl.model.finding import CheckResult, CheckStatus, Diagnosis
 from eosctl.model.snapshot import ClusterSnapshot
 
 

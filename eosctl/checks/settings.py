@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from eosctl.model.finding import Evidence
 from eosctl.model.setting import Setting
 from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.model.verdict import Evidence
 
 
 class Told(NamedTuple):

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from eosctl.checks.grouping import FindingGroup
-from eosctl.model.finding import Diagnosis, Finding
+from eosctl.findings.diagnosis import Diagnosis
+from eosctl.findings.finding import Finding
+from eosctl.findings.grouping import FindingGroup
 
 
 class Standing(NamedTuple):

@@ -6,8 +6,8 @@ from enum import StrEnum
 
 import msgspec
 
-from eosctl.model.finding import Confidence, Evidence
 from eosctl.model.transaction import TopicPartition
+from eosctl.model.verdict import Confidence, Evidence
 
 
 class BlameCause(StrEnum):

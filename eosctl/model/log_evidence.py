@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from eosctl.model.finding import Resource
 from eosctl.model.incident import Incident
 from eosctl.model.severity import Severity
+from eosctl.model.verdict import Resource
 
 
 class LoggedRecord(NamedTuple):

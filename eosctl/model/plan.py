@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from eosctl.model.finding import Evidence
 from eosctl.model.transaction import TopicPartition, Transaction
+from eosctl.model.verdict import Evidence
 
 
 class MarkerPlan(msgspec.Struct, frozen=True):

@@ -7,11 +7,11 @@ from typing import Final
 import msgspec
 
 from eosctl.analysis.snapshot_diff import SnapshotChange
-from eosctl.analysis.wording import count_text, time_text
 from eosctl.model.bundle import BundleManifest, BundlePart, MissingPart
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.render.listing import Column
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
+from eosctl.text import count_text, time_text
 
 
 class ChangeItem(msgspec.Struct, frozen=True):

@@ -6,9 +6,9 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from eosctl.analysis.wording import time_text
 from eosctl.model.evidence import EvidenceGap
 from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.text import time_text
 
 T = TypeVar("T")
 

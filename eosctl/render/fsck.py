@@ -8,10 +8,10 @@ from typing import Final
 import msgspec
 
 from eosctl.analysis.fsck.consequences import CONSEQUENCES
-from eosctl.analysis.wording import count_text
 from eosctl.model.fsck import FsckFinding, FsckSeverity
 from eosctl.render.listing import Column
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
+from eosctl.text import count_text
 
 
 class FsckItem(msgspec.Struct, frozen=True):

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from eosctl.model.finding import CheckStatus
+from eosctl.findings.diagnosis import CheckStatus
 from eosctl.model.severity import Severity
 from eosctl.render.configuration.lint_view import LintView
 from eosctl.render.diagnosis.report import Report

@@ -7,7 +7,8 @@ import shlex
 from msgspec.structs import replace
 
 from eosctl.checks.operations.no_controller_answers import no_controller_answers
-from eosctl.model.finding import CheckResult, Command, Diagnosis, Finding
+from eosctl.findings.diagnosis import CheckResult, Diagnosis
+from eosctl.findings.finding import Command, Finding
 from eosctl.runbooks.book import Runbook
 from eosctl.runbooks.load import runbooks_for
 

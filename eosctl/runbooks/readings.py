@@ -17,8 +17,8 @@ from eosctl.checks.declaration import Case
 from eosctl.checks.registry import ALL_CHECKS
 from eosctl.checks.runner import diagnose
 from eosctl.errors import UsageError
+from eosctl.findings.diagnosis import CheckStatus
 from eosctl.model.fencing import FencingCause
-from eosctl.model.finding import CheckStatus
 from eosctl.model.hang import HangStatus, HangVerdict
 from eosctl.model.severity import Severity
 from eosctl.model.snapshot import ClusterSnapshot, PartitionInfo

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from eosctl.errors import ConfigFileError
+from eosctl.findings.gate_rules import GateRules, Suppression
 from eosctl.model.severity import Severity
-from eosctl.model.suppression import GateRules, Suppression
 
 GATE_FILE: Final = ".eosctl.yaml"
 _KEYS: Final = frozenset({"suppressions", "fail_on", "min_score"})

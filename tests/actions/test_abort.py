@@ -8,10 +8,10 @@ from eosctl.actions.marker import apply_marker
 from eosctl.actions.official import abort_command
 from eosctl.analysis.bootstrap import connection_words
 from eosctl.errors import AuthorizationDenied, PlanRefused, UsageError
-from eosctl.model.finding import Confidence
 from eosctl.model.hang import BlastRadius, HangCause, HangStatus, HangVerdict, OpenTransaction
 from eosctl.model.snapshot import ClusterSnapshot, PartitionInfo, Topic
 from eosctl.model.transaction import TopicPartition
+from eosctl.model.verdict import Confidence
 from eosctl.wire.api_keys import ApiKey
 from eosctl.wire.error_codes import ErrorCode
 from eosctl.wire.messages import describe_producers as dp

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from eosctl.analysis.fencing import find_fencings
 from eosctl.model.fencing import AbortedRange, FencingCause, FencingEvent
-from eosctl.model.finding import Confidence
 from eosctl.model.history import TransactionLogEntry
+from eosctl.model.verdict import Confidence
 from tests.analysis.recorded import history
 from tests.analysis.scenes import NOW_MS, ORDERS_0, ORDERS_1, entry, look, snapshot, transaction
 

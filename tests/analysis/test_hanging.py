@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from eosctl.analysis.hanging import classify_open_transactions
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.finding import Confidence
 from eosctl.model.hang import HangCause, HangStatus, HangVerdict
 from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.model.verdict import Confidence
 from tests.analysis.scenes import (
     AUTHORIZER,
     EVERYTHING,

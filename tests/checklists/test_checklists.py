@@ -19,10 +19,12 @@ from eosctl.checks.declaration import Case
 from eosctl.checks.registry import ALL_CHECKS, CATALOGUE
 from eosctl.checks.runner import diagnose
 from eosctl.errors import ConfigFileError
+from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis, Grade
+from eosctl.findings.finding import Finding
 from eosctl.model.checklist import Checklist, ChecklistItem, ItemKind, ItemState
 from eosctl.model.deployment import Component, Deployment, Place, Role
-from eosctl.model.finding import CheckResult, CheckStatus, Diagnosis, Finding, Grade, Resource
 from eosctl.model.severity import Severity
+from eosctl.model.verdict import Resource
 from eosctl.settings.checklists import parse_checklist, shipped_checklists
 from tests.checks.cases import build
 from tests.render.story import unhappy_cluster

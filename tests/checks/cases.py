@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import msgspec
 import yaml
 
-from eosctl.model.finding import CheckResult, Finding
+from eosctl.findings.diagnosis import CheckResult
+from eosctl.findings.finding import Finding
 from eosctl.model.limits import Limits
 from eosctl.model.snapshot import ClusterSnapshot
 

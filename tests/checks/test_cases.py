@@ -11,7 +11,8 @@ from eosctl.checks.declaration import Case
 from eosctl.checks.manual import SECTIONS, parse_manual
 from eosctl.checks.registry import ALL_CHECKS, find_check, select_checks
 from eosctl.checks.runner import diagnose, run_check
-from eosctl.model.finding import CheckStatus, Severity
+from eosctl.findings.diagnosis import CheckStatus
+from eosctl.model.severity import Severity
 from eosctl.render.diagnosis.catalogue import catalogue_lock
 from tests.checks.cases import FIXTURES, CheckCase, all_cases, build, differences
 

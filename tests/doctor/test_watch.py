@@ -13,10 +13,10 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from msgspec.structs import replace
 
 from eosctl.checks.declaration import Case
-from eosctl.checks.grouping import group_findings
 from eosctl.checks.registry import ALL_CHECKS
 from eosctl.checks.runner import diagnose
 from eosctl.checks.watching import Look, failed, follow
+from eosctl.findings.grouping import group_findings
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.render.diagnosis.watch import look_item, render_look
 from eosctl.testing import SandboxThread

@@ -7,9 +7,9 @@ from eosctl.checks.declaration import Case
 from eosctl.checks.registry import ALL_CHECKS
 from eosctl.checks.runner import diagnose
 from eosctl.collect.collector import ASKED
+from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
 from eosctl.model.fencing import AbortedRange
-from eosctl.model.finding import Command
 from eosctl.model.history import TransactionLogEntry
 from eosctl.model.setting import Setting, SettingSource
 from eosctl.model.snapshot import (

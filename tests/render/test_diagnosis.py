@@ -18,7 +18,7 @@ from lxml import etree
 
 from eosctl import __version__
 from eosctl.checks.registry import ALL_CHECKS
-from eosctl.model.finding import CheckStatus
+from eosctl.findings.diagnosis import CheckStatus
 from eosctl.render.diagnosis.formats import render_diagnosis
 from eosctl.render.diagnosis.sarif import FINGERPRINT
 from eosctl.render.formats import FindingFormat

@@ -5,9 +5,11 @@ from __future__ import annotations
 import shlex
 
 from eosctl.analysis.bootstrap import bootstrap_of
-from eosctl.model.finding import CheckResult, CheckStatus, Diagnosis, Finding, Grade, Resource
+from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis, Grade
+from eosctl.findings.finding import Finding
 from eosctl.model.severity import Severity
 from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.model.verdict import Resource
 from eosctl.runbooks.advice import name_runbooks
 
 

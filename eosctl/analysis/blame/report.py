@@ -11,12 +11,12 @@ from eosctl.analysis.fencing import find_fencings
 from eosctl.analysis.log_order import LogPosition, effective_times
 from eosctl.analysis.state_log import history_by_id
 from eosctl.model.blame import Blame, BlameCause, BlameVerdict, Moment
-from eosctl.model.finding import Confidence
 from eosctl.model.group_commit import GroupCommit
 from eosctl.model.history import TransactionLogEntry
 from eosctl.model.limits import Limits
 from eosctl.model.log_event import LogEvent
 from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.model.verdict import Confidence
 
 _STALE_ADVICE = (
     "Run brokers with the fix of KAFKA-17507 (3.9.1 and later, 4.0 and later), and consumers that fetch offsets with "

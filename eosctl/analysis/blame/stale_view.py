@@ -11,9 +11,9 @@ from itertools import pairwise
 
 import msgspec
 
-from eosctl.analysis.wording import time_text
-from eosctl.model.finding import Evidence
 from eosctl.model.group_commit import GroupCommit
+from eosctl.model.verdict import Evidence
+from eosctl.text import time_text
 
 # A takeover reads the offset within a rebalance; one that comes later had time to see the truth.
 WITHIN_MS = 300_000

@@ -12,13 +12,13 @@ from typing import Final, NamedTuple
 
 from eosctl.analysis.applications import ApplicationKind, recognise_application
 from eosctl.analysis.blame.tenures import Reign
-from eosctl.analysis.wording import count_text, duration_text, time_text
 from eosctl.model.blame import BlameCause, BlameVerdict, Tenure
 from eosctl.model.fencing import FencingCause, FencingEvent
-from eosctl.model.finding import Confidence, Evidence
 from eosctl.model.history import TransactionLogEntry
 from eosctl.model.limits import Limits
 from eosctl.model.transaction import TransactionState
+from eosctl.model.verdict import Confidence, Evidence
+from eosctl.text import count_text, duration_text, time_text
 
 # The coordinator hands out a new producer id when the epoch would reach Short.MAX_VALUE.
 LAST_EPOCH: Final = 32_766

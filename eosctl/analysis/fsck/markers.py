@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from eosctl.analysis.fsck.notes import INFO, WARNING, Notes
-from eosctl.analysis.wording import count_text
 from eosctl.storage.scan import LogBatch
+from eosctl.text import count_text
 from eosctl.wire.records.control import EndTxnMarker
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from eosctl.analysis.fsck.notes import INFO, WARNING, Notes
-from eosctl.analysis.wording import count_text
 from eosctl.model.fsck import FsckFinding
 from eosctl.model.transaction import TopicPartition
 from eosctl.storage.scan import LogBatch
+from eosctl.text import count_text
 from eosctl.wire.errors import WireError
 from eosctl.wire.internal import offsets
 from eosctl.wire.records.control import EndTxnMarker, decode_control

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from eosctl.analysis.fsck.notes import ERROR, WARNING
-from eosctl.analysis.wording import count_text
 from eosctl.model.fsck import FsckFinding
 from eosctl.model.transaction import TopicPartition
 from eosctl.storage.checkpoints import EpochStart
 from eosctl.storage.names import PARTITION_METADATA
+from eosctl.text import count_text
 from eosctl.wire.records.header import BatchHeader
 
 #: Stretches of a log that are told apart; with fewer batches than that each is a stretch of its own.

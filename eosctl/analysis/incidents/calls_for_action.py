@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from eosctl.analysis.incidents.quotes import quote_record
-from eosctl.model.finding import Resource
 from eosctl.model.log_event import LogEvent
 from eosctl.model.log_evidence import UnexplainedRecords
 from eosctl.model.severity import Severity
+from eosctl.model.verdict import Resource
 
 QUOTED_AT_EACH_END: Final = 3
 _SUBJECTS: Final = (

@@ -9,9 +9,9 @@ from eosctl.analysis.incidents.quorum import FAILOVER_MS, led_quorum, successor_
 from eosctl.analysis.incidents.servers import Outage, first_of_each, names_node
 from eosctl.analysis.incidents.shortages import SHORTAGE_GAP_MS
 from eosctl.analysis.incidents.story import LogStory, incident, time_of
-from eosctl.analysis.wording import count_text
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
+from eosctl.text import count_text
 
 _TOPIC: Final = "__transaction_state-"
 

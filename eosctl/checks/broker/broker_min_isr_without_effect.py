@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.settings import told
+from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.finding import Command, Resource
 from eosctl.model.setting import SettingSource
 from eosctl.model.severity import Severity
+from eosctl.model.verdict import Resource
 
 
 @check(

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from eosctl.analysis.wording import duration_text
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.settings import number, told
+from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.finding import Command, Resource
 from eosctl.model.severity import Severity
+from eosctl.model.verdict import Resource
+from eosctl.text import duration_text
 
 PRODUCER_MS: Final = 60_000
 STREAMS_MS: Final = 10_000

@@ -7,9 +7,10 @@ from typing import Final
 
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.settings import told
+from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.finding import Command, Resource
 from eosctl.model.severity import Severity
+from eosctl.model.verdict import Resource
 
 NAMES: Final = (
     "transaction.max.timeout.ms",

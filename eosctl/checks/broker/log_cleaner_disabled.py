@@ -8,9 +8,10 @@ from typing import Final
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.settings import told
 from eosctl.checks.wording import name_some
+from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.finding import Command, Resource
 from eosctl.model.severity import Severity
+from eosctl.model.verdict import Resource
 
 SETTING: Final = "log.cleaner.enable"
 

@@ -8,10 +8,11 @@ from typing import Final
 
 from eosctl.analysis.release import release_floor, release_text
 from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.finding import Command, Evidence, Resource
 from eosctl.model.severity import Severity
 from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.model.verdict import Evidence, Resource
 
 # What a transaction is made of; other differences do not touch exactly-once.
 TRANSACTION_APIS: Final = {

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.settings import Told, told
+from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.finding import Command, Resource
 from eosctl.model.severity import Severity
+from eosctl.model.verdict import Resource
 
 SETTING = "transaction.partition.verification.enable"
 

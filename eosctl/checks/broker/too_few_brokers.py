@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.analysis.wording import count_text
 from eosctl.checks.declaration import Area, Case, Problem, check
-from eosctl.checks.grade import at_most
+from eosctl.findings.grade import at_most
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.finding import Evidence, Resource
 from eosctl.model.severity import Severity
 from eosctl.model.snapshot import ClusterSnapshot
+from eosctl.model.verdict import Evidence, Resource
+from eosctl.text import count_text
 
 
 @check(

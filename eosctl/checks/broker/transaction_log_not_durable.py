@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from eosctl.analysis.coordinators import TRANSACTION_STATE_TOPIC
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.settings import number
+from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.finding import Command, Evidence, Resource
 from eosctl.model.severity import Severity
 from eosctl.model.snapshot import Topic
+from eosctl.model.verdict import Evidence, Resource
 
 
 def _has_transaction_log(case: Case) -> str:

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.settings import told
 from eosctl.checks.wording import name_some
+from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.finding import Command, Evidence, Resource
 from eosctl.model.setting import SettingSource
 from eosctl.model.severity import Severity
+from eosctl.model.verdict import Evidence, Resource
 
 SETTING = "unclean.leader.election.enable"
 

@@ -8,9 +8,10 @@ from typing import Final
 
 from eosctl.analysis.coordinators import CONSUMER_OFFSETS_TOPIC, TRANSACTION_STATE_TOPIC
 from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.finding import Command, Evidence, Resource
 from eosctl.model.severity import Severity
+from eosctl.model.verdict import Evidence, Resource
 
 NOTABLE: Final = 3
 

@@ -8,10 +8,11 @@ from msgspec.structs import replace
 
 from eosctl.checks.configuration.cluster import broker_components, topic_components
 from eosctl.checks.configuration.judge import judge
-from eosctl.checks.grade import grade
-from eosctl.checks.summary import summarise
+from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
+from eosctl.findings.finding import Finding
+from eosctl.findings.grade import grade
+from eosctl.findings.summary import summarise
 from eosctl.model.deployment import Deployment
-from eosctl.model.finding import CheckResult, CheckStatus, Diagnosis, Finding
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.settings.sources import shown
 

@@ -8,8 +8,9 @@ from typing import Final, NamedTuple
 from eosctl.checks.configuration.registry import ALL_RULES
 from eosctl.checks.configuration.rule import Rule
 from eosctl.checks.declaration import Case
+from eosctl.findings.diagnosis import CheckResult, CheckStatus
+from eosctl.findings.finding import Finding
 from eosctl.model.deployment import Component, Deployment, Value
-from eosctl.model.finding import CheckResult, CheckStatus, Finding
 from eosctl.model.snapshot import ClusterSnapshot
 
 _NO_CLUSTER: Final = ClusterSnapshot(captured_at_ms=0, cluster_id="")

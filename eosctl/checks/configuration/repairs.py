@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from eosctl.model.finding import Finding
+from eosctl.findings.finding import Finding
 
 
 class Action(StrEnum):

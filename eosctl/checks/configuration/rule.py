@@ -7,9 +7,10 @@ from functools import wraps
 from typing import Final, NamedTuple
 
 from eosctl.checks.declaration import Area, Case, Check, Problem
+from eosctl.findings.finding import Command
 from eosctl.model.deployment import Client, Component, Deployment, Role, Value, ValueSource
-from eosctl.model.finding import Command, Confidence, Evidence, Resource
 from eosctl.model.severity import Severity
+from eosctl.model.verdict import Confidence, Evidence, Resource
 
 Judge = Callable[[Deployment], Iterator[Problem]]
 INT_MAX: Final = 2_147_483_647

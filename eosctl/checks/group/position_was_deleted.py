@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from shlex import quote
 
-from eosctl.analysis.wording import count_text
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.wording import name_some
+from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.finding import Command, Evidence, Resource
 from eosctl.model.severity import Severity
+from eosctl.model.verdict import Evidence, Resource
+from eosctl.text import count_text
 
 
 @check(

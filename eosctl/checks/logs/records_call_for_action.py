@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from eosctl.analysis.wording import count_text, time_text
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.logs.told import NEEDS, without_logs
-from eosctl.model.finding import Confidence, Evidence
 from eosctl.model.log_evidence import LoggedRecord, UnexplainedRecords
 from eosctl.model.severity import Severity
+from eosctl.model.verdict import Confidence, Evidence
+from eosctl.text import count_text, time_text
 
 _FACTS: Final = {"group": "group_id", "coordinator_partition": "partition"}
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
-from eosctl.analysis.wording import count_text, time_text
 from eosctl.checks.declaration import Case, Problem
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.finding import Confidence, Evidence, Resource
 from eosctl.model.incident import Incident
 from eosctl.model.log_evidence import LoggedIncident
+from eosctl.model.verdict import Confidence, Evidence, Resource
+from eosctl.text import count_text, time_text
 
 NEEDS: Final = frozenset({EvidenceKind.LOGS})
 RECORDS_SHOWN: Final = 6

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from eosctl.analysis.wording import duration_text
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.measured import NEEDS, Series, above, shown
-from eosctl.model.finding import Command
+from eosctl.findings.finding import Command
 from eosctl.model.severity import Severity
+from eosctl.text import duration_text
 
 _LOAD: Final = "kafka_server_{}_coordinator_metrics_partition_load_time_max"
 LOADS: Final = tuple(

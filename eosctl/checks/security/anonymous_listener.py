@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.finding import Command, Evidence, Resource
 from eosctl.model.severity import Severity
 from eosctl.model.snapshot import Broker
+from eosctl.model.verdict import Evidence, Resource
 
 LOCAL: Final = ("localhost:", "127.", "[::1]")
 

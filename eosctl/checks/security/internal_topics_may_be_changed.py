@@ -7,9 +7,10 @@ from typing import Final
 
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.security.authorizer import no_authorizer
+from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.finding import Command, Evidence, Resource
 from eosctl.model.severity import Severity
+from eosctl.model.verdict import Evidence, Resource
 
 INTERNAL: Final = ("__transaction_state", "__consumer_offsets")
 HARMFUL: Final = frozenset({"All", "Delete", "Alter", "AlterConfigs", "Write"})

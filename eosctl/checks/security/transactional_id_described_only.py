@@ -7,9 +7,10 @@ from typing import Final
 
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.security.authorizer import no_authorizer
+from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.finding import Command, Confidence, Evidence, Resource
 from eosctl.model.severity import Severity
+from eosctl.model.verdict import Confidence, Evidence, Resource
 
 WRITING: Final = ("Write", "All")
 

@@ -8,10 +8,11 @@ from typing import Final
 from eosctl.analysis.coordinators import CONSUMER_OFFSETS_TOPIC, TRANSACTION_STATE_TOPIC
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.settings import number, told
+from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.finding import Command, Evidence, Resource
 from eosctl.model.severity import Severity
 from eosctl.model.snapshot import Topic
+from eosctl.model.verdict import Evidence, Resource
 
 PARTITION_SETTINGS: Final = {
     TRANSACTION_STATE_TOPIC: "transaction.state.log.num.partitions",

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from typing import Final
 
 from eosctl.analysis.lso import StableOffsetGap
-from eosctl.analysis.wording import count_text
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.impact import incident_of
+from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.finding import Command, Confidence, Evidence, Resource
 from eosctl.model.hang import HangStatus
 from eosctl.model.severity import Severity
+from eosctl.model.verdict import Confidence, Evidence, Resource
+from eosctl.text import count_text
 
 # These have checks of their own, which say more.
 EXPLAINED: Final = frozenset({HangStatus.HANGING, HangStatus.STALLED, HangStatus.LATE, HangStatus.LONG_RUNNING})

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from itertools import groupby
 from shlex import quote
 
-from eosctl.analysis.wording import count_text, duration_text, time_text
 from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.fencing import FencingCause
-from eosctl.model.finding import Command, Resource
 from eosctl.model.severity import Severity
+from eosctl.model.verdict import Resource
+from eosctl.text import count_text, duration_text, time_text
 
 
 @check(

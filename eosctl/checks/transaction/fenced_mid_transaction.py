@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from shlex import quote
 
-from eosctl.analysis.wording import count_text, time_text
 from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
 from eosctl.model.fencing import FencingCause, FencingEvent
-from eosctl.model.finding import Command, Confidence, Evidence, Resource
 from eosctl.model.severity import Severity
+from eosctl.model.verdict import Confidence, Evidence, Resource
+from eosctl.text import count_text, time_text
 
 CAUSES = (FencingCause.NEWER_INSTANCE, FencingCause.ADMIN_FENCE)
 

@@ -8,10 +8,11 @@ from eosctl.analysis.bootstrap import abort_line
 from eosctl.analysis.hanging import describe_looks
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.impact import impact_text, incident_of, radius_facts
+from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.finding import Command, Confidence, Evidence, Resource
 from eosctl.model.hang import HangStatus, HangVerdict
 from eosctl.model.severity import Severity
+from eosctl.model.verdict import Confidence, Evidence, Resource
 
 
 @check(

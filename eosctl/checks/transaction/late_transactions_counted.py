@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from eosctl.analysis.wording import count_text
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.measured import NEEDS, Series, above, shown
-from eosctl.model.finding import Command
+from eosctl.findings.finding import Command
 from eosctl.model.severity import Severity
+from eosctl.text import count_text
 
 LATE: Final = Series("kafka_server_ReplicaManager_Value", "PartitionsWithLateTransactionsCount")
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.analysis.wording import duration_text, hidden_text
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.impact import impact_text, incident_of, radius_facts
 from eosctl.checks.settings import number
+from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.finding import Command, Resource
 from eosctl.model.hang import HangStatus, HangVerdict
 from eosctl.model.severity import Severity
+from eosctl.model.verdict import Resource
+from eosctl.text import duration_text, hidden_text
 
 
 @check(

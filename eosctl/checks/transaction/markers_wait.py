@@ -7,7 +7,7 @@ from typing import Final
 
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.measured import NEEDS, Series, above, shown
-from eosctl.model.finding import Command
+from eosctl.findings.finding import Command
 from eosctl.model.severity import Severity
 
 _MANAGER: Final = "kafka_coordinator_transaction_TransactionMarkerChannelManager_Value"

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from shlex import quote
 
 from eosctl.analysis.locate import locate_transactional_id
-from eosctl.analysis.wording import duration_text
 from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.finding import Command, Resource
 from eosctl.model.hang import HangStatus
 from eosctl.model.severity import Severity
+from eosctl.model.verdict import Resource
+from eosctl.text import duration_text
 
 
 @check(

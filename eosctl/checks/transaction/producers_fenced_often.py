@@ -7,8 +7,9 @@ from typing import Final
 
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.measured import NEEDS, Measured, Series, measured, shown
-from eosctl.model.finding import Command, Evidence
+from eosctl.findings.finding import Command
 from eosctl.model.severity import Severity
+from eosctl.model.verdict import Evidence
 
 ERRORS: Final = Series("kafka_network_RequestMetrics_OneMinuteRate", "ErrorsPerSec")
 FENCED: Final = frozenset({"PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH"})

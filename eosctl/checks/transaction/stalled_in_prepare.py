@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from shlex import quote
 
 from eosctl.checks.declaration import Area, Case, Problem, check
+from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.finding import Command, Resource
 from eosctl.model.hang import HangStatus
 from eosctl.model.severity import Severity
+from eosctl.model.verdict import Resource
 
 
 @check(

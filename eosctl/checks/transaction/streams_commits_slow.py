@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from eosctl.analysis.wording import duration_text
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.measured import NEEDS, Series, above, shown
-from eosctl.model.finding import Resource
 from eosctl.model.severity import Severity
+from eosctl.model.verdict import Resource
+from eosctl.text import duration_text
 
 COMMIT: Final = Series("kafka_streams_stream_thread_metrics_commit_latency_max", attribute="commit-latency-max")
 SLOW_MS: Final = 5_000

@@ -8,10 +8,11 @@ from shlex import quote
 from eosctl.analysis.lifetime import NO_TIMEOUT_MS
 from eosctl.checks.declaration import Area, Case, Problem, check
 from eosctl.checks.wording import name_some
+from eosctl.findings.finding import Command
 from eosctl.model.evidence import EvidenceKind
-from eosctl.model.finding import Command, Evidence, Resource
 from eosctl.model.severity import Severity
 from eosctl.model.transaction import TransactionState
+from eosctl.model.verdict import Evidence, Resource
 
 
 @check(

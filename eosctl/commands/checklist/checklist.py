@@ -97,11 +97,11 @@ def run(
     With --record the run can be left and resumed. Exit codes: 0 every item is done or not applicable, 3 one has failed,
     4 some are open.
     """
-    from eosctl.analysis.wording import time_text
     from eosctl.checks.checklist import failed_items, open_items, unanswered, with_answers
     from eosctl.render.diagnosis.checklist import Run, render_run
     from eosctl.render.machine import render_json
     from eosctl.settings.checklists import find_checklist
+    from eosctl.text import time_text
 
     if ask and record_file is None:
         raise UsageError("--ask was given, and no --record.", "Answers would be lost.", "Add --record FILE.")
@@ -168,12 +168,12 @@ def sign(
 
     The signature holds a digest of all answers: a record that was changed afterwards is refused.
     """
-    from eosctl.analysis.wording import time_text
     from eosctl.checks.checklist import digest_of, failed_items, open_items
     from eosctl.model.checklist import Signature
     from eosctl.render.diagnosis.checklist import Run, render_run
     from eosctl.render.machine import render_json
     from eosctl.settings.checklists import find_checklist, read_record
+    from eosctl.text import time_text
 
     invocation = invocation_of(context)
     record = read_record(record_file)

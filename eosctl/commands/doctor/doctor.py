@@ -42,9 +42,10 @@ from eosctl.render.formats import FindingFormat
 
 if TYPE_CHECKING:
     from eosctl.checks.declaration import Check
-    from eosctl.model.finding import Command, Diagnosis
+    from eosctl.findings.diagnosis import Diagnosis
+    from eosctl.findings.finding import Command
+    from eosctl.findings.gate_rules import Suppression
     from eosctl.model.snapshot import ClusterSnapshot
-    from eosctl.model.suppression import Suppression
     from eosctl.settings.deployment_files import FilesRead
 
 BAD_INPUT = 2
@@ -213,12 +214,12 @@ def doctor(
 
 
 def _watch(watching: Watching, gate: Gate, output: FindingFormat, invocation: Invocation) -> int:
-    from eosctl.analysis.wording import time_text
     from eosctl.checks.declaration import Case
     from eosctl.checks.registry import ALL_CHECKS
     from eosctl.checks.runner import diagnose
-    from eosctl.checks.suppression import suppress
+    from eosctl.findings.suppression import suppress
     from eosctl.settings.baseline import read_baseline
+    from eosctl.text import time_text
 
     gate, suppressions = _with_rules(gate)
     known = frozenset() if gate.baseline is None else read_baseline(gate.baseline)
@@ -248,15 +249,15 @@ def present(
     """Diagnose, write what was asked for, and return the exit code."""
     from eosctl.analysis.diagnosis_timeline import build_diagnosis_timeline
     from eosctl.analysis.read_as import read_as, sentence
-    from eosctl.analysis.wording import time_text
     from eosctl.checks.declaration import Case
     from eosctl.checks.runner import diagnose
-    from eosctl.checks.suppression import suppress
+    from eosctl.findings.suppression import suppress
     from eosctl.model.snapshot import ClusterSnapshot
     from eosctl.render.diagnosis.formats import render_diagnosis
     from eosctl.render.diagnosis.report import Report
     from eosctl.runbooks.advice import name_runbooks
     from eosctl.settings.baseline import read_baseline
+    from eosctl.text import time_text
 
     # What is wrong with these must show before the cluster's answer is written.
     gate, suppressions = _with_rules(request.gate)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from eosctl.checks.watching import Look
-    from eosctl.model.finding import Diagnosis
+    from eosctl.findings.diagnosis import Diagnosis
     from eosctl.model.snapshot import ClusterSnapshot
     from eosctl.settings.client_resolution import ResolvedClient
 
@@ -97,8 +97,8 @@ def watch_diagnosis(
     Raises:
         EosctlError: The first look failed.
     """
-    from eosctl.checks.grouping import group_findings
     from eosctl.checks.watching import failed, follow
+    from eosctl.findings.grouping import group_findings
 
     resolved = resolve_connection(watching.connection)
     look: Look | None = None

@@ -276,10 +276,10 @@ def _test(
     import time
     from contextlib import AbstractAsyncContextManager
 
-    from eosctl.analysis.wording import time_text
     from eosctl.client.client import connect
     from eosctl.history.feed import FedRecord, Feed
     from eosctl.render.progress import show_progress
+    from eosctl.text import time_text
     from eosctl.verify.app import exercise
     from eosctl.verify.app_report import judge_app
     from eosctl.verify.expression import compile_mapping

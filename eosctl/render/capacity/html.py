@@ -12,7 +12,6 @@ from itertools import groupby
 from typing import NamedTuple
 
 from eosctl import __version__
-from eosctl.analysis.wording import time_text
 from eosctl.capacity.quantities import bytes_text, milliseconds_text, rate_text
 from eosctl.model.capacity_plan import CapacityPlan, GrowthPoint, ResourceUse, Variant
 from eosctl.render.capacity.plan import (
@@ -27,6 +26,7 @@ from eosctl.render.capacity.plan import (
 )
 from eosctl.render.capacity.svg_charts import draw_appends, draw_growth, draw_utilisation, draw_variants
 from eosctl.render.escaping import html_text
+from eosctl.text import time_text
 
 
 class Tile(NamedTuple):

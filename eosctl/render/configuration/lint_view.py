@@ -7,11 +7,12 @@ from typing import NamedTuple
 import msgspec
 
 from eosctl.analysis.read_as import ReadAs
-from eosctl.analysis.wording import time_text
 from eosctl.checks.configuration.judge import Undecided, findings_of
-from eosctl.model.finding import CheckResult, CheckStatus, Finding
+from eosctl.findings.diagnosis import CheckResult, CheckStatus
+from eosctl.findings.finding import Finding
 from eosctl.settings.deployment_files import Unreadable
 from eosctl.settings.sources import shown
+from eosctl.text import time_text
 
 SCHEMA = "eosctl.config-lint"
 

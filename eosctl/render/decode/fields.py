@@ -8,9 +8,9 @@ from typing import Any, Final
 
 import msgspec
 
-from eosctl.analysis.wording import time_text
 from eosctl.render.decode.formats import BytesForm
 from eosctl.render.escaping import is_visible
+from eosctl.text import time_text
 from eosctl.wire.records.compression import Compression
 from eosctl.wire.records.control import ControlType, EndTxnMarker, OtherControl
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from typing import Any, Final
 
-from eosctl.analysis.wording import duration_text
 from eosctl.render.decode.fields import cell, when
 from eosctl.render.decode.formats import DecodeFormat
 from eosctl.render.machine import render_json_line
+from eosctl.text import duration_text
 
 Row = dict[str, Any]
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from eosctl.analysis.decode.summary import LogSummary
-from eosctl.analysis.wording import count_text
 from eosctl.render.decode.fields import CODECS, when
 from eosctl.render.decode.formats import DecodeFormat
 from eosctl.render.machine import render_json_line, render_tsv
 from eosctl.render.page import Field, Line, render_page
+from eosctl.text import count_text
 
 
 def render_summary(files: int, summary: LogSummary, form: DecodeFormat) -> str:

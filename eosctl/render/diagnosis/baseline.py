@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from eosctl.model.finding import Finding
+from eosctl.findings.finding import Finding
 from eosctl.render.machine import render_json
 from eosctl.settings.baseline import SCHEMA
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from eosctl.model.finding import CheckStatus, Finding
+from eosctl.findings.diagnosis import CheckStatus
+from eosctl.findings.finding import Finding
 from eosctl.render.configuration.github import LEVELS, annotation_property, annotation_text, read_as_notices
 from eosctl.render.diagnosis.report import Report
 

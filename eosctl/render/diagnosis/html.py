@@ -8,16 +8,18 @@ from typing import Final, NamedTuple
 from eosctl import __version__
 from eosctl.analysis.hanging import describe_looks
 from eosctl.analysis.read_as import sentence
-from eosctl.analysis.wording import hidden_text, time_text
-from eosctl.checks.grouping import first_actions
 from eosctl.checks.impact import incident_of
-from eosctl.model.finding import CheckResult, CheckStatus, Evidence, Finding
+from eosctl.findings.diagnosis import CheckResult, CheckStatus
+from eosctl.findings.finding import Finding
+from eosctl.findings.grouping import first_actions
 from eosctl.model.hang import HangStatus, HangVerdict
 from eosctl.model.severity import Severity
+from eosctl.model.verdict import Evidence
 from eosctl.render.diagnosis.picture import draw_blast_radius
 from eosctl.render.diagnosis.report import Report
 from eosctl.render.escaping import html_text
 from eosctl.render.transactions.timeline import draw_lanes, timeline_rows
+from eosctl.text import hidden_text, time_text
 
 PICTURES: Final = 20
 MARKS_SHOWN: Final = 200

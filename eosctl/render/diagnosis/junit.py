@@ -6,10 +6,11 @@ from itertools import groupby
 from typing import Final
 from xml.etree import ElementTree as ET
 
-from eosctl.analysis.wording import time_text
-from eosctl.model.finding import CheckResult, CheckStatus, Finding
+from eosctl.findings.diagnosis import CheckResult, CheckStatus
+from eosctl.findings.finding import Finding
 from eosctl.render.diagnosis.report import Report
 from eosctl.render.escaping import visible
+from eosctl.text import time_text
 
 _NOT_RUN: Final = (CheckStatus.SKIPPED, CheckStatus.NOT_APPLICABLE, CheckStatus.SUPPRESSED)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from eosctl.analysis.wording import count_text, time_text
-from eosctl.checks.grouping import FindingGroup, first_actions
-from eosctl.model.finding import CheckStatus
+from eosctl.findings.diagnosis import CheckStatus
+from eosctl.findings.grouping import FindingGroup, first_actions
 from eosctl.render.diagnosis.report import Report
 from eosctl.render.escaping import markdown_text, visible
 from eosctl.render.markdown import read_as_lines
+from eosctl.text import count_text, time_text
 
 
 def render_diagnosis_markdown(report: Report) -> str:

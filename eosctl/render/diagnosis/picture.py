@@ -5,8 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import Final
 
-from eosctl.analysis.wording import count_text
 from eosctl.model.hang import BlastRadius, HangVerdict
+from eosctl.text import count_text
 
 WIDTH: Final = 760
 LEFT: Final = 16

@@ -7,13 +7,15 @@ from typing import NamedTuple
 import msgspec
 
 from eosctl.analysis.read_as import ReadAs
-from eosctl.analysis.wording import time_text
-from eosctl.checks.grouping import FindingGroup, first_actions, group_findings
-from eosctl.model.finding import CheckStatus, Command, Deduction, Diagnosis, Evidence, Finding, Resource
+from eosctl.findings.diagnosis import CheckStatus, Deduction, Diagnosis
+from eosctl.findings.finding import Command, Finding
+from eosctl.findings.grouping import FindingGroup, first_actions, group_findings
 from eosctl.model.hang import HangVerdict
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.timeline import Timeline
+from eosctl.model.verdict import Evidence, Resource
 from eosctl.render.envelope import ClusterView, EvidenceView, cluster_view, evidence_view
+from eosctl.text import time_text
 
 SCHEMA = "eosctl.diagnosis"
 SCHEMA_VERSION = 1

@@ -12,14 +12,15 @@ from urllib.parse import quote
 
 from eosctl import __version__
 from eosctl.analysis.read_as import ReadAs, sentence
-from eosctl.analysis.wording import time_text
 from eosctl.checks.declaration import Check
 from eosctl.checks.manual import parse_manual
-from eosctl.model.finding import CheckStatus, Finding
+from eosctl.findings.diagnosis import CheckStatus
+from eosctl.findings.finding import Finding
 from eosctl.model.severity import Severity
 from eosctl.render.diagnosis.report import Report
 from eosctl.render.escaping import sarif_message
 from eosctl.render.machine import render_json
+from eosctl.text import time_text
 
 SCHEMA_URI: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 FINGERPRINT: Final = "eosctl/v1"

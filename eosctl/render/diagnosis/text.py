@@ -7,12 +7,14 @@ from itertools import groupby
 
 from eosctl.analysis.hanging import describe_looks
 from eosctl.analysis.read_as import sentence
-from eosctl.analysis.wording import count_text, time_text
-from eosctl.checks.grouping import FindingGroup, first_actions
-from eosctl.model.finding import CheckResult, CheckStatus, Command, Confidence, Finding
+from eosctl.findings.diagnosis import CheckResult, CheckStatus
+from eosctl.findings.finding import Command, Finding
+from eosctl.findings.grouping import FindingGroup, first_actions
 from eosctl.model.severity import Severity
+from eosctl.model.verdict import Confidence
 from eosctl.render.diagnosis.report import Report
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
+from eosctl.text import count_text, time_text
 
 TONES = {Severity.CRITICAL: "bold red", Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
 SOURCES_SHOWN = 8

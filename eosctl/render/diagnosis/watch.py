@@ -6,11 +6,11 @@ from typing import Final
 
 import msgspec
 
-from eosctl.analysis.wording import count_text, duration_text, time_text
 from eosctl.checks.watching import Look, Standing
 from eosctl.render.diagnosis.text import TONES
 from eosctl.render.page import PLAIN, Block, Grid, Line, Style, render_page
 from eosctl.render.transactions.watch import sparkline
+from eosctl.text import count_text, duration_text, time_text
 
 MESSAGE_CHARACTERS: Final = 110
 

@@ -14,10 +14,10 @@ from bokeh.models import ColumnDataSource, DatetimeTickFormatter, HoverTool, NoO
 from bokeh.plotting import figure
 from bokeh.resources import Resources
 
-from eosctl.analysis.wording import time_text
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.render.logs.picture import is_loud, lanes_of
+from eosctl.text import time_text
 
 MAX_POINTS: Final = 1_500
 """More events than this are thinned out evenly: the page has to stay small."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from eosctl.analysis.log_digest.clocks import ClockOffset
 from eosctl.analysis.log_digest.pauses import PauseOutlook
 from eosctl.analysis.log_digest.precursors import Precursor, Unexplained
-from eosctl.analysis.wording import count_text, duration_text
+from eosctl.text import count_text, duration_text
 
 
 def precursor_text(one: Precursor) -> str:

@@ -6,8 +6,8 @@ from typing import Final
 
 import msgspec
 
-from eosctl.analysis.wording import time_text
 from eosctl.render.listing import Column
+from eosctl.text import time_text
 
 
 class ExceptionItem(msgspec.Struct, frozen=True, rename={"class_name": "class"}):

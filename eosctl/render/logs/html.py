@@ -9,7 +9,6 @@ from typing import Final, NamedTuple
 
 from eosctl import __version__
 from eosctl.analysis.log_digest.digest import LogDigest
-from eosctl.analysis.wording import time_text
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
 from eosctl.model.log_findings import LogFindings
@@ -18,6 +17,7 @@ from eosctl.render.logs.digest import clock_text, pause_text, precursor_text, un
 from eosctl.render.logs.picture import draw_timeline
 from eosctl.render.logs.report import reading_text, skipped_texts, subject_text
 from eosctl.render.logs.verdict import headline, what_text
+from eosctl.text import time_text
 
 TOP_CATEGORIES: Final = 25
 TOP_TEMPLATES: Final = 15

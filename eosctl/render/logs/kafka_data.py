@@ -7,7 +7,6 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from eosctl.analysis.wording import count_text, duration_text, time_text
 from eosctl.model.kafka_data import (
     CoordinatedTransaction,
     Damage,
@@ -22,6 +21,7 @@ from eosctl.model.kafka_data import (
     TopicSummary,
 )
 from eosctl.render.page import Block, Field, Grid, Line
+from eosctl.text import count_text, duration_text, time_text
 
 SHOWN: Final = 20
 """How many rows of a table people see; machine formats have all that was kept."""

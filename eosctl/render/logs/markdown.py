@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from eosctl.analysis.log_digest.digest import LogDigest
-from eosctl.analysis.wording import time_text
 from eosctl.model.incident import Incident
 from eosctl.model.log_findings import LogFindings
 from eosctl.render.escaping import markdown_code, markdown_text
 from eosctl.render.logs.digest import clock_text, precursor_text, unexplained_text
 from eosctl.render.logs.report import SHOWN_EVIDENCE, reading_text, skipped_texts, subject_text
 from eosctl.render.logs.verdict import headline, record_text, what_text
+from eosctl.text import time_text
 
 
 def render_logs_markdown(findings: LogFindings, digest: LogDigest, generated_at_ms: int) -> str:

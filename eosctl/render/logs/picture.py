@@ -8,9 +8,9 @@ from html import escape
 from typing import Final
 
 from eosctl.analysis.incidents.loggers import is_of_server
-from eosctl.analysis.wording import time_text
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import LogEvent
+from eosctl.text import time_text
 
 WIDTH: Final = 960
 LABEL_WIDTH: Final = 150

@@ -9,7 +9,6 @@ from typing import Final
 import msgspec
 
 from eosctl.analysis.log_digest.digest import LogDigest
-from eosctl.analysis.wording import count_text, time_text
 from eosctl.model.incident import Incident
 from eosctl.model.log_event import UNCLASSIFIED, LogEvent, SourceSummary
 from eosctl.model.log_findings import FileCoverage, LogFindings, Recognition, SkippedFile
@@ -24,6 +23,7 @@ from eosctl.render.logs.verdict import (
     worst_severity,
 )
 from eosctl.render.page import Block, Field, Grid, Line
+from eosctl.text import count_text, time_text
 
 SHOWN_EVIDENCE: Final = 5
 TONES: Final = {"critical": "red", "error": "red", "warning": "yellow", "info": "green"}

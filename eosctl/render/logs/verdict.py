@@ -8,11 +8,11 @@ from typing import Final
 import msgspec
 
 from eosctl.analysis.log_coverage import nothing_read_text, unread_text
-from eosctl.analysis.wording import count_text, time_text
-from eosctl.model.finding import Resource
 from eosctl.model.log_evidence import LoggedRecord, UnexplainedRecords
 from eosctl.model.log_findings import FileCoverage, LogFindings, Recognition
 from eosctl.model.severity import Severity
+from eosctl.model.verdict import Resource
+from eosctl.text import count_text, time_text
 
 NAMED: Final = 3
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from eosctl.analysis.wording import time_text
 from eosctl.model.log_event import LogEvent
 from eosctl.render.logs.report import event_view
 from eosctl.render.machine import render_json_line
 from eosctl.render.page import PLAIN, Line, Style, render_page
+from eosctl.text import time_text
 
 _TONES: Final = {"critical": "red", "act": "red", "watch": "yellow"}
 

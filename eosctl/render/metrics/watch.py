@@ -8,10 +8,10 @@ from typing import Final
 
 import msgspec
 
-from eosctl.analysis.wording import time_text
 from eosctl.monitoring.watching import MetricMoment, Watched
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
 from eosctl.render.transactions.watch import sparkline
+from eosctl.text import time_text
 
 WIDE: Final = 110
 NARROW: Final = 72

@@ -10,7 +10,6 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from eosctl.analysis.wording import time_text
 from eosctl.render.listing import Column
 from eosctl.render.page import Block, Field, Line
 from eosctl.render.wrapping import wrap
@@ -18,6 +17,7 @@ from eosctl.runbooks.book import Action, Assert, Confirm, Manual, Notify, Outcom
 from eosctl.runbooks.changes import find_change
 from eosctl.runbooks.engine import Told
 from eosctl.runbooks.journal import Entry
+from eosctl.text import time_text
 
 _HOLE: Final = re.compile(r"\{\{\s*([^}]*?)\s*\}\}")
 

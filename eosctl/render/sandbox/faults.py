@@ -7,9 +7,9 @@ from typing import Final
 
 import msgspec
 
-from eosctl.analysis.wording import count_text
 from eosctl.render.listing import Column
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
+from eosctl.text import count_text
 
 
 class FaultItem(msgspec.Struct, frozen=True):

@@ -6,12 +6,12 @@ from typing import Final
 
 import msgspec
 
-from eosctl.analysis.wording import time_text
 from eosctl.model.blame import Blame, BlameVerdict, Tenure
-from eosctl.model.finding import Evidence
+from eosctl.model.verdict import Evidence
 from eosctl.render.listing import Column
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
 from eosctl.render.transactions.listing import PartitionItem
+from eosctl.text import time_text
 
 
 class TenureItem(msgspec.Struct, frozen=True):

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import msgspec
 
-from eosctl.analysis.wording import time_text
 from eosctl.model.plan import FenceOutcome, FencePlan
 from eosctl.render.formats import OutputFormat
 from eosctl.render.machine import render_json, render_tsv, render_yaml
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
 from eosctl.render.transactions.listing import PartitionItem
+from eosctl.text import time_text
 
 
 class FenceItem(msgspec.Struct, frozen=True):

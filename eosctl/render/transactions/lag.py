@@ -8,11 +8,11 @@ from typing import Final
 import msgspec
 
 from eosctl.analysis.lag import PartitionLag, Pin
-from eosctl.analysis.wording import count_text, duration_text
 from eosctl.model.group_commit import StaleOffset
 from eosctl.model.hang import HangVerdict
 from eosctl.render.listing import Column
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
+from eosctl.text import count_text, duration_text
 
 
 class HolderItem(msgspec.Struct, frozen=True):

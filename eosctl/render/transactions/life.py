@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import msgspec
 
-from eosctl.analysis.wording import duration_text, time_text
 from eosctl.model.history import TransactionLogEntry
 from eosctl.model.transaction import PartitionProducers
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
 from eosctl.render.transactions.listing import PartitionItem, TransactionItem
+from eosctl.text import duration_text, time_text
 
 
 class ProducerItem(msgspec.Struct, frozen=True):

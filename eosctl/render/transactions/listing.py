@@ -7,11 +7,11 @@ from typing import Final
 
 import msgspec
 
-from eosctl.analysis.wording import duration_text
 from eosctl.model.hang import HangVerdict, TransactionVerdict
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.model.transaction import TopicPartition, Transaction
 from eosctl.render.listing import Column
+from eosctl.text import duration_text
 
 
 class PartitionItem(msgspec.Struct, frozen=True):

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import msgspec
 
-from eosctl.analysis.wording import hidden_text, time_text
-from eosctl.model.finding import Evidence
 from eosctl.model.plan import MarkerOutcome, MarkerPlan
+from eosctl.model.verdict import Evidence
 from eosctl.render.formats import OutputFormat
 from eosctl.render.machine import render_json, render_tsv, render_yaml
 from eosctl.render.page import PLAIN, Block, Field, Line, Style, render_page
+from eosctl.text import hidden_text, time_text
 
 
 class MarkerItem(msgspec.Struct, frozen=True):

@@ -8,9 +8,9 @@ from typing import Final
 import msgspec
 
 from eosctl.analysis.coordinators import view_of
-from eosctl.analysis.wording import time_text
 from eosctl.model.snapshot import ClusterSnapshot
 from eosctl.render.listing import Column
+from eosctl.text import time_text
 
 
 class ProducerRow(msgspec.Struct, frozen=True):

@@ -8,10 +8,10 @@ from typing import Final
 import msgspec
 
 from eosctl import __version__
-from eosctl.analysis.wording import duration_text, time_text
 from eosctl.model.timeline import Lane, Mark, Timeline
 from eosctl.render.escaping import html_text
 from eosctl.render.page import PLAIN, Block, Grid, Line, Style, render_page
+from eosctl.text import duration_text, time_text
 
 WIDTH: Final = 1_180
 LABEL_WIDTH: Final = 230

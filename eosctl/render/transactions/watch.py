@@ -9,8 +9,8 @@ from typing import Any, Final
 import msgspec
 
 from eosctl.analysis.watching import Moment
-from eosctl.analysis.wording import duration_text, time_text
 from eosctl.render.page import PLAIN, Block, Field, Grid, Line, Style, render_page
+from eosctl.text import duration_text, time_text
 
 _BARS: Final = "▁▂▃▄▅▆▇█"
 SPARK_WIDTH: Final = 30

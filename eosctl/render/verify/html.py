@@ -6,10 +6,10 @@ from html import escape
 from typing import Any, Final
 
 from eosctl import __version__
-from eosctl.analysis.wording import duration_text, time_text
 from eosctl.render.escaping import html_text
 from eosctl.render.verify.application_items import AppItem
 from eosctl.render.verify.items import VerifiedAnomalyItem, VerifyItem, WitnessItem, coverage_line, cycles_line
+from eosctl.text import duration_text, time_text
 
 _WIDTH: Final = 960
 _LABEL_WIDTH: Final = 170

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from eosctl.analysis.wording import time_text
 from eosctl.history.anomaly import MEANING, Anomaly
+from eosctl.text import time_text
 
 if TYPE_CHECKING:
     from eosctl.history.events import Event

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from eosctl.analysis.wording import duration_text
 from eosctl.render.envelope import listing
 from eosctl.render.escaping import markdown_code, markdown_text
 from eosctl.render.machine import render_json, render_yaml
@@ -19,6 +18,7 @@ from eosctl.render.verify.items import (
     coverage_line,
     cycles_line,
 )
+from eosctl.text import duration_text
 
 
 def render_verify(item: VerifyItem, output: VerifyFormat, generated_at_ms: int, style: Style = PLAIN) -> str:

@@ -10,8 +10,8 @@ import pytest
 from eosctl.checks.configuration.judge import findings_of, judge
 from eosctl.checks.configuration.registry import ALL_RULES, CONFIGURATION_CHECKS
 from eosctl.checks.manual import SECTIONS, parse_manual
+from eosctl.findings.diagnosis import CheckStatus
 from eosctl.model.deployment import Deployment
-from eosctl.model.finding import CheckStatus
 from eosctl.settings.deployment_files import read_components
 from eosctl.settings.parameter_tables import load_tables, parse_release
 from eosctl.settings.sources import Releases

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from eosctl.checks.configuration.rule import problem, rule
 from eosctl.checks.declaration import Problem
 from eosctl.model.deployment import PYTHON_CLIENTS, Deployment, Role
-from eosctl.model.finding import Confidence
 from eosctl.model.severity import Severity
+from eosctl.model.verdict import Confidence
 
 
 @rule(

@@ -10,9 +10,9 @@ from typing import Final
 from eosctl.checks.configuration.rule import problem, rule
 from eosctl.checks.declaration import Problem
 from eosctl.model.deployment import Component, Deployment, Role
-from eosctl.model.finding import Confidence
 from eosctl.model.parameter import ParameterTable, relaxed
 from eosctl.model.severity import Severity
+from eosctl.model.verdict import Confidence
 
 NEVER_EXISTED: Final = {
     "transactional.id.timeout.ms": "transactional.id.expiration.ms",

@@ -9,8 +9,8 @@ from typing import Final
 from eosctl.analysis.release import release_text
 from eosctl.checks.configuration.rule import problem, rule
 from eosctl.checks.declaration import Problem
+from eosctl.findings.finding import Command
 from eosctl.model.deployment import Deployment, Role
-from eosctl.model.finding import Command
 from eosctl.model.severity import Severity
 
 FIRST: Final = (4, 0)

@@ -9,8 +9,8 @@ from eosctl.analysis.release import release_text
 from eosctl.checks.configuration.rule import problem, rule
 from eosctl.checks.declaration import Problem
 from eosctl.model.deployment import Deployment, Role
-from eosctl.model.finding import Confidence
 from eosctl.model.severity import Severity
+from eosctl.model.verdict import Confidence
 
 CONCERNED: Final = ((3, 6), (3, 7))
 

@@ -8,8 +8,8 @@ from typing import Final
 from eosctl.checks.configuration.rule import problem, rule
 from eosctl.checks.declaration import Problem
 from eosctl.model.deployment import Deployment, Role
-from eosctl.model.finding import Confidence
 from eosctl.model.severity import Severity
+from eosctl.model.verdict import Confidence
 
 KAFKAS_OWN: Final = ("org.apache.kafka.connect.mirror.", "org.apache.kafka.connect.file.")
 

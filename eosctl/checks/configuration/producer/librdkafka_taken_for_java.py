@@ -9,8 +9,8 @@ from eosctl.checks.configuration.clients import is_transactional, librdkafka_pro
 from eosctl.checks.configuration.rule import problem, rule
 from eosctl.checks.declaration import Problem
 from eosctl.model.deployment import Deployment, Role
-from eosctl.model.finding import Confidence
 from eosctl.model.severity import Severity
+from eosctl.model.verdict import Confidence
 
 BATCHES_REMEMBERED: Final = 5
 

@@ -6,12 +6,15 @@ import pytest
 from msgspec.structs import replace
 
 from eosctl.checks.declaration import Case
-from eosctl.checks.grade import POINTS, at_most, grade
 from eosctl.checks.manual import ManualError, parse_manual
 from eosctl.checks.registry import ALL_CHECKS
 from eosctl.checks.runner import diagnose
-from eosctl.checks.summary import summarise
-from eosctl.model.finding import CheckResult, CheckStatus, Finding, Resource, Severity
+from eosctl.findings.diagnosis import CheckResult, CheckStatus
+from eosctl.findings.finding import Finding
+from eosctl.findings.grade import POINTS, at_most, grade
+from eosctl.findings.summary import summarise
+from eosctl.model.severity import Severity
+from eosctl.model.verdict import Resource
 from tests.checks.cases import all_cases
 
 

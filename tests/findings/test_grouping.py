@@ -7,13 +7,14 @@ from typing import Any
 from msgspec.structs import replace
 
 from eosctl.checks.declaration import Case
-from eosctl.checks.grouping import ACTIONS, first_actions, group_findings
 from eosctl.checks.registry import ALL_CHECKS
 from eosctl.checks.runner import diagnose
-from eosctl.model.finding import Finding, Resource
+from eosctl.findings.finding import Finding
+from eosctl.findings.grouping import ACTIONS, first_actions, group_findings
 from eosctl.model.severity import Severity
 from eosctl.model.snapshot import Broker, ClusterSnapshot, PartitionInfo, Topic
 from eosctl.model.transaction import TopicPartition
+from eosctl.model.verdict import Resource
 from tests.checks.cases import build
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from eosctl.model.finding import Command, Finding
+from eosctl.findings.finding import Command, Finding
 from eosctl.model.snapshot import ClusterSnapshot
 
 ACTIONS: Final = 3

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from eosctl.analysis.wording import count_text
+from eosctl.findings.diagnosis import CheckResult, CheckStatus
+from eosctl.findings.finding import Finding
 from eosctl.model.evidence import EvidenceGap, EvidenceKind, GapReason
-from eosctl.model.finding import CheckResult, CheckStatus, Finding
 from eosctl.model.severity import Severity
+from eosctl.text import count_text
 
 GAPS_NAMED: Final = 3
 

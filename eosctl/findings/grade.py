@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from eosctl.model.finding import NO_LETTER, CheckResult, CheckStatus, Deduction, Grade
+from eosctl.findings.diagnosis import NO_LETTER, CheckResult, CheckStatus, Deduction, Grade
 from eosctl.model.severity import Severity
 
 FULL_SCORE: Final = 100

@@ -7,10 +7,11 @@ from fnmatch import fnmatchcase
 
 from msgspec.structs import replace
 
-from eosctl.checks.grade import grade
-from eosctl.checks.summary import summarise
-from eosctl.model.finding import CheckResult, CheckStatus, Diagnosis, Finding
-from eosctl.model.suppression import Suppression
+from eosctl.findings.diagnosis import CheckResult, CheckStatus, Diagnosis
+from eosctl.findings.finding import Finding
+from eosctl.findings.gate_rules import Suppression
+from eosctl.findings.grade import grade
+from eosctl.findings.summary import summarise
 
 IN_BASELINE = "known: the baseline has it"
 

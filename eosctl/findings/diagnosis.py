@@ -1,81 +1,17 @@
-"""Findings of checks: what is wrong, how one knows, what it costs, what to do, how to see that it worked."""
+"""The result of a run of checks: what became of each check, the grade, and the evidence that was missing."""
 
 from __future__ import annotations
 
-import hashlib
-from enum import Enum, StrEnum
+from enum import Enum
 from typing import Final
 
 import msgspec
 
+from eosctl.findings.finding import Finding
 from eosctl.model.evidence import EvidenceGap
-from eosctl.model.severity import Severity
 
 NO_LETTER: Final = "-"
 """The letter of a grade that could not be given."""
-
-
-class Confidence(StrEnum):
-    """How sure a verdict is."""
-
-    CERTAIN = "certain"
-    LIKELY = "likely"
-    POSSIBLE = "possible"
-
-
-class Evidence(msgspec.Struct, frozen=True):
-    """One observed fact. ``source`` is its provenance: ``DescribeProducers broker 2``, ``server.properties:14``."""
-
-    name: str
-    value: str
-    source: str
-
-
-class Resource(msgspec.Struct, frozen=True):
-    """What a finding is about: ``kind`` is cluster, broker, topic, partition, transaction, group or file."""
-
-    kind: str
-    name: str
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.name}"
-
-
-class Command(msgspec.Struct, frozen=True):
-    """A shell command to type, with a word on what it does."""
-
-    line: str
-    note: str = ""
-
-
-class Finding(msgspec.Struct, frozen=True):
-    """One thing that is wrong.
-
-    ``cause`` says why (empty when the check states a plain fact); ``impact`` is the blast radius in words. ``incident``
-    groups findings that have one cause. ``facts`` are machine-readable values (snake_case names with unit).
-    """
-
-    check_id: str
-    title: str
-    severity: Severity
-    resource: Resource
-    message: str
-    confidence: Confidence = Confidence.CERTAIN
-    cause: str = ""
-    impact: str = ""
-    evidence: tuple[Evidence, ...] = ()
-    remedy: tuple[str, ...] = ()
-    commands: tuple[Command, ...] = ()
-    verify: tuple[Command, ...] = ()
-    references: tuple[str, ...] = ()
-    incident: str = ""
-    facts: tuple[tuple[str, str | int | bool], ...] = ()
-
-    @property
-    def fingerprint(self) -> str:
-        """A stable identity over runs: check, resource and incident; 16 hex digits."""
-        text = "\0".join((self.check_id, self.resource.kind, self.resource.name, self.incident))
-        return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
 class CheckStatus(Enum):

@@ -1,0 +1,1 @@
+"""The one model of a problem: findings, their diagnosis, grade, grouping, and suppression."""

@@ -70,7 +70,9 @@ def not_compiled(target: Path) -> list[str]:
     asks = (
         "import importlib, sys\n"
         "for name in sys.argv[1:]:\n"
-        "    if importlib.import_module(name).__file__.endswith('.py'): print(name)"
+        # A module that is part of the interpreter has no file.
+        "    file = getattr(importlib.import_module(name), '__file__', None)\n"
+        "    if file is not None and file.endswith('.py'): print(name)"
     )
     names = project["tool"]["eosctl"]["compiled-modules"]
     shown = subprocess.run(

@@ -105,11 +105,17 @@ def test_style_follows_the_reader(
     assert (style.color, style.width is not None) == (colored, wrapped)
 
 
-def test_progress_is_silent_off_terminals_and_leaves_nothing_on_them() -> None:
+def test_progress_is_silent_off_terminals_and_leaves_nothing_on_them(monkeypatch: pytest.MonkeyPatch) -> None:
     quiet = io.StringIO()
     with show_progress(quiet) as tell:
         tell("brokers")
     assert quiet.getvalue() == ""
+    monkeypatch.setenv("TERM", "dumb")  # cannot take a line back
+    dumb = Terminal()
+    with show_progress(dumb) as tell:
+        tell("brokers")
+    assert dumb.getvalue() == ""
+    monkeypatch.setenv("TERM", "xterm")
     terminal = Terminal()
     with show_progress(terminal) as tell:
         tell("[bold]brokers[/bold]")

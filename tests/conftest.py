@@ -1,13 +1,17 @@
-"""What holds for every test: loopback only, no deadline for examples, and no silent skips where tools are required."""
+"""What holds for every test: loopback only, no deadline for examples, no files left behind, and no silent skips."""
 
 from __future__ import annotations
 
 import ipaddress
 import os
+import re
+import shutil
 import signal
 import socket
+import tempfile
 from collections.abc import Iterator
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 import pytest
 from hypothesis import settings
@@ -46,9 +50,49 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
+_SCRATCH: Final = pytest.StashKey[Path]()
+_FAILED: Final = pytest.StashKey[bool]()
+#: How a reason to skip names the package that is missing: "kcat is missing (Debian: kcat)".
+_PACKAGE: Final = re.compile(r"\(Debian: ([\w.-]+)\)")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Give the run one directory for all temporary files: programs that a test kills leave theirs."""
+    if hasattr(config, "workerinput") or config.option.basetemp is not None:
+        return
+    scratch = Path(tempfile.mkdtemp(prefix="eosctl-tests-"))
+    config.stash[_SCRATCH] = scratch
+    # A short name: the paths of Unix sockets are limited.
+    config.option.basetemp = str(scratch / "t")
+    os.environ["TMPDIR"] = str(scratch)
+    tempfile.tempdir = None
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove the temporary files, unless a failed test may be explained by its own."""
+    scratch = config.stash.get(_SCRATCH, None)
+    if scratch is not None and not config.stash.get(_FAILED, False):
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """List the packages that skipped tests need, and where the files of failed tests are."""
+    reasons = [str(report.longrepr) for report in terminalreporter.stats.get("skipped", ())]
+    packages = [found[1] for reason in reasons if (found := _PACKAGE.search(reason))]
+    if packages:
+        terminalreporter.write_line(
+            f"{len(packages)} tests were skipped because optional packages are missing. "
+            f"To run them, too: apt-get install {' '.join(sorted(set(packages)))}"
+        )
+    if config.stash.get(_FAILED, False) and (scratch := config.stash.get(_SCRATCH, None)) is not None:
+        terminalreporter.write_line(f"Temporary files of the failed tests: {scratch}")
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """Fail the run when a test was skipped although EOSCTL_REQUIRE says that its tools are there."""
+    session.config.stash[_FAILED] = session.testsfailed > 0
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if reporter is None or not os.environ.get("EOSCTL_REQUIRE"):
         return

@@ -19,7 +19,7 @@ LONG_S = 120
 def kcat() -> str:
     program = shutil.which("kcat") or shutil.which("kafkacat")
     if program is None:
-        pytest.skip("kcat is missing: apt-get install kcat")
+        pytest.skip("kcat is missing (Debian: kcat)")
     return program
 
 

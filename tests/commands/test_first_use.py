@@ -161,7 +161,7 @@ def test_a_narrow_terminal_gets_narrow_lines_and_no_colour_means_none(tmp_path: 
 def completed(shell: str, script: str, tmp_path: Path) -> str:
     """Run a script in a shell after the program's own completion for it was loaded."""
     if shutil.which(shell) is None:
-        pytest.skip(f"{shell} is not installed")
+        pytest.skip(f"{shell} is missing (Debian: {shell})")
     environment = os.environ | {"PATH": f"{BIN}:{os.environ['PATH']}", "HOME": str(tmp_path), "TERM": "dumb"}
     source = subprocess.run(
         [BIN / "eosctl"],

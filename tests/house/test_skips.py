@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -43,9 +44,27 @@ import pytest, socket
 def test_skipped():
     pytest.skip("planted")
 
+@pytest.mark.parametrize("name", ["zsh", "kcat", "kcat"])
+def test_wants(name):
+    pytest.skip(f"{name} is missing (Debian: {name})")
+
+def test_leaves_files(tmp_path):
+    import tempfile
+    (tmp_path / "left").touch()
+    tempfile.mkdtemp()
+
+def test_fails(tmp_path):
+    raise AssertionError
+
 def test_leaves_the_machine():
     socket.create_connection(("192.0.2.1", 80), 1)
 """
+
+
+def temporary(folder: Path) -> Path:
+    directory = folder.parent / f"{folder.name}-temporary"
+    directory.mkdir(exist_ok=True)
+    return directory
 
 
 def run_planted(root: Path, folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
@@ -55,7 +74,7 @@ def run_planted(root: Path, folder: Path, *options: str) -> subprocess.Completed
     return subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--rootdir", ".", *options, "."],
         cwd=folder,
-        env=os.environ | {"EOSCTL_REQUIRE": "java"},
+        env=os.environ | {"EOSCTL_REQUIRE": "java", "TMPDIR": str(temporary(folder))},
         capture_output=True,
         text=True,
         check=False,
@@ -73,3 +92,34 @@ def test_a_connection_that_would_leave_the_machine_is_refused(project_root: Path
     done = run_planted(project_root, tmp_path, "-k", "leaves")
     assert done.returncode == 1
     assert "a test tried to connect to ('192.0.2.1', 80)" in done.stdout
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_what_skipped_tests_lack_is_listed_with_the_command_that_installs_it(
+    workers: str, project_root: Path, tmp_path: Path
+) -> None:
+    done = run_planted(project_root, tmp_path, "-n", workers, "-k", "wants or skipped")
+    assert "3 tests were skipped because optional packages are missing" in done.stdout
+    assert "apt-get install kcat zsh\n" in done.stdout
+
+
+def test_every_package_that_a_test_lacks_is_optional_in_the_readme(project_root: Path) -> None:
+    sources = "".join(path.read_text("utf-8") for path in (project_root / "tests").rglob("*.py"))
+    named = set(re.findall(r"\(Debian: ([a-z.-]+)\)", sources)) - {"default-jre-headless"}  # in the README's command
+    readme = (project_root / "README.md").read_text("utf-8")
+    assert {"kcat", "prometheus"} <= named
+    assert [name for name in named if f"`{name}`" not in readme] == []
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_a_run_leaves_no_files(workers: str, project_root: Path, tmp_path: Path) -> None:
+    done = run_planted(project_root, tmp_path, "-n", workers, "-k", "leaves_files")
+    assert done.returncode == 0, done.stdout
+    assert list(temporary(tmp_path).iterdir()) == []
+
+
+def test_a_run_that_fails_says_where_the_files_are(project_root: Path, tmp_path: Path) -> None:
+    done = run_planted(project_root, tmp_path, "-k", "fails or leaves_files")
+    assert done.returncode == 1
+    (scratch,) = temporary(tmp_path).iterdir()
+    assert f"Temporary files of the failed tests: {scratch}\n" in done.stdout

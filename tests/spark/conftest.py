@@ -25,7 +25,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 def spark() -> Iterator[Any]:
     pytest.importorskip("pyspark", reason="the spark extra is not installed")
     if shutil.which("java") is None:
-        pytest.skip("Spark needs Java")
+        pytest.skip("java is missing (Debian: default-jre-headless)")
     from spark_log_analytics.session import session
 
     with session("eosctl tests", cores="2") as made:

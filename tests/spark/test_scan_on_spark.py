@@ -81,7 +81,7 @@ def test_a_timeline_counts_exceptions_by_minute_and_root(spark: Any) -> None:
 def test_the_command_gives_the_same_on_spark_and_leaves_out_what_spark_says_of_itself() -> None:
     pytest.importorskip("pyspark", reason="the spark extra is not installed")
     if shutil.which("java") is None:
-        pytest.skip("Spark needs Java")
+        pytest.skip("java is missing (Debian: default-jre-headless)")
 
     def scan(engine: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "eosctl", "logs", "scan", str(PAUSED), "--engine", engine, "-o", "tsv"]
@@ -96,7 +96,7 @@ def test_the_command_gives_the_same_on_spark_and_leaves_out_what_spark_says_of_i
 def test_the_job_runs_under_spark_submit_from_its_archive(tmp_path: Path) -> None:
     pyspark = pytest.importorskip("pyspark", reason="the spark extra is not installed")
     if shutil.which("java") is None:
-        pytest.skip("Spark needs Java")
+        pytest.skip("java is missing (Debian: default-jre-headless)")
     archive = build_archive(tmp_path / "eosctl_logs.zip")
     submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
     main = FIXTURES.parents[2] / "spark_log_analytics" / "main.py"

@@ -160,6 +160,21 @@ def test_the_codec_is_generated_anew_when_nothing_else_has_changed(tiny: Path) -
     assert (refused.returncode, refused.stderr) == (1, "line 3: no such type\n")
 
 
+def test_an_environment_of_another_python_is_made_again_when_one_is_named(tiny: Path, tmp_path: Path) -> None:
+    assert bootstrap(tiny).returncode == 0
+    made = (tiny / ".venv").stat().st_ino
+    # Stands for another interpreter: the same, but it answers for itself that it is another.
+    other = program(
+        tmp_path, "python3.99", f'case "$*" in *_base_executable*) echo another;; *) exec "{REAL_PYTHON}" "$@";; esac'
+    )
+    assert bootstrap(tiny, PYTHON="").returncode == 0  # any will do
+    assert (tiny / ".venv").stat().st_ino == made
+    again = bootstrap(tiny, PYTHON=str(other))
+    assert again.returncode == 0, again.stderr
+    assert "Making .venv" in again.stderr
+    assert (tiny / ".venv").stat().st_ino != made
+
+
 def test_a_failed_installation_leaves_the_environment_as_it_was(tiny: Path) -> None:
     assert bootstrap(tiny).returncode == 0
     made = (tiny / ".venv").stat().st_ino

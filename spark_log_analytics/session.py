@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from spark_log_analytics.scratch import has_room_for_sockets, scratch_directory
 from spark_log_analytics.warm import class_archive, reading_options
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _LOGGING: Final = Path(__file__).absolute().with_name("local-log4j2.properties")
+_JVM_END_S: Final = 60
 # The JVM only coordinates; what it would gain by compiling longer is never earned back.
 LOCAL_JAVA: Final = f"-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Dlog4j2.configurationFile={_LOGGING.as_uri()}"
 LOCAL_PROFILE: Final = {
@@ -73,9 +78,12 @@ def session(
         # Else Spark looks its machine's own name up, which in containers nobody may know.
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         builder = builder.master(f"local[{cores}]")
-        for name, value in (LOCAL_PROFILE if streams else LOCAL_PROFILE | BATCH_PROFILE).items():
+        scratch = _scratch_of_jvm()
+        uses_sockets = not streams and has_room_for_sockets(scratch)
+        for name, value in (LOCAL_PROFILE | BATCH_PROFILE if uses_sockets else LOCAL_PROFILE).items():
             builder = builder.config(name, value)
-        builder = builder.config("spark.driver.extraJavaOptions", local_java(os.environ))
+        java = f'{local_java(os.environ)} "-Djava.io.tmpdir={scratch}"'
+        builder = builder.config("spark.driver.extraJavaOptions", java)
     for name, value in _unset(settings).items():
         builder = builder.config(name, value)
     made = builder.getOrCreate()
@@ -83,6 +91,32 @@ def session(
         yield made
     finally:
         made.stop()
+
+
+@cache
+def _scratch_of_jvm() -> Path:
+    """Return the directory for the files of this process's JVM, which outlives its sessions and knows no TMPDIR."""
+    cleanup = ExitStack()
+    directory = cleanup.enter_context(scratch_directory())
+    cleanup.callback(_end_jvm)
+    atexit.register(cleanup.close)
+    return directory
+
+
+def _end_jvm() -> None:
+    """End the JVM, which writes to its directory until then."""
+    from pyspark import SparkContext
+
+    jvm = getattr(SparkContext._gateway, "proc", None)
+    if not isinstance(jvm, subprocess.Popen):
+        return
+    if jvm.stdin is not None:
+        jvm.stdin.close()  # it ends when nobody can write to it
+    try:
+        jvm.wait(_JVM_END_S)
+    except subprocess.TimeoutExpired:
+        jvm.kill()
+        jvm.wait()
 
 
 @contextmanager

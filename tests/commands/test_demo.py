@@ -6,13 +6,16 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from eosctl.demo.steps import Steps
-from eosctl.demo.story import LOGS, prepare_folder
+from eosctl.demo.mining import LOGS
+from eosctl.demo.steps import Background, Progress, Steps
+from eosctl.demo.story import prepare_folder
 from eosctl.errors import EosctlError
 from tests.commands.conftest import eosctl
 
@@ -60,7 +63,7 @@ def test_what_runs_beside_the_story_is_waited_for_and_stopped(tmp_path: Path) ->
         patient = steps.begin("""python -c 'input(); print("done")'""", "patient.log")
         assert patient.finish() == "done\n"
         silent = steps.begin("""python -c 'raise SystemExit(0)'""", "silent.log")
-        with pytest.raises(EosctlError, match="does not say 'ready'"):
+        with pytest.raises(EosctlError, match="ended before it logged 'ready'"):
             silent.wait_for("ready")
         failing = steps.begin("""python -c 'raise SystemExit(5)'""", "failing.log")
         with pytest.raises(EosctlError, match="exit code 5, expected 0"):
@@ -68,6 +71,80 @@ def test_what_runs_beside_the_story_is_waited_for_and_stopped(tmp_path: Path) ->
         steps.begin("""python -c 'input()'""", "endless.log")
     finally:
         steps.stop_all()
+
+
+def test_a_wait_shows_that_it_lasts_until_the_command_ends(tmp_path: Path) -> None:
+    go_on = tmp_path / "go-on"
+    told: list[str] = []
+
+    def tell(text: str) -> None:
+        told.append(text)
+        if "has been running for" in text:
+            go_on.touch()
+
+    steps = Steps(tmp_path, tell, progress_every_s=0.01)
+    waiting = f"""python -c 'import pathlib\nwhile not pathlib.Path("{go_on}").exists(): pass\nprint("done")'"""
+    try:
+        assert steps.begin(waiting, "waiting.log").finish() == "done\n"
+        assert any(line.startswith("  ... python has been running for 0 s") for line in told)
+        go_on.unlink()
+        told.clear()
+        assert steps.ask(waiting) == "done\n"
+        assert told
+    finally:
+        steps.stop_all()
+
+
+class Slow:
+    """A process that ends in the thousandth period in which somebody waits for it."""
+
+    returncode = 7
+
+    def __init__(self) -> None:
+        self.given: list[str | None] = []
+
+    def communicate(self, given: str | None, timeout: float) -> tuple[str, None]:
+        self.given.append(given)
+        if len(self.given) < 1000:
+            raise subprocess.TimeoutExpired("slow", timeout)
+        return "done\n", None
+
+
+def test_no_wait_has_a_limit(tmp_path: Path) -> None:
+    process: Any = Slow()
+    slow = Background("slow", process, tmp_path / "slow.log", Progress("slow", lambda text: None, 3600))
+    assert slow.wait() == (7, "done\n")
+    assert process.given == ["\n", *[None] * 999]
+
+
+@pytest.mark.slow
+def test_a_failed_spark_is_reported_and_the_rest_of_the_story_is_told(tmp_path: Path) -> None:
+    pytest.importorskip("pyspark", reason="the spark extra is not installed")
+    java = tmp_path / "jdk" / "bin" / "java"
+    java.parent.mkdir(parents=True)
+    java.write_text("#!/bin/sh\necho no memory >&2\nexit 1\n")
+    java.chmod(0o755)
+    scratch = Path(tempfile.mkdtemp())  # a short path, for sockets
+    folder = tmp_path / "demo"
+    environment = {"HOME": str(tmp_path), "JAVA_HOME": str(java.parents[1]), "TMPDIR": str(scratch)}
+    done = subprocess.run(
+        [sys.executable, "-m", "eosctl", "demo", "--dir", folder],
+        env=os.environ | environment | {"XDG_STATE_HOME": str(tmp_path / "state")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    _, _, last = done.stdout.partition("== 6. ")
+    failed = "'eosctl logs report logs --engine spark' ended with exit code 1"
+    assert failed in last
+    assert "$ eosctl logs report logs --engine python" in last
+    assert "ERROR  producer_fenced" in last
+    assert "ERROR  hanging_transaction" in last
+    assert f"Not all went well: {failed}; see {folder / 'mining.log'}." in last.partition("== Last")[2]
+    assert "no memory" in (folder / "mining.log").read_text()
+    assert "Traceback" not in done.stdout + done.stderr
+    assert list(scratch.glob("eosctl-[ds]*")) == []
 
 
 def processes_below(home: Path) -> list[int]:

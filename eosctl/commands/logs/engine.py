@@ -224,6 +224,6 @@ def _size_bytes(paths: Sequence[Path]) -> int:
 
 
 def _java_major(java: str) -> int | None:
-    told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=False).stderr
+    told = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
     found = re.search(r'version "(?:1\.)?(\d+)', told)
     return int(found[1]) if found else None

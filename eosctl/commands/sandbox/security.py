@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -104,10 +105,11 @@ def client_file_of(spec: SandboxSpec) -> Path | None:
 
 
 def client_config_of(sandbox: RunningSandbox) -> ClientConfig:
-    """Return how this program itself reaches a sandbox."""
+    """Return how this program itself reaches a sandbox; of the environment only the timeouts count."""
     from eosctl.settings.client_resolution import resolve_client
 
-    return resolve_client({}, bootstrap=sandbox.bootstrap, command_config=client_file_of(sandbox.spec)).config
+    timeouts = {name: value for name, value in os.environ.items() if re.fullmatch("EOSCTL_.*TIMEOUT_MS", name)}
+    return resolve_client(timeouts, bootstrap=sandbox.bootstrap, command_config=client_file_of(sandbox.spec)).config
 
 
 def environment_of(sandbox: RunningSandbox) -> dict[str, str]:

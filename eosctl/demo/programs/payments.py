@@ -19,7 +19,8 @@ import time
 from confluent_kafka import KafkaException, Producer
 
 TOPIC = "payments"
-DELIVERY_TIMEOUT_S = 20
+# The longest that brokers allow: an instance that stands still is to be fenced, not to be late.
+STANDING_STILL_MS = 900_000
 
 log = logging.getLogger("payments")
 
@@ -28,14 +29,17 @@ def pay(producer: Producer, first: int, count: int) -> None:
     """Write some payments into the open transaction and wait until the brokers have them."""
     for number in range(first, first + count):
         producer.produce(TOPIC, key=f"payment-{number}", value=json.dumps({"cents": 100 + number}))
-    producer.flush(DELIVERY_TIMEOUT_S)
+    producer.flush()
 
 
 def run(bootstrap: str, transactional_id: str, *, stand_still: bool) -> None:
     """Commit two transactions; in the middle of the second one, perhaps stand still until a line can be read."""
     log.info("starting, transactional.id=%s", transactional_id)
-    producer = Producer({"bootstrap.servers": bootstrap, "transactional.id": transactional_id})
-    producer.init_transactions(DELIVERY_TIMEOUT_S)
+    settings = {"bootstrap.servers": bootstrap, "transactional.id": transactional_id}
+    if stand_still:
+        settings["transaction.timeout.ms"] = str(STANDING_STILL_MS)
+    producer = Producer(settings)
+    producer.init_transactions()
     for first in (0, 10):
         producer.begin_transaction()
         pay(producer, first, 5)
@@ -44,7 +48,7 @@ def run(bootstrap: str, transactional_id: str, *, stand_still: bool) -> None:
             sys.stdin.readline()
             log.info("going on")
         pay(producer, first + 5, 5)
-        producer.commit_transaction(DELIVERY_TIMEOUT_S)
+        producer.commit_transaction()
         log.info("committed 10 payments")
 
 

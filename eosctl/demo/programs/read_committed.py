@@ -2,9 +2,9 @@
 
     python read_committed.py --bootstrap 127.0.0.1:9092 --topic payments --group audit
 
-Reads until nothing has come for a second (``--patience-seconds``), commits, and prints how many records it got and
-where it stands. Where there is more in the log than it may read, it says so on standard error: brokers do not. Run it
-again after a hanging transaction was aborted, and it goes on from there.
+Reads until each partition is at its end and nothing has come for a second (``--patience-seconds``), commits, and
+prints how many records it got and where it stands. Where there is more in the log than it may read, it logs so on
+standard error: brokers do not. Run it again after a hanging transaction was aborted, and it goes on from there.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ import logging
 import time
 from collections.abc import Sequence
 
-from confluent_kafka import Consumer, IsolationLevel, TopicPartition
+from confluent_kafka import Consumer, IsolationLevel, KafkaError, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
+
+ANSWER_TIMEOUT_S = 600
 
 log = logging.getLogger("reader")
 
@@ -25,7 +27,7 @@ def list_ends(
 ) -> dict[tuple[str, int], int]:
     """Return where each partition ends for readers of this kind: its last stable offset, or its high watermark."""
     asked = {TopicPartition(p.topic, p.partition): OffsetSpec.latest() for p in partitions}
-    futures = admin.list_offsets(asked, isolation_level=isolation, request_timeout=10)
+    futures = admin.list_offsets(asked, isolation_level=isolation, request_timeout=ANSWER_TIMEOUT_S)
     return {(place.topic, place.partition): future.result().offset for place, future in futures.items()}
 
 
@@ -66,21 +68,29 @@ def main() -> int:
             "isolation.level": "read_committed",
             "enable.auto.commit": False,
             "auto.offset.reset": "earliest",
+            "enable.partition.eof": True,
         }
     )
-    metadata = consumer.list_topics(options.topic, timeout=10).topics[options.topic]
+    metadata = consumer.list_topics(options.topic).topics[options.topic]
     partitions = [TopicPartition(options.topic, partition) for partition in sorted(metadata.partitions)]
     consumer.assign(
         [p if p.offset >= 0 else TopicPartition(p.topic, p.partition) for p in consumer.committed(partitions)]
     )
 
     records = 0
+    at_end: set[int] = set()
     quiet_since = time.monotonic()
-    while time.monotonic() - quiet_since < options.patience_seconds:
+    # Time alone does not show the end: a busy machine is quiet, too.
+    while len(at_end) < len(partitions) or time.monotonic() - quiet_since < options.patience_seconds:
         message = consumer.poll(0.1)
-        if message is not None and message.error() is None:
+        if message is None:
+            continue
+        if message.error() is None:
             records += 1
+            at_end.discard(message.partition())
             quiet_since = time.monotonic()
+        elif message.error().code() == KafkaError._PARTITION_EOF:
+            at_end.add(message.partition())
     reached = consumer.position(partitions)
     tell_standstill(options.bootstrap, reached, options.patience_seconds)
     positions = [place for place in reached if place.offset >= 0]
@@ -89,7 +99,7 @@ def main() -> int:
     places = []
     for place in positions:
         # The newest offset by a read_uncommitted reader's count: what lies between is not visible to this consumer.
-        _, end = consumer.get_watermark_offsets(place, timeout=10)
+        _, end = consumer.get_watermark_offsets(place)
         places.append(f"{place.topic}-{place.partition} at {place.offset} of {end}")
     consumer.close()
     print(f"{records} committed records read; " + ", ".join(places))

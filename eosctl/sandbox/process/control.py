@@ -14,6 +14,8 @@ from eosctl.errors import EosctlError, UsageError
 
 Command = Callable[[dict[str, Any]], Awaitable[Any]]
 LONGEST_LINE: Final = 1 << 22
+# An answer takes milliseconds; a busy machine takes many times as long.
+ANSWER_TIMEOUT_S: Final = 120.0
 
 
 class ControlError(EosctlError):
@@ -70,7 +72,9 @@ async def _carry_out(line: bytes, commands: Mapping[str, Command]) -> dict[str, 
         return {"ok": False, "error": {"what": "The request cannot be read.", "why": repr(error), "next_step": ""}}
 
 
-def call_control(path: Path, command: str, arguments: Mapping[str, Any] | None = None, timeout_s: float = 30.0) -> Any:
+def call_control(
+    path: Path, command: str, arguments: Mapping[str, Any] | None = None, timeout_s: float = ANSWER_TIMEOUT_S
+) -> Any:
     """Ask a running sandbox and return its answer.
 
     Raises:

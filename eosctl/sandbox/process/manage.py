@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from eosctl.errors import EosctlError, UsageError
 from eosctl.sandbox.process import places
-from eosctl.sandbox.process.control import ControlError, call_control
+from eosctl.sandbox.process.control import ANSWER_TIMEOUT_S, ControlError, call_control
 from eosctl.sandbox.process.data_directory import check_data_directory, remove_data
 from eosctl.sandbox.process.identity import is_readable_within, is_same_process, send_signal, wait_for_exit
 from eosctl.sandbox.process.spec import RunningSandbox, SandboxSpec
@@ -23,11 +23,12 @@ from eosctl.sandbox.process.spec import RunningSandbox, SandboxSpec
 #: Sandboxes that this process started. Whoever lives longer than they do must collect their exit status.
 _children: Final[dict[int, subprocess.Popen[bytes]]] = {}
 
-START_TIMEOUT_S: Final = 30.0
+# Longer than the cluster's own limit, whose message is better.
+START_TIMEOUT_S: Final = 330.0
 OWN_PROGRAM: Final = "eosctl.sandbox.process.main"
 STOP_TIMEOUT_S: Final = 10.0
 TERM_TIMEOUT_S: Final = 5.0
-KILL_TIMEOUT_S: Final = 5.0
+KILL_TIMEOUT_S: Final = 60.0
 
 
 class SandboxFailed(EosctlError):  # noqa: N818
@@ -182,7 +183,7 @@ def _data_left(sandbox: RunningSandbox) -> str:
     return f"in {sandbox.data_dir}." if Path(sandbox.data_dir).is_dir() else "gone too."
 
 
-def ask(sandbox: RunningSandbox, command: str, timeout_s: float = 30.0, **arguments: Any) -> Any:
+def ask(sandbox: RunningSandbox, command: str, timeout_s: float = ANSWER_TIMEOUT_S, **arguments: Any) -> Any:
     """Send a command to a running sandbox; raises :class:`ControlError` as :func:`call_control` does."""
     return call_control(Path(sandbox.control_socket), command, arguments, timeout_s)
 
